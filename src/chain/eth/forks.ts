@@ -1,0 +1,100 @@
+/** Hard forks in their order, by the names of geth's genesis file. BPO forks (EIP-7892) change only blob parameters. */
+export const FORKS = [
+  'frontier',
+  'homestead',
+  'dao',
+  'tangerineWhistle',
+  'spuriousDragon',
+  'byzantium',
+  'constantinople',
+  'petersburg',
+  'istanbul',
+  'muirGlacier',
+  'berlin',
+  'london',
+  'arrowGlacier',
+  'grayGlacier',
+  'paris',
+  'shanghai',
+  'cancun',
+  'prague',
+  'osaka',
+  'bpo1',
+  'bpo2',
+  'bpo3',
+  'bpo4',
+  'bpo5',
+] as const
+export type Fork = (typeof FORKS)[number]
+
+/** Blob parameters of a fork (EIP-7840): `target` and `max` are counts of blobs. */
+export interface BlobSchedule {
+  target: number
+  max: number
+  baseFeeUpdateFraction: bigint
+}
+
+/** When a fork is active: from block `block` on, or from time `timestamp` (Unix seconds) on. */
+export interface ForkActivation {
+  fork: Fork
+  block?: number
+  timestamp?: number
+}
+
+/** The rules of one chain: what its genesis file says beside the state. */
+export interface ChainSpec {
+  name: string
+  chainId: bigint
+  /** In order of activation; `frontier` at block 0 comes first. */
+  activations: ForkActivation[]
+  /** Proof of stake begins with the first block whose parent's total difficulty reaches this (EIP-3675). */
+  terminalTotalDifficulty?: bigint
+  /** True when the DAO's balances move at the `dao` fork and its blocks carry the mark. */
+  daoForkSupport: boolean
+  depositContract?: Uint8Array // 20, EIP-6110
+  blobSchedules: { [K in Fork]?: BlobSchedule }
+  /** Difficulty and proof of work follow Ethash; false for clique and other seals, whose difficulty is not checked. */
+  ethash: boolean
+}
+
+/** The fork in force at a block, and questions about it. */
+export interface Rules {
+  fork: Fork
+  /** True when `fork` is at or after the given one. */
+  has(fork: Fork): boolean
+  /** Blob parameters in force; undefined before Cancun. */
+  blobs?: BlobSchedule
+  /** True when the block is under proof of stake (Paris and later). */
+  isProofOfStake: boolean
+}
+
+const DEFAULT_BLOB_SCHEDULES: { [K in Fork]?: BlobSchedule } = {
+  cancun: { target: 3, max: 6, baseFeeUpdateFraction: 3338477n }, // EIP-4844
+  prague: { target: 6, max: 9, baseFeeUpdateFraction: 5007716n }, // EIP-7691
+}
+
+/** The rules for a block by its number and time. The merge is by block number where the chain says one, otherwise by
+ *  `totalDifficultyBefore`, the total difficulty of the parent. */
+export function rulesAt(spec: ChainSpec, number: number, timestamp: number): Rules {
+  let fork: Fork = 'frontier'
+  let order = 0
+  for (const activation of spec.activations) {
+    const active =
+      activation.timestamp !== undefined ? timestamp >= activation.timestamp : number >= (activation.block ?? 0)
+    const position = FORKS.indexOf(activation.fork)
+    if (active && position > order) {
+      fork = activation.fork
+      order = position
+    }
+  }
+  let blobs: BlobSchedule | undefined
+  for (let i = FORKS.indexOf('cancun'); i <= order; i++) {
+    blobs = spec.blobSchedules[FORKS[i]] ?? DEFAULT_BLOB_SCHEDULES[FORKS[i]] ?? blobs
+  }
+  return {
+    fork,
+    has: (other) => order >= FORKS.indexOf(other),
+    blobs,
+    isProofOfStake: order >= FORKS.indexOf('paris'),
+  }
+}

@@ -1,0 +1,109 @@
+/** Numbers follow one rule: `bigint` for wei, gas and anything of 64 bits or more; `number` for block numbers,
+ *  indexes and times, checked to be safe integers where they are decoded. Bytes are `Uint8Array`. */
+
+/** A block header of any fork, Frontier to Osaka. Fields of later forks are absent before them. */
+export interface Header {
+  parentHash: Uint8Array // 32
+  unclesHash: Uint8Array // 32
+  miner: Uint8Array // 20
+  stateRoot: Uint8Array // 32
+  transactionsRoot: Uint8Array // 32
+  receiptsRoot: Uint8Array // 32
+  logsBloom: Uint8Array // 256
+  difficulty: bigint
+  number: number
+  gasLimit: bigint
+  gasUsed: bigint
+  timestamp: number // seconds
+  extraData: Uint8Array
+  mixHash: Uint8Array // 32
+  nonce: Uint8Array // 8
+  baseFeePerGas?: bigint // London, EIP-1559
+  withdrawalsRoot?: Uint8Array // Shanghai, EIP-4895
+  blobGasUsed?: bigint // Cancun, EIP-4844
+  excessBlobGas?: bigint // Cancun, EIP-4844
+  parentBeaconBlockRoot?: Uint8Array // Cancun, EIP-4788
+  requestsHash?: Uint8Array // Prague, EIP-7685
+}
+
+export type TransactionType = 0 | 1 | 2 | 3 | 4
+
+export interface AccessListEntry {
+  address: Uint8Array // 20
+  storageKeys: Uint8Array[] // 32 each
+}
+
+/** One tuple of an EIP-7702 authorization list. */
+export interface Authorization {
+  chainId: bigint
+  address: Uint8Array // 20
+  nonce: bigint
+  yParity: bigint
+  r: bigint
+  s: bigint
+}
+
+/** A signed transaction. `v` is as on the wire for legacy transactions and the y parity for typed ones. */
+export interface Transaction {
+  type: TransactionType
+  hash: Uint8Array // 32
+  from: Uint8Array // 20, recovered from the signature
+  chainId?: bigint // absent for legacy transactions without EIP-155
+  nonce: bigint
+  gasLimit: bigint
+  gasPrice?: bigint // types 0 and 1
+  maxPriorityFeePerGas?: bigint // types 2 to 4
+  maxFeePerGas?: bigint // types 2 to 4
+  to?: Uint8Array // 20; absent for a contract creation
+  value: bigint
+  input: Uint8Array
+  accessList?: AccessListEntry[] // types 1 to 4
+  maxFeePerBlobGas?: bigint // type 3
+  blobVersionedHashes?: Uint8Array[] // type 3, 32 each
+  authorizationList?: Authorization[] // type 4
+  v: bigint
+  r: bigint
+  s: bigint
+}
+
+export interface Log {
+  address: Uint8Array // 20
+  topics: Uint8Array[] // 0 to 4, 32 each
+  data: Uint8Array
+}
+
+/** What consensus says of a transaction's outcome (EIP-658, EIP-2718): this is what the receipts root covers. */
+export interface ConsensusReceipt {
+  type: TransactionType
+  status?: 0 | 1 // from Byzantium on
+  root?: Uint8Array // 32, before Byzantium: the state root after the transaction
+  cumulativeGasUsed: bigint
+  logsBloom: Uint8Array // 256
+  logs: Log[]
+}
+
+/** A receipt with what is derived beside consensus. */
+export interface Receipt extends ConsensusReceipt {
+  gasUsed: bigint
+  effectiveGasPrice: bigint
+  contractAddress?: Uint8Array // 20
+  blobGasUsed?: bigint // type 3
+  blobGasPrice?: bigint // type 3
+}
+
+/** EIP-4895. `amountGwei` as on the wire. */
+export interface Withdrawal {
+  index: bigint
+  validatorIndex: bigint
+  address: Uint8Array // 20
+  amountGwei: bigint
+}
+
+export interface Block {
+  hash: Uint8Array // 32
+  header: Header
+  transactions: Transaction[]
+  uncles: Header[]
+  withdrawals?: Withdrawal[] // Shanghai
+  sizeBytes: number // length of the block's RLP
+}

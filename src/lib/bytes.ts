@@ -1,0 +1,61 @@
+/** No bytes. Shared: never write to it. */
+export const EMPTY_BYTES = new Uint8Array(0)
+
+/** True when both hold the same bytes. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+/** The parts one after another in a new array. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0
+  for (const part of parts) length += part.length
+  const out = new Uint8Array(length)
+  let offset = 0
+  for (const part of parts) {
+    out.set(part, offset)
+    offset += part.length
+  }
+  return out
+}
+
+/** Big-endian unsigned integer of any length; zero for no bytes. */
+export function bytesToBigInt(bytes: Uint8Array): bigint {
+  if (bytes.length === 0) return 0n
+  if (bytes.length <= 6) {
+    let n = 0
+    for (let i = 0; i < bytes.length; i++) n = n * 256 + bytes[i]
+    return BigInt(n)
+  }
+  return BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`)
+}
+
+/** Minimal big-endian bytes of a non-negative integer; no bytes for zero (the RLP integer form). */
+export function bigIntToBytes(value: bigint | number): Uint8Array {
+  if (value === 0n || value === 0) return EMPTY_BYTES
+  const hex = value.toString(16)
+  return new Uint8Array(Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex'))
+}
+
+/** Big-endian bytes of exactly `length`. @throws RangeError when the value needs more. */
+export function bigIntToFixedBytes(value: bigint, length: number): Uint8Array {
+  return padLeft(bigIntToBytes(value), length)
+}
+
+/** The bytes with zeros before them up to `length`. @throws RangeError when there are more than that. */
+export function padLeft(bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.length === length) return bytes
+  if (bytes.length > length) throw new RangeError(`${bytes.length} bytes do not fit in ${length}`)
+  const out = new Uint8Array(length)
+  out.set(bytes, length - bytes.length)
+  return out
+}
+
+/** The bytes without their leading zeros: a view, not a copy. */
+export function trimLeft(bytes: Uint8Array): Uint8Array {
+  let i = 0
+  while (i < bytes.length && bytes[i] === 0) i++
+  return i === 0 ? bytes : bytes.subarray(i)
+}

@@ -1,0 +1,16 @@
+/** Base of every failure that Cairn names itself. Subclasses carry what a caller needs as fields;
+ *  JSON-RPC codes are given only in `rpc/errors`. */
+export class CairnError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = new.target.name
+  }
+}
+
+/** The command was used wrongly: unknown option, missing file, bad value. The process exits with 2. */
+export class UsageError extends CairnError {}
+
+/** The message of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,31 @@
+const HEX = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'))
+
+/** DATA: `0x` and two lower-case hex digits per byte; `0x` alone for no bytes. */
+export function formatData(bytes: Uint8Array): string {
+  if (bytes.length > 64) {
+    return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
+  }
+  let text = '0x'
+  for (let i = 0; i < bytes.length; i++) text += HEX[bytes[i]]
+  return text
+}
+
+/** QUANTITY: `0x` and the minimal hex digits of a non-negative integer; `0x0` for zero. */
+export function formatQuantity(value: bigint | number): string {
+  return `0x${value.toString(16)}`
+}
+
+/** Bytes of an even-length hex text, with or without `0x`. @throws TypeError when it is not hex. */
+export function parseHex(text: string): Uint8Array {
+  const digits = text.startsWith('0x') || text.startsWith('0X') ? text.slice(2) : text
+  if (digits.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(digits)) {
+    throw new TypeError(`expected an even number of hex digits, got ${abbreviate(text)}`)
+  }
+  const buffer = Buffer.from(digits, 'hex')
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
+}
+
+/** The text itself when short, otherwise its first 60 characters with an ellipsis and its length: for messages. */
+export function abbreviate(text: string): string {
+  return text.length <= 80 ? text : `${text.slice(0, 60)}… (${text.length} characters)`
+}

@@ -1,0 +1,30 @@
+import type { EvmService, StateReads } from '../evm/service.js'
+import type { Deadline } from '../lib/deadline.js'
+import type { Logger } from '../lib/logger.js'
+import type { LogSource } from '../logs/query.js'
+import type { ChainReader } from '../store/chainReader.js'
+import type { L2Reader } from '../store/l2Reader.js'
+
+/** Limits that the operator can set; the contract's values are the defaults. */
+export interface RpcLimits {
+  maxLogs: number // results of one log query: 10,000
+  maxFilterParams: number // addresses and topic values of one log query: 5,000
+  logsTimeoutMs: number // 10,000
+  callTimeoutMs: number // 5,000
+  gasCapPercent: number // of the block gas limit, for eth_call and eth_estimateGas: 1,000
+}
+
+/** What a handler may use. One per thread; `deadline` is the request's own. */
+export interface RpcContext {
+  readonly chain: ChainReader
+  readonly logs: LogSource
+  readonly l2: L2Reader
+  /** Present where `evm` methods run: reader threads. */
+  readonly evm: EvmService
+  readonly state: StateReads
+  readonly limits: RpcLimits
+  readonly deadline: Deadline
+  readonly log: Logger
+  /** As `web3_clientVersion` says it: `Cairn/v0.1.0/linux-x64/node20`. */
+  readonly clientVersion: string
+}

@@ -1,0 +1,61 @@
+import { DeadlineExceeded } from '../lib/deadline.js'
+import { CairnError } from '../lib/errors.js'
+
+/** What goes into the `error` member of a response. */
+export interface RpcErrorBody {
+  code: number
+  message: string
+  data?: unknown
+}
+
+/** An answer that is an error, with its JSON-RPC code. Thrown only on the rpc floor and above. */
+export class RpcError extends CairnError {
+  readonly code: number
+  readonly data: unknown
+  constructor(code: number, message: string, data?: unknown) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+export const PARSE_ERROR = -32700
+export const INVALID_REQUEST = -32600
+export const METHOD_NOT_FOUND = -32601
+export const INVALID_PARAMS = -32602
+export const INTERNAL_ERROR = -32603
+export const SERVER_ERROR = -32000
+export const UNAUTHORIZED = -32002
+export const RESPONSE_TOO_LARGE = -32003
+export const LIMIT_EXCEEDED = -32005
+
+/** -32602 with the words as they are. */
+export function invalidParams(message: string): RpcError {
+  return new RpcError(INVALID_PARAMS, message)
+}
+
+/** -32602 `invalid argument N: …`; decoders throw it as `InvalidValue`, and the dispatcher knows N. */
+export class InvalidValue extends CairnError {}
+
+type Translation = (error: never) => RpcErrorBody
+
+/** Every class of error from the floors below, with its code and words. Rows are added with `translateError`'s table only. */
+const translations: [abstract new (...args: never[]) => Error, Translation][] = [
+  [
+    RpcError,
+    (error: RpcError) => ({
+      code: error.code,
+      message: error.message,
+      ...(error.data === undefined ? {} : { data: error.data }),
+    }),
+  ],
+  [DeadlineExceeded, () => ({ code: LIMIT_EXCEEDED, message: 'query timeout exceeded' })],
+]
+
+/** The body for an error that the table knows; undefined for one that nobody foresaw, which is `internal error`. */
+export function translateError(error: unknown): RpcErrorBody | undefined {
+  for (const [errorClass, translate] of translations) {
+    if (error instanceof errorClass) return translate(error as never)
+  }
+  return undefined
+}

@@ -1,0 +1,55 @@
+import type { RpcContext } from './context.js'
+
+/** Where a method runs: `point` on the main thread (microseconds to a few milliseconds); `scan` and `evm` in a reader
+ *  thread under a deadline. */
+export type CostClass = 'point' | 'scan' | 'evm'
+
+/** A JSON schema, for the OpenRPC document and the reference page. */
+export type JsonSchema = { readonly [key: string]: unknown }
+
+/** One positional parameter: how it is called in documents and by name, and how its JSON value is read. */
+export interface Param<T> {
+  readonly name: string
+  readonly summary: string
+  readonly required: boolean
+  readonly schema: JsonSchema
+  /** The value of the JSON. An absent or null optional parameter is decoded from `undefined`.
+   *  `path` names the place in messages, as in `filter.topics[1]`; empty for the parameter itself.
+   *  @throws InvalidValue saying what was expected and what came. */
+  decode(value: unknown, path: string): T
+}
+
+/** An error a method may answer with beside the general ones (-32600 to -32603), for documents. */
+export interface ErrorDoc {
+  readonly code: number
+  readonly message: string
+}
+
+/** A JSON-RPC method: its whole contract and its handler. The result is plain JSON data, or `JsonBytes` where the
+ *  handler has written the JSON itself. */
+export interface Method<P extends readonly unknown[] = readonly unknown[]> {
+  readonly name: string
+  /** Other names that are answered the same. */
+  readonly summary: string
+  /** More for the reference page, in Markdown. */
+  readonly description?: string
+  readonly cost: CostClass
+  readonly params: { readonly [K in keyof P]: Param<P[K]> }
+  readonly result: { readonly name: string; readonly schema: JsonSchema }
+  readonly errors: readonly ErrorDoc[]
+  /** Fewer or by-name parameters only: an object stands for one that holds every parameter by its name. */
+  handler(context: RpcContext, ...params: P): unknown
+}
+
+/** A method whose handler's parameter types come from its decoders. */
+export function defineMethod<const P extends readonly unknown[]>(method: Method<P>): Method {
+  return method as unknown as Method
+}
+
+/** JSON text that a handler wrote itself as bytes: goes to the socket as it is. */
+export class JsonBytes {
+  readonly bytes: Uint8Array
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+}

@@ -1,0 +1,257 @@
+import { sql } from 'drizzle-orm'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { bytes, uint } from './columns.js'
+
+/* The schema in words: docs/schema.md. Migrations are made from this file with `npm run migration`; the tables
+ * marked WITHOUT ROWID get that by hand in the migration, since drizzle has no word for it. */
+
+/** Facts of the whole database, as JSON text: chain, coverage, state mode. */
+export const meta = sqliteTable('meta', {
+  key: text('key').primaryKey(),
+  value: text('value').notNull(),
+})
+
+/** Canonical blocks. A block's transactions are `[first_tx, first_tx + n_tx)`, its logs `[first_log, first_log + n_logs)`. */
+export const blocks = sqliteTable(
+  'blocks',
+  {
+    number: integer('number').primaryKey(),
+    hash: bytes('hash').notNull(),
+    parentHash: bytes('parent_hash').notNull(),
+    unclesHash: bytes('uncles_hash').notNull(),
+    miner: bytes('miner').notNull(),
+    stateRoot: bytes('state_root').notNull(),
+    transactionsRoot: bytes('transactions_root').notNull(),
+    receiptsRoot: bytes('receipts_root').notNull(),
+    logsBloom: bytes('logs_bloom'), // NULL: all zero
+    difficulty: uint('difficulty').notNull(),
+    totalDifficulty: uint('total_difficulty').notNull(),
+    gasLimit: uint('gas_limit').notNull(),
+    gasUsed: uint('gas_used').notNull(),
+    timestamp: integer('timestamp').notNull(),
+    extraData: bytes('extra_data').notNull(),
+    mixHash: bytes('mix_hash').notNull(),
+    nonce: bytes('nonce').notNull(),
+    baseFeePerGas: uint('base_fee_per_gas'),
+    withdrawalsRoot: bytes('withdrawals_root'),
+    blobGasUsed: uint('blob_gas_used'),
+    excessBlobGas: uint('excess_blob_gas'),
+    parentBeaconBlockRoot: bytes('parent_beacon_block_root'),
+    requestsHash: bytes('requests_hash'),
+    sizeBytes: integer('size').notNull(),
+    withdrawals: bytes('withdrawals'), // RLP list; NULL before Shanghai
+    firstTx: integer('first_tx').notNull(),
+    txCount: integer('n_tx').notNull(),
+    firstLog: integer('first_log').notNull(),
+    logCount: integer('n_logs').notNull(),
+  },
+  (t) => [
+    uniqueIndex('blocks_by_hash').on(t.hash),
+    // From a log id to its block: blocks without logs are left out, so that `first_log` is unique in it.
+    index('blocks_by_first_log').on(t.firstLog).where(sql`n_logs > 0`),
+  ],
+)
+
+/** Headers of uncles (ommers), in the order of the block's list. WITHOUT ROWID. */
+export const uncles = sqliteTable(
+  'uncles',
+  {
+    blockNumber: integer('block_number').notNull(),
+    index: integer('idx').notNull(),
+    hash: bytes('hash').notNull(),
+    header: bytes('header').notNull(), // RLP
+  },
+  (t) => [primaryKey({ columns: [t.blockNumber, t.index] })],
+)
+
+/** Transactions by dense id: the n-th transaction held has id n. */
+export const transactions = sqliteTable(
+  'transactions',
+  {
+    id: integer('id').primaryKey(),
+    hash: bytes('hash').notNull(),
+    blockNumber: integer('block_number').notNull(),
+    type: integer('type').notNull(),
+    sender: bytes('sender').notNull(),
+    recipient: bytes('recipient'), // NULL: contract creation
+    chainId: uint('chain_id'),
+    nonce: uint('nonce').notNull(),
+    gasLimit: uint('gas_limit').notNull(),
+    gasPrice: uint('gas_price'),
+    maxPriorityFeePerGas: uint('max_priority_fee_per_gas'),
+    maxFeePerGas: uint('max_fee_per_gas'),
+    value: uint('value').notNull(),
+    input: bytes('input').notNull(),
+    accessList: bytes('access_list'), // RLP as in the transaction; NULL: the type has none
+    maxFeePerBlobGas: uint('max_fee_per_blob_gas'),
+    blobVersionedHashes: bytes('blob_versioned_hashes'), // 32 bytes each, one after another
+    authorizationList: bytes('authorization_list'), // RLP as in the transaction
+    v: uint('v').notNull(),
+    r: bytes('r').notNull(), // without leading zeros
+    s: bytes('s').notNull(), // without leading zeros
+  },
+  (t) => [uniqueIndex('transactions_by_hash').on(t.hash)],
+)
+
+/** The outcome of the transaction with the same id. The bloom is made from the logs when it is asked for. */
+export const receipts = sqliteTable('receipts', {
+  txId: integer('tx_id').primaryKey(),
+  status: integer('status'), // NULL before Byzantium
+  root: bytes('root'), // NULL from Byzantium on
+  cumulativeGasUsed: uint('cumulative_gas_used').notNull(),
+  gasUsed: uint('gas_used').notNull(),
+  effectiveGasPrice: uint('effective_gas_price').notNull(),
+  contractAddress: bytes('contract_address'),
+  blobGasUsed: uint('blob_gas_used'),
+  blobGasPrice: uint('blob_gas_price'),
+  firstLog: integer('first_log').notNull(),
+  logCount: integer('n_logs').notNull(),
+})
+
+/** Dictionary of addresses: of contracts that logged, and of accounts in the state history. Ids are never reused. */
+export const addresses = sqliteTable(
+  'addresses',
+  { id: integer('id').primaryKey(), address: bytes('address').notNull() },
+  (t) => [uniqueIndex('addresses_by_address').on(t.address)],
+)
+
+/** Dictionary of first topics. Ids are never reused. */
+export const topics = sqliteTable(
+  'topics',
+  { id: integer('id').primaryKey(), topic: bytes('topic').notNull() },
+  (t) => [uniqueIndex('topics_by_topic').on(t.topic)],
+)
+
+/** Logs by dense id: the n-th log held has id n; `logIndex` is `id - first_log` of the block.
+ *  Topics 1 to 3 and data lie without their leading zero bytes; NULL is an absent topic. */
+export const logs = sqliteTable(
+  'logs',
+  {
+    id: integer('id').primaryKey(),
+    txIndex: integer('tx_index').notNull(),
+    addressId: integer('address_id').notNull(),
+    topic0Id: integer('topic0_id'),
+    topic1: bytes('topic1'),
+    topic2: bytes('topic2'),
+    topic3: bytes('topic3'),
+    data: bytes('data').notNull(),
+    dataLength: integer('data_length'), // NULL: 32
+  },
+  (t) => [
+    index('logs_by_address').on(t.addressId),
+    index('logs_by_topic0').on(t.topic0Id),
+    index('logs_by_topic1').on(t.topic1).where(sql`topic1 IS NOT NULL`),
+    index('logs_by_topic2').on(t.topic2).where(sql`topic2 IS NOT NULL`),
+    index('logs_by_topic3').on(t.topic3).where(sql`topic3 IS NOT NULL`),
+  ],
+)
+
+/** Contract code by its keccak-256. */
+export const code = sqliteTable(
+  'code',
+  { id: integer('id').primaryKey(), hash: bytes('hash').notNull(), bytes: bytes('bytes').notNull() },
+  (t) => [uniqueIndex('code_by_hash').on(t.hash)],
+)
+
+/** An account's fields from `block_number` on, until its next row. `balance` NULL: the account does not exist.
+ *  A new incarnation starts with empty storage. WITHOUT ROWID. */
+export const accountHistory = sqliteTable(
+  'account_history',
+  {
+    addressId: integer('address_id').notNull(),
+    blockNumber: integer('block_number').notNull(),
+    nonce: uint('nonce').notNull(),
+    balance: uint('balance'),
+    codeId: integer('code_id'), // NULL: no code
+    incarnation: integer('incarnation').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.addressId, t.blockNumber] }), index('account_history_by_block').on(t.blockNumber)],
+)
+
+/** A storage slot's value from `block_number` on. Slot and value lie without leading zeros; zero is no bytes. WITHOUT ROWID. */
+export const storageHistory = sqliteTable(
+  'storage_history',
+  {
+    addressId: integer('address_id').notNull(),
+    incarnation: integer('incarnation').notNull(),
+    slot: bytes('slot').notNull(),
+    blockNumber: integer('block_number').notNull(),
+    value: bytes('value').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] }),
+    index('storage_history_by_block').on(t.blockNumber),
+  ],
+)
+
+/** Layer-2 blocks that were ever canonical or rejected. Felts are 32 bytes; prices reach u128: `uint`. */
+export const l2Blocks = sqliteTable(
+  'l2_blocks',
+  {
+    hash: bytes('hash').primaryKey(),
+    number: integer('number').notNull(),
+    parentHash: bytes('parent_hash').notNull(),
+    newRoot: bytes('new_root').notNull(),
+    timestamp: integer('timestamp').notNull(),
+    sequencer: bytes('sequencer'), // NULL: upstream named none
+    version: text('version'), // NULL: upstream named none
+    l1Wei: uint('l1_wei'),
+    l1Fri: uint('l1_fri'),
+    l1DataWei: uint('l1_data_wei'),
+    l1DataFri: uint('l1_data_fri'),
+    l2Wei: uint('l2_wei'),
+    l2Fri: uint('l2_fri'),
+    daMode: integer('da_mode'), // 0 CALLDATA, 1 BLOB, NULL: not named
+    transactionCommitment: bytes('transaction_commitment'),
+    eventCommitment: bytes('event_commitment'),
+    receiptCommitment: bytes('receipt_commitment'),
+    stateDiffCommitment: bytes('state_diff_commitment'),
+    txCount: integer('tx_count').notNull(),
+    eventCount: integer('event_count'),
+    stateDiffLength: integer('state_diff_length'),
+    canonical: integer('canonical').notNull(), // 0 or 1
+    verified: integer('verified'), // 1 hash recomputed, 0 known unverifiable, NULL not tried
+    upstreamStatus: text('upstream_status'),
+    seenAt: integer('seen_at').notNull(), // Unix seconds
+    orphanedAt: integer('orphaned_at'),
+    raw: bytes('raw'), // the recording as it came, deflated
+  },
+  (t) => [uniqueIndex('l2_blocks_by_number').on(t.number).where(sql`canonical = 1`)],
+)
+
+/** Transaction hashes of layer-2 blocks. WITHOUT ROWID. */
+export const l2BlockTxs = sqliteTable(
+  'l2_block_txs',
+  { blockHash: bytes('block_hash').notNull(), index: integer('idx').notNull(), txHash: bytes('tx_hash').notNull() },
+  (t) => [primaryKey({ columns: [t.blockHash, t.index] })],
+)
+
+/** The unconfirmed layer-2 block, at most one per slot ('pending'). `json` is the normalised block. */
+export const l2Pending = sqliteTable('l2_pending', {
+  slot: text('slot').primaryKey(),
+  number: integer('number'),
+  parentHash: bytes('parent_hash'),
+  json: text('json').notNull(),
+  fetchedAt: integer('fetched_at').notNull(),
+})
+
+/** One row: up to where layer 1 has accepted layer-2 blocks. */
+export const l2State = sqliteTable('l2_state', {
+  id: integer('id').primaryKey(),
+  l1HeadNumber: integer('l1_head_number'),
+  l1HeadHash: bytes('l1_head_hash'),
+  finalitySource: text('finality_source'),
+})
+
+/** API keys by the SHA-256 of their 32 hex digits; the key itself is not kept. */
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    name: text('name').notNull(),
+    hash: bytes('hash').notNull(),
+    createdAt: integer('created_at').notNull(), // Unix seconds
+    revokedAt: integer('revoked_at'),
+  },
+  (t) => [uniqueIndex('api_keys_by_hash').on(t.hash)],
+)
