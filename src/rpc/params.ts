@@ -276,7 +276,7 @@ function decodeBlockId(value: unknown, path: string): BlockId {
 function decodeBlockObject(value: object, path: string): BlockId {
   const { blockNumber, blockHash, requireCanonical } = value as Record<string, unknown>
   if (isAbsent(blockNumber) === isAbsent(blockHash)) {
-    throw invalidValue(path, 'either blockNumber or blockHash', value)
+    throw new InvalidValue(`${path}: expected an object with either blockNumber or blockHash`)
   }
   if (!isAbsent(blockNumber)) return blockNumberOrTag.decode(blockNumber, `${path}.blockNumber`)
   return {
@@ -294,6 +294,9 @@ function decodeData(value: unknown, path: string, expected: string): Uint8Array 
   }
 }
 
+// Arrays and objects are only named: a request may nest deeper than a recursive writer can go.
 function describe(value: unknown): string {
-  return typeof value === 'string' ? `"${abbreviate(value)}"` : abbreviate(JSON.stringify(value) ?? String(value))
+  if (typeof value === 'string') return `"${abbreviate(value)}"`
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }

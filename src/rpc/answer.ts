@@ -1,0 +1,100 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Dispatcher } from './dispatch.js'
+import {
+  encodeBatch,
+  encodeResponse,
+  type InvalidCall,
+  isCall,
+  type ParsedBody,
+  type RpcCall,
+  sizeOf,
+} from './envelope.js'
+import { RESPONSE_TOO_LARGE, type RpcErrorBody } from './errors.js'
+
+/** The answers of a batch together; what lies beyond is refused item by item. geth's default. */
+export const MAX_BATCH_RESPONSE_BYTES = 25_000_000
+
+/** Calls of one batch that run elsewhere at the same time: enough to keep all threads busy, few enough that one batch
+ *  does not fill the queue for everyone. */
+const BATCH_WINDOW = 16
+
+/** After this long in one batch's `point` calls, other requests get a turn. */
+const SLICE_MS = 5
+
+/** Tells the work on a body that nobody waits for its answer any more. */
+export interface Abandonment {
+  readonly aborted: boolean
+}
+
+const TOO_LARGE: RpcErrorBody = { code: RESPONSE_TOO_LARGE, message: 'response too large' }
+
+/** The response to a body as parts to be sent one after another; undefined when there is nothing to answer
+ *  (notifications only). */
+export async function answerBody(
+  body: ParsedBody,
+  dispatcher: Dispatcher,
+  abandonment: Abandonment = { aborted: false },
+): Promise<Uint8Array[] | undefined> {
+  if (body.kind === 'single') return answerItem(body.item, dispatcher)
+  return answerBatch(body.items, dispatcher, abandonment)
+}
+
+/** One and the same error as the answer to every call of a body; undefined when there are only notifications. */
+export function refuseBody(body: ParsedBody, error: RpcErrorBody): Uint8Array[] | undefined {
+  const items = body.kind === 'single' ? [body.item] : body.items
+  const responses = items.flatMap(({ idText }) => (idText === undefined ? [] : [encodeResponse(idText, { error })]))
+  if (responses.length === 0) return undefined
+  return body.kind === 'single' ? responses[0] : encodeBatch(responses)
+}
+
+async function answerItem(item: RpcCall | InvalidCall, dispatcher: Dispatcher): Promise<Uint8Array[] | undefined> {
+  if (!isCall(item)) return encodeResponse(item.idText, item)
+  const outcome = await dispatcher.dispatch(item)
+  return item.idText === undefined ? undefined : encodeResponse(item.idText, outcome)
+}
+
+/** Runs the items in order, up to a window of them at the same time. From the first answer on that does not fit, all
+ *  are refused, and those not begun yet are not run. */
+async function answerBatch(
+  items: readonly (RpcCall | InvalidCall)[],
+  dispatcher: Dispatcher,
+  abandonment: Abandonment,
+): Promise<Uint8Array[] | undefined> {
+  const answers: (Uint8Array[] | undefined)[] = []
+  const running: Promise<void>[] = []
+  let firstPending = 0 // answers before it are known and fit
+  let size = 0
+  let fits = true
+  let sliceStart = performance.now()
+  const settle = () => {
+    while (fits && firstPending in answers) {
+      size += sizeOf(answers[firstPending] ?? [])
+      if (size > MAX_BATCH_RESPONSE_BYTES) fits = false
+      else firstPending++
+    }
+  }
+  for (let i = 0; i < items.length && fits && !abandonment.aborted; i++) {
+    const task = answerItem(items[i], dispatcher).then((answer) => {
+      answers[i] = answer
+      settle()
+    })
+    running.push(task)
+    if (running.length >= BATCH_WINDOW) await running.shift()
+    if (performance.now() - sliceStart > SLICE_MS) {
+      await setImmediate()
+      sliceStart = performance.now()
+    }
+  }
+  await Promise.all(running)
+  if (fits && firstPending === items.length) return joinAnswers(answers)
+  const refused = items.map(({ idText }, i) => {
+    if (i < firstPending) return answers[i]
+    return idText === undefined ? undefined : encodeResponse(idText, { error: TOO_LARGE })
+  })
+  return joinAnswers(refused)
+}
+
+function joinAnswers(answers: readonly (Uint8Array[] | undefined)[]): Uint8Array[] | undefined {
+  const present = answers.filter((answer) => answer !== undefined)
+  return present.length === 0 ? undefined : encodeBatch(present)
+}

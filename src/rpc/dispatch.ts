@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import type { Logger } from '../lib/logger.js'
+import type { RpcContext } from './context.js'
+import type { RpcCall, RpcOutcome } from './envelope.js'
+import { INTERNAL_ERROR, InvalidValue, invalidParams, METHOD_NOT_FOUND, RpcError, translateError } from './errors.js'
+import { type CostClass, JsonBytes, type Method } from './method.js'
+
+/** All methods by name. */
+export type MethodTable = ReadonlyMap<string, Method>
+
+/** Where `scan` and `evm` methods run. Never rejects: what goes wrong is an error outcome. */
+export interface RemoteRunner {
+  run(cost: Exclude<CostClass, 'point'>, method: string, params: unknown): Promise<RpcOutcome>
+}
+
+/** Answers calls. */
+export interface Dispatcher {
+  /** The outcome of a call: at once for `point` methods, later for those that run elsewhere. Never throws. */
+  dispatch(call: RpcCall): RpcOutcome | Promise<RpcOutcome>
+}
+
+/** A dispatcher that runs `point` methods on the spot with `context` and everything else through `remote`. */
+export function createDispatcher(options: {
+  methods: MethodTable
+  context: RpcContext
+  remote: RemoteRunner
+  log: Logger
+}): Dispatcher {
+  const { methods, context, remote, log } = options
+  return {
+    dispatch(call) {
+      const method = methods.get(call.method)
+      if (method === undefined) {
+        return {
+          error: { code: METHOD_NOT_FOUND, message: `the method ${call.method} does not exist/is not available` },
+        }
+      }
+      try {
+        bindParams(method, call.params)
+      } catch (error) {
+        return describeFailure(error, call.method, log)
+      }
+      if (method.cost !== 'point') return remote.run(method.cost, call.method, call.params)
+      return runMethod(method, call.params, context)
+    },
+  }
+}
+
+/** Decodes the parameters, runs the handler and encodes what it gives. Never throws: an error that nobody foresaw is
+ *  logged with a request id and answered as `internal error`. */
+export function runMethod(method: Method, params: unknown, context: RpcContext): RpcOutcome | Promise<RpcOutcome> {
+  try {
+    const result = method.handler(context, ...decodeParams(method, params))
+    if (!isPromise(result)) return { result: encodeResult(result) }
+    return result.then(
+      (value) => ({ result: encodeResult(value) }),
+      (error: unknown) => describeFailure(error, method.name, context.log),
+    )
+  } catch (error) {
+    return describeFailure(error, method.name, context.log)
+  }
+}
+
+/** The error of an answer for anything thrown. */
+export function describeFailure(error: unknown, method: string, log: Logger): RpcOutcome & { error: object } {
+  const known = translateError(error instanceof InvalidValue ? invalidParams(error.message) : error)
+  if (known !== undefined) return { error: known }
+  log.error({ requestId: randomUUID(), method, error: describeStack(error) }, 'request failed')
+  return { error: { code: INTERNAL_ERROR, message: 'internal error' } }
+}
+
+/** The parameters in their order, undecoded, from an array or by name; absent ones are undefined.
+ *  @throws RpcError -32602 for too many, unknown, or missing ones. */
+export function bindParams(method: Method, params: unknown): unknown[] {
+  const values = Array.isArray(params) ? params : namedValues(method, params)
+  const want = method.params.length
+  if (values.length > want) throw invalidParams(`too many arguments, want at most ${want}`)
+  for (let i = 0; i < want; i++) {
+    if (method.params[i].required && (values[i] === undefined || values[i] === null)) {
+      throw invalidParams(`missing value for required argument ${i}`)
+    }
+  }
+  return values
+}
+
+function namedValues(method: Method, params: unknown): unknown[] {
+  if (params === undefined || params === null) return []
+  if (typeof params !== 'object') throw invalidParams('params: expected an array or an object')
+  const names = method.params.map((param) => param.name)
+  for (const name of Object.keys(params)) {
+    if (!names.includes(name)) {
+      const wanted = names.length === 0 ? 'the method takes none' : `want ${names.join(', ')}`
+      throw invalidParams(`unknown parameter ${JSON.stringify(name.slice(0, 80))}, ${wanted}`)
+    }
+  }
+  return names.map((name) => (Object.hasOwn(params, name) ? (params as Record<string, unknown>)[name] : undefined))
+}
+
+function decodeParams(method: Method, params: unknown): unknown[] {
+  const values = bindParams(method, params)
+  return method.params.map((param, i) => {
+    try {
+      return param.decode(values[i] ?? undefined, '')
+    } catch (error) {
+      if (!(error instanceof InvalidValue)) throw error
+      throw new RpcError(invalidParams('').code, `invalid argument ${i}: ${error.message}`)
+    }
+  })
+}
+
+function encodeResult(result: unknown): Uint8Array {
+  return result instanceof JsonBytes ? result.bytes : Buffer.from(JSON.stringify(result ?? null))
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as Promise<unknown>).then === 'function'
+}
+
+function describeStack(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

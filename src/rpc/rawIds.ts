@@ -1,0 +1,94 @@
+/** The texts of the request ids in a body that JSON.parse has accepted: for each request in order the text of the value
+ *  of its own member `id` (the last one where there are more, as JSON.parse has it), undefined where it has none.
+ *  Numbers beyond 2^53 and forms such as 1.50 survive only as text. */
+export function scanRawIds(body: string): (string | undefined)[] {
+  const scanner = { body, at: 0 }
+  skipSpace(scanner)
+  if (body[scanner.at] !== '[') return [scanRequest(scanner)]
+  const ids: (string | undefined)[] = []
+  scanner.at++
+  for (;;) {
+    skipSpace(scanner)
+    if (body[scanner.at] === ',') scanner.at++
+    else if (body[scanner.at] === ']') return ids
+    else ids.push(scanRequest(scanner))
+  }
+}
+
+interface Scanner {
+  readonly body: string
+  at: number
+}
+
+/** The id of the value at the scanner, which it then passes. */
+function scanRequest(scanner: Scanner): string | undefined {
+  const { body } = scanner
+  skipSpace(scanner)
+  if (body[scanner.at] !== '{') {
+    skipValue(scanner)
+    return undefined
+  }
+  let id: string | undefined
+  scanner.at++
+  for (;;) {
+    skipSpace(scanner)
+    const char = body[scanner.at]
+    if (char === '}') {
+      scanner.at++
+      return id
+    }
+    if (char === ',') {
+      scanner.at++
+      continue
+    }
+    const name = JSON.parse(takeValue(scanner)) as string
+    skipSpace(scanner)
+    scanner.at++ // the colon
+    const value = takeValue(scanner)
+    if (name === 'id') id = value
+  }
+}
+
+/** The text of the value at the scanner, which it then passes. */
+function takeValue(scanner: Scanner): string {
+  skipSpace(scanner)
+  const start = scanner.at
+  skipValue(scanner)
+  return scanner.body.slice(start, scanner.at)
+}
+
+/** Passes one value: by counting brackets, not by recursion, since a body may be nested as deep as it is long. */
+function skipValue(scanner: Scanner): void {
+  const { body } = scanner
+  let depth = 0
+  do {
+    skipSpace(scanner)
+    const char = body[scanner.at]
+    if (char === '"') skipString(scanner)
+    else if (char === '{' || char === '[') {
+      depth++
+      scanner.at++
+    } else if (char === '}' || char === ']') {
+      depth--
+      scanner.at++
+    } else if (char === ',' || char === ':') scanner.at++
+    else skipWord(scanner)
+  } while (depth > 0)
+}
+
+function skipString(scanner: Scanner): void {
+  const { body } = scanner
+  for (scanner.at++; body[scanner.at] !== '"'; scanner.at++) if (body[scanner.at] === '\\') scanner.at++
+  scanner.at++
+}
+
+/** Passes a number, true, false or null. */
+function skipWord(scanner: Scanner): void {
+  const { body } = scanner
+  while (scanner.at < body.length && !' \t\n\r,:]}'.includes(body[scanner.at])) scanner.at++
+}
+
+function skipSpace(scanner: Scanner): void {
+  const { body } = scanner
+  while (scanner.at < body.length && ' \t\n\r'.includes(body[scanner.at])) scanner.at++
+}
