@@ -1,5 +1,10 @@
+import type { ChainSpec } from '../chain/eth/forks.js'
 import type { AccessListEntry, Authorization } from '../chain/eth/types.js'
 import type { Deadline } from '../lib/deadline.js'
+import type { ChainReader } from '../store/chainReader.js'
+import type { StateReader } from '../store/stateReader.js'
+import { createCallRunner } from './call.js'
+import { estimateGas } from './estimateGas.js'
 
 /** A message call as `eth_call` describes it; absent fields take the defaults of geth. */
 export interface CallRequest {
@@ -18,23 +23,34 @@ export interface CallRequest {
   authorizationList?: Authorization[]
 }
 
-/** Execution and state reads at any block whose state is held. Runs in reader threads.
- *  Every method throws `StateUnavailable` when the state of that block is not held. */
+/** Execution of calls at any block whose state is held. Runs in reader threads. */
 export interface EvmService {
-  /** What the call returns. @throws CallReverted, CallFailed, and DeadlineExceeded between transactions only: a loop
-   *  that never ends is stopped by the thread that waits. */
+  /** What the call returns. The gas limit is clamped to `gasCapPercent` of the block's. An endless loop is stopped only
+   *  by the thread that waits.
+   *  @throws StateUnavailable, CallReverted, CallFailed. */
   call(request: CallRequest, blockNumber: number, gasCapPercent: number): Promise<Uint8Array>
-  /** The least gas limit with which the call succeeds, as geth's binary search finds it (within 1.5 %). */
+  /** A gas limit with which the call succeeds, at most 1.5 % above the least, as geth's search finds it.
+   *  @throws StateUnavailable, CallReverted, CallFailed, and DeadlineExceeded between two tries. */
   estimateGas(request: CallRequest, blockNumber: number, gasCapPercent: number, deadline: Deadline): Promise<bigint>
+  /** Runs a small call, so that the first real one finds the code compiled. */
+  warm(): Promise<void>
 }
 
-/** State reads by block; synchronous. `undefined` account: it does not exist then. */
-export interface StateReads {
-  /** Balance in wei; zero when the account does not exist. */
-  balance(address: Uint8Array, blockNumber: number): bigint
-  nonce(address: Uint8Array, blockNumber: number): bigint
-  /** Code; no bytes when there is none. */
-  code(address: Uint8Array, blockNumber: number): Uint8Array
-  /** 32 bytes. `slot` is 32 bytes. */
-  storage(address: Uint8Array, slot: Uint8Array, blockNumber: number): Uint8Array
+/** An EVM service over readers of one connection. */
+export function createEvmService(spec: ChainSpec, chain: ChainReader, state: StateReader): EvmService {
+  const runner = createCallRunner(spec, chain, state)
+  return {
+    call: async (request, blockNumber, gasCapPercent) => {
+      const site = runner.at(blockNumber)
+      const outcome = await site.run(request, site.clampGas(request.gas, gasCapPercent))
+      return site.requireOutput(outcome)
+    },
+    estimateGas: (request, blockNumber, gasCapPercent, deadline) =>
+      estimateGas(runner.at(blockNumber), request, gasCapPercent, deadline),
+    warm: async () => {
+      const head = chain.head()
+      if (head === undefined || chain.coverage()?.stateFirst === undefined) return
+      await runner.at(head).run({ to: new Uint8Array(20) }, 100_000n)
+    },
+  }
 }

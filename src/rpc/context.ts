@@ -1,9 +1,10 @@
-import type { EvmService, StateReads } from '../evm/service.js'
+import type { EvmService } from '../evm/service.js'
 import type { Deadline } from '../lib/deadline.js'
 import type { Logger } from '../lib/logger.js'
 import type { LogSource } from '../logs/query.js'
 import type { ChainReader } from '../store/chainReader.js'
 import type { L2Reader } from '../store/l2Reader.js'
+import type { StateReads } from '../store/stateReader.js'
 
 /** Limits that the operator can set; the contract's values are the defaults. */
 export interface RpcLimits {

@@ -1,4 +1,19 @@
-import type { Header, Receipt, Transaction, Withdrawal } from '../chain/eth/types.js'
+import { bloomOf } from '../chain/eth/bloom.js'
+import { decodeHeader } from '../chain/eth/header.js'
+import type { Header, Log, Receipt, Transaction, Withdrawal } from '../chain/eth/types.js'
+import { CairnError } from '../lib/errors.js'
+import {
+  type BlockRow,
+  decodeBlockRow,
+  decodeLogData,
+  decodeReceiptRow,
+  decodeTopics,
+  decodeTransactionRow,
+  type ReceiptRow,
+  type TransactionRow,
+} from './blockRows.js'
+import { createMetaTable, META_CHAIN_ID, META_STATE_MODE } from './meta.js'
+import type { Database } from './open.js'
 
 /** A canonical block's row: the header and where its parts lie, without the parts. */
 export interface StoredBlock {
@@ -11,12 +26,6 @@ export interface StoredBlock {
   txCount: number
   firstLog: number
   logCount: number
-}
-
-export interface StoredTransaction {
-  transaction: Transaction
-  /** Position in its block. */
-  index: number
 }
 
 export interface StoredReceipt {
@@ -59,4 +68,124 @@ export interface ChainReader {
   uncleHashes(blockNumber: number): Uint8Array[]
   uncle(blockNumber: number, index: number): Header | undefined
   uncles(blockNumber: number): Header[]
+}
+
+/** Nothing was imported into the database yet. */
+export class EmptyDatabase extends CairnError {
+  constructor() {
+    super('the database holds no chain yet; import one first')
+  }
+}
+
+interface LogRow {
+  address: Uint8Array
+  topic0: Uint8Array | null
+  topic1: Uint8Array | null
+  topic2: Uint8Array | null
+  topic3: Uint8Array | null
+  data: Uint8Array
+  data_length: number | null
+}
+
+const RECEIPT_COLUMNS = `t.type, r.status, r.root, r.cumulative_gas_used, r.gas_used, r.effective_gas_price,
+  r.contract_address, r.blob_gas_used, r.blob_gas_price, r.first_log, r.n_logs`
+
+/** A reader over an open database, its statements prepared once. */
+export function createChainReader(db: Database): ChainReader {
+  const meta = createMetaTable(db)
+  const selectHead = db.prepare<[], { first: number | null; head: number | null }>(
+    'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',
+  )
+  const selectBlock = db.prepare<[number], BlockRow>('SELECT * FROM blocks WHERE number = ?')
+  const selectNumber = db.prepare<[Uint8Array], number>('SELECT number FROM blocks WHERE hash = ?').pluck()
+  const selectBlockOfLog = db.prepare<[number], BlockRow>(
+    'SELECT * FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
+  )
+  const selectHashes = db
+    .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')
+    .pluck()
+  const selectTransactions = db.prepare<[number, number], TransactionRow>(
+    'SELECT * FROM transactions WHERE id >= ? AND id < ? ORDER BY id',
+  )
+  const selectLocation = db.prepare<[Uint8Array], { block_number: number; idx: number }>(
+    `SELECT t.block_number, t.id - b.first_tx AS idx FROM transactions t
+     JOIN blocks b ON b.number = t.block_number WHERE t.hash = ?`,
+  )
+  const selectReceipts = db.prepare<[number, number], ReceiptRow>(
+    `SELECT ${RECEIPT_COLUMNS} FROM receipts r JOIN transactions t ON t.id = r.tx_id
+     WHERE r.tx_id >= ? AND r.tx_id < ? ORDER BY r.tx_id`,
+  )
+  const selectLogs = db.prepare<[number, number], LogRow>(
+    `SELECT a.address, z.topic AS topic0, l.topic1, l.topic2, l.topic3, l.data, l.data_length
+     FROM logs l JOIN addresses a ON a.id = l.address_id LEFT JOIN topics z ON z.id = l.topic0_id
+     WHERE l.id >= ? AND l.id < ? ORDER BY l.id`,
+  )
+  const selectUncleHashes = db
+    .prepare<[number], Uint8Array>('SELECT hash FROM uncles WHERE block_number = ? ORDER BY idx')
+    .pluck()
+  const selectUncle = db
+    .prepare<[number, number], Uint8Array>('SELECT header FROM uncles WHERE block_number = ? AND idx = ?')
+    .pluck()
+  const selectUncles = db
+    .prepare<[number], Uint8Array>('SELECT header FROM uncles WHERE block_number = ? ORDER BY idx')
+    .pluck()
+
+  const blockRow = (row: BlockRow | undefined) => row && decodeBlockRow(row)
+  const receiptRange = (from: number, to: number) =>
+    selectReceipts.all(from, to).map((row) => {
+      const receipt = decodeReceiptRow(row)
+      if (row.n_logs > 0) {
+        receipt.logs = selectLogs.all(row.first_log, row.first_log + row.n_logs).map(decodeLogRow)
+        receipt.logsBloom = bloomOf(receipt.logs)
+      }
+      return { receipt, firstLog: row.first_log }
+    })
+  const inBlock = (block: StoredBlock, index: number) => index >= 0 && index < block.txCount
+
+  return {
+    chainId: () => {
+      const text = meta.get<string>(META_CHAIN_ID)
+      if (text === undefined) throw new EmptyDatabase()
+      return BigInt(text)
+    },
+    coverage: () => {
+      const row = selectHead.get()!
+      if (row.first === null || row.head === null) return undefined
+      const executed = meta.get<string>(META_STATE_MODE) === 'execute'
+      return { first: row.first, head: row.head, stateFirst: executed ? row.first : undefined }
+    },
+    head: () => selectHead.get()?.head ?? undefined,
+    blockByNumber: (number) => blockRow(selectBlock.get(number)),
+    blockNumberByHash: (hash) => selectNumber.get(hash),
+    blockOfLog: (logId) => blockRow(selectBlockOfLog.get(logId)),
+    transactionHashes: (block) => selectHashes.all(block.firstTx, block.firstTx + block.txCount),
+    transactions: (block) =>
+      selectTransactions.all(block.firstTx, block.firstTx + block.txCount).map(decodeTransactionRow),
+    transaction: (block, index) => {
+      if (!inBlock(block, index)) return undefined
+      const id = block.firstTx + index
+      return decodeTransactionRow(selectTransactions.get(id, id + 1)!)
+    },
+    transactionLocation: (hash) => {
+      const row = selectLocation.get(hash)
+      return row && { blockNumber: row.block_number, index: row.idx }
+    },
+    receipts: (block) => receiptRange(block.firstTx, block.firstTx + block.txCount),
+    receipt: (block, index) =>
+      inBlock(block, index) ? receiptRange(block.firstTx + index, block.firstTx + index + 1)[0] : undefined,
+    uncleHashes: (blockNumber) => selectUncleHashes.all(blockNumber),
+    uncle: (blockNumber, index) => {
+      const header = selectUncle.get(blockNumber, index)
+      return header && decodeHeader(header)
+    },
+    uncles: (blockNumber) => selectUncles.all(blockNumber).map((header) => decodeHeader(header)),
+  }
+}
+
+function decodeLogRow(row: LogRow): Log {
+  return {
+    address: row.address,
+    topics: decodeTopics(row.topic0, row.topic1, row.topic2, row.topic3),
+    data: decodeLogData(row.data, row.data_length),
+  }
 }

@@ -53,8 +53,10 @@ export interface ChainSpec {
   daoForkSupport: boolean
   depositContract?: Uint8Array // 20, EIP-6110
   blobSchedules: { [K in Fork]?: BlobSchedule }
-  /** Difficulty and proof of work follow Ethash; false for clique and other seals, whose difficulty is not checked. */
+  /** Before proof of stake, difficulty follows Ethash's formula and miners are rewarded. */
   ethash: boolean
+  /** The difficulty of every block, instead of the formula's (development chains of Besu). */
+  fixedDifficulty?: bigint
 }
 
 /** The fork in force at a block, and questions about it. */
@@ -73,9 +75,10 @@ const DEFAULT_BLOB_SCHEDULES: { [K in Fork]?: BlobSchedule } = {
   prague: { target: 6, max: 9, baseFeeUpdateFraction: 5007716n }, // EIP-7691
 }
 
-/** The rules for a block by its number and time. The merge is by block number where the chain says one, otherwise by
- *  `totalDifficultyBefore`, the total difficulty of the parent. */
-export function rulesAt(spec: ChainSpec, number: number, timestamp: number): Rules {
+/** The rules for a block by its number and time. Where the chain names no block of the merge, it comes with the first
+ *  block whose parent's total difficulty has reached the terminal one (EIP-3675), so `parentTotalDifficulty` is needed
+ *  there; forks by time imply that it has come. */
+export function rulesAt(spec: ChainSpec, number: number, timestamp: number, parentTotalDifficulty?: bigint): Rules {
   let fork: Fork = 'frontier'
   let order = 0
   for (const activation of spec.activations) {
@@ -87,6 +90,12 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: number): Rul
       order = position
     }
   }
+  const paris = FORKS.indexOf('paris')
+  const { terminalTotalDifficulty: terminal } = spec
+  if (order < paris && terminal !== undefined && parentTotalDifficulty !== undefined && parentTotalDifficulty >= terminal) {
+    fork = 'paris'
+    order = paris
+  }
   let blobs: BlobSchedule | undefined
   for (let i = FORKS.indexOf('cancun'); i <= order; i++) {
     blobs = spec.blobSchedules[FORKS[i]] ?? DEFAULT_BLOB_SCHEDULES[FORKS[i]] ?? blobs
@@ -95,6 +104,6 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: number): Rul
     fork,
     has: (other) => order >= FORKS.indexOf(other),
     blobs,
-    isProofOfStake: order >= FORKS.indexOf('paris'),
+    isProofOfStake: order >= paris,
   }
 }

@@ -1,0 +1,312 @@
+import { type ChainConfig, Holesky, Hoodi, Mainnet, Sepolia } from '@ethereumjs/common'
+import { getGenesis } from '@ethereumjs/genesis'
+import { bytesToBigInt, EMPTY_BYTES, padLeft } from '../../lib/bytes.js'
+import { CairnError } from '../../lib/errors.js'
+import { abbreviate, parseHex } from '../../lib/hex.js'
+import { type BlobSchedule, type ChainSpec, FORKS, type Fork, type ForkActivation, rulesAt } from './forks.js'
+import { EMPTY_TRIE_ROOT } from './trie.js'
+import type { Header } from './types.js'
+
+/** A genesis file cannot be used. */
+export class InvalidGenesis extends CairnError {}
+
+export interface GenesisAccount {
+  address: Uint8Array // 20
+  nonce: bigint
+  balance: bigint
+  code: Uint8Array
+  /** Slots of 32 bytes and values without leading zeros; zero values are left out. */
+  storage: { slot: Uint8Array; value: Uint8Array }[]
+}
+
+/** A chain from its very beginning: its rules, and block 0 with its state. */
+export interface Genesis {
+  spec: ChainSpec
+  /** Header of block 0; its `stateRoot` is zero and is computed when the state is laid. */
+  header: Header
+  accounts: GenesisAccount[]
+}
+
+export const NETWORKS = ['mainnet', 'sepolia', 'holesky', 'hoodi'] as const
+export type Network = (typeof NETWORKS)[number]
+
+/** The genesis of a built-in network. */
+export function builtInGenesis(network: Network): Genesis {
+  const config = { mainnet: Mainnet, sepolia: Sepolia, holesky: Holesky, hoodi: Hoodi }[network]
+  const spec = specOfPackageChain(network, config)
+  const state = getGenesis(Number(config.chainId)) ?? {}
+  const accounts = Object.entries(state).map(([address, entry]) => {
+    const [balance, code = '0x', storage = [], nonce = '0x0'] = Array.isArray(entry) ? entry : [entry]
+    return readAccount(address, {
+      balance,
+      code,
+      nonce,
+      storage: Object.fromEntries(storage as [string, string][]),
+    })
+  })
+  const { genesis } = config
+  const header = genesisHeader(spec, {
+    timestamp: genesis.timestamp ?? 0,
+    gasLimit: genesis.gasLimit,
+    difficulty: genesis.difficulty,
+    nonce: genesis.nonce,
+    extraData: genesis.extraData,
+    baseFeePerGas: genesis.baseFeePerGas,
+    excessBlobGas: genesis.excessBlobGas,
+  })
+  return { spec, header, accounts }
+}
+
+// Names of @ethereumjs/common that are not ours. `mergeNetsplitBlock` changes no rule.
+const PACKAGE_FORKS: { [name: string]: Fork | undefined } = { chainstart: 'frontier', mergeNetsplitBlock: undefined }
+
+function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
+  const activations: ForkActivation[] = []
+  for (const { name, block, timestamp } of config.hardforks) {
+    const fork = name in PACKAGE_FORKS ? PACKAGE_FORKS[name] : FORKS.find((known) => known === name)
+    if (fork === undefined) continue
+    if (timestamp !== undefined) activations.push({ fork, timestamp: Number(timestamp) })
+    else if (block !== null) activations.push({ fork, block })
+  }
+  return {
+    name: network,
+    chainId: BigInt(config.chainId),
+    activations,
+    daoForkSupport: network === 'mainnet',
+    depositContract: config.depositContractAddress ? parseHex(config.depositContractAddress) : undefined,
+    blobSchedules: {
+      bpo1: { target: 10, max: 15, baseFeeUpdateFraction: 8346193n },
+      bpo2: { target: 14, max: 21, baseFeeUpdateFraction: 11684671n },
+    },
+    ethash: true,
+  }
+}
+
+type Json = { [key: string]: unknown }
+
+// Members of geth's `config` that name a fork. `eip155Block` stands for Spurious Dragon as a whole.
+const FORK_KEYS: [key: string, fork: Fork][] = [
+  ['homesteadBlock', 'homestead'],
+  ['daoForkBlock', 'dao'],
+  ['eip150Block', 'tangerineWhistle'],
+  ['eip155Block', 'spuriousDragon'],
+  ['byzantiumBlock', 'byzantium'],
+  ['constantinopleBlock', 'constantinople'],
+  ['petersburgBlock', 'petersburg'],
+  ['constantinopleFixBlock', 'petersburg'],
+  ['istanbulBlock', 'istanbul'],
+  ['muirGlacierBlock', 'muirGlacier'],
+  ['berlinBlock', 'berlin'],
+  ['londonBlock', 'london'],
+  ['arrowGlacierBlock', 'arrowGlacier'],
+  ['grayGlacierBlock', 'grayGlacier'],
+  ['shanghaiTime', 'shanghai'],
+  ['cancunTime', 'cancun'],
+  ['pragueTime', 'prague'],
+  ['osakaTime', 'osaka'],
+  ['bpo1Time', 'bpo1'],
+  ['bpo2Time', 'bpo2'],
+  ['bpo3Time', 'bpo3'],
+  ['bpo4Time', 'bpo4'],
+  ['bpo5Time', 'bpo5'],
+]
+
+/** A genesis from the JSON of geth's format. @throws InvalidGenesis naming the member, its value and what would work. */
+export function parseGenesis(json: unknown): Genesis {
+  const file = requireObject(json, 'genesis')
+  const config = requireObject(file.config, 'config')
+  if (config.clique !== undefined) {
+    throw new InvalidGenesis('config.clique: chains sealed by clique are not supported; import with --state none')
+  }
+  const spec = parseSpec(config)
+  const header = genesisHeader(spec, file)
+  const alloc = requireObject(file.alloc ?? {}, 'alloc')
+  const accounts = Object.entries(alloc).map(([address, account]) =>
+    readAccount(address, requireObject(account, `alloc.${address}`)),
+  )
+  return { spec, header, accounts }
+}
+
+function parseSpec(config: Json): ChainSpec {
+  const activations: ForkActivation[] = [{ fork: 'frontier', block: 0 }]
+  for (const [key, fork] of FORK_KEYS) {
+    if (config[key] === undefined || config[key] === null) continue
+    const at = readNumber(config[key], `config.${key}`)
+    activations.push(key.endsWith('Time') ? { fork, timestamp: at } : { fork, block: at })
+  }
+  fillEarlierForks(activations)
+  const terminal = config.terminalTotalDifficulty
+  if (terminal === undefined && config.mergeNetsplitBlock !== undefined) {
+    activations.push({ fork: 'paris', block: readNumber(config.mergeNetsplitBlock, 'config.mergeNetsplitBlock') })
+  } else if (terminal === undefined && config.terminalTotalDifficultyPassed === true) {
+    activations.push({ fork: 'paris', block: 0 })
+  }
+  const fixed = (config.ethash as Json | undefined)?.fixeddifficulty
+  return {
+    name: typeof config.name === 'string' ? config.name : 'custom',
+    chainId: readUint(config.chainId ?? 1, 'config.chainId'),
+    activations,
+    terminalTotalDifficulty:
+      terminal === undefined || terminal === null ? undefined : readUint(terminal, 'config.terminalTotalDifficulty'),
+    daoForkSupport: config.daoForkBlock !== undefined && config.daoForkSupport !== false,
+    depositContract:
+      config.depositContractAddress === undefined
+        ? undefined
+        : readBytes(config.depositContractAddress, 20, 'config.depositContractAddress'),
+    blobSchedules: readBlobSchedules(config.blobSchedule),
+    ethash: true,
+    fixedDifficulty: fixed === undefined ? undefined : readUint(fixed, 'config.ethash.fixeddifficulty'),
+  }
+}
+
+/** A development genesis may name only its later forks (Besu's `byzantiumBlock: 0`): those before are then active too. */
+function fillEarlierForks(activations: ForkActivation[]): void {
+  const named = new Set(activations.map(({ fork }) => fork))
+  const byBlock = activations.filter(({ block }) => block !== undefined)
+  for (const fork of FORKS.slice(1, FORKS.indexOf('muirGlacier'))) {
+    if (fork === 'dao' || named.has(fork)) continue
+    const later = byBlock.filter((other) => FORKS.indexOf(other.fork) > FORKS.indexOf(fork)).map(({ block }) => block!)
+    if (later.length > 0) activations.push({ fork, block: Math.min(...later) })
+  }
+  activations.sort((a, b) => FORKS.indexOf(a.fork) - FORKS.indexOf(b.fork))
+}
+
+function readBlobSchedules(value: unknown): { [K in Fork]?: BlobSchedule } {
+  if (value === undefined || value === null) return {}
+  const out: { [K in Fork]?: BlobSchedule } = {}
+  for (const [name, entry] of Object.entries(requireObject(value, 'config.blobSchedule'))) {
+    const fork = FORKS.find((known) => known === name)
+    if (fork === undefined) throw new InvalidGenesis(`config.blobSchedule.${name}: unknown fork`)
+    const path = `config.blobSchedule.${name}`
+    const schedule = requireObject(entry, path)
+    out[fork] = {
+      target: readNumber(schedule.target, `${path}.target`),
+      max: readNumber(schedule.max, `${path}.max`),
+      baseFeeUpdateFraction: readUint(schedule.baseFeeUpdateFraction, `${path}.baseFeeUpdateFraction`),
+    }
+  }
+  return out
+}
+
+const INITIAL_BASE_FEE = 1_000_000_000n // EIP-1559
+const EMPTY_LIST_HASH = parseHex('0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347') // keccak(rlp([]))
+const EMPTY_REQUESTS_HASH = parseHex('0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855') // sha256 of nothing
+
+function genesisHeader(spec: ChainSpec, file: Json): Header {
+  const timestamp = readNumber(file.timestamp ?? 0, 'timestamp')
+  const difficulty = readUint(file.difficulty ?? 0, 'difficulty')
+  const rules = rulesAt(spec, 0, timestamp, spec.terminalTotalDifficulty === 0n ? 0n : undefined)
+  const optionalUint = (key: string, fallback: bigint) =>
+    file[key] === undefined || file[key] === null ? fallback : readUint(file[key], key)
+  const optionalBytes = (key: string, length: number, fallback = new Uint8Array(length)) =>
+    file[key] === undefined || file[key] === null ? fallback : readBytes(file[key], length, key)
+  const header: Header = {
+    parentHash: optionalBytes('parentHash', 32),
+    unclesHash: EMPTY_LIST_HASH,
+    miner: optionalBytes('coinbase', 20),
+    stateRoot: new Uint8Array(32),
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: new Uint8Array(256),
+    difficulty,
+    number: 0,
+    gasLimit: readUint(file.gasLimit, 'gasLimit'),
+    gasUsed: optionalUint('gasUsed', 0n),
+    timestamp,
+    extraData: file.extraData ? readHex(withPrefix(file.extraData), 'extraData') : EMPTY_BYTES,
+    mixHash: optionalBytes('mixHash', 32),
+    nonce: file.nonce === undefined ? new Uint8Array(8) : readNonce(file.nonce),
+  }
+  if (rules.has('london')) header.baseFeePerGas = optionalUint('baseFeePerGas', INITIAL_BASE_FEE)
+  if (rules.has('shanghai')) header.withdrawalsRoot = EMPTY_TRIE_ROOT
+  if (rules.has('cancun')) {
+    header.blobGasUsed = optionalUint('blobGasUsed', 0n)
+    header.excessBlobGas = optionalUint('excessBlobGas', 0n)
+    header.parentBeaconBlockRoot = optionalBytes('parentBeaconBlockRoot', 32)
+  }
+  if (rules.has('prague')) header.requestsHash = EMPTY_REQUESTS_HASH
+  return header
+}
+
+function readAccount(address: string, account: Json): GenesisAccount {
+  const path = `alloc.${address}`
+  const storage = account.storage === undefined ? {} : requireObject(account.storage, `${path}.storage`)
+  return {
+    address: readBytes(withPrefix(address), 20, path),
+    nonce: readUint(account.nonce ?? 0, `${path}.nonce`),
+    balance: readUint(account.balance ?? 0, `${path}.balance`),
+    code: account.code === undefined ? EMPTY_BYTES : readHex(withPrefix(account.code), `${path}.code`),
+    storage: Object.entries(storage)
+      .map(([slot, value]) => ({
+        slot: readWord(slot, `${path}.storage`),
+        value: trimWord(readWord(value, `${path}.storage.${slot}`)),
+      }))
+      .filter(({ value }) => value.length > 0),
+  }
+}
+
+function requireObject(value: unknown, path: string): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidGenesis(`${path}: expected an object, got ${show(value)}`)
+  }
+  return value as Json
+}
+
+/** Integers come as JSON numbers, decimal text, or hex text with 0x. */
+function readUint(value: unknown, path: string): bigint {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return BigInt(value)
+  if (typeof value === 'bigint') return value
+  if (typeof value === 'string' && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(value)) return BigInt(value)
+  if (value === '0x' || value === '') return 0n
+  throw new InvalidGenesis(`${path}: expected a non-negative integer, got ${show(value)}`)
+}
+
+function readNumber(value: unknown, path: string): number {
+  const integer = readUint(value, path)
+  if (integer > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw new InvalidGenesis(`${path}: expected at most 2^53 - 1, got ${show(value)}`)
+  }
+  return Number(integer)
+}
+
+function readHex(value: unknown, path: string): Uint8Array {
+  if (typeof value !== 'string') throw new InvalidGenesis(`${path}: expected hex text, got ${show(value)}`)
+  try {
+    return parseHex(value)
+  } catch (cause) {
+    throw new InvalidGenesis(`${path}: expected hex text, got ${show(value)}`, { cause })
+  }
+}
+
+function readBytes(value: unknown, length: number, path: string): Uint8Array {
+  const bytes = readHex(withPrefix(value), path)
+  if (bytes.length !== length) {
+    throw new InvalidGenesis(`${path}: expected ${length} bytes, got ${bytes.length}: ${show(value)}`)
+  }
+  return bytes
+}
+
+function readNonce(value: unknown): Uint8Array {
+  return padLeft(integerBytes(readUint(typeof value === 'string' ? withPrefix(value) : value, 'nonce')), 8)
+}
+
+function readWord(value: unknown, path: string): Uint8Array {
+  return padLeft(integerBytes(readUint(typeof value === 'string' ? withPrefix(value) : value, path)), 32)
+}
+
+function integerBytes(value: bigint): Uint8Array {
+  const digits = value.toString(16)
+  return parseHex(digits.length % 2 ? `0${digits}` : digits)
+}
+
+function trimWord(word: Uint8Array): Uint8Array {
+  return bytesToBigInt(word) === 0n ? EMPTY_BYTES : word.subarray(word.findIndex((byte) => byte !== 0))
+}
+
+function withPrefix(value: unknown): string {
+  return typeof value === 'string' && !value.startsWith('0x') ? `0x${value}` : (value as string)
+}
+
+function show(value: unknown): string {
+  return abbreviate(JSON.stringify(value) ?? 'nothing')
+}

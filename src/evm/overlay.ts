@@ -1,0 +1,285 @@
+import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
+import { Account, type Address } from '@ethereumjs/util'
+import { EMPTY_BYTES, equalBytes, trimLeft } from '../lib/bytes.js'
+import { keccak256 } from '../lib/crypto.js'
+import type { StateChanges } from '../store/chainWriter.js'
+import { type BaseAccount, EMPTY_CODE_HASH, type StateBacking } from './stateBacking.js'
+
+/** What the overlay knows of one address. `account` null: it does not exist. */
+interface Entry {
+  address: Uint8Array
+  account: BaseAccount | null
+  /** True when the storage was emptied since the last `takeChanges`: the backing's slots are not looked at. */
+  cleared: boolean
+  slots: Map<string, Uint8Array> // by the slot's 32 bytes as latin1; values without leading zeros
+  /** Whether the backing state has slots of it; looked up only where a contract could be created. */
+  hasStorage?: boolean
+}
+
+/** A state in memory over a backing one, with an undo log: the state manager that the EVM works on. The promises that
+ *  its interface asks for are all resolved already. */
+export interface Overlay extends StateManagerInterface {
+  /** What differs from the backing state since the last call: to be stored below, after which the overlay reads
+   *  the same from there. Only between transactions, with no checkpoint open. */
+  takeChanges(): StateChanges
+  /** Addresses and slots touched since the last call of this function, for hashing the state: see `stateRoot`. */
+  takeTouched(): TouchedAccount[]
+  /** Forgets everything that lies in memory. Only after `takeChanges`, or to give up all changes. */
+  forget(): void
+}
+
+/** An account that may have changed, as it is now. */
+export interface TouchedAccount {
+  address: Uint8Array
+  account: BaseAccount | null
+  /** Its storage was emptied before the slots were set. */
+  cleared: boolean
+  slots: { slot: Uint8Array; value: Uint8Array }[]
+}
+
+// The EVM asks only whether the root is that of empty storage.
+const SOME_STORAGE_ROOT = new Uint8Array(32)
+
+// Entries kept between blocks; beyond it the caches start anew.
+const MAX_ENTRIES = 100_000
+
+/** An overlay over `backing`; `rootOf` gives the state root when the EVM asks for one (receipts before Byzantium). */
+export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) => Uint8Array): Overlay {
+  let entries = new Map<string, Entry>()
+  let undo: (() => void)[] = []
+  let checkpoints: number[] = []
+  let newCodes = new Map<string, Uint8Array>()
+  let originals = new Map<string, Uint8Array>()
+  let changed = new Map<string, Set<string>>() // address to slots, since takeChanges
+  let touched = new Map<string, Set<string>>() // the same, since takeTouched
+  let clearedSinceTouched = new Set<string>()
+
+  const entryOf = (address: Uint8Array): Entry => {
+    const key = keyOf(address)
+    let entry = entries.get(key)
+    if (!entry) {
+      entry = { address, account: backing.account(address)?.account ?? null, cleared: false, slots: new Map() }
+      entries.set(key, entry)
+    }
+    return entry
+  }
+  const mark = (address: Uint8Array, slot?: string) => {
+    const key = keyOf(address)
+    for (const marks of [changed, touched]) {
+      let slots = marks.get(key)
+      if (!slots) {
+        slots = new Set()
+        marks.set(key, slots)
+      }
+      if (slot !== undefined) slots.add(slot)
+    }
+  }
+  const setAccount = (address: Uint8Array, account: BaseAccount | null) => {
+    const entry = entryOf(address)
+    const before = entry.account
+    undo.push(() => {
+      entry.account = before
+    })
+    entry.account = account
+    mark(address)
+  }
+  const clearStorageOf = (address: Uint8Array) => {
+    const entry = entryOf(address)
+    const { cleared, slots } = entry
+    const key = keyOf(address)
+    const known = clearedSinceTouched.has(key)
+    undo.push(() => {
+      entry.cleared = cleared
+      entry.slots = slots
+      if (!known) clearedSinceTouched.delete(key)
+    })
+    entry.cleared = true
+    entry.slots = new Map()
+    clearedSinceTouched.add(key)
+    mark(address)
+  }
+  const readSlot = (address: Uint8Array, slot: Uint8Array): Uint8Array => {
+    const entry = entryOf(address)
+    const key = keyOf(slot)
+    let value = entry.slots.get(key)
+    if (value === undefined) {
+      value = entry.cleared ? EMPTY_BYTES : backing.storage(address, slot)
+      entry.slots.set(key, value)
+    }
+    return value
+  }
+  const codeOf = (account: BaseAccount | null): Uint8Array => {
+    if (!account || equalBytes(account.codeHash, EMPTY_CODE_HASH)) return EMPTY_BYTES
+    return newCodes.get(keyOf(account.codeHash)) ?? backing.code(account.codeHash)
+  }
+
+  const overlay: Overlay = {
+    getAccount: async ({ bytes }) => {
+      const entry = entryOf(bytes)
+      const account = toPackageAccount(entry.account)
+      if (account && account.nonce === 0n && !entry.cleared && !account.isContract()) {
+        // EIP-7610: an address with storage takes no new contract, even without nonce and code.
+        entry.hasStorage ??= backing.hasStorage(bytes)
+        if (entry.hasStorage) account.storageRoot = SOME_STORAGE_ROOT
+      }
+      return account
+    },
+    putAccount: async ({ bytes }, account) => {
+      if (account === undefined) setAccount(bytes, null)
+      else setAccount(bytes, { nonce: account.nonce, balance: account.balance, codeHash: account.codeHash })
+    },
+    deleteAccount: async ({ bytes }) => {
+      // Nothing there and nothing in memory: deleting it changes nothing, and must leave no row behind.
+      if (entryOf(bytes).account === null) return
+      setAccount(bytes, null)
+      clearStorageOf(bytes)
+    },
+    modifyAccountFields: async ({ bytes }, fields) => {
+      const account = entryOf(bytes).account
+      setAccount(bytes, applyFields(account, fields))
+    },
+    putCode: async ({ bytes }, value) => {
+      const codeHash = value.length === 0 ? EMPTY_CODE_HASH : keccak256(value)
+      if (value.length > 0) newCodes.set(keyOf(codeHash), value)
+      const account = entryOf(bytes).account
+      setAccount(bytes, { nonce: account?.nonce ?? 0n, balance: account?.balance ?? 0n, codeHash })
+    },
+    getCode: async ({ bytes }) => codeOf(entryOf(bytes).account),
+    getCodeSize: async ({ bytes }) => codeOf(entryOf(bytes).account).length,
+    getStorage: async ({ bytes }, slot) => readSlot(bytes, slot),
+    putStorage: async ({ bytes }, slot, value) => {
+      const before = readSlot(bytes, slot)
+      const key = keyOf(slot)
+      const originalKey = keyOf(bytes) + key
+      if (!originals.has(originalKey)) originals.set(originalKey, before)
+      const { slots } = entryOf(bytes)
+      undo.push(() => void slots.set(key, before))
+      slots.set(key, trimLeft(value))
+      mark(bytes, key)
+    },
+    clearStorage: async ({ bytes }) => clearStorageOf(bytes),
+    checkpoint: async () => void checkpoints.push(undo.length),
+    commit: async () => {
+      checkpoints.pop()
+    },
+    revert: async () => {
+      const length = checkpoints.pop() ?? 0
+      while (undo.length > length) undo.pop()!()
+    },
+    getStateRoot: async () => rootOf(overlay),
+    setStateRoot: async () => {
+      throw new Error('the overlay has one state only')
+    },
+    hasStateRoot: async () => false,
+    originalStorageCache: {
+      get: async (address: Address, slot: Uint8Array) => {
+        const key = keyOf(address.bytes) + keyOf(slot)
+        return originals.get(key) ?? readSlot(address.bytes, slot)
+      },
+      clear: () => {
+        if (originals.size > 0) originals = new Map()
+      },
+    },
+    clearCaches: () => {},
+    shallowCopy: () => {
+      throw new Error('the overlay cannot be copied')
+    },
+    takeChanges: () => {
+      const changes = collectChanges(entries, changed, newCodes, backing)
+      changed = new Map()
+      newCodes = new Map()
+      undo = []
+      for (const entry of entries.values()) entry.cleared = false
+      if (entries.size > MAX_ENTRIES) entries = new Map()
+      return changes
+    },
+    takeTouched: () => {
+      const out: TouchedAccount[] = []
+      for (const [key, slots] of touched) {
+        const entry = entries.get(key)!
+        const cleared = clearedSinceTouched.has(key)
+        // An emptied storage may since have been given slots that were marked before the emptying: all count then.
+        const names = cleared ? entry.slots.keys() : slots.values()
+        out.push({
+          address: entry.address,
+          account: entry.account,
+          cleared,
+          slots: Array.from(names, (slot) => ({ slot: bytesOf(slot), value: readSlot(entry.address, bytesOf(slot)) })),
+        })
+      }
+      touched = new Map()
+      clearedSinceTouched = new Set()
+      return out
+    },
+    forget: () => {
+      entries = new Map()
+      undo = []
+      checkpoints = []
+      newCodes = new Map()
+      originals = new Map()
+      changed = new Map()
+      touched = new Map()
+      clearedSinceTouched = new Set()
+    },
+  }
+  return overlay
+}
+
+function collectChanges(
+  entries: Map<string, Entry>,
+  changed: Map<string, Set<string>>,
+  newCodes: Map<string, Uint8Array>,
+  backing: StateBacking,
+): StateChanges {
+  const changes: StateChanges = { accounts: [], storage: [], codes: [] }
+  for (const [key, slots] of changed) {
+    const { address, account, cleared, slots: values } = entries.get(key)!
+    const before = backing.account(address)
+    const existed = before?.account !== undefined
+    let incarnation = before?.incarnation ?? 0
+    if (account === null) {
+      if (existed) changes.accounts.push({ address, incarnation: incarnation + 1 })
+      continue
+    }
+    if (cleared && existed) incarnation += 1
+    if (!existed || incarnation !== before.incarnation || !sameAccount(before.account!, account)) {
+      const codeHash = equalBytes(account.codeHash, EMPTY_CODE_HASH) ? undefined : account.codeHash
+      changes.accounts.push({ address, incarnation, account: { nonce: account.nonce, balance: account.balance, codeHash } })
+    }
+    const fresh = !existed || incarnation !== before.incarnation
+    for (const slotKey of cleared ? values.keys() : slots) {
+      const value = values.get(slotKey)
+      if (value === undefined) continue // marked in a storage that was emptied afterwards
+      const slot = bytesOf(slotKey)
+      const old = fresh ? EMPTY_BYTES : backing.storage(address, slot)
+      if (!equalBytes(old, value)) changes.storage.push({ address, incarnation, slot, value })
+    }
+  }
+  for (const [hash, bytes] of newCodes) changes.codes.push({ hash: bytesOf(hash), bytes })
+  return changes
+}
+
+function sameAccount(a: BaseAccount, b: BaseAccount): boolean {
+  return a.nonce === b.nonce && a.balance === b.balance && equalBytes(a.codeHash, b.codeHash)
+}
+
+// The EVM changes the account objects that it is given, so each call gets its own.
+function toPackageAccount(account: BaseAccount | null): Account | undefined {
+  return account === null ? undefined : new Account(account.nonce, account.balance, undefined, account.codeHash)
+}
+
+function applyFields(account: BaseAccount | null, fields: AccountFields): BaseAccount {
+  return {
+    nonce: fields.nonce ?? account?.nonce ?? 0n,
+    balance: fields.balance ?? account?.balance ?? 0n,
+    codeHash: fields.codeHash ?? account?.codeHash ?? EMPTY_CODE_HASH,
+  }
+}
+
+function keyOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+}
+
+function bytesOf(key: string): Uint8Array {
+  return new Uint8Array(Buffer.from(key, 'latin1'))
+}

@@ -1,0 +1,38 @@
+import { createTx, type TypedTransaction, type TypedTxData } from '@ethereumjs/tx'
+import { Address, type PrefixedHexString } from '@ethereumjs/util'
+import type { Transaction } from '../chain/eth/types.js'
+import { bigIntToBytes } from '../lib/bytes.js'
+import { formatData } from '../lib/hex.js'
+import type { Machine } from './machine.js'
+
+/** The package's transaction with the sender that was recovered when it was decoded: no signature is looked at again.
+ *  @throws Error in the package's words where a rule of the transaction's own fields is broken. */
+export function createPackageTransaction({ common }: Machine, transaction: Transaction): TypedTransaction {
+  const data = {
+    type: transaction.type,
+    nonce: transaction.nonce,
+    gasLimit: transaction.gasLimit,
+    gasPrice: transaction.gasPrice,
+    maxFeePerGas: transaction.maxFeePerGas,
+    maxPriorityFeePerGas: transaction.maxPriorityFeePerGas,
+    to: transaction.to && new Address(transaction.to),
+    value: transaction.value,
+    data: transaction.input,
+    chainId: transaction.type === 0 ? undefined : transaction.chainId,
+    accessList: transaction.accessList?.map(({ address, storageKeys }) => [address, storageKeys]),
+    maxFeePerBlobGas: transaction.maxFeePerBlobGas,
+    blobVersionedHashes: transaction.blobVersionedHashes?.map((hash) => formatData(hash) as PrefixedHexString),
+    authorizationList: transaction.authorizationList?.map((tuple) => [
+      bigIntToBytes(tuple.chainId),
+      tuple.address,
+      bigIntToBytes(tuple.nonce),
+      bigIntToBytes(tuple.yParity),
+      bigIntToBytes(tuple.r),
+      bigIntToBytes(tuple.s),
+    ]),
+  } as unknown as TypedTxData
+  const created = createTx(data, { common, freeze: false, allowUnlimitedInitCodeSize: true })
+  const sender = new Address(transaction.from)
+  created.getSenderAddress = () => sender
+  return created
+}

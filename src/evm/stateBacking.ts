@@ -1,0 +1,88 @@
+import { EMPTY_BYTES } from '../lib/bytes.js'
+import { keccak256 } from '../lib/crypto.js'
+import type { StateReader } from '../store/stateReader.js'
+
+/** keccak-256 of no bytes: the code hash of an account without code. */
+export const EMPTY_CODE_HASH = keccak256(EMPTY_BYTES)
+
+/** An account as it was before the work at hand. */
+export interface BaseAccount {
+  nonce: bigint
+  balance: bigint
+  codeHash: Uint8Array // 32; `EMPTY_CODE_HASH` when there is none
+}
+
+/** The state that an overlay lies on. */
+export interface StateBacking {
+  /** `account` undefined: it does not exist; the record undefined: it never did. */
+  account(address: Uint8Array): { incarnation: number; account?: BaseAccount } | undefined
+  /** Without leading zeros. */
+  storage(address: Uint8Array, slot: Uint8Array): Uint8Array
+  code(hash: Uint8Array): Uint8Array
+  /** True when some slot of the account's storage was ever set. */
+  hasStorage(address: Uint8Array): boolean
+}
+
+// Contract code is up to 24 KiB a piece: 4,096 of them stay below 100 MiB.
+const MAX_CACHED_CODES = 4096
+
+/** The stored state after `blockNumber`; pass `LATEST` for the newest. Code is cached by its hash. */
+export function createStateBacking(reader: StateReader, blockNumber: number, codes: CodeCache): StateBacking {
+  return {
+    account: (address) => {
+      const record = reader.account(address, blockNumber)
+      if (!record) return undefined
+      const { incarnation, account } = record
+      if (!account) return { incarnation }
+      const codeHash = account.codeId === undefined ? EMPTY_CODE_HASH : codes.hashOf(account.codeId)
+      return { incarnation, account: { nonce: account.nonce, balance: account.balance, codeHash } }
+    },
+    storage: (address, slot) => {
+      const account = reader.account(address, blockNumber)?.account
+      return account ? reader.storage(account.addressId, account.incarnation, slot, blockNumber) : EMPTY_BYTES
+    },
+    code: (hash) => codes.byHash(hash),
+    hasStorage: (address) => {
+      const account = reader.account(address, blockNumber)?.account
+      return account !== undefined && reader.hasStorage(account.addressId, account.incarnation)
+    },
+  }
+}
+
+/** Code of the database by id and hash, kept in memory up to a bound. */
+export interface CodeCache {
+  hashOf(codeId: number): Uint8Array
+  /** The same array for the same hash as long as it is cached, so that analyses can be kept beside it. */
+  byHash(hash: Uint8Array): Uint8Array
+}
+
+/** A code cache over the reader. Codes are asked by hash only after their id was seen in an account. */
+export function createCodeCache(reader: StateReader): CodeCache {
+  const hashes = new Map<number, Uint8Array>()
+  const codes = new Map<string, Uint8Array>()
+  const ids = new Map<string, number>()
+  const load = (codeId: number) => {
+    const { hash, bytes } = reader.code(codeId)
+    if (codes.size >= MAX_CACHED_CODES) codes.clear()
+    const key = hashKey(hash)
+    codes.set(key, bytes)
+    ids.set(key, codeId)
+    hashes.set(codeId, hash)
+    return { hash, bytes }
+  }
+  return {
+    hashOf: (codeId) => hashes.get(codeId) ?? load(codeId).hash,
+    byHash: (hash) => {
+      const key = hashKey(hash)
+      const cached = codes.get(key)
+      if (cached) return cached
+      const codeId = ids.get(key)
+      if (codeId === undefined) throw new Error(`code ${key} was asked for before an account that has it`)
+      return load(codeId).bytes
+    },
+  }
+}
+
+function hashKey(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('hex')
+}

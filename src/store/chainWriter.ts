@@ -1,0 +1,270 @@
+import { encodeWithdrawals } from '../chain/eth/block.js'
+import { encodeHeader, hashHeader } from '../chain/eth/header.js'
+import { encodeAccessList, encodeAuthorizationList } from '../chain/eth/transaction.js'
+import type { Block, Log, Receipt, Transaction } from '../chain/eth/types.js'
+import { bigIntToBytes, concatBytes, trimLeft } from '../lib/bytes.js'
+import { encodeUint } from './columns.js'
+import { createDictionary } from './dictionary.js'
+import type { Database } from './open.js'
+
+/** How a block left an account. */
+export interface AccountChange {
+  address: Uint8Array // 20
+  incarnation: number
+  /** Undefined: the account does not exist any more; `incarnation` is then that of a later account there. */
+  account?: { nonce: bigint; balance: bigint; codeHash?: Uint8Array }
+}
+
+/** How a block left a storage slot. */
+export interface StorageChange {
+  address: Uint8Array // 20
+  incarnation: number
+  slot: Uint8Array // 32
+  value: Uint8Array // zero: no bytes
+}
+
+/** What a block changed in the state: the last value of everything that differs from before. */
+export interface StateChanges {
+  accounts: AccountChange[]
+  storage: StorageChange[]
+  /** Code that was not seen before, by the hash that accounts name. */
+  codes: { hash: Uint8Array; bytes: Uint8Array }[]
+}
+
+/** The writer of the Ethereum column. Blocks land in transactions that the caller begins and ends, several at a time. */
+export interface ChainWriter {
+  begin(): void
+  commit(): void
+  /** Gives up everything since `begin`. */
+  rollback(): void
+  readonly inTransaction: boolean
+  /** Stores a block on top of the newest one with everything that belongs to it. The caller has verified all of it. */
+  insertBlock(block: Block, receipts: Receipt[], totalDifficulty: bigint, changes?: StateChanges): void
+  /** Removes all blocks above `number` and their state. */
+  rewindTo(number: number): void
+}
+
+/** A writer over a database opened for writing. */
+export function createChainWriter(db: Database): ChainWriter {
+  const control = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT'), rollback: db.prepare('ROLLBACK') }
+  const insertRows = createBlockInserts(db)
+  let state = createStateInserts(db)
+  let nextIds: { tx: number; log: number } | undefined
+  const selectNextIds = db.prepare<[], { tx: number; log: number }>(
+    'SELECT first_tx + n_tx AS tx, first_log + n_logs AS log FROM blocks ORDER BY number DESC LIMIT 1',
+  )
+  return {
+    begin: () => void control.begin.run(),
+    commit: () => void control.commit.run(),
+    rollback: () => {
+      control.rollback.run()
+      nextIds = undefined
+      insertRows.forget()
+      state = createStateInserts(db)
+    },
+    get inTransaction() {
+      return db.inTransaction
+    },
+    insertBlock: (block, receipts, totalDifficulty, changes) => {
+      nextIds ??= selectNextIds.get() ?? { tx: 0, log: 0 }
+      const logCount = insertRows.insert(block, receipts, totalDifficulty, nextIds)
+      nextIds = { tx: nextIds.tx + block.transactions.length, log: nextIds.log + logCount }
+      if (changes) state.insert(block.header.number, changes)
+    },
+    rewindTo: (number) => {
+      nextIds = undefined
+      removeAbove(db, number)
+    },
+  }
+}
+
+function createBlockInserts(db: Database) {
+  const blockColumns = `number, hash, parent_hash, uncles_hash, miner, state_root, transactions_root, receipts_root,
+    logs_bloom, difficulty, total_difficulty, gas_limit, gas_used, timestamp, extra_data, mix_hash, nonce,
+    base_fee_per_gas, withdrawals_root, blob_gas_used, excess_blob_gas, parent_beacon_block_root, requests_hash, size,
+    withdrawals, first_tx, n_tx, first_log, n_logs`
+  const insertBlock = db.prepare(`INSERT INTO blocks (${blockColumns}) VALUES (${placeholders(29)})`)
+  const insertUncle = db.prepare('INSERT INTO uncles (block_number, idx, hash, header) VALUES (?, ?, ?, ?)')
+  const insertTransaction = db.prepare(
+    `INSERT INTO transactions (id, hash, block_number, type, sender, recipient, chain_id, nonce, gas_limit, gas_price,
+      max_priority_fee_per_gas, max_fee_per_gas, value, input, access_list, max_fee_per_blob_gas,
+      blob_versioned_hashes, authorization_list, v, r, s) VALUES (${placeholders(21)})`,
+  )
+  const insertReceipt = db.prepare(
+    `INSERT INTO receipts (tx_id, status, root, cumulative_gas_used, gas_used, effective_gas_price, contract_address,
+      blob_gas_used, blob_gas_price, first_log, n_logs) VALUES (${placeholders(11)})`,
+  )
+  const insertLog = db.prepare(
+    `INSERT INTO logs (id, tx_index, address_id, topic0_id, topic1, topic2, topic3, data, data_length)
+     VALUES (${placeholders(9)})`,
+  )
+  const newDictionaries = () => ({
+    addresses: createDictionary(db, 'addresses', 'address'),
+    topics: createDictionary(db, 'topics', 'topic'),
+  })
+  let dictionaries = newDictionaries()
+
+  const addLog = (id: number, txIndex: number, log: Log) => {
+    const [topic0, ...others] = log.topics
+    const [topic1, topic2, topic3] = others.map(trimLeft)
+    insertLog.run(
+      id,
+      txIndex,
+      dictionaries.addresses.idOf(log.address),
+      topic0 === undefined ? null : dictionaries.topics.idOf(topic0),
+      topic1 ?? null,
+      topic2 ?? null,
+      topic3 ?? null,
+      trimLeft(log.data),
+      log.data.length === 32 ? null : log.data.length,
+    )
+  }
+
+  const insert = (block: Block, receipts: Receipt[], totalDifficulty: bigint, first: { tx: number; log: number }) => {
+    let logId = first.log
+    block.transactions.forEach((transaction, index) => {
+      const receipt = receipts[index]
+      insertTransaction.run(...transactionValues(first.tx + index, block.header.number, transaction))
+      insertReceipt.run(...receiptValues(first.tx + index, receipt, logId))
+      for (const log of receipt.logs) addLog(logId++, index, log)
+    })
+    block.uncles.forEach((uncle, index) => {
+      insertUncle.run(block.header.number, index, hashHeader(uncle), encodeHeader(uncle))
+    })
+    const logCount = logId - first.log
+    insertBlock.run(...blockValues(block, totalDifficulty), first.tx, block.transactions.length, first.log, logCount)
+    return logCount
+  }
+  return {
+    insert,
+    /** To be called after a rollback. */
+    forget: () => {
+      dictionaries = newDictionaries()
+    },
+  }
+}
+
+const uintOrNull = (value: bigint | undefined) => (value === undefined ? null : encodeUint(value))
+
+function blockValues({ hash, header, sizeBytes, withdrawals }: Block, totalDifficulty: bigint): unknown[] {
+  return [
+    header.number,
+    hash,
+    header.parentHash,
+    header.unclesHash,
+    header.miner,
+    header.stateRoot,
+    header.transactionsRoot,
+    header.receiptsRoot,
+    header.logsBloom.some((byte) => byte !== 0) ? header.logsBloom : null,
+    encodeUint(header.difficulty),
+    encodeUint(totalDifficulty),
+    encodeUint(header.gasLimit),
+    encodeUint(header.gasUsed),
+    header.timestamp,
+    header.extraData,
+    header.mixHash,
+    header.nonce,
+    uintOrNull(header.baseFeePerGas),
+    header.withdrawalsRoot ?? null,
+    uintOrNull(header.blobGasUsed),
+    uintOrNull(header.excessBlobGas),
+    header.parentBeaconBlockRoot ?? null,
+    header.requestsHash ?? null,
+    sizeBytes,
+    withdrawals === undefined ? null : encodeWithdrawals(withdrawals),
+  ]
+}
+
+function transactionValues(id: number, blockNumber: number, t: Transaction): unknown[] {
+  return [
+    id,
+    t.hash,
+    blockNumber,
+    t.type,
+    t.from,
+    t.to ?? null,
+    uintOrNull(t.chainId),
+    encodeUint(t.nonce),
+    encodeUint(t.gasLimit),
+    uintOrNull(t.gasPrice),
+    uintOrNull(t.maxPriorityFeePerGas),
+    uintOrNull(t.maxFeePerGas),
+    encodeUint(t.value),
+    t.input,
+    t.accessList === undefined ? null : encodeAccessList(t.accessList),
+    uintOrNull(t.maxFeePerBlobGas),
+    t.blobVersionedHashes === undefined ? null : concatBytes(...t.blobVersionedHashes),
+    t.authorizationList === undefined ? null : encodeAuthorizationList(t.authorizationList),
+    encodeUint(t.v),
+    bigIntToBytes(t.r),
+    bigIntToBytes(t.s),
+  ]
+}
+
+function receiptValues(txId: number, receipt: Receipt, firstLog: number): unknown[] {
+  return [
+    txId,
+    receipt.status ?? null,
+    receipt.root ?? null,
+    encodeUint(receipt.cumulativeGasUsed),
+    encodeUint(receipt.gasUsed),
+    encodeUint(receipt.effectiveGasPrice),
+    receipt.contractAddress ?? null,
+    uintOrNull(receipt.blobGasUsed),
+    uintOrNull(receipt.blobGasPrice),
+    firstLog,
+    receipt.logs.length,
+  ]
+}
+
+function createStateInserts(db: Database) {
+  const addresses = createDictionary(db, 'addresses', 'address')
+  const insertAccount = db.prepare(
+    `INSERT INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
+     VALUES (${placeholders(6)})`,
+  )
+  const insertStorage = db.prepare(
+    `INSERT INTO storage_history (address_id, incarnation, slot, block_number, value) VALUES (${placeholders(5)})`,
+  )
+  const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
+  const insertCode = db.prepare('INSERT INTO code (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING')
+  const insert = (blockNumber: number, changes: StateChanges) => {
+    for (const { hash, bytes } of changes.codes) insertCode.run(hash, bytes)
+    for (const { address, incarnation, account } of changes.accounts) {
+      const codeId = account?.codeHash === undefined ? null : selectCode.get(account.codeHash)!
+      insertAccount.run(
+        addresses.idOf(address),
+        blockNumber,
+        account ? encodeUint(account.nonce) : 0,
+        account ? encodeUint(account.balance) : null,
+        codeId,
+        incarnation,
+      )
+    }
+    for (const { address, incarnation, slot, value } of changes.storage) {
+      insertStorage.run(addresses.idOf(address), incarnation, trimLeft(slot), blockNumber, trimLeft(value))
+    }
+  }
+  return { insert }
+}
+
+function removeAbove(db: Database, number: number): void {
+  const first = db
+    .prepare<[number], { first_tx: number; first_log: number }>(
+      'SELECT first_tx, first_log FROM blocks WHERE number > ? ORDER BY number LIMIT 1',
+    )
+    .get(number)
+  if (!first) return
+  db.prepare('DELETE FROM logs WHERE id >= ?').run(first.first_log)
+  db.prepare('DELETE FROM receipts WHERE tx_id >= ?').run(first.first_tx)
+  db.prepare('DELETE FROM transactions WHERE id >= ?').run(first.first_tx)
+  db.prepare('DELETE FROM uncles WHERE block_number > ?').run(number)
+  db.prepare('DELETE FROM account_history WHERE block_number > ?').run(number)
+  db.prepare('DELETE FROM storage_history WHERE block_number > ?').run(number)
+  db.prepare('DELETE FROM blocks WHERE number > ?').run(number)
+}
+
+function placeholders(count: number): string {
+  return Array(count).fill('?').join(', ')
+}

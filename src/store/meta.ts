@@ -1,0 +1,32 @@
+import type { Database } from './open.js'
+
+/** Facts of the whole database; `docs/schema.md` lists the keys. Values are JSON. */
+export interface MetaTable {
+  get<T>(key: string): T | undefined
+  set(key: string, value: unknown): void
+}
+
+/** The meta table of an open database. `set` needs a connection that may write. */
+export function createMetaTable(db: Database): MetaTable {
+  const select = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')
+  const upsert = () =>
+    db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value')
+  let statement: ReturnType<typeof upsert> | undefined
+  return {
+    get: (key) => {
+      const row = select.get(key)
+      return row && JSON.parse(row.value)
+    },
+    set: (key, value) => {
+      statement ??= upsert()
+      statement.run(key, JSON.stringify(value))
+    },
+  }
+}
+
+/** Meta key of the genesis: `{name, genesis}` as the file had it, or `{network}` for a built-in one. */
+export const META_CHAIN = 'chain'
+/** Meta key of the chain id, a decimal text. */
+export const META_CHAIN_ID = 'chain_id'
+/** Meta key of the state mode: 'execute' or 'none'. */
+export const META_STATE_MODE = 'state_mode'

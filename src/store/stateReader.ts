@@ -1,0 +1,139 @@
+import { EMPTY_BYTES, padLeft, trimLeft } from '../lib/bytes.js'
+import { decodeUint, type StoredUint } from './columns.js'
+import type { Database } from './open.js'
+
+/** An account as the state history has it. */
+export interface StoredAccount {
+  addressId: number
+  nonce: bigint
+  balance: bigint
+  /** Undefined: no code. */
+  codeId?: number
+  /** Storage of other incarnations is not this account's. */
+  incarnation: number
+}
+
+/** An account's last row: `account` is undefined when it does not exist, while `incarnation` is the next one's. */
+export interface AccountRecord {
+  addressId: number
+  incarnation: number
+  account?: StoredAccount
+}
+
+export interface StoredCode {
+  hash: Uint8Array // 32
+  bytes: Uint8Array
+}
+
+/** Reads of the state history. "At block N" is after N was executed. */
+export interface StateReader {
+  /** Undefined when the address never had an account up to that block. */
+  account(address: Uint8Array, blockNumber: number): AccountRecord | undefined
+  /** The slot's value without leading zeros; no bytes for zero. `slot` may have leading zeros. */
+  storage(addressId: number, incarnation: number, slot: Uint8Array, blockNumber: number): Uint8Array
+  code(codeId: number): StoredCode
+  /** True when the incarnation ever had a slot set, at any block. */
+  hasStorage(addressId: number, incarnation: number): boolean
+  /** All accounts at the newest block, by address id: for building the state trie. */
+  latestAccounts(): IterableIterator<{ address: Uint8Array; account: StoredAccount }>
+  /** All slots of one incarnation at the newest block that are not zero. */
+  latestStorage(addressId: number, incarnation: number): { slot: Uint8Array; value: Uint8Array }[]
+}
+
+interface AccountRow {
+  address_id: number
+  nonce: StoredUint
+  balance: StoredUint | null
+  code_id: number | null
+  incarnation: number
+}
+
+/** A block number above every block: reads "at the newest". */
+export const LATEST = Number.MAX_SAFE_INTEGER
+
+/** A reader over an open database, its statements prepared once. */
+export function createStateReader(db: Database): StateReader {
+  const selectId = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
+  const selectAccount = db.prepare<[number, number], AccountRow>(
+    `SELECT address_id, nonce, balance, code_id, incarnation FROM account_history
+     WHERE address_id = ? AND block_number <= ? ORDER BY block_number DESC LIMIT 1`,
+  )
+  const selectStorage = db
+    .prepare<[number, number, Uint8Array, number], Uint8Array>(
+      `SELECT value FROM storage_history
+       WHERE address_id = ? AND incarnation = ? AND slot = ? AND block_number <= ? ORDER BY block_number DESC LIMIT 1`,
+    )
+    .pluck()
+  const selectAnySlot = db
+    .prepare<[number, number], number>('SELECT 1 FROM storage_history WHERE address_id = ? AND incarnation = ? LIMIT 1')
+    .pluck()
+  const selectCode = db.prepare<[number], StoredCode>('SELECT hash, bytes FROM code WHERE id = ?')
+  // With a bare column beside max(), SQLite takes it from the row of the maximum.
+  const selectAllAccounts = db.prepare<[], AccountRow & { address: Uint8Array; newest: number }>(
+    `SELECT h.address_id, a.address, h.nonce, h.balance, h.code_id, h.incarnation, max(h.block_number) AS newest
+     FROM account_history h JOIN addresses a ON a.id = h.address_id GROUP BY h.address_id`,
+  )
+  const selectAllStorage = db.prepare<[number, number], { slot: Uint8Array; value: Uint8Array; newest: number }>(
+    `SELECT slot, value, max(block_number) AS newest FROM storage_history
+     WHERE address_id = ? AND incarnation = ? GROUP BY slot`,
+  )
+  return {
+    account: (address, blockNumber) => {
+      const id = selectId.get(address)
+      const row = id === undefined ? undefined : selectAccount.get(id, blockNumber)
+      return row && { addressId: row.address_id, incarnation: row.incarnation, account: decodeAccountRow(row) }
+    },
+    storage: (addressId, incarnation, slot, blockNumber) =>
+      selectStorage.get(addressId, incarnation, trimLeft(slot), blockNumber) ?? EMPTY_BYTES,
+    code: (codeId) => selectCode.get(codeId)!,
+    hasStorage: (addressId, incarnation) => selectAnySlot.get(addressId, incarnation) !== undefined,
+    *latestAccounts() {
+      for (const row of selectAllAccounts.iterate()) {
+        const account = decodeAccountRow(row)
+        if (account) yield { address: row.address, account }
+      }
+    },
+    latestStorage: (addressId, incarnation) =>
+      selectAllStorage.all(addressId, incarnation).filter((row) => row.value.length > 0),
+  }
+}
+
+function decodeAccountRow(row: AccountRow): StoredAccount | undefined {
+  if (row.balance === null) return undefined
+  return {
+    addressId: row.address_id,
+    nonce: decodeUint(row.nonce),
+    balance: decodeUint(row.balance),
+    codeId: row.code_id ?? undefined,
+    incarnation: row.incarnation,
+  }
+}
+
+/** Balance, nonce, code and storage by address and block, as the RPC methods ask. */
+export interface StateReads {
+  /** Wei; zero when the account does not exist. */
+  balance(address: Uint8Array, blockNumber: number): bigint
+  nonce(address: Uint8Array, blockNumber: number): bigint
+  /** No bytes when there is none. */
+  code(address: Uint8Array, blockNumber: number): Uint8Array
+  /** 32 bytes. */
+  storage(address: Uint8Array, slot: Uint8Array, blockNumber: number): Uint8Array
+}
+
+/** State reads over an open database. They do not check that the state of that block is held. */
+export function createStateReads(db: Database): StateReads {
+  const reader = createStateReader(db)
+  return {
+    balance: (address, blockNumber) => reader.account(address, blockNumber)?.account?.balance ?? 0n,
+    nonce: (address, blockNumber) => reader.account(address, blockNumber)?.account?.nonce ?? 0n,
+    code: (address, blockNumber) => {
+      const codeId = reader.account(address, blockNumber)?.account?.codeId
+      return codeId === undefined ? EMPTY_BYTES : reader.code(codeId).bytes
+    },
+    storage: (address, slot, blockNumber) => {
+      const account = reader.account(address, blockNumber)?.account
+      if (!account) return new Uint8Array(32)
+      return padLeft(reader.storage(account.addressId, account.incarnation, slot, blockNumber), 32)
+    },
+  }
+}
