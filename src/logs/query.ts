@@ -1,1 +1,193 @@
-export type LogSource = {}
+import { createHash } from 'node:crypto'
+import { padLeft, trimLeft } from '../lib/bytes.js'
+import type { Database } from '../store/open.js'
+import { createBtreeIndex } from './btreeIndex.js'
+import { LogsNotHeld, TooManyLogs } from './errors.js'
+import { type LogFilter, normalizeFilter } from './filter.js'
+import type { Clause, IdRange, RowFilter } from './index.js'
+import { findRows, type LogAccess, type LogQueryOptions } from './planner.js'
+import { createLogRows, type LogRow } from './scan.js'
+
+export type { LogQueryOptions } from './planner.js'
+
+/** The block of a log. */
+export interface LogBlock {
+  number: number
+  hash: Uint8Array // 32
+  timestamp: number // seconds
+}
+
+/** A log with its place in the chain. Logs of one block share one `block`, those of one transaction also its hash. */
+export interface LogMatch {
+  id: number
+  block: LogBlock
+  transactionHash: Uint8Array // 32
+  transactionIndex: number
+  logIndex: number
+  address: Uint8Array // 20
+  topics: Uint8Array[] // 32 each
+  data: Uint8Array
+}
+
+/** Log queries over one connection. */
+export interface LogSource {
+  /** The logs that the filter wants, ordered by (blockNumber, logIndex), out of one snapshot of the database. A range
+   *  that ends beyond the head ends at the head.
+   *  @throws LogsNotHeld when the range begins before the first block held
+   *  @throws TooManyLogs beyond `maxResults` logs; asked again over the same blocks, without looking
+   *  @throws TooManyTopics, DeadlineExceeded */
+  query(filter: LogFilter, options: LogQueryOptions): LogMatch[]
+}
+
+/** Log queries through statements prepared once for the connection. */
+export function createLogSource(db: Database): LogSource {
+  const access: LogAccess = { rows: createLogRows(db), index: createBtreeIndex(db) }
+  const resolveRange = createRangeResolver(db)
+  const translate = createTranslator(db)
+  const decode = createDecoder(db)
+  const refused = createRefusals()
+  const run = (filter: LogFilter, options: LogQueryOptions): LogMatch[] => {
+    const range = resolveRange(filter)
+    if (!range) return []
+    const question = refused.question(filter, range, options.maxResults)
+    if (refused.has(question)) throw new TooManyLogs({ limit: options.maxResults })
+    try {
+      return decode(findRows(access, translate(filter, options), { range, ...options }), options)
+    } catch (error) {
+      if (error instanceof TooManyLogs) refused.add(question)
+      throw error
+    }
+  }
+  const snapshot = db.transaction(run)
+  return { query: (filter, options) => snapshot(normalizeFilter(filter), options) }
+}
+
+interface HeldRange extends IdRange {
+  /** Of the last block: with it, all blocks of the range are known. */
+  lastHash: Uint8Array
+}
+
+function createRangeResolver(db: Database): (filter: LogFilter) => HeldRange | undefined {
+  const selectCoverage = db.prepare<[], { first: number | null; head: number | null }>(
+    'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',
+  )
+  const selectBounds = db.prepare<[number], { hash: Uint8Array; first_log: number; n_logs: number }>(
+    'SELECT hash, first_log, n_logs FROM blocks WHERE number = ?',
+  )
+  return ({ fromBlock, toBlock }) => {
+    const { first, head } = selectCoverage.get()!
+    if (first === null || head === null) return undefined
+    if (fromBlock < first) throw new LogsNotHeld({ fromBlock, firstHeld: first })
+    const from = selectBounds.get(fromBlock)
+    const last = selectBounds.get(Math.min(toBlock, head))
+    if (!from || !last) return undefined
+    return { from: from.first_log, to: last.first_log + last.n_logs, lastHash: last.hash }
+  }
+}
+
+/** From a filter in full values to the form of the rows: values that were never seen drop out of their clause. */
+function createTranslator(db: Database): (filter: LogFilter, options: LogQueryOptions) => RowFilter {
+  const selectAddress = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
+  const selectTopic = db.prepare<[Uint8Array], number>('SELECT id FROM topics WHERE topic = ?').pluck()
+  return ({ addresses, topics }, { deadline }) => {
+    const lookUp = (values: Uint8Array[], select: typeof selectAddress) => {
+      deadline.check()
+      return values.map((value) => select.get(value)).filter((id) => id !== undefined)
+    }
+    const clauses: Clause[] = []
+    if (addresses) clauses.push({ column: 'address_id', keys: lookUp(addresses, selectAddress) })
+    for (const [position, values] of topics.entries()) {
+      if (values === null) continue
+      if (position === 0) clauses.push({ column: 'topic0_id', keys: lookUp(values, selectTopic) })
+      else clauses.push({ column: TRIMMED_TOPICS[position - 1], keys: values.map(trimLeft) })
+    }
+    return { clauses, minTopics: topics.length }
+  }
+}
+
+const TRIMMED_TOPICS = ['topic1', 'topic2', 'topic3'] as const
+
+interface BlockRow {
+  number: number
+  hash: Uint8Array
+  timestamp: number
+  first_tx: number
+  first_log: number
+  n_logs: number
+}
+
+/** From rows in ascending order to logs: dictionaries, blocks and transactions are each read once. */
+function createDecoder(db: Database): (rows: LogRow[], options: LogQueryOptions) => LogMatch[] {
+  const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
+  const selectTopic = db.prepare<[number], Uint8Array>('SELECT topic FROM topics WHERE id = ?').pluck()
+  const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM transactions WHERE id = ?').pluck()
+  const selectBlock = db.prepare<[number], BlockRow>(
+    `SELECT number, hash, timestamp, first_tx, first_log, n_logs FROM blocks
+     WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1`,
+  )
+  return (rows, { deadline }) => {
+    const addressOf = memoize((id: number) => selectAddress.get(id)!)
+    const topicOf = memoize((id: number) => selectTopic.get(id)!)
+    let block: BlockRow | undefined
+    let place: { block: LogBlock; transactionIndex: number; transactionHash: Uint8Array } | undefined
+    const out: LogMatch[] = []
+    for (const [id, txIndex, addressId, topic0Id, topic1, topic2, topic3, data, dataLength] of rows) {
+      if (out.length % 1_000 === 0) deadline.check()
+      if (!block || id >= block.first_log + block.n_logs) {
+        block = selectBlock.get(id)!
+        place = undefined
+      }
+      if (place?.transactionIndex !== txIndex) {
+        const shared = place?.block ?? { number: block.number, hash: block.hash, timestamp: block.timestamp }
+        place = { block: shared, transactionIndex: txIndex, transactionHash: selectHash.get(block.first_tx + txIndex)! }
+      }
+      const topics = topic0Id === null ? [] : [topicOf(topic0Id)]
+      for (const topic of [topic1, topic2, topic3]) if (topic !== null) topics.push(padLeft(topic, 32))
+      out.push({
+        id,
+        ...place!,
+        logIndex: id - block.first_log,
+        address: addressOf(addressId),
+        topics,
+        data: padLeft(data, dataLength ?? 32),
+      })
+    }
+    return out
+  }
+}
+
+function memoize<V>(read: (id: number) => V): (id: number) => V {
+  const known = new Map<number, V>()
+  return (id) => {
+    const hit = known.get(id)
+    if (hit !== undefined) return hit
+    const value = read(id)
+    known.set(id, value)
+    return value
+  }
+}
+
+// Clients ask a refused query again and again: answered from memory until so many others were refused since.
+const REFUSALS_KEPT = 256
+
+/** Which questions had too many answers. The last block's hash stands for all blocks, so that a reorg asks anew. */
+function createRefusals() {
+  const kept = new Set<string>()
+  return {
+    question: (filter: LogFilter, range: HeldRange, maxResults: number): string => {
+      const hash = createHash('sha256').update(range.lastHash)
+      hash.update(JSON.stringify([range.from, range.to, maxResults, filter.addresses?.length ?? -1]))
+      for (const address of filter.addresses ?? []) hash.update(address)
+      for (const values of filter.topics) {
+        hash.update(`${values?.length ?? -1},`)
+        for (const value of values ?? []) hash.update(value)
+      }
+      return hash.digest('base64')
+    },
+    has: (question: string): boolean => kept.has(question),
+    add: (question: string): void => {
+      kept.add(question)
+      if (kept.size > REFUSALS_KEPT) kept.delete(kept.values().next().value!)
+    },
+  }
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Log } from '../../src/chain/eth/types.js'
+import { DeadlineExceeded, deadlineAfter, noDeadline } from '../../src/lib/deadline.js'
+import { LogsNotHeld, TooManyLogs, TooManyTopics } from '../../src/logs/errors.js'
+import { type LogFilter, matchesFilter } from '../../src/logs/filter.js'
+import { createLogSource, type LogMatch } from '../../src/logs/query.js'
+import { hashOfBlock, numberedBytes, type PlacedLog, seededRandom, temporaryDatabase, writeLogs } from './randomLogs.js'
+
+const FIRST_BLOCK = 100
+const HOT = 3 // values below are used by most logs
+
+/** Values are few and skewed, so that lists meet; number 0 is the all-zero topic. */
+function randomValue(random: () => number, count: number): number {
+  return random() < 0.6 ? Math.floor(random() * HOT) : Math.floor(random() * count)
+}
+
+function randomLog(random: () => number): Log {
+  const topics = Array.from({ length: Math.floor(random() * 5) }, (_, i) =>
+    numberedBytes(randomValue(random, 40 + i), 32),
+  )
+  const data = new Uint8Array([0, 32, 32, 32, 33, 64][Math.floor(random() * 6)])
+  if (data.length > 0 && random() < 0.8) data[Math.floor(random() * data.length)] = 1 + Math.floor(random() * 255)
+  return { address: numberedBytes(randomValue(random, 60), 20), topics, data }
+}
+
+function randomBlocks(random: () => number, count: number): Log[][][] {
+  return Array.from({ length: count }, () => {
+    if (random() < 0.2) return []
+    return Array.from({ length: Math.floor(random() * 4) }, () =>
+      Array.from({ length: Math.floor(random() * 9) }, () => randomLog(random)),
+    )
+  })
+}
+
+function randomList(random: () => number, length: number, count: number): Uint8Array[] {
+  const size = random() < 0.6 ? 1 : random() < 0.8 ? Math.floor(random() * 5) : 30
+  // Numbers beyond `count` were never logged.
+  return Array.from({ length: size }, () => numberedBytes(randomValue(random, count + 20), length))
+}
+
+function randomFilter(random: () => number, blocks: number): LogFilter {
+  const a = FIRST_BLOCK + Math.floor(random() * blocks)
+  const b = FIRST_BLOCK + Math.floor(random() * blocks)
+  const wide = random() < 0.5
+  return {
+    fromBlock: wide ? FIRST_BLOCK : Math.min(a, b),
+    toBlock: wide ? FIRST_BLOCK + blocks - 1 : Math.max(a, b),
+    addresses: random() < 0.5 ? undefined : randomList(random, 20, 60),
+    topics: Array.from({ length: Math.floor(random() * 5) }, (_, i) =>
+      random() < 0.45 ? null : randomList(random, 32, 40 + i),
+    ),
+  }
+}
+
+function expectedMatches(logs: PlacedLog[], filter: LogFilter): PlacedLog[] {
+  return logs.filter(
+    (log) => log.blockNumber >= filter.fromBlock && log.blockNumber <= filter.toBlock && matchesFilter(log, filter),
+  )
+}
+
+/** All fields in one text: comparing texts is a hundred times as fast as comparing objects. */
+function textOf(log: PlacedLog): string {
+  const bytes = [log.address, ...log.topics, log.data, log.transactionHash].map((part) =>
+    Buffer.from(part).toString('hex'),
+  )
+  return [log.blockNumber, log.transactionIndex, log.logIndex, ...bytes].join(' ')
+}
+
+function asPlaced(match: LogMatch): PlacedLog {
+  assert.ok(hashOfBlock(match.block.number).every((byte, i) => byte === match.block.hash[i]))
+  assert.equal(match.block.timestamp, match.block.number * 12)
+  return {
+    address: new Uint8Array(match.address),
+    topics: match.topics.map((topic) => new Uint8Array(topic)),
+    data: new Uint8Array(match.data),
+    blockNumber: match.block.number,
+    transactionIndex: match.transactionIndex,
+    transactionHash: new Uint8Array(match.transactionHash),
+    logIndex: match.logIndex,
+  }
+}
+
+test('gives what a look at every log gives, in order, for random filters', (t) => {
+  const random = seededRandom(1)
+  const db = temporaryDatabase(t)
+  const blocks = randomBlocks(random, 400)
+  const logs = writeLogs(db, FIRST_BLOCK, blocks)
+  const source = createLogSource(db)
+  const texts = new Map(logs.map((log) => [log, textOf(log)]))
+  let results = 0
+  let refused = 0
+  for (let i = 0; i < 2_000; i++) {
+    const filter = randomFilter(random, blocks.length)
+    const maxResults = random() < 0.2 ? Math.floor(random() * 300) : 100_000
+    const expected = expectedMatches(logs, filter)
+    if (expected.length > maxResults) {
+      refused++
+      assert.throws(() => source.query(filter, { deadline: noDeadline, maxResults }), TooManyLogs)
+      assert.throws(() => source.query(filter, { deadline: noDeadline, maxResults }), TooManyLogs)
+    } else {
+      const found = source.query(filter, { deadline: noDeadline, maxResults })
+      results += found.length
+      const foundTexts = found.map((match) => textOf(asPlaced(match)))
+      assert.deepEqual(
+        foundTexts,
+        expected.map((log) => texts.get(log)!),
+      )
+    }
+  }
+  // The filters must have met something, or the test says nothing.
+  assert.ok(logs.length > 1_500 && results > 50_000 && refused > 50, `${logs.length} ${results} ${refused}`)
+})
+
+test('meets popular keys with each other, and lists with popular keys, over many logs', (t) => {
+  const random = seededRandom(2)
+  const db = temporaryDatabase(t)
+  // Two contracts by turns of 700 logs; one topic in three logs; rare holders.
+  const all: Log[] = Array.from({ length: 30_000 }, (_, i) => ({
+    address: numberedBytes(Math.floor(i / 700) % 2, 20),
+    topics: [numberedBytes(i % 3, 32), numberedBytes(Math.floor(random() * 300), 32)],
+    data: new Uint8Array(0),
+  }))
+  const blocks = Array.from({ length: 300 }, (_, i) => [all.slice(i * 100, i * 100 + 100)])
+  const logs = writeLogs(db, 0, blocks)
+  const source = createLogSource(db)
+  const range = { fromBlock: 0, toBlock: 299 }
+  const holders = (...numbers: number[]) => numbers.map((number) => numberedBytes(number, 32))
+  const filters: LogFilter[] = [
+    { ...range, addresses: [numberedBytes(1, 20)], topics: [holders(2)] },
+    { ...range, addresses: [numberedBytes(0, 20), numberedBytes(1, 20)], topics: [holders(0, 1), holders(7)] },
+    {
+      ...range,
+      addresses: [numberedBytes(1, 20)],
+      topics: [null, holders(...Array.from({ length: 200 }, (_, i) => i))],
+    },
+    { ...range, topics: [holders(0, 1, 2), holders(...Array.from({ length: 299 }, (_, i) => i))] },
+    { fromBlock: 31, toBlock: 222, addresses: [numberedBytes(0, 20)], topics: [holders(1)] },
+  ]
+  for (const filter of filters) {
+    const found = source.query(filter, { deadline: noDeadline, maxResults: 100_000 })
+    assert.deepEqual(found.map(asPlaced), expectedMatches(logs, filter))
+  }
+})
+
+test('serves exactly the limit, and refuses one more', (t) => {
+  const db = temporaryDatabase(t)
+  const log: Log = { address: numberedBytes(1, 20), topics: [numberedBytes(5, 32)], data: new Uint8Array(0) }
+  writeLogs(db, 0, [[Array(1_000).fill(log)], [[log]]])
+  const source = createLogSource(db)
+  const options = { deadline: noDeadline, maxResults: 1_000 }
+  const shapes: Partial<LogFilter>[] = [{}, { addresses: [log.address] }, { topics: [log.topics] }, { topics: [null] }]
+  for (const shape of shapes) {
+    assert.equal(source.query({ fromBlock: 0, toBlock: 0, topics: [], ...shape }, options).length, 1_000)
+    assert.throws(() => source.query({ fromBlock: 0, toBlock: 1, topics: [], ...shape }, options), TooManyLogs)
+  }
+})
+
+test('says which block is the first held when a range begins before it', (t) => {
+  const db = temporaryDatabase(t)
+  writeLogs(db, FIRST_BLOCK, [[]])
+  assert.throws(
+    () =>
+      createLogSource(db).query({ fromBlock: 7, toBlock: 100, topics: [] }, { deadline: noDeadline, maxResults: 1 }),
+    (error) => error instanceof LogsNotHeld && error.firstHeld === FIRST_BLOCK && error.fromBlock === 7,
+  )
+})
+
+test('gives nothing from an empty database, and refuses five topic positions', (t) => {
+  const source = createLogSource(temporaryDatabase(t))
+  const options = { deadline: noDeadline, maxResults: 1 }
+  assert.deepEqual(source.query({ fromBlock: 0, toBlock: 9, topics: [] }, options), [])
+  assert.throws(() => source.query({ fromBlock: 0, toBlock: 9, topics: Array(5).fill(null) }, options), TooManyTopics)
+})
+
+test('stops at the deadline in every shape of filter', (t) => {
+  const db = temporaryDatabase(t)
+  const log: Log = { address: numberedBytes(1, 20), topics: [numberedBytes(5, 32)], data: new Uint8Array(0) }
+  writeLogs(db, 0, [[Array(1_000).fill(log)]])
+  const source = createLogSource(db)
+  const passed = { deadline: deadlineAfter(-1), maxResults: 10_000 }
+  const shapes: Partial<LogFilter>[] = [
+    {},
+    { addresses: [log.address] },
+    { topics: [null, null] },
+    { topics: [log.topics] },
+  ]
+  for (const shape of shapes) {
+    assert.throws(() => source.query({ fromBlock: 0, toBlock: 0, topics: [], ...shape }, passed), DeadlineExceeded)
+  }
+})
+
+test('asks a refused query anew when the last block is another', (t) => {
+  const db = temporaryDatabase(t)
+  const log: Log = { address: numberedBytes(1, 20), topics: [], data: new Uint8Array(0) }
+  writeLogs(db, 0, [[[log, log, log]]])
+  const source = createLogSource(db)
+  const filter = { fromBlock: 0, toBlock: 0, addresses: [log.address], topics: [] }
+  assert.throws(() => source.query(filter, { deadline: noDeadline, maxResults: 2 }), TooManyLogs)
+  db.prepare('UPDATE logs SET address_id = 77 WHERE id > 0').run()
+  assert.throws(() => source.query(filter, { deadline: noDeadline, maxResults: 2 }), TooManyLogs)
+  db.prepare('UPDATE blocks SET hash = ?').run(numberedBytes(9, 32))
+  assert.equal(source.query(filter, { deadline: noDeadline, maxResults: 2 }).length, 1)
+})
