@@ -1,0 +1,91 @@
+import { keccak256 } from '../../lib/crypto.js'
+import {
+  asBytes,
+  asFixed,
+  asList,
+  asSafeInteger,
+  asUint,
+  decodeRlp,
+  encodeRlp,
+  type RlpInput,
+  type RlpItem,
+  underPath,
+} from './rlp.js'
+import type { Header } from './types.js'
+
+/** A header of any fork, from its RLP or its decoded list of 15 to 21 fields (Yellow Paper, section 4.4.3; EIP-1559,
+ *  4895, 4844, 4788, 7685). Which fields a fork must have is checked in ingest/verify.
+ *  @throws DecodeError naming the field under `path`. */
+export function decodeHeader(input: Uint8Array | RlpItem, path = 'header'): Header {
+  try {
+    return readHeader(input instanceof Uint8Array ? decodeRlp(input, '') : input)
+  } catch (error) {
+    throw underPath(path, error)
+  }
+}
+
+function readHeader(item: RlpItem): Header {
+  const fields = asList(item, '', 15, 21)
+  const count = fields.length
+  return {
+    parentHash: asFixed(fields[0], 32, 'parentHash'),
+    unclesHash: asFixed(fields[1], 32, 'unclesHash'),
+    miner: asFixed(fields[2], 20, 'miner'),
+    stateRoot: asFixed(fields[3], 32, 'stateRoot'),
+    transactionsRoot: asFixed(fields[4], 32, 'transactionsRoot'),
+    receiptsRoot: asFixed(fields[5], 32, 'receiptsRoot'),
+    logsBloom: asFixed(fields[6], 256, 'logsBloom'),
+    difficulty: asUint(fields[7], 32, 'difficulty'),
+    number: asSafeInteger(fields[8], 'number'),
+    gasLimit: asUint(fields[9], 8, 'gasLimit'),
+    gasUsed: asUint(fields[10], 8, 'gasUsed'),
+    timestamp: asSafeInteger(fields[11], 'timestamp'),
+    extraData: asBytes(fields[12], 'extraData'),
+    mixHash: asFixed(fields[13], 32, 'mixHash'),
+    nonce: asFixed(fields[14], 8, 'nonce'),
+    baseFeePerGas: count > 15 ? asUint(fields[15], 32, 'baseFeePerGas') : undefined,
+    withdrawalsRoot: count > 16 ? asFixed(fields[16], 32, 'withdrawalsRoot') : undefined,
+    blobGasUsed: count > 17 ? asUint(fields[17], 8, 'blobGasUsed') : undefined,
+    excessBlobGas: count > 18 ? asUint(fields[18], 8, 'excessBlobGas') : undefined,
+    parentBeaconBlockRoot: count > 19 ? asFixed(fields[19], 32, 'parentBeaconBlockRoot') : undefined,
+    requestsHash: count > 20 ? asFixed(fields[20], 32, 'requestsHash') : undefined,
+  }
+}
+
+/** RLP of the header: the 15 fields of Frontier and the later ones that it has, which follow on each other.
+ *  @throws RangeError when a later field is there and one before it is not. */
+export function encodeHeader(header: Header): Uint8Array {
+  const later = [
+    header.baseFeePerGas,
+    header.withdrawalsRoot,
+    header.blobGasUsed,
+    header.excessBlobGas,
+    header.parentBeaconBlockRoot,
+    header.requestsHash,
+  ]
+  while (later.length > 0 && later[later.length - 1] === undefined) later.pop()
+  if (later.includes(undefined)) throw new RangeError(`header ${header.number} lacks a field before one that it has`)
+  return encodeRlp([
+    header.parentHash,
+    header.unclesHash,
+    header.miner,
+    header.stateRoot,
+    header.transactionsRoot,
+    header.receiptsRoot,
+    header.logsBloom,
+    header.difficulty,
+    header.number,
+    header.gasLimit,
+    header.gasUsed,
+    header.timestamp,
+    header.extraData,
+    header.mixHash,
+    header.nonce,
+    ...(later as RlpInput[]),
+  ])
+}
+
+/** The block hash: keccak-256 of the header's RLP, 32 bytes. */
+export function hashHeader(header: Header): Uint8Array {
+  return keccak256(encodeHeader(header))
+}
