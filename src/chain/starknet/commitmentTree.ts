@@ -1,0 +1,35 @@
+import { FELT_PRIME, type Felt } from './felt.js'
+import type { PairHasher } from './pedersen.js'
+
+const HEIGHT = 64
+
+/** The root of a Patricia tree of height 64 with leaf i at key i, zero without leaves (Starknet documentation,
+ *  "Merkle-Patricia trie"): what commits to transactions, events and receipts.
+ *
+ *  Keys run from 0 without gaps, so that in every row only the last node can lack a sibling; it then goes on upwards
+ *  as an edge whose path is all zeros, hashed as h(child, path) + length. */
+export function computeCommitment(leaves: readonly Felt[], hashPairs: PairHasher): Felt {
+  if (leaves.length === 0) return 0n
+  let row = [...leaves]
+  let lastEdge = 0 // edges that hang above the row's last node
+  let level = 0
+  for (; row.length > 1; level++) {
+    if (row.length % 2 === 0 && lastEdge > 0) {
+      row[row.length - 1] = closeEdge(row[row.length - 1], lastEdge, hashPairs)
+      lastEdge = 0
+    }
+    const pairs: [Felt, Felt][] = []
+    for (let i = 0; i + 1 < row.length; i += 2) pairs.push([row[i], row[i + 1]])
+    const above = hashPairs(pairs)
+    if (row.length % 2 === 1) {
+      above.push(row[row.length - 1])
+      lastEdge++
+    }
+    row = above
+  }
+  return level === HEIGHT ? row[0] : closeEdge(row[0], HEIGHT - level, hashPairs)
+}
+
+function closeEdge(child: Felt, length: number, hashPairs: PairHasher): Felt {
+  return (hashPairs([[child, 0n]])[0] + BigInt(length)) % FELT_PRIME
+}

@@ -1,0 +1,81 @@
+import { encodeShortString, type Felt } from './felt.js'
+
+/** Names of the networks whose rules Cairn knows. */
+export const L2_NETWORK_NAMES = [
+  'mainnet',
+  'sepolia',
+  'goerli',
+  'goerli2',
+  'integration-goerli',
+  'integration-sepolia',
+] as const
+export type L2NetworkName = (typeof L2_NETWORK_NAMES)[number]
+
+/** What differs between networks in their block hashes. */
+export interface L2Network {
+  name: L2NetworkName
+  /** The chain id as text, which hashes before 0.7 contain. */
+  chainId: string
+  /** First block hashed by the rules of Starknet 0.7. */
+  firstBlockOf07: number
+  /** The sequencer that blocks of 0.8.0 to 0.8.2 were hashed with, though they do not name it. */
+  fallbackSequencer?: Felt
+  /** Blocks, both inclusive, of which many were hashed with a sequencer that nobody recorded: a hash that cannot be
+   *  recomputed says nothing there. */
+  unverifiable?: { from: number; to: number; reason: string }
+}
+
+const GOERLI_FALLBACK_SEQUENCER = 0x046a89ae102987331d369645031b49c27738ed096f2789c24449966da4c6de6bn
+
+/* The figures are those that Pathfinder (crates/pathfinder, block_hash.rs, BlockHashMetaInfo) and Juno (core/block.go,
+ * blockHashMetaInfo) agree on. */
+const NETWORKS: Readonly<Record<L2NetworkName, L2Network>> = {
+  mainnet: {
+    name: 'mainnet',
+    chainId: 'SN_MAIN',
+    firstBlockOf07: 833,
+    fallbackSequencer: 0x021f4b90b0377c82bf330b7b5295820769e72d79d8acd0effa0ebde6e9988bc5n,
+  },
+  sepolia: { name: 'sepolia', chainId: 'SN_SEPOLIA', firstBlockOf07: 0 },
+  goerli: {
+    name: 'goerli',
+    chainId: 'SN_GOERLI',
+    firstBlockOf07: 47028,
+    fallbackSequencer: GOERLI_FALLBACK_SEQUENCER,
+    unverifiable: { from: 119802, to: 148428, reason: 'hashed by Starknet 0.8 with sequencers that were not recorded' },
+  },
+  goerli2: {
+    name: 'goerli2',
+    chainId: 'SN_GOERLI2',
+    firstBlockOf07: 0,
+    fallbackSequencer: GOERLI_FALLBACK_SEQUENCER,
+  },
+  'integration-goerli': {
+    name: 'integration-goerli',
+    chainId: 'SN_GOERLI',
+    firstBlockOf07: 110511,
+    fallbackSequencer: GOERLI_FALLBACK_SEQUENCER,
+    unverifiable: { from: 0, to: 110511, reason: 'hashed before Starknet 0.7 by rules that were not kept' },
+  },
+  'integration-sepolia': { name: 'integration-sepolia', chainId: 'SN_INTEGRATION_SEPOLIA', firstBlockOf07: 0 },
+}
+
+/** The rules of a network. */
+export function getL2Network(name: L2NetworkName): L2Network {
+  return NETWORKS[name]
+}
+
+/** The networks whose rules a block hash could follow: the one named, or all. */
+export function candidateNetworks(name: L2NetworkName | undefined): L2Network[] {
+  return name === undefined ? Object.values(NETWORKS) : [NETWORKS[name]]
+}
+
+/** True for the name of a network that Cairn knows. */
+export function isL2NetworkName(name: string): name is L2NetworkName {
+  return L2_NETWORK_NAMES.includes(name as L2NetworkName)
+}
+
+/** A chain id text, such as SN_MAIN, as the felt that `starknet_chainId` answers. */
+export function encodeChainId(chainId: string): Felt {
+  return encodeShortString(chainId)
+}

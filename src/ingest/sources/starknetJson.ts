@@ -1,0 +1,172 @@
+import type { L2Block, L2Commitments, L2Counts, L2UpstreamStatus } from '../../chain/starknet/types.js'
+import { isPendingStatus, isRejectedStatus, L2_UPSTREAM_STATUSES } from '../../chain/starknet/types.js'
+import {
+  bareFelt,
+  type Field,
+  felt,
+  InvalidL2Recording,
+  list,
+  member,
+  oneOf,
+  optional,
+  safeInteger,
+  text,
+} from './starknetFields.js'
+import {
+  readFeederPrices,
+  readFeederReceipt,
+  readFeederTransaction,
+  readRpcPrices,
+  readRpcTransactions,
+  readStateDiff,
+} from './starknetParts.js'
+
+/** The block of a recording in any of the shapes in which Starknet nodes and gateways give one: feeder `get_block`,
+ *  `get_state_update` with its block, `get_preconfirmed_block`; RPC `getBlockWithTxHashes`, `WithTxs`, `WithReceipts`
+ *  of any specification, with or without the JSON-RPC envelope; confirmed, pending and pre-confirmed.
+ *  @throws InvalidL2Recording saying what is wrong, where. */
+export function readL2Recording(json: unknown): L2Block {
+  const root: Field = { value: json, path: 'recording' }
+  const block = unwrapEnvelope(root)
+  if (hasMember(block, 'state_update') && hasMember(block, 'block')) {
+    return readFeederBlock(member(block, 'block'), member(block, 'state_update'))
+  }
+  if (hasMember(block, 'state_diff') && !hasMember(block, 'transactions')) {
+    throw new InvalidL2Recording(
+      `${block.path}: is a state update without its block; record get_state_update with includeBlock=true`,
+    )
+  }
+  if (!hasMember(block, 'transactions') || !hasMember(block, 'timestamp')) {
+    throw new InvalidL2Recording(`${block.path}: is no layer-2 block: it has no transactions or no timestamp`)
+  }
+  return FEEDER_MEMBERS.some((name) => hasMember(block, name)) ? readFeederBlock(block) : readRpcBlock(block)
+}
+
+/** What feeder blocks have and RPC blocks do not; one of them is in every shape since 2021. */
+const FEEDER_MEMBERS = ['parent_block_hash', 'transaction_receipts', 'state_root']
+
+function hasMember(field: Field, name: string): boolean {
+  return member(field, name).value !== undefined
+}
+
+function unwrapEnvelope(root: Field): Field {
+  if (!hasMember(root, 'jsonrpc')) return root
+  const error = member(root, 'error')
+  if (error.value !== undefined) {
+    throw new InvalidL2Recording(
+      `${error.path}: is an error, not a block: ${JSON.stringify(error.value).slice(0, 200)}`,
+    )
+  }
+  const result = member(root, 'result')
+  if (result.value === undefined) throw new InvalidL2Recording(`${result.path}: is null: no block was found`)
+  return result
+}
+
+function readFeederBlock(block: Field, stateUpdate?: Field): L2Block {
+  const transactions = list(member(block, 'transactions'), readFeederTransaction)
+  const status = oneOf(member(block, 'status'), L2_UPSTREAM_STATUSES)
+  const result: L2Block = {
+    status,
+    number: optional(member(block, 'block_number'), safeInteger),
+    hash: optional(member(block, 'block_hash'), felt),
+    parentHash: optional(member(block, 'parent_block_hash'), felt),
+    newRoot: optional(member(block, 'state_root'), bareFelt),
+    timestamp: safeInteger(member(block, 'timestamp')),
+    sequencer: optional(member(block, 'sequencer_address'), felt),
+    version: optional(member(block, 'starknet_version'), text) ?? '',
+    prices: readFeederPrices(block),
+    daMode: optional(member(block, 'l1_da_mode'), readDataMode),
+    commitments: readCommitments(block),
+    counts: readCounts(block),
+    transactionHashes: transactions.map(({ hash }) => hash),
+    transactions,
+    receipts: readFeederReceipts(block),
+  }
+  if (stateUpdate !== undefined) {
+    result.stateDiff = readStateDiff(member(stateUpdate, 'state_diff'))
+    compareStateUpdate(result, stateUpdate)
+  }
+  return checkMembers(result, block)
+}
+
+/** The receipts; a block in the making has null for those that are not there yet, and then none are taken. */
+function readFeederReceipts(block: Field): L2Block['receipts'] {
+  const receipts = member(block, 'transaction_receipts')
+  if (receipts.value === undefined || (Array.isArray(receipts.value) && receipts.value.includes(null))) return undefined
+  return list(receipts, readFeederReceipt)
+}
+
+function compareStateUpdate({ hash, newRoot }: L2Block, stateUpdate: Field): void {
+  const updateHash = member(stateUpdate, 'block_hash')
+  if (hash !== undefined && updateHash.value !== undefined && felt(updateHash) !== hash) {
+    throw new InvalidL2Recording(`${updateHash.path}: is not the hash of the block beside it`)
+  }
+  const updateRoot = member(stateUpdate, 'new_root')
+  if (newRoot !== undefined && updateRoot.value !== undefined && bareFelt(updateRoot) !== newRoot) {
+    throw new InvalidL2Recording(`${updateRoot.path}: is not the state root of the block beside it`)
+  }
+}
+
+function readRpcBlock(block: Field): L2Block {
+  const hash = optional(member(block, 'block_hash'), felt)
+  const number = optional(member(block, 'block_number'), safeInteger)
+  // An empty version is from before versions were named; none at all, from before the specification told it (0.5).
+  const result: L2Block = {
+    status: readRpcStatus(block, { isConfirmed: hash !== undefined, hasNumber: number !== undefined }),
+    number,
+    hash,
+    parentHash: optional(member(block, 'parent_hash'), felt),
+    newRoot: optional(member(block, 'new_root'), felt),
+    timestamp: safeInteger(member(block, 'timestamp')),
+    sequencer: optional(member(block, 'sequencer_address'), felt),
+    version: optional(member(block, 'starknet_version'), text),
+    prices: readRpcPrices(block),
+    daMode: optional(member(block, 'l1_da_mode'), readDataMode),
+    commitments: readCommitments(block),
+    counts: readCounts(block),
+    ...readRpcTransactions(member(block, 'transactions')),
+  }
+  return checkMembers(result, block)
+}
+
+/** Specifications since 0.4 give blocks in the making no status. */
+function readRpcStatus(block: Field, { isConfirmed, hasNumber }: { isConfirmed: boolean; hasNumber: boolean }) {
+  const status = member(block, 'status')
+  if (status.value === undefined && !isConfirmed) return hasNumber ? 'PRE_CONFIRMED' : 'PENDING'
+  return oneOf<L2UpstreamStatus>(status, L2_UPSTREAM_STATUSES)
+}
+
+function readDataMode(field: Field): 'CALLDATA' | 'BLOB' {
+  return oneOf(field, ['CALLDATA', 'BLOB'])
+}
+
+function readCommitments(block: Field): L2Commitments {
+  return {
+    transactionCommitment: optional(member(block, 'transaction_commitment'), felt),
+    eventCommitment: optional(member(block, 'event_commitment'), felt),
+    receiptCommitment: optional(member(block, 'receipt_commitment'), felt),
+    stateDiffCommitment: optional(member(block, 'state_diff_commitment'), felt),
+  }
+}
+
+function readCounts(block: Field): L2Counts {
+  return {
+    transactionCount: optional(member(block, 'transaction_count'), safeInteger),
+    eventCount: optional(member(block, 'event_count'), safeInteger),
+    stateDiffLength: optional(member(block, 'state_diff_length'), safeInteger),
+  }
+}
+
+/** Checks that the members are there which a block of this status must have. */
+function checkMembers(block: L2Block, { path }: Field): L2Block {
+  if (isPendingStatus(block.status)) {
+    if (block.hash !== undefined) throw new InvalidL2Recording(`${path}: is ${block.status}, yet has a block_hash`)
+    return block
+  }
+  if (block.hash === undefined) throw new InvalidL2Recording(`${path}.block_hash: missing`)
+  if (block.number === undefined) throw new InvalidL2Recording(`${path}.block_number: missing`)
+  if (isRejectedStatus(block.status)) return block
+  if (block.parentHash === undefined) throw new InvalidL2Recording(`${path}: the hash of the parent is missing`)
+  if (block.newRoot === undefined) throw new InvalidL2Recording(`${path}: the state root is missing`)
+  return block
+}
