@@ -21,7 +21,12 @@ export interface Deadline {
 
 /** A deadline `limitMs` from now, by the monotonic clock. */
 export function deadlineAfter(limitMs: number): Deadline {
-  const end = performance.now() + limitMs
+  return deadlineBetween(limitMs, limitMs)
+}
+
+/** A deadline `remainingMs` from now for work that was given `limitMs` when it was asked for. */
+export function deadlineBetween(limitMs: number, remainingMs: number): Deadline {
+  const end = performance.now() + remainingMs
   return {
     limitMs,
     remainingMs: () => end - performance.now(),

@@ -1,8 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import { DeadlineExceeded } from '../lib/deadline.js'
 import type { Logger } from '../lib/logger.js'
 import type { RpcContext } from './context.js'
 import type { RpcCall, RpcOutcome } from './envelope.js'
-import { INTERNAL_ERROR, InvalidValue, invalidParams, METHOD_NOT_FOUND, RpcError, translateError } from './errors.js'
+import {
+  INTERNAL_ERROR,
+  InvalidValue,
+  invalidParams,
+  LIMIT_EXCEEDED,
+  METHOD_NOT_FOUND,
+  type RpcErrorBody,
+  SERVER_ERROR,
+  translateError,
+} from './errors.js'
 import { type CostClass, JsonBytes, type Method } from './method.js'
 
 /** All methods by name. */
@@ -30,15 +40,11 @@ export function createDispatcher(options: {
   return {
     dispatch(call) {
       const method = methods.get(call.method)
-      if (method === undefined) {
-        return {
-          error: { code: METHOD_NOT_FOUND, message: `the method ${call.method} does not exist/is not available` },
-        }
-      }
+      if (method === undefined) return { error: methodNotFound(call.method) }
       try {
         bindParams(method, call.params)
       } catch (error) {
-        return describeFailure(error, call.method, log)
+        return describeFailure(error, method, log)
       }
       if (method.cost !== 'point') return remote.run(method.cost, call.method, call.params)
       return runMethod(method, call.params, context)
@@ -54,19 +60,31 @@ export function runMethod(method: Method, params: unknown, context: RpcContext):
     if (!isPromise(result)) return { result: encodeResult(result) }
     return result.then(
       (value) => ({ result: encodeResult(value) }),
-      (error: unknown) => describeFailure(error, method.name, context.log),
+      (error: unknown) => describeFailure(error, method, context.log),
     )
   } catch (error) {
-    return describeFailure(error, method.name, context.log)
+    return describeFailure(error, method, context.log)
   }
 }
 
-/** The error of an answer for anything thrown. */
-export function describeFailure(error: unknown, method: string, log: Logger): RpcOutcome & { error: object } {
+/** The error of an answer for anything that a method threw. */
+function describeFailure(error: unknown, method: Method, log: Logger): RpcOutcome {
+  if (error instanceof DeadlineExceeded) return { error: timeoutError(method.cost, error.limitMs) }
   const known = translateError(error instanceof InvalidValue ? invalidParams(error.message) : error)
   if (known !== undefined) return { error: known }
-  log.error({ requestId: randomUUID(), method, error: describeStack(error) }, 'request failed')
+  log.error({ requestId: randomUUID(), method: method.name, error: describeStack(error) }, 'request failed')
   return { error: { code: INTERNAL_ERROR, message: 'internal error' } }
+}
+
+/** The error of a request that took too long: the contract's words for a log query, geth's for a call. */
+export function timeoutError(cost: CostClass, limitMs: number): RpcErrorBody {
+  if (cost !== 'evm') return { code: LIMIT_EXCEEDED, message: 'query timeout exceeded' }
+  return { code: SERVER_ERROR, message: `execution aborted (timeout = ${limitMs / 1000}s)` }
+}
+
+/** What is answered to a name that is not in the table. */
+export function methodNotFound(name: string): RpcErrorBody {
+  return { code: METHOD_NOT_FOUND, message: `the method ${name} does not exist/is not available` }
 }
 
 /** The parameters in their order, undecoded, from an array or by name; absent ones are undefined.
@@ -103,7 +121,7 @@ function decodeParams(method: Method, params: unknown): unknown[] {
       return param.decode(values[i] ?? undefined, '')
     } catch (error) {
       if (!(error instanceof InvalidValue)) throw error
-      throw new RpcError(invalidParams('').code, `invalid argument ${i}: ${error.message}`)
+      throw invalidParams(`invalid argument ${i}: ${error.message}`)
     }
   })
 }
