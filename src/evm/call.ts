@@ -1,6 +1,6 @@
 import { eoaCode7702RecoverAuthority, Address } from '@ethereumjs/util'
 import { blobBaseFee } from '../chain/eth/fees.js'
-import { type ChainSpec, type Rules, rulesAt } from '../chain/eth/forks.js'
+import type { ChainSpec, Rules } from '../chain/eth/forks.js'
 import type { Authorization, Header } from '../chain/eth/types.js'
 import { bigIntToBytes, concatBytes, EMPTY_BYTES } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
@@ -39,7 +39,7 @@ export interface CallSite {
 const ZERO_ADDRESS = new Uint8Array(20)
 
 /** Call sites by block number, over one EVM for each fork. Calls must not overlap: a thread runs one at a time. */
-export function createCallRunner(spec: ChainSpec, chain: ChainReader, reader: StateReader) {
+export function createCallRunner(chain: ChainReader, reader: StateReader) {
   const codes = createCodeCache(reader)
   // The EVM is bound to one overlay for life; what lies below is exchanged with every call.
   let current: StateBacking | undefined
@@ -52,13 +52,14 @@ export function createCallRunner(spec: ChainSpec, chain: ChainReader, reader: St
   const overlay = createOverlay(backing, () => {
     throw new Error('a call asks for no state root')
   })
-  const machineFor = createMachines(spec, overlay, (number) => chain.blockByNumber(number)?.hash)
+  let machines: ReturnType<typeof createMachines> | undefined
 
   const at = (blockNumber: number): CallSite => {
     const block = chain.blockByNumber(blockNumber)
     if (!block || chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(blockNumber)
     const { header } = block
-    const rules = rulesAt(spec, header.number, header.timestamp, block.totalDifficulty - header.difficulty)
+    const spec = chain.spec()
+    const rules = chain.rulesOf(block)
     const below = createStateBacking(reader, blockNumber, codes)
     return {
       header,
@@ -69,7 +70,8 @@ export function createCallRunner(spec: ChainSpec, chain: ChainReader, reader: St
         return gas === undefined || gas > cap ? cap : gas
       },
       run: async (request, gasLimit) => {
-        const machine = await machineFor(rules)
+        machines ??= createMachines(spec, overlay, (number) => chain.blockByNumber(number)?.hash)
+        const machine = await machines(rules)
         current = below
         try {
           return await runMessage({ machine, overlay, header, rules, spec }, request, gasLimit)

@@ -1,8 +1,8 @@
-import type { ChainSpec } from '../chain/eth/forks.js'
 import type { AccessListEntry, Authorization } from '../chain/eth/types.js'
 import type { Deadline } from '../lib/deadline.js'
-import type { ChainReader } from '../store/chainReader.js'
-import type { StateReader } from '../store/stateReader.js'
+import { createChainReader } from '../store/chainReader.js'
+import type { Database } from '../store/open.js'
+import { createStateReader } from '../store/stateReader.js'
 import { createCallRunner } from './call.js'
 import { estimateGas } from './estimateGas.js'
 
@@ -36,9 +36,10 @@ export interface EvmService {
   warm(): Promise<void>
 }
 
-/** An EVM service over readers of one connection. */
-export function createEvmService(spec: ChainSpec, chain: ChainReader, state: StateReader): EvmService {
-  const runner = createCallRunner(spec, chain, state)
+/** An EVM service over an open database. */
+export function createEvmService(db: Database): EvmService {
+  const chain = createChainReader(db)
+  const runner = createCallRunner(chain, createStateReader(db))
   return {
     call: async (request, blockNumber, gasCapPercent) => {
       const site = runner.at(blockNumber)

@@ -1,4 +1,5 @@
 import { bloomOf } from '../chain/eth/bloom.js'
+import { type ChainSpec, type Rules, rulesAt } from '../chain/eth/forks.js'
 import { decodeHeader } from '../chain/eth/header.js'
 import type { Header, Log, Receipt, Transaction, Withdrawal } from '../chain/eth/types.js'
 import { CairnError } from '../lib/errors.js'
@@ -12,6 +13,8 @@ import {
   type ReceiptRow,
   type TransactionRow,
 } from './blockRows.js'
+import { readChainSource, specOfSource } from './chainSource.js'
+import { decodeUint, type StoredUint } from './columns.js'
 import { createMetaTable, META_CHAIN_ID, META_STATE_MODE } from './meta.js'
 import type { Database } from './open.js'
 
@@ -35,6 +38,12 @@ export interface StoredReceipt {
   firstLog: number
 }
 
+/** What a transaction used and paid: the two numbers of its receipt that fee statistics need. */
+export interface TransactionFee {
+  gasUsed: bigint
+  effectiveGasPrice: bigint
+}
+
 /** Which blocks are held: all of [first, head], both inclusive. State is held for [stateFirst, head] or not at all. */
 export interface Coverage {
   first: number
@@ -45,8 +54,12 @@ export interface Coverage {
 
 /** Reads of the Ethereum column. Each call sees the newest commit; nothing is cached that a commit could change. */
 export interface ChainReader {
-  /** The chain that the database holds. @throws CairnError when nothing was imported yet. */
+  /** The chain that the database holds. @throws EmptyDatabase when nothing was imported yet. */
   chainId(): bigint
+  /** The rules of the chain; read once. @throws EmptyDatabase when nothing was imported yet. */
+  spec(): ChainSpec
+  /** The rules in force at a held block. */
+  rulesOf(block: StoredBlock): Rules
   /** Undefined when no block is held. */
   coverage(): Coverage | undefined
   /** Number of the newest block; undefined when no block is held. */
@@ -64,6 +77,8 @@ export interface ChainReader {
   /** Receipts of the block in order, with logs. */
   receipts(block: StoredBlock): StoredReceipt[]
   receipt(block: StoredBlock, index: number): StoredReceipt | undefined
+  /** What each transaction of the block used and paid, in order. */
+  transactionFees(block: StoredBlock): TransactionFee[]
   /** Hashes of the block's uncles, in the order of its list. */
   uncleHashes(blockNumber: number): Uint8Array[]
   uncle(blockNumber: number, index: number): Header | undefined
@@ -115,6 +130,9 @@ export function createChainReader(db: Database): ChainReader {
     `SELECT ${RECEIPT_COLUMNS} FROM receipts r JOIN transactions t ON t.id = r.tx_id
      WHERE r.tx_id >= ? AND r.tx_id < ? ORDER BY r.tx_id`,
   )
+  const selectFees = db.prepare<[number, number], { gas_used: StoredUint; effective_gas_price: StoredUint }>(
+    'SELECT gas_used, effective_gas_price FROM receipts WHERE tx_id >= ? AND tx_id < ? ORDER BY tx_id',
+  )
   const selectLogs = db.prepare<[number, number], LogRow>(
     `SELECT a.address, z.topic AS topic0, l.topic1, l.topic2, l.topic3, l.data, l.data_length
      FROM logs l JOIN addresses a ON a.id = l.address_id LEFT JOIN topics z ON z.id = l.topic0_id
@@ -142,7 +160,18 @@ export function createChainReader(db: Database): ChainReader {
     })
   const inBlock = (block: StoredBlock, index: number) => index >= 0 && index < block.txCount
 
+  let spec: ChainSpec | undefined
+  const requireSpec = () => {
+    const source = spec ? undefined : readChainSource(db)
+    if (source) spec = specOfSource(source)
+    if (!spec) throw new EmptyDatabase()
+    return spec
+  }
+
   return {
+    spec: requireSpec,
+    rulesOf: ({ header, totalDifficulty }) =>
+      rulesAt(requireSpec(), header.number, header.timestamp, totalDifficulty - header.difficulty),
     chainId: () => {
       const text = meta.get<string>(META_CHAIN_ID)
       if (text === undefined) throw new EmptyDatabase()
@@ -173,6 +202,11 @@ export function createChainReader(db: Database): ChainReader {
     receipts: (block) => receiptRange(block.firstTx, block.firstTx + block.txCount),
     receipt: (block, index) =>
       inBlock(block, index) ? receiptRange(block.firstTx + index, block.firstTx + index + 1)[0] : undefined,
+    transactionFees: (block) =>
+      selectFees.all(block.firstTx, block.firstTx + block.txCount).map((row) => ({
+        gasUsed: decodeUint(row.gas_used),
+        effectiveGasPrice: decodeUint(row.effective_gas_price),
+      })),
     uncleHashes: (blockNumber) => selectUncleHashes.all(blockNumber),
     uncle: (blockNumber, index) => {
       const header = selectUncle.get(blockNumber, index)

@@ -30,9 +30,18 @@ export interface Genesis {
 export const NETWORKS = ['mainnet', 'sepolia', 'holesky', 'hoodi'] as const
 export type Network = (typeof NETWORKS)[number]
 
+/** The rules of a built-in network, without its state. */
+export function builtInSpec(network: Network): ChainSpec {
+  return specOfPackageChain(network, packageChain(network))
+}
+
+function packageChain(network: Network): ChainConfig {
+  return { mainnet: Mainnet, sepolia: Sepolia, holesky: Holesky, hoodi: Hoodi }[network]
+}
+
 /** The genesis of a built-in network. */
 export function builtInGenesis(network: Network): Genesis {
-  const config = { mainnet: Mainnet, sepolia: Sepolia, holesky: Holesky, hoodi: Hoodi }[network]
+  const config = packageChain(network)
   const spec = specOfPackageChain(network, config)
   const state = getGenesis(Number(config.chainId)) ?? {}
   const accounts = Object.entries(state).map(([address, entry]) => {
@@ -114,11 +123,7 @@ const FORK_KEYS: [key: string, fork: Fork][] = [
 /** A genesis from the JSON of geth's format. @throws InvalidGenesis naming the member, its value and what would work. */
 export function parseGenesis(json: unknown): Genesis {
   const file = requireObject(json, 'genesis')
-  const config = requireObject(file.config, 'config')
-  if (config.clique !== undefined) {
-    throw new InvalidGenesis('config.clique: chains sealed by clique are not supported; import with --state none')
-  }
-  const spec = parseSpec(config)
+  const spec = parseGenesisSpec(json)
   const header = genesisHeader(spec, file)
   const alloc = requireObject(file.alloc ?? {}, 'alloc')
   const accounts = Object.entries(alloc).map(([address, account]) =>
@@ -127,7 +132,12 @@ export function parseGenesis(json: unknown): Genesis {
   return { spec, header, accounts }
 }
 
-function parseSpec(config: Json): ChainSpec {
+/** The rules of a genesis in geth's format, without its state. @throws InvalidGenesis */
+export function parseGenesisSpec(json: unknown): ChainSpec {
+  const config = requireObject(requireObject(json, 'genesis').config, 'config')
+  if (config.clique !== undefined) {
+    throw new InvalidGenesis('config.clique: chains sealed by clique are not supported')
+  }
   const activations: ForkActivation[] = [{ fork: 'frontier', block: 0 }]
   for (const [key, fork] of FORK_KEYS) {
     if (config[key] === undefined || config[key] === null) continue

@@ -1,0 +1,41 @@
+import { equalBytes } from '../../lib/bytes.js'
+import { parseHex } from '../../lib/hex.js'
+import type { Rules } from './forks.js'
+import type { Header } from './types.js'
+
+const MIN_DIFFICULTY = 131_072n
+const BOMB_PERIOD = 100_000
+const EMPTY_UNCLES_HASH = parseHex('0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347') // keccak(rlp([]))
+
+/** The difficulty that Ethash requires of a block with this number and time after `parent`, by the rules of that block
+ *  (Yellow Paper 4.3.4; EIP-2, EIP-100, and the bomb's delays: EIP-649, 1234, 2384, 3554, 4345, 5133). */
+export function nextDifficulty(parent: Header, number: number, timestamp: number, rules: Rules): bigint {
+  const step = parent.difficulty / 2048n
+  let difficulty = parent.difficulty + step * BigInt(adjustment(parent, timestamp, rules))
+  if (difficulty < MIN_DIFFICULTY) difficulty = MIN_DIFFICULTY
+  const period = Math.floor(Math.max(0, number - bombDelay(rules)) / BOMB_PERIOD) - 2
+  if (period >= 0) difficulty += 1n << BigInt(period)
+  // Frontier bounds the sum as well; from Homestead on the bomb comes after the bound, which it cannot lower.
+  return difficulty
+}
+
+function adjustment(parent: Header, timestamp: number, rules: Rules): number {
+  const elapsed = timestamp - parent.timestamp
+  if (rules.has('byzantium')) {
+    const hasUncles = !equalBytes(parent.unclesHash, EMPTY_UNCLES_HASH)
+    return Math.max((hasUncles ? 2 : 1) - Math.floor(elapsed / 9), -99)
+  }
+  if (rules.has('homestead')) return Math.max(1 - Math.floor(elapsed / 10), -99)
+  return elapsed < 13 ? 1 : -1
+}
+
+/** By how many blocks the bomb counts fewer than there are. */
+function bombDelay(rules: Rules): number {
+  if (rules.has('grayGlacier')) return 11_400_000
+  if (rules.has('arrowGlacier')) return 10_700_000
+  if (rules.has('london')) return 9_700_000
+  if (rules.has('muirGlacier')) return 9_000_000
+  if (rules.has('constantinople')) return 5_000_000
+  if (rules.has('byzantium')) return 3_000_000
+  return 0
+}

@@ -1,0 +1,56 @@
+import type { Rules } from './forks.js'
+import type { Header } from './types.js'
+
+const INITIAL_BASE_FEE = 1_000_000_000n // EIP-1559, in wei
+const ELASTICITY = 2n // EIP-1559
+const MAX_CHANGE_DENOMINATOR = 8n // EIP-1559
+
+/** Gas of one blob (EIP-4844). */
+export const GAS_PER_BLOB = 131_072n
+const MIN_BLOB_BASE_FEE = 1n // EIP-4844, in wei
+const BLOB_BASE_COST = 8192n // EIP-7918, in gas
+
+/** Base fee in wei of the block after `parent` (EIP-1559): 1 gwei when the parent has none. */
+export function nextBaseFee(parent: Header): bigint {
+  const { baseFeePerGas: baseFee, gasUsed } = parent
+  if (baseFee === undefined) return INITIAL_BASE_FEE
+  const target = parent.gasLimit / ELASTICITY
+  if (gasUsed === target || target === 0n) return baseFee
+  if (gasUsed > target) {
+    const rise = (baseFee * (gasUsed - target)) / target / MAX_CHANGE_DENOMINATOR
+    return baseFee + (rise > 1n ? rise : 1n)
+  }
+  return baseFee - (baseFee * (target - gasUsed)) / target / MAX_CHANGE_DENOMINATOR
+}
+
+/** Price of a unit of blob gas in wei (EIP-4844, get_base_fee_per_blob_gas). @throws RangeError before Cancun. */
+export function blobBaseFee(excessBlobGas: bigint, rules: Rules): bigint {
+  if (!rules.blobs) throw new RangeError(`no blob gas before Cancun, the fork is ${rules.fork}`)
+  return fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, rules.blobs.baseFeeUpdateFraction)
+}
+
+/** Excess blob gas of the block after `parent`, by the rules of that block (EIP-4844, EIP-7691; from Osaka on EIP-7918).
+ *  Zero when the parent has no blob gas. @throws RangeError before Cancun. */
+export function nextExcessBlobGas(parent: Header, rules: Rules): bigint {
+  if (!rules.blobs) throw new RangeError(`no blob gas before Cancun, the fork is ${rules.fork}`)
+  const excess = parent.excessBlobGas ?? 0n
+  const used = parent.blobGasUsed ?? 0n
+  const target = BigInt(rules.blobs.target) * GAS_PER_BLOB
+  if (excess + used < target) return 0n
+  if (rules.has('osaka') && BLOB_BASE_COST * (parent.baseFeePerGas ?? 0n) > GAS_PER_BLOB * blobBaseFee(excess, rules)) {
+    const { target: blobs, max } = rules.blobs
+    return excess + (used * BigInt(max - blobs)) / BigInt(max)
+  }
+  return excess + used - target
+}
+
+/** An approximation of factor * e^(numerator / denominator) in integers (EIP-4844, fake_exponential). */
+function fakeExponential(factor: bigint, numerator: bigint, denominator: bigint): bigint {
+  let output = 0n
+  let term = factor * denominator
+  for (let i = 1n; term > 0n; i++) {
+    output += term
+    term = (term * numerator) / (denominator * i)
+  }
+  return output / denominator
+}

@@ -1,0 +1,232 @@
+import { blobBaseFee } from '../chain/eth/fees.js'
+import { type Rules, rulesAt } from '../chain/eth/forks.js'
+import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
+import type { Block, ConsensusReceipt, Header, Receipt } from '../chain/eth/types.js'
+import { InvalidTransaction } from '../evm/execute.js'
+import { SystemCallFailed } from '../evm/system.js'
+import { equalBytes } from '../lib/bytes.js'
+import { UsageError } from '../lib/errors.js'
+import { formatData } from '../lib/hex.js'
+import type { Progress } from '../lib/progress.js'
+import type { StateChanges } from '../store/chainWriter.js'
+import type { WritableChain } from './chainState.js'
+import type { BlockSource, RawBlock } from './source.js'
+import { type Ancestors, InvalidBlock, verifyBody, verifyHeader, verifyReceipts, verifyUncles } from './verify.js'
+
+/** What an import of one source did. */
+export interface PipelineSummary {
+  imported: number
+  /** Blocks that were held already. */
+  skipped: number
+  /** True when `signal` ended it early. */
+  interrupted: boolean
+}
+
+interface PipelineOptions {
+  progress: Progress
+  signal?: AbortSignal
+}
+
+// A batch is one transaction: at most this many blocks, or this long, so that a kill costs little.
+const BATCH_BLOCKS = 1000
+const BATCH_MS = 1000
+// Promises alone never let signals and timers in.
+const BREATHE_MS = 50
+
+/** The newest block that was accepted. */
+interface Head {
+  hash: Uint8Array
+  header: Header
+  totalDifficulty: bigint
+}
+
+/** Imports the blocks of a source on top of the chain: decoded, verified, executed, stored in batches. Blocks that are
+ *  held are skipped.
+ *  @throws InvalidBlock when a block is refused; SourceError when the source cannot be read on. Blocks before it stay,
+ *    of the block itself nothing does. */
+export async function importBlocks(
+  chain: WritableChain,
+  source: BlockSource,
+  { progress, signal }: PipelineOptions,
+): Promise<PipelineSummary> {
+  const summary: PipelineSummary = { imported: 0, skipped: 0, interrupted: false }
+  const batches = createBatches(chain)
+  let head = readHead(chain)
+  let breathedMs = performance.now()
+  try {
+    for await (const raw of source.blocks({ from: head?.header.number ?? 0 })) {
+      if (signal?.aborted) {
+        summary.interrupted = true
+        break
+      }
+      if (isHeld(chain, raw.block, head)) {
+        summary.skipped++
+      } else {
+        const accepted = await acceptBlock(chain, raw, head)
+        batches.add(raw.block, accepted)
+        head = { hash: raw.block.hash, header: raw.block.header, totalDifficulty: accepted.totalDifficulty }
+        summary.imported++
+      }
+      if (performance.now() - breathedMs > BREATHE_MS) {
+        progress.update(summary.imported + summary.skipped, `block ${raw.block.header.number}`)
+        await new Promise(setImmediate)
+        breathedMs = performance.now()
+      }
+    }
+  } catch (error) {
+    chain.executor?.discard()
+    throw error
+  } finally {
+    batches.end()
+  }
+  progress.update(summary.imported + summary.skipped)
+  return summary
+}
+
+/** Blocks gathered into transactions. */
+function createBatches({ writer }: WritableChain) {
+  let blocks = 0
+  let startedMs = 0
+  const end = () => {
+    if (writer.inTransaction) writer.commit()
+    blocks = 0
+  }
+  return {
+    end,
+    add: (block: Block, { receipts, totalDifficulty, changes }: AcceptedBlock) => {
+      if (blocks === 0) {
+        writer.begin()
+        startedMs = performance.now()
+      }
+      try {
+        writer.insertBlock(block, receipts, totalDifficulty, changes)
+      } catch (error) {
+        writer.rollback() // half a block may be in the transaction: all of the batch goes
+        throw error
+      }
+      blocks++
+      if (blocks >= BATCH_BLOCKS || performance.now() - startedMs > BATCH_MS) end()
+    },
+  }
+}
+
+function readHead({ reader }: WritableChain): Head | undefined {
+  const number = reader.head()
+  const block = number === undefined ? undefined : reader.blockByNumber(number)
+  return block && { hash: block.hash, header: block.header, totalDifficulty: block.totalDifficulty }
+}
+
+/** True when the chain has the block already. @throws InvalidBlock when it has another one of that number. */
+function isHeld({ reader }: WritableChain, { hash, header }: Block, head: Head | undefined): boolean {
+  if (head === undefined || header.number > head.header.number) return false
+  const held = reader.blockByNumber(header.number)
+  if (held && equalBytes(held.hash, hash)) return true
+  const expected = held ? formatData(held.hash) : 'no block before the first one held'
+  throw new InvalidBlock({ blockNumber: header.number, blockHash: hash, check: 'canonical block', expected, actual: formatData(hash) })
+}
+
+/** A verified block, ready to be stored. */
+interface AcceptedBlock {
+  receipts: Receipt[]
+  totalDifficulty: bigint
+  changes?: StateChanges
+}
+
+async function acceptBlock(chain: WritableChain, raw: RawBlock, head: Head | undefined): Promise<AcceptedBlock> {
+  const { block } = raw
+  if (!head) return acceptFirst(chain, raw)
+  const rules = rulesAt(chain.spec, block.header.number, block.header.timestamp, head.totalDifficulty)
+  verifyHeader(block.header, block.hash, head, rules, chain.spec)
+  verifyBody(block, rules, chain.spec)
+  verifyUncles(block, ancestorsOf(chain), ({ number, timestamp }) => rulesAt(chain.spec, number, timestamp), chain.spec)
+  const totalDifficulty = head.totalDifficulty + block.header.difficulty
+  if (raw.totalDifficulty !== undefined && raw.totalDifficulty !== totalDifficulty) {
+    throw refusal(block, 'total difficulty', totalDifficulty, raw.totalDifficulty)
+  }
+  if (!chain.executor) return { receipts: takeReceipts(raw, rules), totalDifficulty }
+  const receipts = await executeAndCompare(chain, block, rules)
+  return { receipts, totalDifficulty, changes: chain.executor.accept() }
+}
+
+/** The first block of a database without state: block 0 must be the genesis; any other is taken with the total
+ *  difficulty that its source says, since its parent is not there to be checked against. */
+async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<AcceptedBlock> {
+  const { block, totalDifficulty } = raw
+  if (totalDifficulty === undefined) {
+    throw new UsageError('--state none takes its first block from an era1 file, which holds receipts and total difficulty')
+  }
+  if (block.header.number === 0) {
+    const genesis = await chain.genesisBlock()
+    if (!equalBytes(genesis.hash, block.hash)) {
+      throw refusal(block, 'genesis hash', formatData(genesis.hash), formatData(block.hash))
+    }
+  }
+  const { header } = block
+  const rules = rulesAt(chain.spec, header.number, header.timestamp, totalDifficulty - header.difficulty)
+  verifyBody(block, rules, chain.spec)
+  return { receipts: takeReceipts(raw, rules), totalDifficulty }
+}
+
+async function executeAndCompare({ executor }: WritableChain, block: Block, rules: Rules): Promise<Receipt[]> {
+  const { header } = block
+  const executed = await executor!.execute(block, rules).catch((error: unknown) => {
+    if (error instanceof InvalidTransaction || error instanceof SystemCallFailed) {
+      const check = error instanceof InvalidTransaction ? `transaction: ${error.rule}` : 'system call'
+      throw new InvalidBlock({ blockNumber: header.number, blockHash: block.hash, check, detail: error.message, cause: error })
+    }
+    throw error
+  })
+  verifyReceipts(header, executed.receipts, block.hash)
+  if (rules.has('prague') && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
+    throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))
+  }
+  if (!equalBytes(executed.stateRoot, header.stateRoot)) {
+    throw refusal(block, 'state root', formatData(executed.stateRoot), formatData(header.stateRoot))
+  }
+  return executed.receipts
+}
+
+function refusal(block: Block, check: string, expected: unknown, actual: unknown): InvalidBlock {
+  return new InvalidBlock({
+    blockNumber: block.header.number,
+    blockHash: block.hash,
+    check,
+    expected: String(expected),
+    actual: String(actual),
+  })
+}
+
+/** The source's receipts, checked against the header, with what is derived from the transactions beside them. */
+function takeReceipts({ block, receipts }: RawBlock, rules: Rules): Receipt[] {
+  if (!receipts) throw new UsageError('--state none needs receipts in the file (.era1); execute the blocks instead')
+  verifyReceipts(block.header, receipts, block.hash)
+  let before = 0n
+  return receipts.map((receipt, index) => {
+    const gasUsed = receipt.cumulativeGasUsed - before
+    before = receipt.cumulativeGasUsed
+    return deriveReceipt(block, index, receipt, gasUsed, rules)
+  })
+}
+
+function deriveReceipt(block: Block, index: number, receipt: ConsensusReceipt, gasUsed: bigint, rules: Rules): Receipt {
+  const transaction = block.transactions[index]
+  const blobs = transaction.blobVersionedHashes?.length
+  return {
+    ...receipt,
+    gasUsed,
+    effectiveGasPrice: effectiveGasPrice(transaction, block.header.baseFeePerGas),
+    contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
+    blobGasUsed: blobs === undefined ? undefined : BigInt(blobs) * 131_072n,
+    blobGasPrice: blobs === undefined ? undefined : blobBaseFee(block.header.excessBlobGas!, rules),
+  }
+}
+
+function ancestorsOf({ reader }: WritableChain): Ancestors {
+  return {
+    header: (number) => {
+      const block = reader.blockByNumber(number)
+      return block && { hash: block.hash, header: block.header }
+    },
+    uncleHashes: (number) => reader.uncleHashes(number),
+  }
+}

@@ -1,0 +1,277 @@
+import { encodeReceipt } from '../chain/eth/receipt.js'
+import { orBloom } from '../chain/eth/bloom.js'
+import { encodeWithdrawal, hashUncles } from '../chain/eth/block.js'
+import { nextDifficulty } from '../chain/eth/difficulty.js'
+import { GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../chain/eth/fees.js'
+import type { ChainSpec, Rules } from '../chain/eth/forks.js'
+import { hashHeader } from '../chain/eth/header.js'
+import { encodeTransaction, hasHighS } from '../chain/eth/transaction.js'
+import { orderedTrieRoot } from '../chain/eth/trie.js'
+import type { Block, ConsensusReceipt, Header, Transaction } from '../chain/eth/types.js'
+import { equalBytes } from '../lib/bytes.js'
+import { CairnError } from '../lib/errors.js'
+import { formatData } from '../lib/hex.js'
+
+/** A block is refused. `check` is the short name of the rule that it breaks; `expected` and `actual` are the values, where
+ *  the rule compares two. */
+export class InvalidBlock extends CairnError {
+  readonly blockNumber: number
+  readonly blockHash: Uint8Array
+  readonly check: string
+  readonly expected?: string
+  readonly actual?: string
+  constructor(fields: {
+    blockNumber: number
+    blockHash: Uint8Array
+    check: string
+    expected?: string
+    actual?: string
+    detail?: string
+    cause?: unknown
+  }) {
+    const { blockNumber, blockHash, check, expected, actual, detail, cause } = fields
+    const values = expected === undefined ? (detail ?? actual ?? '') : `expected ${expected}, the block has ${actual}`
+    super(`block ${blockNumber} (${formatData(blockHash)}): ${check}: ${values}`, { cause })
+    this.blockNumber = blockNumber
+    this.blockHash = blockHash
+    this.check = check
+    this.expected = expected
+    this.actual = actual
+  }
+}
+
+/** The block before, as far as its child is checked against it. */
+export interface ParentBlock {
+  hash: Uint8Array // 32
+  header: Header
+}
+
+/** Throws `InvalidBlock` for the block that it was made for. */
+type Refuse = (check: string, expected: unknown, actual: unknown) => never
+
+function refuserOf(blockNumber: number, blockHash: Uint8Array): Refuse {
+  return (check, expected, actual) => {
+    throw new InvalidBlock({ blockNumber, blockHash, check, expected: show(expected), actual: show(actual) })
+  }
+}
+
+function show(value: unknown): string {
+  return value instanceof Uint8Array ? formatData(value) : value === undefined ? 'none' : String(value)
+}
+
+/** Checks a header against its parent and the rules in force at it. The proof-of-work seal is not checked: nonce and mix
+ *  hash of Ethash are taken as they are.
+ *  Rules: Yellow Paper 4.3.4, EIP-779, 1559, 3675, 4399, 4844, 4788, 4895, 7685, 7918. @throws InvalidBlock */
+export function verifyHeader(header: Header, blockHash: Uint8Array, parent: ParentBlock, rules: Rules, spec: ChainSpec): void {
+  const refuse = refuserOf(header.number, blockHash)
+  if (header.number !== parent.header.number + 1) refuse('number', parent.header.number + 1, header.number)
+  if (!equalBytes(header.parentHash, parent.hash)) refuse('parent hash', parent.hash, header.parentHash)
+  verifyHeaderFields(header, parent.header, rules, spec, refuse)
+}
+
+function verifyHeaderFields(header: Header, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
+  if (header.timestamp <= parent.timestamp) {
+    refuse('timestamp', `more than the parent's ${parent.timestamp}`, header.timestamp)
+  }
+  if (header.extraData.length > 32) refuse('extra data', 'at most 32 bytes', `${header.extraData.length} bytes`)
+  verifyDaoExtraData(header, spec, refuse)
+  verifyGas(header, parent, rules, refuse)
+  verifySeal(header, parent, rules, spec, refuse)
+  verifyForkFields(header, parent, rules, refuse)
+}
+
+const DAO_EXTRA_DATA = new TextEncoder().encode('dao-hard-fork') // EIP-779
+const DAO_EXTRA_RANGE = 10
+
+function verifyDaoExtraData(header: Header, spec: ChainSpec, refuse: Refuse): void {
+  const at = spec.activations.find(({ fork }) => fork === 'dao')?.block
+  if (!spec.daoForkSupport || at === undefined) return
+  if (header.number < at || header.number >= at + DAO_EXTRA_RANGE) return
+  if (!equalBytes(header.extraData, DAO_EXTRA_DATA)) refuse('dao extra data', DAO_EXTRA_DATA, header.extraData)
+}
+
+const MIN_GAS_LIMIT = 5000n
+const MAX_GAS_LIMIT = 2n ** 63n - 1n // EIP-106 and geth
+const GAS_LIMIT_BOUND = 1024n
+
+function verifyGas(header: Header, parent: Header, rules: Rules, refuse: Refuse): void {
+  const { gasLimit, gasUsed } = header
+  // EIP-1559: at its fork the limit doubles, so that the old limit becomes the target.
+  const before = rules.has('london') && parent.baseFeePerGas === undefined ? parent.gasLimit * 2n : parent.gasLimit
+  const change = gasLimit > before ? gasLimit - before : before - gasLimit
+  if (change >= before / GAS_LIMIT_BOUND) {
+    refuse('gas limit', `within ${before / GAS_LIMIT_BOUND} of ${before}`, gasLimit)
+  }
+  if (gasLimit < MIN_GAS_LIMIT || gasLimit > MAX_GAS_LIMIT) {
+    refuse('gas limit', `${MIN_GAS_LIMIT} to ${MAX_GAS_LIMIT}`, gasLimit)
+  }
+  if (gasUsed > gasLimit) refuse('gas used', `at most the gas limit ${gasLimit}`, gasUsed)
+}
+
+const ZERO_NONCE = new Uint8Array(8)
+
+function verifySeal(header: Header, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
+  if (rules.isProofOfStake) {
+    if (header.difficulty !== 0n) refuse('difficulty', '0 under proof of stake', header.difficulty)
+    if (!equalBytes(header.nonce, ZERO_NONCE)) refuse('nonce', ZERO_NONCE, header.nonce)
+    return
+  }
+  if (spec.fixedDifficulty !== undefined) {
+    if (header.difficulty !== spec.fixedDifficulty) refuse('difficulty', spec.fixedDifficulty, header.difficulty)
+    return
+  }
+  if (!spec.ethash) return
+  const expected = nextDifficulty(parent, header.number, header.timestamp, rules)
+  if (header.difficulty !== expected) refuse('difficulty', expected, header.difficulty)
+}
+
+function verifyForkFields(header: Header, parent: Header, rules: Rules, refuse: Refuse): void {
+  const requirePresence = (name: string, value: unknown, required: boolean) => {
+    if ((value !== undefined) !== required) refuse(name, required ? `a value from ${rules.fork} on` : `none at ${rules.fork}`, value)
+  }
+  requirePresence('base fee', header.baseFeePerGas, rules.has('london'))
+  requirePresence('withdrawals root', header.withdrawalsRoot, rules.has('shanghai'))
+  requirePresence('blob gas used', header.blobGasUsed, rules.has('cancun'))
+  requirePresence('excess blob gas', header.excessBlobGas, rules.has('cancun'))
+  requirePresence('parent beacon block root', header.parentBeaconBlockRoot, rules.has('cancun'))
+  requirePresence('requests hash', header.requestsHash, rules.has('prague'))
+  if (rules.has('london')) {
+    const expected = nextBaseFee(parent)
+    if (header.baseFeePerGas !== expected) refuse('base fee', expected, header.baseFeePerGas)
+  }
+  if (rules.has('cancun')) {
+    const most = BigInt(rules.blobs!.max) * GAS_PER_BLOB
+    if (header.blobGasUsed! > most || header.blobGasUsed! % GAS_PER_BLOB !== 0n) {
+      refuse('blob gas used', `a multiple of ${GAS_PER_BLOB}, at most ${most}`, header.blobGasUsed)
+    }
+    const expected = nextExcessBlobGas(parent, rules)
+    if (header.excessBlobGas !== expected) refuse('excess blob gas', expected, header.excessBlobGas)
+  }
+}
+
+const MAX_BLOCK_SIZE = 8_388_608 // EIP-7934: 10 MiB less a margin of 2 MiB
+
+/** Checks that the parts of a block are those that its header names, and each transaction by itself.
+ *  Rules: Yellow Paper 4.3.2; EIP-2, 155, 2681, 2718, 3860, 4844, 4895, 7702, 7825, 7934. @throws InvalidBlock */
+export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
+  const { header, transactions, uncles, withdrawals } = block
+  const refuse = refuserOf(header.number, block.hash)
+  if (rules.has('osaka') && block.sizeBytes > MAX_BLOCK_SIZE) refuse('block size', `at most ${MAX_BLOCK_SIZE} bytes`, block.sizeBytes)
+  if (rules.isProofOfStake && uncles.length > 0) refuse('uncles', 'none under proof of stake', uncles.length)
+  const unclesHash = hashUncles(uncles)
+  if (!equalBytes(unclesHash, header.unclesHash)) refuse('uncles hash', unclesHash, header.unclesHash)
+  const transactionsRoot = orderedTrieRoot(transactions.map(encodeTransaction))
+  if (!equalBytes(transactionsRoot, header.transactionsRoot)) {
+    refuse('transactions root', transactionsRoot, header.transactionsRoot)
+  }
+  if ((withdrawals !== undefined) !== rules.has('shanghai')) {
+    refuse('withdrawals', rules.has('shanghai') ? 'a list' : 'none', withdrawals ? 'a list' : 'none')
+  }
+  if (withdrawals) {
+    const root = orderedTrieRoot(withdrawals.map(encodeWithdrawal))
+    if (!header.withdrawalsRoot || !equalBytes(root, header.withdrawalsRoot)) {
+      refuse('withdrawals root', root, header.withdrawalsRoot)
+    }
+  }
+  let blobs = 0
+  for (const [index, transaction] of transactions.entries()) {
+    verifyTransaction(transaction, rules, spec, (check, expected, actual) =>
+      refuse(`transaction ${index}: ${check}`, expected, actual),
+    )
+    blobs += transaction.blobVersionedHashes?.length ?? 0
+  }
+  if (rules.has('cancun') && header.blobGasUsed !== BigInt(blobs) * GAS_PER_BLOB) {
+    refuse('blob gas used', BigInt(blobs) * GAS_PER_BLOB, header.blobGasUsed)
+  }
+}
+
+const TYPE_FORKS = ['frontier', 'berlin', 'london', 'cancun', 'prague'] as const
+const MAX_INITCODE_SIZE = 49_152 // EIP-3860
+const MAX_TRANSACTION_GAS = 2n ** 24n // EIP-7825
+const MAX_BLOBS_PER_TRANSACTION = 6 // EIP-7594
+const MAX_UINT64 = 2n ** 64n - 1n
+
+function verifyTransaction(transaction: Transaction, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
+  const { type, chainId, gasLimit, to, input } = transaction
+  if (!rules.has(TYPE_FORKS[type])) refuse('type', `one that ${rules.fork} knows`, type)
+  if (chainId !== undefined && chainId !== spec.chainId) refuse('chain id', spec.chainId, chainId)
+  if (chainId !== undefined && !rules.has('spuriousDragon')) refuse('chain id', `none at ${rules.fork} (EIP-155)`, chainId)
+  if (rules.has('homestead') && hasHighS(transaction)) refuse('signature', 's in the lower half (EIP-2)', transaction.s)
+  if (transaction.nonce >= MAX_UINT64) refuse('nonce', 'below 2^64 - 1 (EIP-2681)', transaction.nonce)
+  if (gasLimit > MAX_UINT64) refuse('gas limit', 'at most 2^64 - 1', gasLimit)
+  if (rules.has('osaka') && gasLimit > MAX_TRANSACTION_GAS) refuse('gas limit', `at most ${MAX_TRANSACTION_GAS} (EIP-7825)`, gasLimit)
+  if (rules.has('shanghai') && to === undefined && input.length > MAX_INITCODE_SIZE) {
+    refuse('init code', `at most ${MAX_INITCODE_SIZE} bytes (EIP-3860)`, input.length)
+  }
+  if (type === 3) verifyBlobs(transaction, rules, refuse)
+  if (type === 4) {
+    if (to === undefined) refuse('to', 'an address (EIP-7702)', to)
+    if (transaction.authorizationList!.length === 0) refuse('authorization list', 'at least one tuple (EIP-7702)', 0)
+  }
+}
+
+function verifyBlobs({ to, blobVersionedHashes = [] }: Transaction, rules: Rules, refuse: Refuse): void {
+  if (to === undefined) refuse('to', 'an address (EIP-4844)', to)
+  const most = rules.has('osaka') ? MAX_BLOBS_PER_TRANSACTION : rules.blobs!.max
+  if (blobVersionedHashes.length === 0 || blobVersionedHashes.length > most) {
+    refuse('blobs', `1 to ${most}`, blobVersionedHashes.length)
+  }
+  for (const hash of blobVersionedHashes) if (hash[0] !== 1) refuse('blob versioned hash', 'version 1', hash)
+}
+
+/** The chain before a block, for the checks of its uncles. */
+export interface Ancestors {
+  header(number: number): ParentBlock | undefined
+  uncleHashes(number: number): Uint8Array[]
+}
+
+const MAX_UNCLES = 2
+const UNCLE_GENERATIONS = 6 // Yellow Paper 4.3.4 (k)
+
+/** Checks the uncles of a block (Yellow Paper 4.3.4, 11.1): at most two, each a sibling of one of the last six ancestors'
+ *  children, valid by itself, neither an ancestor nor included before. `rulesOf` gives the rules at an uncle.
+ *  @throws InvalidBlock */
+export function verifyUncles(block: Block, ancestors: Ancestors, rulesOf: (header: Header) => Rules, spec: ChainSpec): void {
+  const { uncles, header } = block
+  if (uncles.length === 0) return
+  const refuse = refuserOf(header.number, block.hash)
+  if (uncles.length > MAX_UNCLES) refuse('uncles', `at most ${MAX_UNCLES}`, uncles.length)
+  const included = new Set<string>([formatData(block.hash)])
+  const parents = new Map<string, ParentBlock>()
+  for (let back = 1; back <= UNCLE_GENERATIONS + 1; back++) {
+    const ancestor = header.number - back >= 0 ? ancestors.header(header.number - back) : undefined
+    if (!ancestor) break
+    included.add(formatData(ancestor.hash))
+    // An uncle's parent is the parent of one of the last six ancestors.
+    if (back >= 2) parents.set(formatData(ancestor.hash), ancestor)
+    if (back <= UNCLE_GENERATIONS) {
+      for (const hash of ancestors.uncleHashes(header.number - back)) included.add(formatData(hash))
+    }
+  }
+  for (const [index, uncle] of uncles.entries()) {
+    const hash = formatData(hashHeader(uncle))
+    if (included.has(hash)) refuse(`uncle ${index}`, 'neither an ancestor nor included before', hash)
+    included.add(hash)
+    const parent = parents.get(formatData(uncle.parentHash))
+    if (!parent) refuse(`uncle ${index}: parent hash`, 'an ancestor of generation 2 to 7', uncle.parentHash)
+    verifyUncle(uncle, index, parent!.header, rulesOf(uncle), spec, refuse)
+  }
+}
+
+function verifyUncle(uncle: Header, index: number, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
+  const refuseUncle: Refuse = (check, expected, actual) => refuse(`uncle ${index}: ${check}`, expected, actual)
+  if (uncle.number !== parent.number + 1) refuseUncle('number', parent.number + 1, uncle.number)
+  verifyHeaderFields(uncle, parent, rules, spec, refuseUncle)
+}
+
+/** Checks receipts against the header that they belong to: gas used, logs bloom and receipts root. @throws InvalidBlock */
+export function verifyReceipts(header: Header, receipts: readonly ConsensusReceipt[], blockHash: Uint8Array): void {
+  const refuse = refuserOf(header.number, blockHash)
+  const gasUsed = receipts.length === 0 ? 0n : receipts[receipts.length - 1].cumulativeGasUsed
+  if (gasUsed !== header.gasUsed) refuse('gas used', gasUsed, header.gasUsed)
+  const bloom = new Uint8Array(256)
+  for (const receipt of receipts) orBloom(bloom, receipt.logsBloom)
+  if (!equalBytes(bloom, header.logsBloom)) refuse('logs bloom', bloom, header.logsBloom)
+  const root = orderedTrieRoot(receipts.map(encodeReceipt))
+  if (!equalBytes(root, header.receiptsRoot)) refuse('receipts root', root, header.receiptsRoot)
+}
