@@ -1,5 +1,10 @@
+import { CallFailed, CallReverted, StateUnavailable } from '../evm/errors.js'
 import { DeadlineExceeded } from '../lib/deadline.js'
 import { CairnError } from '../lib/errors.js'
+import { formatData } from '../lib/hex.js'
+import { LogsNotHeld, TooManyFilterParams, TooManyLogs, TooManyTopics } from '../logs/errors.js'
+import { EmptyDatabase } from '../store/chainReader.js'
+import { decodeRevertReason } from './revertReason.js'
 
 /** What goes into the `error` member of a response. */
 export interface RpcErrorBody {
@@ -28,6 +33,7 @@ export const SERVER_ERROR = -32000
 export const UNAUTHORIZED = -32002
 export const RESPONSE_TOO_LARGE = -32003
 export const LIMIT_EXCEEDED = -32005
+export const EXECUTION_REVERTED = 3
 
 /** -32602 with the words as they are. */
 export function invalidParams(message: string): RpcError {
@@ -50,6 +56,36 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
     }),
   ],
   [DeadlineExceeded, () => ({ code: LIMIT_EXCEEDED, message: 'query timeout exceeded' })],
+  [
+    TooManyLogs,
+    ({ limit }: TooManyLogs) => ({ code: LIMIT_EXCEEDED, message: `query returned more than ${limit} results` }),
+  ],
+  [
+    TooManyFilterParams,
+    ({ count, limit }: TooManyFilterParams) => ({
+      code: INVALID_PARAMS,
+      message: `query contains ${count} parameters, the limit is ${limit}`,
+    }),
+  ],
+  [TooManyTopics, () => ({ code: INVALID_PARAMS, message: 'exceed max topics' })],
+  [
+    LogsNotHeld,
+    ({ firstHeld }: LogsNotHeld) => ({
+      code: SERVER_ERROR,
+      message: `logs before block ${firstHeld} are not held, the first block is ${firstHeld}`,
+    }),
+  ],
+  [
+    CallReverted,
+    ({ data }: CallReverted) => {
+      const reason = decodeRevertReason(data)
+      const message = reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`
+      return { code: EXECUTION_REVERTED, message, data: formatData(data) }
+    },
+  ],
+  [CallFailed, ({ message }: CallFailed) => ({ code: SERVER_ERROR, message })],
+  [StateUnavailable, ({ message }: StateUnavailable) => ({ code: SERVER_ERROR, message })],
+  [EmptyDatabase, ({ message }: EmptyDatabase) => ({ code: SERVER_ERROR, message })],
 ]
 
 /** The body for an error that the table knows; undefined for one that nobody foresaw, which is `internal error`. */

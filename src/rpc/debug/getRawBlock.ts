@@ -1,0 +1,23 @@
+import { encodeBlock } from '../../chain/eth/block.js'
+import { formatData } from '../../lib/hex.js'
+import { findBlock } from '../blockId.js'
+import { orNull } from '../eth/schemas.js'
+import { defineMethod } from '../method.js'
+import { data } from '../params.js'
+import { rawBlockParam } from './rawBlockParam.js'
+
+export const getRawBlock = defineMethod({
+  name: 'debug_getRawBlock',
+  summary: 'RLP of a block, or null.',
+  cost: 'point',
+  params: [rawBlockParam],
+  result: { name: 'RLP', schema: orNull(data.schema) },
+  errors: [],
+  handler: ({ chain }, id) => {
+    const block = findBlock(chain, id)
+    if (!block) return null
+    const { header, withdrawals } = block
+    const transactions = chain.transactions(block)
+    return formatData(encodeBlock({ header, transactions, uncles: chain.uncles(header.number), withdrawals }))
+  },
+})

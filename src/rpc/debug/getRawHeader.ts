@@ -1,0 +1,20 @@
+import { encodeHeader } from '../../chain/eth/header.js'
+import { formatData } from '../../lib/hex.js'
+import { findBlock } from '../blockId.js'
+import { orNull } from '../eth/schemas.js'
+import { defineMethod } from '../method.js'
+import { data } from '../params.js'
+import { rawBlockParam } from './rawBlockParam.js'
+
+export const getRawHeader = defineMethod({
+  name: 'debug_getRawHeader',
+  summary: "RLP of a block's header, or null.",
+  cost: 'point',
+  params: [rawBlockParam],
+  result: { name: 'RLP', schema: orNull(data.schema) },
+  errors: [],
+  handler: ({ chain }, id) => {
+    const block = findBlock(chain, id)
+    return block ? formatData(encodeHeader(block.header)) : null
+  },
+})

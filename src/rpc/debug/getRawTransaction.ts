@@ -1,0 +1,21 @@
+import { encodeTransaction } from '../../chain/eth/transaction.js'
+import { formatData } from '../../lib/hex.js'
+import { transactionHashParam } from '../eth/commonParams.js'
+import { orNull } from '../eth/schemas.js'
+import { defineMethod } from '../method.js'
+import { data } from '../params.js'
+
+export const getRawTransaction = defineMethod({
+  name: 'debug_getRawTransaction',
+  summary: 'A transaction in its consensus encoding (EIP-2718), or null.',
+  cost: 'point',
+  params: [transactionHashParam],
+  result: { name: 'transaction', schema: orNull(data.schema) },
+  errors: [],
+  handler: ({ chain }, hash) => {
+    const location = chain.transactionLocation(hash)
+    const block = location && chain.blockByNumber(location.blockNumber)
+    const transaction = block && chain.transaction(block, location.index)
+    return transaction ? formatData(encodeTransaction(transaction)) : null
+  },
+})

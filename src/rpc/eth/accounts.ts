@@ -1,0 +1,12 @@
+import { defineMethod } from '../method.js'
+import { address } from '../params.js'
+
+export const accounts = defineMethod({
+  name: 'eth_accounts',
+  summary: 'Accounts that the server can sign for: none.',
+  cost: 'point',
+  params: [],
+  result: { name: 'accounts', schema: { type: 'array', items: address.schema } },
+  errors: [],
+  handler: () => [],
+})

@@ -1,0 +1,20 @@
+import { blobBaseFee as feeOf } from '../../chain/eth/fees.js'
+import { formatQuantity } from '../../lib/hex.js'
+import { findBlock } from '../blockId.js'
+import { defineMethod } from '../method.js'
+import { quantity } from '../params.js'
+import { orNull } from './schemas.js'
+
+export const blobBaseFee = defineMethod({
+  name: 'eth_blobBaseFee',
+  summary: 'Fee per blob gas of the head in wei (EIP-4844); null before Cancun.',
+  cost: 'point',
+  params: [],
+  result: { name: 'blob base fee', schema: orNull(quantity.schema) },
+  errors: [],
+  handler: ({ chain }) => {
+    const block = findBlock(chain, 'latest')
+    if (block?.header.excessBlobGas === undefined) return null
+    return formatQuantity(feeOf(block.header.excessBlobGas, chain.rulesOf(block)))
+  },
+})

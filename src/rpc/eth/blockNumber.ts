@@ -1,0 +1,18 @@
+import { formatQuantity } from '../../lib/hex.js'
+import { EmptyDatabase } from '../../store/chainReader.js'
+import { defineMethod } from '../method.js'
+import { index } from '../params.js'
+
+export const blockNumber = defineMethod({
+  name: 'eth_blockNumber',
+  summary: 'Number of the newest block.',
+  cost: 'point',
+  params: [],
+  result: { name: 'block number', schema: index.schema },
+  errors: [],
+  handler: ({ chain }) => {
+    const head = chain.head()
+    if (head === undefined) throw new EmptyDatabase()
+    return formatQuantity(head)
+  },
+})

@@ -1,0 +1,23 @@
+import { formatData } from '../../lib/hex.js'
+import { requireStateBlock } from '../blockId.js'
+import { defineMethod } from '../method.js'
+import { data } from '../params.js'
+import { CALL_ERRORS, callParam, requestForChain } from './callObject.js'
+import { stateBlockParam } from './commonParams.js'
+import { STATE_ERRORS } from './schemas.js'
+
+export const call = defineMethod({
+  name: 'eth_call',
+  summary: 'What a message call returns on top of a block, without a transaction.',
+  description:
+    'A missing `from` is the zero address. `gas` above 10 times the gas limit of the block is clamped to that. The ' +
+    '`data` of a revert is what the contract gave; `Error(string)` and `Panic(uint256)` are in the message too.',
+  cost: 'evm',
+  params: [callParam, stateBlockParam],
+  result: { name: 'return data', schema: data.schema },
+  errors: [...CALL_ERRORS, ...STATE_ERRORS],
+  handler: async ({ chain, evm, limits }, object, id) => {
+    const request = requestForChain(chain, object)
+    return formatData(await evm.call(request, requireStateBlock(chain, id), limits.gasCapPercent))
+  },
+})

@@ -1,0 +1,84 @@
+import type { AccessListEntry, Authorization } from '../../chain/eth/types.js'
+import type { CallRequest } from '../../evm/service.js'
+import { equalBytes } from '../../lib/bytes.js'
+import type { ChainReader } from '../../store/chainReader.js'
+import { InvalidValue, RpcError, SERVER_ERROR } from '../errors.js'
+import type { ErrorDoc } from '../method.js'
+import {
+  address,
+  arrayOf,
+  data,
+  hash32,
+  maybe,
+  objectOf,
+  quantity,
+  quantity64,
+  required,
+  type ValueType,
+} from '../params.js'
+
+/** A call object as it was sent: the request, and the chain that the sender means. */
+export interface CallObject {
+  request: CallRequest
+  chainId?: bigint
+}
+
+const accessEntry: ValueType<AccessListEntry> = objectOf({ address, storageKeys: arrayOf(hash32) })
+
+const authorization: ValueType<Authorization> = objectOf({
+  chainId: quantity,
+  address,
+  nonce: quantity64,
+  yParity: quantity,
+  r: quantity,
+  s: quantity,
+})
+
+const members = objectOf({
+  from: maybe(address),
+  to: maybe(address),
+  gas: maybe(quantity64),
+  gasPrice: maybe(quantity),
+  maxFeePerGas: maybe(quantity),
+  maxPriorityFeePerGas: maybe(quantity),
+  maxFeePerBlobGas: maybe(quantity),
+  value: maybe(quantity),
+  nonce: maybe(quantity64),
+  data: maybe(data),
+  input: maybe(data),
+  chainId: maybe(quantity),
+  accessList: maybe(arrayOf(accessEntry)),
+  blobVersionedHashes: maybe(arrayOf(hash32)),
+  authorizationList: maybe(arrayOf(authorization)),
+})
+
+const callObject: ValueType<CallObject> = {
+  schema: members.schema,
+  decode: (value, path) => {
+    const { input, chainId, ...rest } = members.decode(value, path)
+    if (input && rest.data && !equalBytes(input, rest.data)) {
+      throw new InvalidValue(`${path}: data and input differ; send only input`)
+    }
+    return { request: { ...rest, data: input ?? rest.data }, chainId }
+  },
+}
+
+/** The first parameter of `eth_call` and `eth_estimateGas`. */
+export const callParam = required('call', callObject, 'the message call; `data` and `input` are the same member')
+
+/** The request of a call object. @throws RpcError when it is meant for another chain. */
+export function requestForChain(chain: ChainReader, call: CallObject): CallRequest {
+  const served = chain.chainId()
+  if (call.chainId !== undefined && call.chainId !== served) {
+    throw new RpcError(SERVER_ERROR, `chainId does not match node's (have=${call.chainId}, want=${served})`)
+  }
+  return call.request
+}
+
+/** What a call may answer with beside the errors of state. */
+export const CALL_ERRORS: readonly ErrorDoc[] = [
+  { code: 3, message: 'execution reverted: <reason>' },
+  { code: SERVER_ERROR, message: 'out of gas, invalid opcode: …, stack underflow … (failures of the execution)' },
+  { code: SERVER_ERROR, message: 'execution aborted (timeout = 5s)' },
+  { code: SERVER_ERROR, message: "chainId does not match node's (have=…, want=…)" },
+]

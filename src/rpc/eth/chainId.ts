@@ -1,0 +1,13 @@
+import { formatQuantity } from '../../lib/hex.js'
+import { defineMethod } from '../method.js'
+import { quantity } from '../params.js'
+
+export const chainId = defineMethod({
+  name: 'eth_chainId',
+  summary: 'Chain id of the chain that is served (EIP-155).',
+  cost: 'point',
+  params: [],
+  result: { name: 'chain id', schema: quantity.schema },
+  errors: [],
+  handler: ({ chain }) => formatQuantity(chain.chainId()),
+})

@@ -1,0 +1,22 @@
+import { formatQuantity } from '../../lib/hex.js'
+import { requireStateBlock } from '../blockId.js'
+import { defineMethod } from '../method.js'
+import { quantity64 } from '../params.js'
+import { CALL_ERRORS, callParam, requestForChain } from './callObject.js'
+import { stateBlockParam } from './commonParams.js'
+import { STATE_ERRORS } from './schemas.js'
+
+export const estimateGas = defineMethod({
+  name: 'eth_estimateGas',
+  summary: 'A gas limit with which the call succeeds on top of a block.',
+  description:
+    'Found by trying: at most 1.5 % above the least. `gas` above 10 times the gas limit of the block is clamped to that.',
+  cost: 'evm',
+  params: [callParam, stateBlockParam],
+  result: { name: 'gas limit', schema: quantity64.schema },
+  errors: [...CALL_ERRORS, ...STATE_ERRORS],
+  handler: async ({ chain, evm, limits, deadline }, object, id) => {
+    const request = requestForChain(chain, object)
+    return formatQuantity(await evm.estimateGas(request, requireStateBlock(chain, id), limits.gasCapPercent, deadline))
+  },
+})

@@ -1,0 +1,96 @@
+import { encodeBlock } from '../../../chain/eth/block.js'
+import { hashHeader } from '../../../chain/eth/header.js'
+import type { Header, Withdrawal } from '../../../chain/eth/types.js'
+import { formatData, formatQuantity } from '../../../lib/hex.js'
+import type { ChainReader, StoredBlock } from '../../../store/chainReader.js'
+import { formatTransaction } from './transaction.js'
+
+/** The block object of the contract, with `mixHash` and the fields of later forks where the header has them.
+ *  `fullTransactions` false: their hashes only. */
+export function formatBlock(chain: ChainReader, block: StoredBlock, fullTransactions: boolean) {
+  const transactions = fullTransactions
+    ? chain.transactions(block).map((transaction, i) => formatTransaction(transaction, block, i))
+    : chain.transactionHashes(block).map(formatData)
+  return {
+    ...formatHeader(block.header),
+    hash: formatData(block.hash),
+    size: formatQuantity(block.sizeBytes),
+    totalDifficulty: formatQuantity(block.totalDifficulty),
+    transactions,
+    uncles: chain.uncleHashes(block.header.number).map(formatData),
+    withdrawals: block.withdrawals?.map(formatWithdrawal),
+  }
+}
+
+/** The uncle object: a block object without `transactions`. `parentTotalDifficulty` undefined: not known. */
+export function formatUncle(header: Header, parentTotalDifficulty: bigint | undefined) {
+  const totalDifficulty = parentTotalDifficulty === undefined ? undefined : parentTotalDifficulty + header.difficulty
+  return {
+    ...formatHeader(header),
+    hash: formatData(hashHeader(header)),
+    size: formatQuantity(sizeOfEmptyBlock(header)),
+    totalDifficulty: totalDifficulty === undefined ? null : formatQuantity(totalDifficulty),
+    uncles: [],
+  }
+}
+
+/** The block object of a block that is not there yet: `hash`, `number`, `nonce` and `logsBloom` are null. */
+export function formatPendingBlock(header: Header, totalDifficulty: bigint) {
+  return {
+    ...formatHeader(header),
+    hash: null,
+    number: null,
+    nonce: null,
+    logsBloom: null,
+    size: formatQuantity(sizeOfEmptyBlock(header)),
+    totalDifficulty: formatQuantity(totalDifficulty),
+    transactions: [],
+    uncles: [],
+    withdrawals: header.withdrawalsRoot ? [] : undefined,
+  }
+}
+
+function formatHeader(header: Header) {
+  return {
+    baseFeePerGas: optional(header.baseFeePerGas, formatQuantity),
+    blobGasUsed: optional(header.blobGasUsed, formatQuantity),
+    difficulty: formatQuantity(header.difficulty),
+    excessBlobGas: optional(header.excessBlobGas, formatQuantity),
+    extraData: formatData(header.extraData),
+    gasLimit: formatQuantity(header.gasLimit),
+    gasUsed: formatQuantity(header.gasUsed),
+    logsBloom: formatData(header.logsBloom),
+    miner: formatData(header.miner),
+    mixHash: formatData(header.mixHash),
+    nonce: formatData(header.nonce),
+    number: formatQuantity(header.number),
+    parentBeaconBlockRoot: optional(header.parentBeaconBlockRoot, formatData),
+    parentHash: formatData(header.parentHash),
+    receiptsRoot: formatData(header.receiptsRoot),
+    requestsHash: optional(header.requestsHash, formatData),
+    sha3Uncles: formatData(header.unclesHash),
+    stateRoot: formatData(header.stateRoot),
+    timestamp: formatQuantity(header.timestamp),
+    transactionsRoot: formatData(header.transactionsRoot),
+    withdrawalsRoot: optional(header.withdrawalsRoot, formatData),
+  }
+}
+
+function formatWithdrawal(withdrawal: Withdrawal) {
+  return {
+    index: formatQuantity(withdrawal.index),
+    validatorIndex: formatQuantity(withdrawal.validatorIndex),
+    address: formatData(withdrawal.address),
+    amount: formatQuantity(withdrawal.amountGwei),
+  }
+}
+
+/** Absent stays absent: JSON leaves undefined members out. */
+function optional<T>(value: T | undefined, format: (value: T) => string): string | undefined {
+  return value === undefined ? undefined : format(value)
+}
+
+function sizeOfEmptyBlock(header: Header): number {
+  const withdrawals = header.withdrawalsRoot ? [] : undefined
+  return encodeBlock({ header, transactions: [], uncles: [], withdrawals }).length
+}

@@ -1,0 +1,56 @@
+import { effectiveGasPrice } from '../../../chain/eth/transaction.js'
+import type { AccessListEntry, Authorization, Transaction } from '../../../chain/eth/types.js'
+import { formatData, formatQuantity } from '../../../lib/hex.js'
+import type { StoredBlock } from '../../../store/chainReader.js'
+
+/** The transaction object of the contract. Fields of types that the transaction is not of are absent; `chainId` is
+ *  there wherever the transaction has one; `gasPrice` of fee-market transactions is what was paid. */
+export function formatTransaction(transaction: Transaction, block: StoredBlock, index: number) {
+  return {
+    blockHash: formatData(block.hash),
+    blockNumber: formatQuantity(block.header.number),
+    blockTimestamp: formatQuantity(block.header.timestamp),
+    from: formatData(transaction.from),
+    gas: formatQuantity(transaction.gasLimit),
+    gasPrice: formatQuantity(effectiveGasPrice(transaction, block.header.baseFeePerGas)),
+    maxFeePerGas: optionalQuantity(transaction.maxFeePerGas),
+    maxPriorityFeePerGas: optionalQuantity(transaction.maxPriorityFeePerGas),
+    maxFeePerBlobGas: optionalQuantity(transaction.maxFeePerBlobGas),
+    hash: formatData(transaction.hash),
+    input: formatData(transaction.input),
+    nonce: formatQuantity(transaction.nonce),
+    to: transaction.to ? formatData(transaction.to) : null,
+    transactionIndex: formatQuantity(index),
+    value: formatQuantity(transaction.value),
+    type: formatQuantity(transaction.type),
+    accessList: transaction.accessList?.map(formatAccess),
+    chainId: optionalQuantity(transaction.chainId),
+    blobVersionedHashes: transaction.blobVersionedHashes?.map(formatData),
+    authorizationList: transaction.authorizationList?.map(formatAuthorization),
+    v: formatQuantity(transaction.v),
+    r: formatQuantity(transaction.r),
+    s: formatQuantity(transaction.s),
+    // Of typed transactions `v` is the parity too (EIP-2930).
+    yParity: transaction.type === 0 ? undefined : formatQuantity(transaction.v),
+  }
+}
+
+function formatAccess({ address, storageKeys }: AccessListEntry) {
+  return { address: formatData(address), storageKeys: storageKeys.map(formatData) }
+}
+
+function formatAuthorization(authorization: Authorization) {
+  return {
+    chainId: formatQuantity(authorization.chainId),
+    address: formatData(authorization.address),
+    nonce: formatQuantity(authorization.nonce),
+    yParity: formatQuantity(authorization.yParity),
+    r: formatQuantity(authorization.r),
+    s: formatQuantity(authorization.s),
+  }
+}
+
+/** Absent stays absent: JSON leaves undefined members out. */
+function optionalQuantity(value: bigint | undefined): string | undefined {
+  return value === undefined ? undefined : formatQuantity(value)
+}

@@ -1,0 +1,18 @@
+import { findBlock } from '../blockId.js'
+import { defineMethod } from '../method.js'
+import { blockHashParam, fullTransactionsParam } from './commonParams.js'
+import { formatBlock } from './format/block.js'
+import { BLOCK_SCHEMA, orNull } from './schemas.js'
+
+export const getBlockByHash = defineMethod({
+  name: 'eth_getBlockByHash',
+  summary: 'The block with that hash, or null.',
+  cost: 'point',
+  params: [blockHashParam, fullTransactionsParam],
+  result: { name: 'block', schema: orNull(BLOCK_SCHEMA) },
+  errors: [],
+  handler: ({ chain }, hash, fullTransactions) => {
+    const block = findBlock(chain, { hash, requireCanonical: false })
+    return block ? formatBlock(chain, block, fullTransactions) : null
+  },
+})

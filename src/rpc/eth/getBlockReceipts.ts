@@ -1,0 +1,21 @@
+import { findBlock } from '../blockId.js'
+import { defineMethod } from '../method.js'
+import { blockIdOrDecimal, required } from '../params.js'
+import { formatReceipt } from './format/receipt.js'
+import { orNull, RECEIPT_SCHEMA } from './schemas.js'
+
+export const getBlockReceipts = defineMethod({
+  name: 'eth_getBlockReceipts',
+  summary: 'Receipts of all transactions of a block in their order, or null.',
+  description: '`pending` answers as `latest`.',
+  cost: 'point',
+  params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object')],
+  result: { name: 'receipts', schema: orNull({ type: 'array', items: RECEIPT_SCHEMA }) },
+  errors: [],
+  handler: ({ chain }, id) => {
+    const block = findBlock(chain, id)
+    if (!block) return null
+    const transactions = chain.transactions(block)
+    return chain.receipts(block).map((stored, i) => formatReceipt(stored, transactions[i], block, i))
+  },
+})

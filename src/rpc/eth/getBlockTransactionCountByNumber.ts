@@ -1,0 +1,20 @@
+import { formatQuantity } from '../../lib/hex.js'
+import { findBlock } from '../blockId.js'
+import { defineMethod } from '../method.js'
+import { index } from '../params.js'
+import { blockNumberParam } from './commonParams.js'
+import { orNull } from './schemas.js'
+
+export const getBlockTransactionCountByNumber = defineMethod({
+  name: 'eth_getBlockTransactionCountByNumber',
+  summary: 'How many transactions the block with that number has, or null.',
+  description: 'The pending block is empty.',
+  cost: 'point',
+  params: [blockNumberParam],
+  result: { name: 'count', schema: orNull(index.schema) },
+  errors: [],
+  handler: ({ chain }, id) => {
+    const block = findBlock(chain, id)
+    return block ? formatQuantity(id === 'pending' ? 0 : block.txCount) : null
+  },
+})

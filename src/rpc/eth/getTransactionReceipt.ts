@@ -1,0 +1,20 @@
+import { defineMethod } from '../method.js'
+import { transactionHashParam } from './commonParams.js'
+import { formatReceipt } from './format/receipt.js'
+import { orNull, RECEIPT_SCHEMA } from './schemas.js'
+
+export const getTransactionReceipt = defineMethod({
+  name: 'eth_getTransactionReceipt',
+  summary: 'Receipt of the transaction with that hash, or null.',
+  cost: 'point',
+  params: [transactionHashParam],
+  result: { name: 'receipt', schema: orNull(RECEIPT_SCHEMA) },
+  errors: [],
+  handler: ({ chain }, hash) => {
+    const location = chain.transactionLocation(hash)
+    const block = location && chain.blockByNumber(location.blockNumber)
+    const transaction = block && chain.transaction(block, location.index)
+    const stored = block && chain.receipt(block, location.index)
+    return transaction && stored ? formatReceipt(stored, transaction, block, location.index) : null
+  },
+})

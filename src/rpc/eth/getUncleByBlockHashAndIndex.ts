@@ -1,0 +1,18 @@
+import { findBlock } from '../blockId.js'
+import { defineMethod } from '../method.js'
+import { blockHashParam, uncleIndexParam } from './commonParams.js'
+import { orNull, UNCLE_SCHEMA } from './schemas.js'
+import { uncleOfBlock } from './uncleOfBlock.js'
+
+export const getUncleByBlockHashAndIndex = defineMethod({
+  name: 'eth_getUncleByBlockHashAndIndex',
+  summary: 'The uncle at that position of the list of the block with that hash, or null.',
+  cost: 'point',
+  params: [blockHashParam, uncleIndexParam],
+  result: { name: 'uncle', schema: orNull(UNCLE_SCHEMA) },
+  errors: [],
+  handler: ({ chain }, hash, index) => {
+    const block = findBlock(chain, { hash, requireCanonical: false })
+    return block ? uncleOfBlock(chain, block, index) : null
+  },
+})

@@ -1,0 +1,19 @@
+import { findBlock } from '../blockId.js'
+import { defineMethod } from '../method.js'
+import { blockNumberParam, uncleIndexParam } from './commonParams.js'
+import { orNull, UNCLE_SCHEMA } from './schemas.js'
+import { uncleOfBlock } from './uncleOfBlock.js'
+
+export const getUncleByBlockNumberAndIndex = defineMethod({
+  name: 'eth_getUncleByBlockNumberAndIndex',
+  summary: 'The uncle at that position of the list of the block with that number, or null.',
+  description: 'The pending block has no uncles.',
+  cost: 'point',
+  params: [blockNumberParam, uncleIndexParam],
+  result: { name: 'uncle', schema: orNull(UNCLE_SCHEMA) },
+  errors: [],
+  handler: ({ chain }, id, index) => {
+    const block = id === 'pending' ? undefined : findBlock(chain, id)
+    return block ? uncleOfBlock(chain, block, index) : null
+  },
+})

@@ -1,0 +1,19 @@
+import { formatQuantity } from '../../lib/hex.js'
+import { findBlock } from '../blockId.js'
+import { defineMethod } from '../method.js'
+import { index } from '../params.js'
+import { blockHashParam } from './commonParams.js'
+import { orNull } from './schemas.js'
+
+export const getUncleCountByBlockHash = defineMethod({
+  name: 'eth_getUncleCountByBlockHash',
+  summary: 'How many uncles the block with that hash has, or null.',
+  cost: 'point',
+  params: [blockHashParam],
+  result: { name: 'count', schema: orNull(index.schema) },
+  errors: [],
+  handler: ({ chain }, hash) => {
+    const block = findBlock(chain, { hash, requireCanonical: false })
+    return block ? formatQuantity(chain.uncleHashes(block.header.number).length) : null
+  },
+})

@@ -1,0 +1,165 @@
+import { HEADER_NOT_FOUND, STATE_NOT_HELD } from '../blockId.js'
+import type { ErrorDoc, JsonSchema } from '../method.js'
+import { address, boolean, data, hash32, index, quantity } from '../params.js'
+
+/* JSON schemas of results, for documents. Members that are always there are `required`. */
+
+const QUANTITY = quantity.schema
+const DATA = data.schema
+const HASH32 = hash32.schema
+const ADDRESS20 = address.schema
+const INDEX = index.schema
+
+/** The schema, or null. */
+export function orNull(schema: JsonSchema): JsonSchema {
+  return { oneOf: [schema, { type: 'null' }] }
+}
+
+function arrayOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items }
+}
+
+function objectOf(
+  title: string,
+  always: { [name: string]: JsonSchema },
+  sometimes: { [name: string]: JsonSchema } = {},
+): JsonSchema {
+  return { title, type: 'object', properties: { ...always, ...sometimes }, required: Object.keys(always) }
+}
+
+export const LOG_SCHEMA = objectOf('Log', {
+  address: ADDRESS20,
+  topics: { ...arrayOf(HASH32), maxItems: 4 },
+  data: DATA,
+  blockNumber: INDEX,
+  transactionHash: HASH32,
+  transactionIndex: INDEX,
+  blockHash: HASH32,
+  blockTimestamp: INDEX,
+  logIndex: INDEX,
+  removed: boolean.schema,
+})
+
+const ACCESS_LIST = arrayOf(objectOf('AccessListEntry', { address: ADDRESS20, storageKeys: arrayOf(HASH32) }))
+const AUTHORIZATION = objectOf('Authorization', {
+  chainId: QUANTITY,
+  address: ADDRESS20,
+  nonce: QUANTITY,
+  yParity: QUANTITY,
+  r: QUANTITY,
+  s: QUANTITY,
+})
+
+export const TRANSACTION_SCHEMA = objectOf(
+  'Transaction',
+  {
+    blockHash: HASH32,
+    blockNumber: INDEX,
+    blockTimestamp: INDEX,
+    from: ADDRESS20,
+    gas: QUANTITY,
+    gasPrice: QUANTITY,
+    hash: HASH32,
+    input: DATA,
+    nonce: QUANTITY,
+    to: orNull(ADDRESS20),
+    transactionIndex: INDEX,
+    value: QUANTITY,
+    type: QUANTITY,
+    v: QUANTITY,
+    r: QUANTITY,
+    s: QUANTITY,
+  },
+  {
+    accessList: ACCESS_LIST,
+    authorizationList: arrayOf(AUTHORIZATION),
+    blobVersionedHashes: arrayOf(HASH32),
+    chainId: QUANTITY,
+    maxFeePerBlobGas: QUANTITY,
+    maxFeePerGas: QUANTITY,
+    maxPriorityFeePerGas: QUANTITY,
+    yParity: QUANTITY,
+  },
+)
+
+const HEADER = {
+  difficulty: QUANTITY,
+  extraData: DATA,
+  gasLimit: QUANTITY,
+  gasUsed: QUANTITY,
+  hash: orNull(HASH32),
+  logsBloom: orNull(DATA),
+  miner: ADDRESS20,
+  mixHash: HASH32,
+  nonce: orNull(DATA),
+  number: orNull(INDEX),
+  parentHash: HASH32,
+  receiptsRoot: HASH32,
+  sha3Uncles: HASH32,
+  size: INDEX,
+  stateRoot: HASH32,
+  timestamp: INDEX,
+  transactionsRoot: HASH32,
+  uncles: arrayOf(HASH32),
+}
+
+const LATER_HEADER = {
+  baseFeePerGas: QUANTITY,
+  blobGasUsed: QUANTITY,
+  excessBlobGas: QUANTITY,
+  parentBeaconBlockRoot: HASH32,
+  requestsHash: HASH32,
+  withdrawalsRoot: HASH32,
+}
+
+export const BLOCK_SCHEMA = objectOf(
+  'Block',
+  {
+    ...HEADER,
+    totalDifficulty: QUANTITY,
+    transactions: { oneOf: [arrayOf(HASH32), arrayOf(TRANSACTION_SCHEMA)] },
+  },
+  {
+    ...LATER_HEADER,
+    withdrawals: arrayOf(
+      objectOf('Withdrawal', { index: QUANTITY, validatorIndex: QUANTITY, address: ADDRESS20, amount: QUANTITY }),
+    ),
+  },
+)
+
+export const UNCLE_SCHEMA = objectOf('Uncle', { ...HEADER, totalDifficulty: orNull(QUANTITY) }, LATER_HEADER)
+
+export const RECEIPT_SCHEMA = objectOf(
+  'Receipt',
+  {
+    blockHash: HASH32,
+    blockNumber: INDEX,
+    contractAddress: orNull(ADDRESS20),
+    cumulativeGasUsed: QUANTITY,
+    effectiveGasPrice: QUANTITY,
+    from: ADDRESS20,
+    gasUsed: QUANTITY,
+    logs: arrayOf(LOG_SCHEMA),
+    logsBloom: DATA,
+    to: orNull(ADDRESS20),
+    transactionHash: HASH32,
+    transactionIndex: INDEX,
+    type: QUANTITY,
+  },
+  { blobGasPrice: QUANTITY, blobGasUsed: QUANTITY, root: HASH32, status: QUANTITY },
+)
+
+export const FEE_HISTORY_SCHEMA = objectOf(
+  'FeeHistory',
+  {
+    oldestBlock: INDEX,
+    baseFeePerGas: arrayOf(QUANTITY),
+    gasUsedRatio: arrayOf({ type: 'number' }),
+    baseFeePerBlobGas: arrayOf(QUANTITY),
+    blobGasUsedRatio: arrayOf({ type: 'number' }),
+  },
+  { reward: arrayOf(arrayOf(QUANTITY)) },
+)
+
+/** What every method that reads state may answer with. */
+export const STATE_ERRORS: readonly ErrorDoc[] = [HEADER_NOT_FOUND, STATE_NOT_HELD]

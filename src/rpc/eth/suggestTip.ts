@@ -1,0 +1,41 @@
+import type { ChainReader, StoredBlock } from '../../store/chainReader.js'
+
+// geth's settings for its suggestion.
+const BLOCKS = 20
+const TIPS_PER_BLOCK = 3
+const PERCENTILE = 60
+const LEAST_TIP_WEI = 2n // lower ones come from miners' own transactions
+const HIGHEST_TIP_WEI = 500_000_000_000n
+/** Where no block holds a tip to go by: 1 gwei. */
+const DEFAULT_TIP_WEI = 1_000_000_000n
+
+/** A tip per gas in wei that newest blocks took: of each of the last 20 blocks the three lowest tips, of these the 60th
+ *  percentile. Before London a tip is the whole gas price. */
+export function suggestTip(chain: ChainReader): bigint {
+  const coverage = chain.coverage()
+  if (!coverage) return DEFAULT_TIP_WEI
+  const tips: bigint[] = []
+  const first = Math.max(coverage.first, coverage.head - BLOCKS + 1)
+  for (let number = coverage.head; number >= first; number--) {
+    const block = chain.blockByNumber(number)
+    if (block && block.txCount > 0) tips.push(...lowestTips(chain, block))
+  }
+  if (tips.length === 0) return DEFAULT_TIP_WEI
+  tips.sort(compareBigInts)
+  const tip = tips[Math.floor(((tips.length - 1) * PERCENTILE) / 100)]
+  return tip > HIGHEST_TIP_WEI ? HIGHEST_TIP_WEI : tip
+}
+
+function lowestTips(chain: ChainReader, block: StoredBlock): bigint[] {
+  const baseFee = block.header.baseFeePerGas ?? 0n
+  const tips = chain.transactionFees(block).map(({ effectiveGasPrice }) => effectiveGasPrice - baseFee)
+  return tips
+    .filter((tip) => tip >= LEAST_TIP_WEI)
+    .sort(compareBigInts)
+    .slice(0, TIPS_PER_BLOCK)
+}
+
+/** For sorting: lowest first. */
+export function compareBigInts(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,11 @@
+import type { ChainReader, StoredBlock } from '../../store/chainReader.js'
+import { formatUncle } from './format/block.js'
+
+/** The uncle object at a position of the block's list, or null. Its total difficulty is its parent's plus its own. */
+export function uncleOfBlock(chain: ChainReader, block: StoredBlock, index: number) {
+  const uncle = chain.uncle(block.header.number, index)
+  if (!uncle) return null
+  const parentNumber = chain.blockNumberByHash(uncle.parentHash)
+  const parent = parentNumber === undefined ? undefined : chain.blockByNumber(parentNumber)
+  return formatUncle(uncle, parent?.totalDifficulty)
+}

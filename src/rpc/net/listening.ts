@@ -1,0 +1,11 @@
+import { defineMethod } from '../method.js'
+
+export const listening = defineMethod({
+  name: 'net_listening',
+  summary: 'True: the server answers.',
+  cost: 'point',
+  params: [],
+  result: { name: 'listening', schema: { type: 'boolean' } },
+  errors: [],
+  handler: () => true,
+})

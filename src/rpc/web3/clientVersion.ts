@@ -1,0 +1,11 @@
+import { defineMethod } from '../method.js'
+
+export const clientVersion = defineMethod({
+  name: 'web3_clientVersion',
+  summary: 'Name, version and platform of the server.',
+  cost: 'point',
+  params: [],
+  result: { name: 'client version', schema: { type: 'string' } },
+  errors: [],
+  handler: (context) => context.clientVersion,
+})

@@ -1,0 +1,14 @@
+import { keccak256 } from '../../lib/crypto.js'
+import { formatData } from '../../lib/hex.js'
+import { defineMethod } from '../method.js'
+import { data, hash32, required } from '../params.js'
+
+export const sha3 = defineMethod({
+  name: 'web3_sha3',
+  summary: 'keccak-256 of the data.',
+  cost: 'point',
+  params: [required('data', data, 'what to hash')],
+  result: { name: 'hash', schema: hash32.schema },
+  errors: [],
+  handler: (_context, bytes) => formatData(keccak256(bytes)),
+})
