@@ -56,29 +56,28 @@ export interface CodeCache {
   byHash(hash: Uint8Array): Uint8Array
 }
 
-/** A code cache over the reader. Codes are asked by hash only after their id was seen in an account. */
+/** A code cache over the reader. */
 export function createCodeCache(reader: StateReader): CodeCache {
   const hashes = new Map<number, Uint8Array>()
   const codes = new Map<string, Uint8Array>()
-  const ids = new Map<string, number>()
-  const load = (codeId: number) => {
-    const { hash, bytes } = reader.code(codeId)
-    if (codes.size >= MAX_CACHED_CODES) codes.clear()
-    const key = hashKey(hash)
-    codes.set(key, bytes)
-    ids.set(key, codeId)
-    hashes.set(codeId, hash)
-    return { hash, bytes }
-  }
   return {
-    hashOf: (codeId) => hashes.get(codeId) ?? load(codeId).hash,
+    hashOf: (codeId) => {
+      let hash = hashes.get(codeId)
+      if (!hash) {
+        hash = reader.codeHash(codeId)
+        hashes.set(codeId, hash)
+      }
+      return hash
+    },
     byHash: (hash) => {
       const key = hashKey(hash)
-      const cached = codes.get(key)
-      if (cached) return cached
-      const codeId = ids.get(key)
-      if (codeId === undefined) throw new Error(`code ${key} was asked for before an account that has it`)
-      return load(codeId).bytes
+      let bytes = codes.get(key)
+      if (!bytes) {
+        bytes = reader.codeByHash(hash)
+        if (codes.size >= MAX_CACHED_CODES) codes.clear()
+        codes.set(key, bytes)
+      }
+      return bytes
     },
   }
 }

@@ -31,7 +31,7 @@ export function createStateRoot(reader: StateReader): StateRoot {
       storageRoot = buildStorageTrie(reader, address).root()
       if (storageRoot !== EMPTY_TRIE_ROOT) storageRoots.set(keyOf(address), storageRoot)
     }
-    const codeHash = account.codeId === undefined ? EMPTY_CODE_HASH : reader.code(account.codeId).hash
+    const codeHash = account.codeId === undefined ? EMPTY_CODE_HASH : reader.codeHash(account.codeId)
     accounts.put(keccak256(address), encodeAccount(account.nonce, account.balance, storageRoot, codeHash))
   }
 

@@ -1,12 +1,11 @@
-import { encodeReceipt } from '../chain/eth/receipt.js'
+import { transactionsRoot, unclesHash, withdrawalsRoot } from '../chain/eth/block.js'
 import { orBloom } from '../chain/eth/bloom.js'
-import { encodeWithdrawal, hashUncles } from '../chain/eth/block.js'
 import { nextDifficulty } from '../chain/eth/difficulty.js'
 import { GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../chain/eth/fees.js'
 import type { ChainSpec, Rules } from '../chain/eth/forks.js'
 import { hashHeader } from '../chain/eth/header.js'
-import { encodeTransaction, hasHighS } from '../chain/eth/transaction.js'
-import { orderedTrieRoot } from '../chain/eth/trie.js'
+import { receiptsRoot } from '../chain/eth/receipt.js'
+import { hasHighS } from '../chain/eth/transaction.js'
 import type { Block, ConsensusReceipt, Header, Transaction } from '../chain/eth/types.js'
 import { equalBytes } from '../lib/bytes.js'
 import { CairnError } from '../lib/errors.js'
@@ -158,21 +157,15 @@ export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
   const refuse = refuserOf(header.number, block.hash)
   if (rules.has('osaka') && block.sizeBytes > MAX_BLOCK_SIZE) refuse('block size', `at most ${MAX_BLOCK_SIZE} bytes`, block.sizeBytes)
   if (rules.isProofOfStake && uncles.length > 0) refuse('uncles', 'none under proof of stake', uncles.length)
-  const unclesHash = hashUncles(uncles)
-  if (!equalBytes(unclesHash, header.unclesHash)) refuse('uncles hash', unclesHash, header.unclesHash)
-  const transactionsRoot = orderedTrieRoot(transactions.map(encodeTransaction))
-  if (!equalBytes(transactionsRoot, header.transactionsRoot)) {
-    refuse('transactions root', transactionsRoot, header.transactionsRoot)
+  const requireEqual = (check: string, computed: Uint8Array, inHeader: Uint8Array | undefined) => {
+    if (!inHeader || !equalBytes(computed, inHeader)) refuse(check, computed, inHeader)
   }
+  requireEqual('uncles hash', unclesHash(uncles), header.unclesHash)
+  requireEqual('transactions root', transactionsRoot(transactions), header.transactionsRoot)
   if ((withdrawals !== undefined) !== rules.has('shanghai')) {
     refuse('withdrawals', rules.has('shanghai') ? 'a list' : 'none', withdrawals ? 'a list' : 'none')
   }
-  if (withdrawals) {
-    const root = orderedTrieRoot(withdrawals.map(encodeWithdrawal))
-    if (!header.withdrawalsRoot || !equalBytes(root, header.withdrawalsRoot)) {
-      refuse('withdrawals root', root, header.withdrawalsRoot)
-    }
-  }
+  if (withdrawals) requireEqual('withdrawals root', withdrawalsRoot(withdrawals), header.withdrawalsRoot)
   let blobs = 0
   for (const [index, transaction] of transactions.entries()) {
     verifyTransaction(transaction, rules, spec, (check, expected, actual) =>
@@ -272,6 +265,6 @@ export function verifyReceipts(header: Header, receipts: readonly ConsensusRecei
   const bloom = new Uint8Array(256)
   for (const receipt of receipts) orBloom(bloom, receipt.logsBloom)
   if (!equalBytes(bloom, header.logsBloom)) refuse('logs bloom', bloom, header.logsBloom)
-  const root = orderedTrieRoot(receipts.map(encodeReceipt))
+  const root = receiptsRoot(receipts)
   if (!equalBytes(root, header.receiptsRoot)) refuse('receipts root', root, header.receiptsRoot)
 }

@@ -1,4 +1,5 @@
 import { EMPTY_BYTES, padLeft, trimLeft } from '../lib/bytes.js'
+import { formatData } from '../lib/hex.js'
 import { decodeUint, type StoredUint } from './columns.js'
 import type { Database } from './open.js'
 
@@ -20,18 +21,17 @@ export interface AccountRecord {
   account?: StoredAccount
 }
 
-export interface StoredCode {
-  hash: Uint8Array // 32
-  bytes: Uint8Array
-}
-
 /** Reads of the state history. "At block N" is after N was executed. */
 export interface StateReader {
   /** Undefined when the address never had an account up to that block. */
   account(address: Uint8Array, blockNumber: number): AccountRecord | undefined
   /** The slot's value without leading zeros; no bytes for zero. `slot` may have leading zeros. */
   storage(addressId: number, incarnation: number, slot: Uint8Array, blockNumber: number): Uint8Array
-  code(codeId: number): StoredCode
+  code(codeId: number): Uint8Array
+  /** 32 bytes. */
+  codeHash(codeId: number): Uint8Array
+  /** @throws Error when no account ever had code of that hash. */
+  codeByHash(hash: Uint8Array): Uint8Array
   /** True when the incarnation ever had a slot set, at any block. */
   hasStorage(addressId: number, incarnation: number): boolean
   /** All accounts at the newest block, by address id: for building the state trie. */
@@ -67,7 +67,9 @@ export function createStateReader(db: Database): StateReader {
   const selectAnySlot = db
     .prepare<[number, number], number>('SELECT 1 FROM storage_history WHERE address_id = ? AND incarnation = ? LIMIT 1')
     .pluck()
-  const selectCode = db.prepare<[number], StoredCode>('SELECT hash, bytes FROM code WHERE id = ?')
+  const selectCode = db.prepare<[number], Uint8Array>('SELECT bytes FROM code WHERE id = ?').pluck()
+  const selectCodeHash = db.prepare<[number], Uint8Array>('SELECT hash FROM code WHERE id = ?').pluck()
+  const selectCodeByHash = db.prepare<[Uint8Array], Uint8Array>('SELECT bytes FROM code WHERE hash = ?').pluck()
   // With a bare column beside max(), SQLite takes it from the row of the maximum.
   const selectAllAccounts = db.prepare<[], AccountRow & { address: Uint8Array; newest: number }>(
     `SELECT h.address_id, a.address, h.nonce, h.balance, h.code_id, h.incarnation, max(h.block_number) AS newest
@@ -86,6 +88,12 @@ export function createStateReader(db: Database): StateReader {
     storage: (addressId, incarnation, slot, blockNumber) =>
       selectStorage.get(addressId, incarnation, trimLeft(slot), blockNumber) ?? EMPTY_BYTES,
     code: (codeId) => selectCode.get(codeId)!,
+    codeHash: (codeId) => selectCodeHash.get(codeId)!,
+    codeByHash: (hash) => {
+      const bytes = selectCodeByHash.get(hash)
+      if (!bytes) throw new Error(`no code with the hash ${formatData(hash)}`)
+      return bytes
+    },
     hasStorage: (addressId, incarnation) => selectAnySlot.get(addressId, incarnation) !== undefined,
     *latestAccounts() {
       for (const row of selectAllAccounts.iterate()) {
@@ -128,7 +136,7 @@ export function createStateReads(db: Database): StateReads {
     nonce: (address, blockNumber) => reader.account(address, blockNumber)?.account?.nonce ?? 0n,
     code: (address, blockNumber) => {
       const codeId = reader.account(address, blockNumber)?.account?.codeId
-      return codeId === undefined ? EMPTY_BYTES : reader.code(codeId).bytes
+      return codeId === undefined ? EMPTY_BYTES : reader.code(codeId)
     },
     storage: (address, slot, blockNumber) => {
       const account = reader.account(address, blockNumber)?.account

@@ -1,0 +1,144 @@
+import { keccak256 } from '../../lib/crypto.js'
+import { formatData } from '../../lib/hex.js'
+import { decodeHeader, encodeHeader } from './header.js'
+import {
+  asFixed,
+  asList,
+  asRawList,
+  asUint,
+  DecodeError,
+  decodeRlp,
+  describeItem,
+  encodeListOf,
+  encodeRlp,
+  listLength,
+  measureRlp,
+  type RlpInput,
+  type RlpItem,
+  underPath,
+} from './rlp.js'
+import { decodeTransaction, encodeTransaction } from './transaction.js'
+import { orderedTrieRoot } from './trie.js'
+import type { Block, Header, Transaction, Withdrawal } from './types.js'
+
+/** A block from its RLP: [header, transactions, uncles] and from Shanghai on withdrawals. Senders are recovered. The
+ *  parts are not compared with the header: see ingest/verify.
+ *  @throws DecodeError whose path names the block, when its header can be read, and the field. */
+export function decodeBlock(bytes: Uint8Array): Block {
+  const parts = asList(decodeRlp(bytes, 'block'), 'block', 3, 4)
+  const list = asRawList(parts[0], 'header')
+  return assembleBlock({ raw: list.raw, header: decodeHeader(list), body: parts.slice(1), sizeBytes: bytes.length })
+}
+
+/** A block from the RLP of its header and that of its body, [transactions, uncles] and from Shanghai on withdrawals,
+ *  as era1 files have them. @throws DecodeError as `decodeBlock`. */
+export function decodeBody(headerRlp: Uint8Array, bodyRlp: Uint8Array): Block {
+  const header = decodeHeader(headerRlp)
+  const body = asList(decodeRlp(bodyRlp, 'body'), 'body', 2, 3)
+  const span = measureRlp(bodyRlp, 0)!
+  const sizeBytes = listLength(headerRlp.length + span.end - span.payload)
+  return assembleBlock({ raw: headerRlp, header, body, sizeBytes })
+}
+
+interface BlockParts {
+  raw: Uint8Array
+  header: Header
+  body: RlpItem[]
+  sizeBytes: number
+}
+
+function assembleBlock({ raw, header, body, sizeBytes }: BlockParts): Block {
+  const hash = keccak256(raw)
+  try {
+    return {
+      hash,
+      header,
+      transactions: asList(body[0], 'transactions').map(readTransaction),
+      uncles: asList(body[1], 'uncles').map(readUncle),
+      withdrawals: body.length > 2 ? readWithdrawals(body[2]) : undefined,
+      sizeBytes,
+    }
+  } catch (error) {
+    throw underPath(`block ${header.number} (${formatData(hash)}) `, error)
+  }
+}
+
+function readUncle(item: RlpItem, index: number): Header {
+  const path = `uncles[${index}]`
+  return decodeHeader(asRawList(item, path), path)
+}
+
+function readTransaction(item: RlpItem, index: number): Transaction {
+  const path = `transactions[${index}]`
+  // A byte string holds a typed transaction (EIP-2718); a legacy one stands as a list.
+  if (item instanceof Uint8Array && item.length > 0 && item[0] > 0x7f) {
+    throw new DecodeError(path, `expected a list or a typed transaction, got ${describeItem(item)}`)
+  }
+  return decodeTransaction(item, path)
+}
+
+/** RLP of the block: [header, transactions, uncles] and the withdrawals when there is a list of them. */
+export function encodeBlock(block: Omit<Block, 'hash' | 'sizeBytes'>): Uint8Array {
+  const parts = [
+    encodeHeader(block.header),
+    encodeListOf(block.transactions.map(encodeTransactionItem)),
+    encodeListOf(block.uncles.map(encodeHeader)),
+  ]
+  if (block.withdrawals) parts.push(encodeWithdrawals(block.withdrawals))
+  return encodeListOf(parts)
+}
+
+function encodeTransactionItem(transaction: Transaction): Uint8Array {
+  const bytes = encodeTransaction(transaction)
+  return transaction.type === 0 ? bytes : encodeRlp(bytes)
+}
+
+/** RLP of a withdrawal: [index, validator index, address, amount in Gwei] (EIP-4895). */
+export function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
+  return encodeRlp(withdrawalInput(withdrawal))
+}
+
+/** RLP of a list of withdrawals. */
+export function encodeWithdrawals(withdrawals: readonly Withdrawal[]): Uint8Array {
+  return encodeRlp(withdrawals.map(withdrawalInput))
+}
+
+function withdrawalInput({ index, validatorIndex, address, amountGwei }: Withdrawal): RlpInput {
+  return [index, validatorIndex, address, amountGwei]
+}
+
+/** Withdrawals from the RLP of their list. @throws DecodeError with a path from `withdrawals` on. */
+export function decodeWithdrawals(bytes: Uint8Array): Withdrawal[] {
+  return readWithdrawals(decodeRlp(bytes, 'withdrawals'))
+}
+
+function readWithdrawals(item: RlpItem): Withdrawal[] {
+  return asList(item, 'withdrawals').map((withdrawal, index) => {
+    try {
+      const fields = asList(withdrawal, '', 4, 4)
+      return {
+        index: asUint(fields[0], 8, 'index'),
+        validatorIndex: asUint(fields[1], 8, 'validatorIndex'),
+        address: asFixed(fields[2], 20, 'address'),
+        amountGwei: asUint(fields[3], 8, 'amountGwei'),
+      }
+    } catch (error) {
+      throw underPath(`withdrawals[${index}]`, error)
+    }
+  })
+}
+
+/** Root of the transactions' trie, 32 bytes. */
+export function transactionsRoot(transactions: readonly Transaction[]): Uint8Array {
+  return orderedTrieRoot(transactions.map(encodeTransaction))
+}
+
+/** Root of the withdrawals' trie, 32 bytes (EIP-4895). */
+export function withdrawalsRoot(withdrawals: readonly Withdrawal[]): Uint8Array {
+  return orderedTrieRoot(withdrawals.map(encodeWithdrawal))
+}
+
+/** keccak-256 of the RLP of the uncles' headers, 32 bytes; of an empty list when there are none. */
+export function unclesHash(uncles: readonly Header[]): Uint8Array {
+  return keccak256(encodeListOf(uncles.map(encodeHeader)))
+}
