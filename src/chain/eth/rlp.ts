@@ -15,10 +15,10 @@ export class DecodeError extends CairnError {
 }
 
 /** What to throw for an error met while decoding the part at `path`: a DecodeError's own path is put below it,
- *  anything else comes back as it is. */
+ *  anything else comes back as it is. A `path` that ends with a space stands before the other without a dot. */
 export function underPath(path: string, error: unknown): unknown {
   if (!(error instanceof DecodeError)) return error
-  const joint = error.path === '' || error.path.startsWith('[') ? '' : '.'
+  const joint = error.path === '' || error.path.startsWith('[') || path.endsWith(' ') ? '' : '.'
   return new DecodeError(`${path}${joint}${error.path}`, error.problem)
 }
 
@@ -116,14 +116,20 @@ function readItem(bytes: Uint8Array, cursor: { at: number }, limit: number): Rlp
   return { items, raw: bytes.subarray(start, end) }
 }
 
-/** The list of an item. @throws DecodeError when it is bytes, or has fewer than `min` or more than `max` items. */
-export function asList(item: RlpItem, path: string, min = 0, max = Number.POSITIVE_INFINITY): RlpItem[] {
+/** The item, which must be a list: with its encoding beside its items. @throws DecodeError when it is bytes. */
+export function asRawList(item: RlpItem, path: string): RlpList {
   if (item instanceof Uint8Array) throw new DecodeError(path, `expected a list, got ${describeItem(item)}`)
-  const count = item.items.length
+  return item
+}
+
+/** The items of a list. @throws DecodeError when it is bytes, or has fewer than `min` or more than `max` items. */
+export function asList(item: RlpItem, path: string, min = 0, max = Number.POSITIVE_INFINITY): RlpItem[] {
+  const { items } = asRawList(item, path)
+  const count = items.length
   if (count < min || count > max) {
     throw new DecodeError(path, `expected ${min === max ? min : `${min} to ${max}`} items, got ${count}`)
   }
-  return item.items
+  return items
 }
 
 /** The bytes of an item, of any length. @throws DecodeError when it is a list. */

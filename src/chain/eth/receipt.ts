@@ -1,0 +1,92 @@
+import { concatBytes, EMPTY_BYTES } from '../../lib/bytes.js'
+import {
+  asBytes,
+  asFixed,
+  asList,
+  asUint,
+  DecodeError,
+  decodeRlp,
+  describeItem,
+  encodeRlp,
+  type RlpItem,
+  type RlpList,
+  underPath,
+} from './rlp.js'
+import { orderedTrieRoot } from './trie.js'
+import type { ConsensusReceipt, Log, TransactionType } from './types.js'
+
+/** Consensus bytes of a receipt: a legacy RLP list, or the type byte and that list (EIP-2718; EIP-658 for the status).
+ *  @throws RangeError when it has neither a status nor a root. */
+export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
+  const { type, status, root, cumulativeGasUsed, logsBloom, logs } = receipt
+  if (status === undefined && root === undefined) throw new RangeError('a receipt needs a status or a root')
+  const outcome = status === undefined ? root! : status === 1 ? Uint8Array.of(1) : EMPTY_BYTES
+  const list = encodeRlp([
+    outcome,
+    cumulativeGasUsed,
+    logsBloom,
+    logs.map((log) => [log.address, log.topics, log.data]),
+  ])
+  return type === 0 ? list : concatBytes(Uint8Array.of(type), list)
+}
+
+/** A receipt from its consensus bytes, or from the decoded list of a legacy one.
+ *  @throws DecodeError naming the field under `path`. */
+export function decodeReceipt(input: Uint8Array | RlpList, path = 'receipt'): ConsensusReceipt {
+  try {
+    if (!(input instanceof Uint8Array)) return readReceipt(0, input)
+    if (input.length === 0) throw new DecodeError('', 'expected a receipt, got no bytes')
+    if (input[0] >= 0xc0) return readReceipt(0, decodeRlp(input, ''))
+    if (input[0] < 1 || input[0] > 4) throw new DecodeError('type', `expected 1 to 4, got ${input[0]}`)
+    return readReceipt(input[0] as TransactionType, decodeRlp(input.subarray(1), ''))
+  } catch (error) {
+    throw underPath(path, error)
+  }
+}
+
+/** The receipts of a block from the RLP of their list, as era1 files have it: legacy ones as lists, typed ones as byte
+ *  strings. @throws DecodeError with a path from `receipts` on. */
+export function decodeReceipts(bytes: Uint8Array): ConsensusReceipt[] {
+  const items = asList(decodeRlp(bytes, 'receipts'), 'receipts')
+  return items.map((item, index) => {
+    if (item instanceof Uint8Array && item.length > 0 && item[0] > 0x7f) {
+      throw new DecodeError(`receipts[${index}]`, `expected a list or a typed receipt, got ${describeItem(item)}`)
+    }
+    return decodeReceipt(item, `receipts[${index}]`)
+  })
+}
+
+function readReceipt(type: TransactionType, item: RlpItem): ConsensusReceipt {
+  const fields = asList(item, '', 4, 4)
+  const outcome = asBytes(fields[0], 'status')
+  const isStatus = outcome.length === 0 || (outcome.length === 1 && outcome[0] === 1)
+  if (!isStatus && outcome.length !== 32) {
+    throw new DecodeError('status', `expected no bytes, 0x01 or a root of 32 bytes, got ${describeItem(outcome)}`)
+  }
+  return {
+    type,
+    status: isStatus ? (outcome.length === 1 ? 1 : 0) : undefined,
+    root: isStatus ? undefined : outcome,
+    cumulativeGasUsed: asUint(fields[1], 8, 'cumulativeGasUsed'),
+    logsBloom: asFixed(fields[2], 256, 'logsBloom'),
+    logs: asList(fields[3], 'logs').map(readLog),
+  }
+}
+
+function readLog(item: RlpItem, index: number): Log {
+  try {
+    const [address, topics, data] = asList(item, '', 3, 3)
+    return {
+      address: asFixed(address, 20, 'address'),
+      topics: asList(topics, 'topics', 0, 4).map((topic, at) => asFixed(topic, 32, `topics[${at}]`)),
+      data: asBytes(data, 'data'),
+    }
+  } catch (error) {
+    throw underPath(`logs[${index}]`, error)
+  }
+}
+
+/** Root of the receipts' trie, 32 bytes. */
+export function receiptsRoot(receipts: readonly ConsensusReceipt[]): Uint8Array {
+  return orderedTrieRoot(receipts.map(encodeReceipt))
+}

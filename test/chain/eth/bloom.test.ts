@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Bloom } from '@ethereumjs/vm'
+import { addToBloom, bloomOf, orBloom } from '../../../src/chain/eth/bloom.js'
+import { seededRandom } from '../../support/random.js'
+
+describe('bloomOf', () => {
+  it('holds no bit without logs', () => {
+    assert.deepEqual(bloomOf([]), new Uint8Array(256))
+  })
+
+  it('equals another implementation on random logs', () => {
+    const random = seededRandom(5)
+    for (let i = 0; i < 30; i++) {
+      const logs = Array.from({ length: random.below(12) }, () => ({
+        address: random.bytes(20),
+        topics: Array.from({ length: random.below(5) }, () => random.bytes(32)),
+        data: random.bytes(random.below(64)),
+      }))
+      const theirs = new Bloom()
+      for (const { address, topics } of logs) for (const entry of [address, ...topics]) theirs.add(entry)
+      assert.deepEqual(bloomOf(logs), theirs.bitvector)
+    }
+  })
+})
+
+describe('orBloom', () => {
+  it('makes the bloom of two sets of entries from the bloom of each', () => {
+    const random = seededRandom(6)
+    const entries = Array.from({ length: 20 }, () => random.bytes(32))
+    const blooms = [new Uint8Array(256), new Uint8Array(256), new Uint8Array(256)]
+    entries.forEach((entry, index) => {
+      addToBloom(blooms[index % 2], entry)
+      addToBloom(blooms[2], entry)
+    })
+    orBloom(blooms[0], blooms[1])
+    assert.deepEqual(blooms[0], blooms[2])
+  })
+})
