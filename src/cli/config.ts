@@ -1,0 +1,241 @@
+import { UsageError } from '../lib/errors.js'
+import { LOG_LEVELS, type LogLevel } from '../lib/logger.js'
+import { DEFAULT_LIMITS } from '../rpc/limits.js'
+
+/** The commands of `cairn`. */
+export const COMMANDS = ['import', 'serve', 'keys', 'status', 'help'] as const
+export type Command = (typeof COMMANDS)[number]
+
+/** One option: a row of the configuration table, from which parsing, help and the reference page are made. */
+export interface Option<T> {
+  /** `--flag`; its environment variable is `CAIRN_FLAG`. */
+  readonly flag: string
+  /** The value's name in help; undefined for a flag without one. */
+  readonly placeholder?: string
+  readonly default: T
+  /** The default as a person reads it; where there is none, what happens then. */
+  readonly defaultText?: string
+  readonly unit?: string
+  readonly doc: string
+  readonly commands: readonly Command[]
+  /** @throws UsageError saying what would be right. */
+  parse(text: string): T
+}
+
+/** All options. */
+export const OPTIONS = {
+  datadir: text('datadir', 'DIR', './data', ['import', 'serve', 'keys', 'status'], 'Directory of the database.'),
+  genesis: maybeText('genesis', 'FILE', ['import'], "Genesis file in geth's form, for a chain of one's own.", 'none'),
+  network: choice(
+    'network',
+    ['mainnet', 'sepolia', 'holesky', 'hoodi'] as const,
+    ['import'],
+    'Built-in network whose genesis and forks apply.',
+  ),
+  state: {
+    flag: 'state',
+    placeholder: 'execute|none',
+    default: 'execute' as 'execute' | 'none',
+    doc: 'Whether to execute blocks and keep state, or to take the receipts of the file.',
+    commands: ['import'],
+    parse: oneOf('state', ['execute', 'none'] as const),
+  },
+  kind: choice(
+    'kind',
+    ['rlp', 'era1', 'l2'] as const,
+    ['import'],
+    'What the files are, when it is not to be recognised from their content.',
+    'recognised',
+  ),
+  l2Verify: {
+    flag: 'l2-verify',
+    placeholder: 'on|off',
+    default: true,
+    defaultText: 'on',
+    doc: 'Whether to recompute the hashes of layer-2 blocks.',
+    commands: ['import', 'serve'],
+    parse: parseSwitch('l2-verify'),
+  },
+  fixture: maybeText(
+    'fixture',
+    'DIR',
+    ['serve'],
+    'Serve genesis.json, chain.rlp and l2.ndjson (where present) of DIR from a temporary database, open to all.',
+    'none',
+  ),
+  host: text('host', 'HOST', '127.0.0.1', ['serve'], 'Address to listen on.'),
+  port: number('port', 'PORT', 8545, ['serve'], { min: 0, max: 65_535, doc: 'Port to listen on; 0 takes a free one.' }),
+  open: flag('open', ['serve'], 'Serve without an API key.'),
+  cors: maybeText(
+    'cors',
+    'ORIGINS',
+    ['serve'],
+    'Origins of web pages that may read answers, by comma; * for all.',
+    'all when listening on loopback, none otherwise',
+  ),
+  rateLimit: number('rate-limit', 'RPS', 0, ['serve'], {
+    min: 0,
+    max: 1_000_000,
+    unit: 'calls per second',
+    doc: 'Calls that a key may make per second, each call of a batch counted; 0 is no limit.',
+  }),
+  scanThreads: maybeNumber('scan-threads', 'N', ['serve'], {
+    min: 1,
+    max: 64,
+    doc: 'Threads that answer log queries.',
+    defaultText: 'half of the cores, 2 to 8',
+  }),
+  evmThreads: maybeNumber('evm-threads', 'N', ['serve'], {
+    min: 1,
+    max: 64,
+    doc: 'Threads that answer contract calls; one more is kept ready.',
+    defaultText: 'half of the cores, 2 to 8',
+  }),
+  logsTimeout: number('logs-timeout', 'MS', DEFAULT_LIMITS.logsTimeoutMs, ['serve'], {
+    min: 1,
+    max: 3_600_000,
+    unit: 'milliseconds',
+    doc: 'Longest that a log query may take.',
+  }),
+  callTimeout: number('call-timeout', 'MS', DEFAULT_LIMITS.callTimeoutMs, ['serve'], {
+    min: 1,
+    max: 3_600_000,
+    unit: 'milliseconds',
+    doc: 'Longest that a contract call may take.',
+  }),
+  maxLogs: number('max-logs', 'N', DEFAULT_LIMITS.maxLogs, ['serve'], {
+    min: 1,
+    max: 1_000_000,
+    doc: 'Most logs that one query may return.',
+  }),
+  maxFilterParams: number('max-filter-params', 'N', DEFAULT_LIMITS.maxFilterParams, ['serve'], {
+    min: 1,
+    max: 100_000,
+    doc: 'Most addresses and topic values together that one log query may name.',
+  }),
+  gasCap: number('gas-cap', 'PERCENT', DEFAULT_LIMITS.gasCapPercent, ['serve'], {
+    min: 1,
+    max: 100_000,
+    unit: 'percent',
+    doc: "Cap of a call's gas, of the gas limit of the block.",
+  }),
+  logLevel: {
+    flag: 'log-level',
+    placeholder: 'LEVEL',
+    default: 'info' as LogLevel,
+    doc: `How much is logged to standard error: ${LOG_LEVELS.join(', ')}.`,
+    commands: ['import', 'serve'],
+    parse: oneOf('log-level', LOG_LEVELS),
+  },
+  json: flag('json', ['keys', 'status'], 'Print JSON.'),
+} as const satisfies { [key: string]: Option<unknown> }
+
+export type OptionKey = keyof typeof OPTIONS
+
+/** The value of every option. */
+export type Config = { [K in OptionKey]: (typeof OPTIONS)[K] extends Option<infer T> ? T : never }
+
+/** The options in the order of the table. */
+export function listOptions(): [OptionKey, Option<unknown>][] {
+  return Object.entries(OPTIONS) as [OptionKey, Option<unknown>][]
+}
+
+/** The environment variable of an option. */
+export function envName(option: { readonly flag: string }): string {
+  return `CAIRN_${option.flag.toUpperCase().replaceAll('-', '_')}`
+}
+
+function text(flag: string, placeholder: string, value: string, commands: readonly Command[], doc: string) {
+  return { flag, placeholder, default: value, commands, doc, parse: parseText(flag) }
+}
+
+function maybeText(flag: string, placeholder: string, commands: readonly Command[], doc: string, defaultText: string) {
+  return {
+    flag,
+    placeholder,
+    default: undefined as string | undefined,
+    defaultText,
+    commands,
+    doc,
+    parse: parseText(flag),
+  }
+}
+
+function flag(name: string, commands: readonly Command[], doc: string) {
+  return { flag: name, default: false, defaultText: 'off', commands, doc, parse: parseSwitch(name) }
+}
+
+function choice<T extends string>(
+  flag: string,
+  values: readonly T[],
+  commands: readonly Command[],
+  doc: string,
+  defaultText = 'none',
+) {
+  const placeholder = values.join('|')
+  return {
+    flag,
+    placeholder,
+    default: undefined as T | undefined,
+    defaultText,
+    commands,
+    doc,
+    parse: oneOf(flag, values),
+  }
+}
+
+interface NumberRow {
+  min: number
+  max: number
+  doc: string
+  unit?: string
+  defaultText?: string
+}
+
+function number(flag: string, placeholder: string, value: number, commands: readonly Command[], row: NumberRow) {
+  const { doc, unit } = row
+  return { flag, placeholder, default: value, unit, doc, commands, parse: parseInteger(flag, row) }
+}
+
+function maybeNumber(flag: string, placeholder: string, commands: readonly Command[], row: NumberRow) {
+  return {
+    ...number(flag, placeholder, 0, commands, row),
+    default: undefined as number | undefined,
+    defaultText: row.defaultText,
+  }
+}
+
+function parseText(flag: string) {
+  return (value: string) => {
+    if (value === '') throw new UsageError(`--${flag} needs a value`)
+    return value
+  }
+}
+
+function parseInteger(flag: string, { min, max }: { min: number; max: number }) {
+  return (value: string) => {
+    const parsed = /^\d+$/.test(value) ? Number(value) : Number.NaN
+    if (!(parsed >= min && parsed <= max)) {
+      throw new UsageError(`--${flag}: expected a whole number from ${min} to ${max}, got ${JSON.stringify(value)}`)
+    }
+    return parsed
+  }
+}
+
+function oneOf<const T extends string>(flag: string, values: readonly T[]) {
+  return (value: string): T => {
+    const found = values.find((candidate) => candidate === value)
+    if (found === undefined) {
+      throw new UsageError(`--${flag}: expected ${values.join(', ')}, got ${JSON.stringify(value)}`)
+    }
+    return found
+  }
+}
+
+function parseSwitch(flag: string) {
+  return (value: string) => {
+    if (['on', 'true', '1', 'yes'].includes(value)) return true
+    if (['off', 'false', '0', 'no'].includes(value)) return false
+    throw new UsageError(`--${flag}: expected on or off, got ${JSON.stringify(value)}`)
+  }
+}

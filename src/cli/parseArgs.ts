@@ -1,0 +1,58 @@
+import { UsageError } from '../lib/errors.js'
+import { type Command, type Config, envName, listOptions, type Option, type OptionKey } from './config.js'
+
+/** What a command line asks for. */
+export interface ParsedArgs {
+  readonly config: Config
+  /** Everything that is not an option, in order. */
+  readonly operands: readonly string[]
+  readonly help: boolean
+}
+
+/** Reads the arguments of a command: an option of the command line goes before its environment variable, and that
+ *  before the default. @throws UsageError for an option that the command does not have, and for a bad value. */
+export function parseArgs(command: Command, args: readonly string[], env: NodeJS.ProcessEnv): ParsedArgs {
+  const config: Record<string, unknown> = {}
+  for (const [key, option] of listOptions()) {
+    const fromEnv = option.commands.includes(command) ? env[envName(option)] : undefined
+    config[key] = fromEnv === undefined || fromEnv === '' ? option.default : parseFromEnv(option, fromEnv)
+  }
+  const operands: string[] = []
+  let help = false
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i]
+    if (arg === '--') {
+      operands.push(...args.slice(i + 1))
+      break
+    }
+    if (arg === '-h' || arg === '--help') help = true
+    else if (!arg.startsWith('-') || arg === '-') operands.push(arg)
+    else {
+      const [key, option] = requireOption(command, arg)
+      const equals = arg.indexOf('=')
+      if (equals >= 0) config[key] = option.parse(arg.slice(equals + 1))
+      else if (option.placeholder === undefined) config[key] = true
+      else {
+        if (i + 1 >= args.length) throw new UsageError(`${arg} needs a value (${option.placeholder})`)
+        config[key] = option.parse(args[++i])
+      }
+    }
+  }
+  return { config: config as Config, operands, help }
+}
+
+function requireOption(command: Command, arg: string): [OptionKey, Option<unknown>] {
+  const name = arg.split('=')[0]
+  const found = listOptions().find(([, option]) => `--${option.flag}` === name && option.commands.includes(command))
+  if (found === undefined) throw new UsageError(`unknown option ${name}; see 'cairn help ${command}'`)
+  return found
+}
+
+function parseFromEnv(option: Option<unknown>, value: string): unknown {
+  try {
+    return option.parse(value)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    throw new UsageError(`${envName(option)}: ${error.message}`, { cause: error })
+  }
+}

@@ -1,0 +1,10 @@
+import type { RpcLimits } from './context.js'
+
+/** The contract's limits. */
+export const DEFAULT_LIMITS: RpcLimits = {
+  maxLogs: 10_000,
+  maxFilterParams: 5_000,
+  logsTimeoutMs: 10_000,
+  callTimeoutMs: 5_000,
+  gasCapPercent: 1_000,
+}

@@ -1,0 +1,41 @@
+import { defineMethod, type Method } from '../method.js'
+
+/** `rpc_discover` over the methods that `methods` gives when it is asked. */
+export function createDiscover(methods: () => readonly Method[], version: string): Method {
+  return defineMethod({
+    name: 'rpc_discover',
+    summary: 'The OpenRPC document of this server.',
+    cost: 'point',
+    params: [],
+    result: { name: 'document', schema: { type: 'object' } },
+    errors: [],
+    handler: () => describeMethods(methods(), version),
+  })
+}
+
+/** An OpenRPC 1.3 document (spec.open-rpc.org), made from the definitions of the methods. */
+export function describeMethods(methods: readonly Method[], version: string): object {
+  return {
+    openrpc: '1.3.2',
+    info: {
+      title: 'Cairn',
+      description: 'The read interface over an imported chain.',
+      version,
+      license: { name: 'MIT' },
+    },
+    methods: methods.map(describeMethod),
+  }
+}
+
+function describeMethod(method: Method): object {
+  return {
+    name: method.name,
+    summary: method.summary,
+    ...(method.description === undefined ? {} : { description: method.description }),
+    tags: [{ name: method.name.split('_')[0] }],
+    paramStructure: 'either',
+    params: method.params.map(({ name, summary, required, schema }) => ({ name, summary, required, schema })),
+    result: method.result,
+    ...(method.errors.length === 0 ? {} : { errors: method.errors }),
+  }
+}

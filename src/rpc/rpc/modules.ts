@@ -1,0 +1,20 @@
+import { defineMethod, type Method } from '../method.js'
+
+/** `rpc_modules` over the methods that `methods` gives when it is asked. */
+export function createModules(methods: () => readonly Method[]): Method {
+  return defineMethod({
+    name: 'rpc_modules',
+    summary: 'The method families of this server, each with its version.',
+    cost: 'point',
+    params: [],
+    result: { name: 'modules', schema: { type: 'object', additionalProperties: { type: 'string' } } },
+    errors: [],
+    handler: () => listModules(methods()),
+  })
+}
+
+/** The families by name, in alphabetical order; geth's form, where the version has always been 1.0. */
+function listModules(methods: readonly Method[]): { [family: string]: string } {
+  const families = new Set(methods.map(({ name }) => name.split('_')[0]))
+  return Object.fromEntries([...families].sort().map((family) => [family, '1.0']))
+}

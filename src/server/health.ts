@@ -1,0 +1,37 @@
+import express, { type Express } from 'express'
+
+/** What `/health` says. */
+export interface HealthReport {
+  /** True when calls are answered. */
+  readonly serving: boolean
+  readonly version: string
+  readonly schemaVersion: number
+  readonly chainId: string | null
+  readonly head: { number: number; hash: string } | null
+  readonly coverage: { first: number; head: number; stateFirst: number | null } | null
+  readonly l2Head: { number: number; hash: string } | null
+}
+
+/** The HTTP surface around the calls: `/health` (200 with the report), `/ready` (200 or 503), and 404 as JSON for
+ *  everything else. */
+export function createHealthApp(report: () => HealthReport): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.use((_request, response, next) => {
+    response.setHeader('Cache-Control', 'no-store')
+    next()
+  })
+  app.get('/health', (_request, response) => {
+    const { serving, ...rest } = report()
+    response.json({ status: serving ? 'ok' : 'stopping', ...rest })
+  })
+  app.get('/ready', (_request, response) => {
+    const { serving } = report()
+    response.status(serving ? 200 : 503).json({ ready: serving })
+  })
+  app.use((_request, response) => {
+    response.status(404).json({ error: 'not found; calls go to POST /v3/<API_KEY>' })
+  })
+  return app
+}

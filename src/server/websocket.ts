@@ -1,0 +1,152 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { messageOf } from '../lib/errors.js'
+import { answerBody, refuseBody } from '../rpc/answer.js'
+import { parseBody } from '../rpc/envelope.js'
+import type { ApiKeyReader } from '../store/apiKeys.js'
+import { type Caller, isRefusal } from './access.js'
+import { callCount, MAX_BODY_BYTES, type ServerOptions } from './http.js'
+
+/** How often keys are looked at for open sockets, when another process has committed something. */
+const REVOCATION_POLL_MS = 1000
+
+/** A peer that does not answer a ping within this is gone. */
+const PING_MS = 30_000
+
+/** Messages of one socket under way; above that it is not read from. */
+const MAX_RUNNING = 256
+
+/** Bytes of answers that a peer has not taken yet; above that it is not read from. */
+const MAX_BUFFERED_BYTES = 16_000_000
+
+/** Policy violation (RFC 6455, 7.4.1): the key was revoked. */
+const CLOSE_REVOKED = 1008
+/** Going away (RFC 6455, 7.4.1). */
+const CLOSE_GOING_AWAY = 1001
+
+interface Peer {
+  readonly socket: WebSocket
+  readonly caller: Caller
+  running: number
+  alive: boolean
+}
+
+/** The WebSocket side of a server. */
+export interface WebSocketSide {
+  /** Takes no more messages, and closes every socket when its running requests are answered. */
+  close(): void
+  /** Ends sockets that are still open. */
+  terminate(): void
+}
+
+/** Answers upgrades of `/ws/v3/<API_KEY>` on the server. Each message is a body as in a POST; answers come in the order
+ *  of their completion. */
+export function attachWebSocket(server: Server, options: ServerOptions & { keys: ApiKeyReader }): WebSocketSide {
+  const { access, keys, log } = options
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_BODY_BYTES, perMessageDeflate: false })
+  const peers = new Set<Peer>()
+  let closing = false
+
+  const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    stream.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed during its handshake'))
+    const caller = access.identify(request.url ?? '/', '/ws/v3')
+    if (closing) return rejectUpgrade(stream, '503 Service Unavailable', { error: 'stopping' })
+    if (caller === undefined) {
+      return rejectUpgrade(stream, '404 Not Found', { error: 'not found; sockets open at /ws/v3/<API_KEY>' })
+    }
+    if (isRefusal(caller)) return rejectUpgrade(stream, '401 Unauthorized', { jsonrpc: '2.0', id: null, error: caller })
+    sockets.handleUpgrade(request, stream, head, (socket) => {
+      const peer: Peer = { socket, caller, running: 0, alive: true }
+      peers.add(peer)
+      socket.on('message', (message) => void receive(peer, String(message)))
+      socket.on('pong', () => {
+        peer.alive = true
+      })
+      socket.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed'))
+      socket.on('close', () => peers.delete(peer))
+    })
+  }
+  server.on('upgrade', upgrade)
+
+  const receive = async (peer: Peer, text: string) => {
+    if (closing || peer.socket.readyState !== peer.socket.OPEN) return
+    const body = parseBody(text)
+    const refusal = access.refuse(peer.caller, callCount(body))
+    if (refusal !== undefined) {
+      reply(peer, refuseBody(body, refusal.error))
+      if (!access.isLive(peer.caller)) peer.socket.close(CLOSE_REVOKED, 'API key revoked')
+      return
+    }
+    peer.running++
+    throttle(peer)
+    const parts = await answerBody(body, options.dispatcher, abandonmentOf(peer))
+    peer.running--
+    reply(peer, parts)
+    throttle(peer)
+    if (closing && peer.running === 0) peer.socket.close(CLOSE_GOING_AWAY, 'server is stopping')
+  }
+
+  const closeRevoked = () => {
+    for (const peer of peers) {
+      if (!access.isLive(peer.caller)) peer.socket.close(CLOSE_REVOKED, 'API key revoked')
+    }
+  }
+  let seenVersion = keys.version()
+  const poll = setInterval(() => {
+    const version = keys.version()
+    if (version === seenVersion) return
+    seenVersion = version
+    closeRevoked()
+  }, REVOCATION_POLL_MS)
+  const ping = setInterval(() => {
+    for (const peer of peers) {
+      if (peer.socket.isPaused) continue // its pong would not be read
+      if (!peer.alive) peer.socket.terminate()
+      peer.alive = false
+      if (peer.socket.readyState === peer.socket.OPEN) peer.socket.ping()
+    }
+  }, PING_MS)
+
+  return {
+    close() {
+      closing = true
+      clearInterval(poll)
+      clearInterval(ping)
+      for (const peer of peers) {
+        if (peer.running === 0) peer.socket.close(CLOSE_GOING_AWAY, 'server is stopping')
+      }
+    },
+    terminate() {
+      for (const { socket } of peers) socket.terminate()
+    },
+  }
+}
+
+function reply(peer: Peer, parts: readonly Uint8Array[] | undefined): void {
+  if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return
+  peer.socket.send(Buffer.concat(parts), { binary: false }, () => throttle(peer))
+}
+
+/** Stops reading from a peer that asks faster than it is answered or takes its answers, and goes on when it may. */
+function throttle(peer: Peer): void {
+  const full = peer.running >= MAX_RUNNING || peer.socket.bufferedAmount > MAX_BUFFERED_BYTES
+  if (full && !peer.socket.isPaused) peer.socket.pause()
+  else if (!full && peer.socket.isPaused) peer.socket.resume()
+}
+
+function abandonmentOf({ socket }: Peer) {
+  return {
+    get aborted() {
+      return socket.readyState !== socket.OPEN
+    },
+  }
+}
+
+function rejectUpgrade(stream: Duplex, status: string, body: object): void {
+  const text = JSON.stringify(body)
+  stream.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  )
+}

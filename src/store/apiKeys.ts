@@ -1,0 +1,98 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import SqliteDatabase from 'better-sqlite3'
+import { DATABASE_FILE, type Database, DatabaseLocked, openForWriting } from './open.js'
+
+/** An API key without the key itself, which is not kept. */
+export interface ApiKey {
+  id: number
+  name: string
+  createdAt: number // Unix seconds
+  revokedAt?: number
+}
+
+/** Reads and changes API keys. */
+export interface ApiKeyTable {
+  /** A new key: 32 random hex digits, which are nowhere else. */
+  create(name: string): { id: number; key: string }
+  /** All keys ever made, the oldest first. */
+  list(): ApiKey[]
+  /** False when there is no key with that id, or it was revoked before. */
+  revoke(id: number): boolean
+}
+
+/** Looks keys up; one indexed read each, so that a key revoked by another process is seen at once. */
+export interface ApiKeyReader {
+  /** The id of a key that is not revoked. */
+  find(key: string): number | undefined
+  isLive(id: number): boolean
+  /** True when there is a key that is not revoked. */
+  hasAny(): boolean
+  /** A number that changes whenever another connection commits (`PRAGMA data_version`). */
+  version(): number
+}
+
+/** The keys of an open database that may be written. */
+export function createApiKeyTable(db: Database): ApiKeyTable {
+  return {
+    create(name) {
+      const key = randomBytes(16).toString('hex')
+      const insert = db.prepare('INSERT INTO api_keys (name, hash, created_at) VALUES (?, ?, ?)')
+      const { lastInsertRowid } = insert.run(name, hashKey(key), unixSeconds())
+      return { id: Number(lastInsertRowid), key }
+    },
+    list() {
+      const rows = db
+        .prepare<[], { id: number; name: string; created_at: number; revoked_at: number | null }>(
+          'SELECT id, name, created_at, revoked_at FROM api_keys ORDER BY id',
+        )
+        .all()
+      return rows.map((row) => ({
+        id: row.id,
+        name: row.name,
+        createdAt: row.created_at,
+        revokedAt: row.revoked_at ?? undefined,
+      }))
+    },
+    revoke(id) {
+      const update = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
+      return update.run(unixSeconds(), id).changes > 0
+    },
+  }
+}
+
+/** Look-ups over an open database, its statements prepared once. */
+export function createApiKeyReader(db: Database): ApiKeyReader {
+  const find = db.prepare<[Uint8Array], number>('SELECT id FROM api_keys WHERE hash = ? AND revoked_at IS NULL').pluck()
+  const live = db.prepare<[number], number>('SELECT 1 FROM api_keys WHERE id = ? AND revoked_at IS NULL').pluck()
+  const any = db.prepare<[], number>('SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 1').pluck()
+  const version = db.prepare<[], number>('PRAGMA data_version').pluck()
+  return {
+    find: (key) => (/^[0-9a-f]{32}$/.test(key) ? find.get(hashKey(key)) : undefined),
+    isLive: (id) => live.get(id) !== undefined,
+    hasAny: () => any.get() !== undefined,
+    version: () => version.get()!,
+  }
+}
+
+/** Opens the database of `datadir` to change keys, and makes it when it is not there. While an import holds the
+ *  writer's lock, keys are changed between its batches: a key must be revocable at any time. */
+export function openForKeys(datadir: string): Database {
+  try {
+    return openForWriting(datadir)
+  } catch (error) {
+    const path = join(datadir, DATABASE_FILE)
+    if (!(error instanceof DatabaseLocked) || !existsSync(path)) throw error
+    return new SqliteDatabase(path, { timeout: 30_000 })
+  }
+}
+
+// The key is 128 random bits: a slow hash, which guards guessable passwords, would add nothing.
+function hashKey(key: string): Uint8Array {
+  return createHash('sha256').update(key).digest()
+}
+
+function unixSeconds(): number {
+  return Math.floor(Date.now() / 1000)
+}
