@@ -30,3 +30,7 @@ export const META_CHAIN = 'chain'
 export const META_CHAIN_ID = 'chain_id'
 /** Meta key of the state mode: 'execute' or 'none'. */
 export const META_STATE_MODE = 'state_mode'
+/** Meta key of the layer-2 network's name, where one was named. */
+export const META_L2_NETWORK = 'l2_network'
+/** Meta key of the layer-2 chain id as text (`SN_MAIN`): the named network's, or one that a verified hash covers. */
+export const META_L2_CHAIN_ID = 'l2_chain_id'

@@ -64,8 +64,7 @@ function verifyHash(subject: Case): L2Verdict {
 
 /** Compares the lists of a recording with each other and with its counts. */
 function compareLists(block: L2Block): Mismatch | undefined {
-  const { transactionHashes, receipts, stateDiff } = block
-  const counts = isHeaderFilled(block) ? block.counts : {}
+  const { transactionHashes, receipts, stateDiff, counts } = block
   const differ = (check: string, named: number | undefined, counted: number | undefined) =>
     named === undefined || counted === undefined || named === counted ? undefined : mismatchOf(check, named, counted)
   return (
@@ -86,20 +85,14 @@ function compareReceipts({ transactionHashes, receipts = [] }: L2Block): Mismatc
   return undefined
 }
 
-/** False where a publisher put zeros in the place of commitments and counts: no root over transactions is zero. */
-function isHeaderFilled({ commitments, transactionHashes }: L2Block): boolean {
-  return commitments.transactionCommitment !== 0n || transactionHashes.length === 0
-}
-
 /** A commitment that the header names; zero is what some nodes answer when they do not know it. */
 function namedCommitment(block: L2Block, name: keyof L2Commitments): Felt | undefined {
-  return isHeaderFilled(block) && block.commitments[name] !== 0n ? block.commitments[name] : undefined
+  return block.commitments[name] === 0n ? undefined : block.commitments[name]
 }
 
 /** From 0.13.2 on a hash covers everything in a block. */
 function verifyPoseidon({ block, rules, pedersenPairs }: Case): L2Verdict {
-  const { transactions, receipts, stateDiff } = block
-  const counts = isHeaderFilled(block) ? block.counts : {}
+  const { transactions, receipts, stateDiff, counts } = block
   const computed: L2Commitments = {
     transactionCommitment: transactions && computeTransactionCommitment(transactions, rules, pedersenPairs),
     eventCommitment: receipts && computeEventCommitment(receipts, rules, pedersenPairs),
