@@ -76,8 +76,7 @@ function readFeederBlock(block: Field, stateUpdate?: Field): L2Block {
     version: optional(member(block, 'starknet_version'), text) ?? '',
     prices: readFeederPrices(block),
     daMode: optional(member(block, 'l1_da_mode'), readDataMode),
-    commitments: readCommitments(block),
-    counts: readCounts(block),
+    ...readHeaderExtras(block, transactions.length > 0),
     transactionHashes: transactions.map(({ hash }) => hash),
     transactions,
     receipts: readFeederReceipts(block),
@@ -110,6 +109,7 @@ function compareStateUpdate({ hash, newRoot }: L2Block, stateUpdate: Field): voi
 function readRpcBlock(block: Field): L2Block {
   const hash = optional(member(block, 'block_hash'), felt)
   const number = optional(member(block, 'block_number'), safeInteger)
+  const transactions = readRpcTransactions(member(block, 'transactions'))
   // An empty version is from before versions were named; none at all, from before the specification told it (0.5).
   const result: L2Block = {
     status: readRpcStatus(block, { isConfirmed: hash !== undefined, hasNumber: number !== undefined }),
@@ -122,9 +122,8 @@ function readRpcBlock(block: Field): L2Block {
     version: optional(member(block, 'starknet_version'), text),
     prices: readRpcPrices(block),
     daMode: optional(member(block, 'l1_da_mode'), readDataMode),
-    commitments: readCommitments(block),
-    counts: readCounts(block),
-    ...readRpcTransactions(member(block, 'transactions')),
+    ...readHeaderExtras(block, transactions.transactionHashes.length > 0),
+    ...transactions,
   }
   return checkMembers(result, block)
 }
@@ -138,6 +137,14 @@ function readRpcStatus(block: Field, { isConfirmed, hasNumber }: { isConfirmed: 
 
 function readDataMode(field: Field): 'CALLDATA' | 'BLOB' {
   return oneOf(field, ['CALLDATA', 'BLOB'])
+}
+
+/** Commitments and counts. Where a publisher put zeros in the place of all of them, none are taken: a root over
+ *  transactions is never zero. */
+function readHeaderExtras(block: Field, hasTransactions: boolean): { commitments: L2Commitments; counts: L2Counts } {
+  const commitments = readCommitments(block)
+  const isPlaceholder = commitments.transactionCommitment === 0n && hasTransactions
+  return isPlaceholder ? { commitments: {}, counts: {} } : { commitments, counts: readCounts(block) }
 }
 
 function readCommitments(block: Field): L2Commitments {

@@ -1,0 +1,115 @@
+import { InvalidL2Block } from '../chain/starknet/errors.js'
+import { formatFelt } from '../chain/starknet/felt.js'
+import type { L2NetworkName } from '../chain/starknet/networks.js'
+import { isPendingStatus } from '../chain/starknet/types.js'
+import type { L2Verdict, L2VerifyFunction } from '../chain/starknet/verify.js'
+import type { Logger } from '../lib/logger.js'
+import type { Progress } from '../lib/progress.js'
+import type { L2Outcome, L2Writer } from '../store/l2Writer.js'
+import type { L2Recording, L2Source } from './sources/starknetFile.js'
+
+/** What an import of one source did. */
+export interface L2ImportSummary {
+  outcomes: Record<L2Outcome, number>
+  /** Blocks stored whose hash was recomputed. */
+  verified: number
+  /** True when `signal` ended it early. */
+  interrupted: boolean
+}
+
+export interface L2ImportOptions {
+  /** Undefined: hashes are not recomputed. */
+  verify?: L2VerifyFunction
+  /** The network the blocks are of. Undefined: the one the database holds, or unknown. */
+  network?: L2NetworkName
+  log: Logger
+  progress: Progress
+  signal?: AbortSignal
+}
+
+// One transaction; so much is lost, to be imported again, when the process is killed.
+const BATCH_BLOCKS = 100
+// Recordings under verification at the same time: enough to keep a few threads busy.
+const LOOKAHEAD = 16
+
+/** Imports the recordings of a source in their order. Blocks that are held are skipped, or promoted when layer 1 has
+ *  accepted them since.
+ *  @throws InvalidL2Block when a block is refused; L2NetworkMismatch; what the source throws when it cannot be read on.
+ *    Blocks before it stay, of the block itself nothing does. */
+export async function importL2(source: L2Source, writer: L2Writer, options: L2ImportOptions): Promise<L2ImportSummary> {
+  if (options.network !== undefined) writer.setNetwork(options.network)
+  const batch = createBatch(writer, options)
+  const ahead: { recording: L2Recording; verdict: Promise<L2Verdict> }[] = []
+  const settleOldest = async () => {
+    const { recording, verdict } = ahead.shift()!
+    await batch.add(recording, await verdict)
+  }
+  const recordings = source.recordings()
+  let interrupted = false
+  let failure: { error: unknown } | undefined
+  while (!interrupted) {
+    const next = await recordings.next().catch((error: unknown) => {
+      failure = { error } // thrown once all that came before is in
+    })
+    if (!next || next.done) break
+    const verdict = judge(next.value, writer, options)
+    verdict.catch(() => {}) // awaited in its turn, or given up after an earlier failure
+    ahead.push({ recording: next.value, verdict })
+    if (ahead.length >= LOOKAHEAD) await settleOldest()
+    interrupted = options.signal?.aborted ?? false
+  }
+  await recordings.return()
+  while (ahead.length > 0) await settleOldest()
+  await batch.flush()
+  if (failure !== undefined) throw failure.error
+  return { ...batch.summary, interrupted }
+}
+
+/** The verdict on a recording: nobody looks at blocks that are held, or that have no hash yet. */
+async function judge({ block }: L2Recording, writer: L2Writer, { verify }: L2ImportOptions): Promise<L2Verdict> {
+  if (verify === undefined || isPendingStatus(block.status) || writer.isHeld(block)) return { kind: 'unchecked' }
+  return verify(block, writer.network())
+}
+
+/** Recordings with their verdicts, gathered into transactions. */
+function createBatch(writer: L2Writer, { log, progress }: L2ImportOptions) {
+  const outcomes = { stored: 0, skipped: 0, promoted: 0, pending: 0, 'rejected-upstream': 0 }
+  const summary = { outcomes, verified: 0 }
+  let waiting: [L2Recording, L2Verdict][] = []
+  let done = 0
+
+  /** Takes as many as are right. The first that is refused is the result; those before it stay. */
+  const takeAll = (): InvalidL2Block | undefined => {
+    for (const [recording, verdict] of waiting) {
+      try {
+        const outcome = writer.importBlock(recording.block, verdict, recording.raw)
+        outcomes[outcome]++
+        if (outcome === 'stored') reportVerdict(recording, verdict)
+      } catch (error) {
+        if (error instanceof InvalidL2Block) return error
+        throw error
+      }
+    }
+    return undefined
+  }
+  const reportVerdict = ({ block, where }: L2Recording, verdict: L2Verdict) => {
+    if (verdict.kind === 'match') summary.verified++
+    if (verdict.kind !== 'incomplete' && verdict.kind !== 'unverifiable') return
+    const fields = { where, block: block.number, hash: block.hash && formatFelt(block.hash), reason: verdict.reason }
+    log.debug(fields, 'block hash not recomputed')
+  }
+  const flush = async () => {
+    if (waiting.length === 0) return
+    const refusal = writer.transaction(takeAll)
+    done += waiting.length
+    waiting = []
+    if (refusal !== undefined) throw refusal
+    progress.update(done)
+    await new Promise(setImmediate) // promises alone never let signals in
+  }
+  const add = async (recording: L2Recording, verdict: L2Verdict) => {
+    waiting.push([recording, verdict])
+    if (waiting.length >= BATCH_BLOCKS || verdict.kind === 'mismatch') await flush()
+  }
+  return { add, flush, summary }
+}
