@@ -1,0 +1,87 @@
+import { type Felt, parseFelt } from '../../chain/starknet/felt.js'
+import type { L2Reader, StoredL2Block, StoredL2Pending } from '../../store/l2Reader.js'
+import { InvalidValue } from '../errors.js'
+import { decodeMembers, invalidValue, isAbsent, type ValueType } from '../params.js'
+import { FELT_SCHEMA, INTEGER_SCHEMA } from './schemas.js'
+
+/** Tags of the contract. */
+const ZK_TAGS = ['latest', 'pending'] as const
+/** Tags of the specification: `pre_confirmed` since 0.9, before that `pending`. */
+const STARKNET_TAGS = ['latest', 'pre_confirmed', 'l1_accepted', 'pending'] as const
+
+/** A layer-2 block by its hash, its number or a tag. */
+export type L2BlockId = { hash: Felt } | { number: number } | (typeof STARKNET_TAGS)[number]
+
+/** The contract's `block_id`: a bare tag, or an object with exactly one of `block_hash`, `block_number` and
+ *  `block_tag`. */
+export const zkBlockId: ValueType<L2BlockId> = blockIdOf(ZK_TAGS, ['block_hash', 'block_number', 'block_tag'])
+
+/** The specification's BLOCK_ID: a bare tag, or an object with either `block_hash` or `block_number`. */
+export const starknetBlockId: ValueType<L2BlockId> = blockIdOf(STARKNET_TAGS, ['block_hash', 'block_number'])
+
+type Selector = 'block_hash' | 'block_number' | 'block_tag'
+
+function blockIdOf(tags: readonly L2BlockId[], selectors: readonly Selector[]): ValueType<L2BlockId> {
+  const schemas = { block_hash: FELT_SCHEMA, block_number: INTEGER_SCHEMA, block_tag: { type: 'string', enum: tags } }
+  const objects = selectors.map((name) => ({
+    type: 'object',
+    properties: { [name]: schemas[name] },
+    required: [name],
+  }))
+  const decodeTag = (value: unknown, path: string): L2BlockId => {
+    const tag = tags.find((name) => name === value)
+    if (tag === undefined) throw invalidValue(path, `one of ${tags.join(', ')}`, value)
+    return tag
+  }
+  const decode = (value: unknown, path: string): L2BlockId => {
+    if (typeof value === 'string') return decodeTag(value, path)
+    const members = decodeMembers(value, path)
+    const given = selectors.filter((name) => Object.hasOwn(members, name) && !isAbsent(members[name]))
+    if (given.length !== 1) {
+      const found = given.length === 0 ? 'none of them' : given.join(' and ')
+      throw new InvalidValue(`${path}: expected exactly one of ${selectors.join(', ')}, got ${found}`)
+    }
+    const [name] = given
+    const memberPath = `${path}.${name}`
+    if (name === 'block_hash') return { hash: decodeFelt(members[name], memberPath) }
+    return name === 'block_number'
+      ? { number: decodeNumber(members[name], memberPath) }
+      : decodeTag(members[name], memberPath)
+  }
+  return { schema: { title: 'BLOCK_ID', oneOf: [schemas.block_tag, ...objects] }, decode }
+}
+
+function decodeFelt(value: unknown, path: string): Felt {
+  const felt = typeof value === 'string' ? parseFelt(value) : undefined
+  if (felt === undefined) throw invalidValue(path, 'a felt of 1 to 64 hex digits after 0x, such as 0x1b4', value)
+  return felt
+}
+
+function decodeNumber(value: unknown, path: string): number {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) {
+    throw invalidValue(path, 'a JSON integer from 0 to 2^53 - 1', value)
+  }
+  return value as number
+}
+
+/** The block of an id, confirmed or not; undefined when there is none. */
+export function findL2Block(
+  l2: L2Reader,
+  id: L2BlockId,
+): { confirmed: StoredL2Block } | { pending: StoredL2Pending } | undefined {
+  if (id === 'pending' || id === 'pre_confirmed') {
+    const pending = l2.pending()
+    return pending && { pending }
+  }
+  const confirmed = findConfirmed(l2, id)
+  return confirmed && { confirmed }
+}
+
+function findConfirmed(l2: L2Reader, id: Exclude<L2BlockId, 'pending' | 'pre_confirmed'>): StoredL2Block | undefined {
+  if (id === 'l1_accepted') return l2.blockAcceptedOnL1()
+  if (id === 'latest') {
+    const head = l2.head()
+    return head && l2.blockByHash(head.hash)
+  }
+  return 'hash' in id ? l2.blockByHash(id.hash) : l2.blockByNumber(id.number)
+}

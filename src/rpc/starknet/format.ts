@@ -1,0 +1,83 @@
+import { type Felt, formatFelt } from '../../chain/starknet/felt.js'
+import type { L2Prices } from '../../chain/starknet/types.js'
+import type { L2Reader, StoredL2Block, StoredL2Pending } from '../../store/l2Reader.js'
+
+/** The contract's layer-2 block object. */
+export function formatZkBlock(l2: L2Reader, block: StoredL2Block): object {
+  return {
+    status: block.status,
+    block_hash: formatFelt(block.hash),
+    parent_hash: formatFelt(block.parentHash),
+    block_number: block.number,
+    new_root: formatFelt(block.newRoot),
+    timestamp: block.timestamp,
+    sequencer_address: formatFelt(block.sequencer ?? 0n),
+    l1_gas_price: formatPrice(block.prices.l1Fri, block.prices.l1Wei),
+    zk_version: block.version ?? '',
+    transactions: l2.transactionHashes(block).map(formatFelt),
+  }
+}
+
+/** The contract's pending block object: no hash, number or root. The parent is zero where nobody knows it. */
+export function formatZkPending(pending: StoredL2Pending): object {
+  return {
+    status: 'PENDING',
+    parent_hash: formatFelt(pending.parentHash ?? 0n),
+    timestamp: pending.timestamp,
+    sequencer_address: formatFelt(pending.sequencer ?? 0n),
+    l1_gas_price: formatPrice(pending.prices.l1Fri, pending.prices.l1Wei),
+    zk_version: pending.version ?? '',
+    transactions: pending.transactionHashes.map(formatFelt),
+  }
+}
+
+/** BLOCK_WITH_TX_HASHES (starknet-specs 0.9), with the commitments and counts of 0.10 as far as they are known. */
+export function formatStarknetBlock(l2: L2Reader, block: StoredL2Block): object {
+  return {
+    status: block.status,
+    block_hash: formatFelt(block.hash),
+    parent_hash: formatFelt(block.parentHash),
+    block_number: block.number,
+    new_root: formatFelt(block.newRoot),
+    ...formatCommon(block),
+    transaction_commitment: formatOptional(block.transactionCommitment),
+    event_commitment: formatOptional(block.eventCommitment),
+    receipt_commitment: formatOptional(block.receiptCommitment),
+    state_diff_commitment: formatOptional(block.stateDiffCommitment),
+    transaction_count: block.transactionCount,
+    event_count: block.eventCount,
+    state_diff_length: block.stateDiffLength,
+    transactions: l2.transactionHashes(block).map(formatFelt),
+  }
+}
+
+/** PRE_CONFIRMED_BLOCK_WITH_TX_HASHES (starknet-specs 0.9). The number is left out where nobody knows it: a pending
+ *  block of an older gateway on a parent that is not held. */
+export function formatStarknetPending(pending: StoredL2Pending): object {
+  return {
+    block_number: pending.number,
+    ...formatCommon(pending),
+    transactions: pending.transactionHashes.map(formatFelt),
+  }
+}
+
+function formatCommon({ timestamp, sequencer, version, prices, daMode }: StoredL2Block | StoredL2Pending): object {
+  return {
+    timestamp,
+    sequencer_address: formatFelt(sequencer ?? 0n),
+    l1_gas_price: formatPrice(prices.l1Fri, prices.l1Wei),
+    l1_data_gas_price: formatPrice(prices.l1DataFri, prices.l1DataWei),
+    l2_gas_price: formatPrice(prices.l2Fri, prices.l2Wei),
+    l1_da_mode: daMode ?? 'CALLDATA',
+    starknet_version: version ?? '',
+  }
+}
+
+function formatPrice(fri: L2Prices['l1Fri'], wei: L2Prices['l1Wei']): { price_in_fri: string; price_in_wei: string } {
+  return { price_in_fri: formatFelt(fri ?? 0n), price_in_wei: formatFelt(wei ?? 0n) }
+}
+
+// Undefined members are left out of the JSON.
+function formatOptional(felt: Felt | undefined): string | undefined {
+  return felt === undefined ? undefined : formatFelt(felt)
+}

@@ -1,0 +1,21 @@
+import type { Method } from '../method.js'
+import { blockHashAndNumber } from './blockHashAndNumber.js'
+import { blockNumber } from './blockNumber.js'
+import { chainId } from './chainId.js'
+import { getBlockTransactionCount } from './getBlockTransactionCount.js'
+import { getBlockWithTxHashes } from './getBlockWithTxHashes.js'
+import { specVersion } from './specVersion.js'
+import { syncing } from './syncing.js'
+import { zkGetBlockWithTxHashes } from './zkGetBlockWithTxHashes.js'
+
+/** All methods of the Starknet column, in the order of the reference page. */
+export const STARKNET_METHODS: Method[] = [
+  zkGetBlockWithTxHashes,
+  getBlockWithTxHashes,
+  getBlockTransactionCount,
+  blockNumber,
+  blockHashAndNumber,
+  chainId,
+  specVersion,
+  syncing,
+]

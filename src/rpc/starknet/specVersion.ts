@@ -1,0 +1,14 @@
+import { defineMethod } from '../method.js'
+
+/** The specification that the `starknet_` methods keep to. */
+const SPEC_VERSION = '0.9.0'
+
+export const specVersion = defineMethod({
+  name: 'starknet_specVersion',
+  summary: 'Version of the Starknet JSON-RPC specification that is served.',
+  cost: 'point',
+  params: [],
+  result: { name: 'version', schema: { type: 'string' } },
+  errors: [],
+  handler: () => SPEC_VERSION,
+})

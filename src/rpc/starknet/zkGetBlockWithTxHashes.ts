@@ -1,0 +1,22 @@
+import { defineMethod } from '../method.js'
+import { required } from '../params.js'
+import { findL2Block, zkBlockId } from './blockId.js'
+import { formatZkBlock, formatZkPending } from './format.js'
+import { ZK_BLOCK_SCHEMA } from './schemas.js'
+
+export const zkGetBlockWithTxHashes = defineMethod({
+  name: 'zk_getBlockWithTxHashes',
+  summary: 'A layer-2 block with the hashes of its transactions, or null.',
+  description:
+    'A block that the sequencer gave up is found by its hash only, with `status` `REJECTED`. A pending block has ' +
+    'neither `block_hash`, `block_number` nor `new_root`.',
+  cost: 'point',
+  params: [required('block_id', zkBlockId, 'A tag, or an object with one of block_hash, block_number and block_tag.')],
+  result: { name: 'block', schema: ZK_BLOCK_SCHEMA },
+  errors: [],
+  handler: ({ l2 }, id) => {
+    const found = findL2Block(l2, id)
+    if (found === undefined) return null
+    return 'pending' in found ? formatZkPending(found.pending) : formatZkBlock(l2, found.confirmed)
+  },
+})
