@@ -188,6 +188,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
       const changes = collectChanges(entries, changed, newCodes, backing)
       changed = new Map()
       newCodes = new Map()
+      originals = new Map()
       undo = []
       for (const entry of entries.values()) entry.cleared = false
       if (entries.size > MAX_ENTRIES) entries = new Map()

@@ -2,7 +2,7 @@ import { blobBaseFee } from '../chain/eth/fees.js'
 import { type Rules, rulesAt } from '../chain/eth/forks.js'
 import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
 import type { Block, ConsensusReceipt, Header, Receipt } from '../chain/eth/types.js'
-import { InvalidTransaction } from '../evm/execute.js'
+import { type ExecutedBlock, type Executor, InvalidTransaction } from '../evm/execute.js'
 import { SystemCallFailed } from '../evm/system.js'
 import { equalBytes } from '../lib/bytes.js'
 import { UsageError } from '../lib/errors.js'
@@ -137,15 +137,27 @@ async function acceptBlock(chain: WritableChain, raw: RawBlock, head: Head | und
   if (!head) return acceptFirst(chain, raw)
   const rules = rulesAt(chain.spec, block.header.number, block.header.timestamp, head.totalDifficulty)
   verifyHeader(block.header, block.hash, head, rules, chain.spec)
-  verifyBody(block, rules, chain.spec)
+  await verifyBodyOrExplain(chain, block, rules)
   verifyUncles(block, ancestorsOf(chain), ({ number, timestamp }) => rulesAt(chain.spec, number, timestamp), chain.spec)
   const totalDifficulty = head.totalDifficulty + block.header.difficulty
   if (raw.totalDifficulty !== undefined && raw.totalDifficulty !== totalDifficulty) {
     throw refusal(block, 'total difficulty', totalDifficulty, raw.totalDifficulty)
   }
   if (!chain.executor) return { receipts: takeReceipts(raw, rules), totalDifficulty }
-  const receipts = await executeAndCompare(chain, block, rules)
+  const receipts = await executeAndCompare(chain.executor, block, rules)
   return { receipts, totalDifficulty, changes: chain.executor.accept() }
+}
+
+/** As `verifyBody`; but where only the transactions root differs, the transactions are executed to see whether one of
+ *  them cannot be in the block, which says more. */
+async function verifyBodyOrExplain({ spec, executor }: WritableChain, block: Block, rules: Rules): Promise<void> {
+  try {
+    verifyBody(block, rules, spec)
+  } catch (error) {
+    if (!executor || !(error instanceof InvalidBlock) || error.check !== 'transactions root') throw error
+    await execute(executor, block, rules)
+    throw error
+  }
 }
 
 /** The first block of a database without state: block 0 must be the genesis; any other is taken with the total
@@ -167,15 +179,21 @@ async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<Accepte
   return { receipts: takeReceipts(raw, rules), totalDifficulty }
 }
 
-async function executeAndCompare({ executor }: WritableChain, block: Block, rules: Rules): Promise<Receipt[]> {
-  const { header } = block
-  const executed = await executor!.execute(block, rules).catch((error: unknown) => {
+/** Executes; a transaction or system call that makes the block invalid becomes `InvalidBlock`. */
+function execute(executor: Executor, block: Block, rules: Rules): Promise<ExecutedBlock> {
+  return executor.execute(block, rules).catch((error: unknown) => {
+    const { header } = block
     if (error instanceof InvalidTransaction || error instanceof SystemCallFailed) {
       const check = error instanceof InvalidTransaction ? `transaction: ${error.rule}` : 'system call'
       throw new InvalidBlock({ blockNumber: header.number, blockHash: block.hash, check, detail: error.message, cause: error })
     }
     throw error
   })
+}
+
+async function executeAndCompare(executor: Executor, block: Block, rules: Rules): Promise<Receipt[]> {
+  const { header } = block
+  const executed = await execute(executor, block, rules)
   verifyReceipts(header, executed.receipts, block.hash)
   if (rules.has('prague') && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
     throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))

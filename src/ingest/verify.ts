@@ -157,6 +157,14 @@ export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
   const refuse = refuserOf(header.number, block.hash)
   if (rules.has('osaka') && block.sizeBytes > MAX_BLOCK_SIZE) refuse('block size', `at most ${MAX_BLOCK_SIZE} bytes`, block.sizeBytes)
   if (rules.isProofOfStake && uncles.length > 0) refuse('uncles', 'none under proof of stake', uncles.length)
+  // A transaction that is wrong by itself says more than a root that differs because of it.
+  let blobs = 0
+  for (const [index, transaction] of transactions.entries()) {
+    verifyTransaction(transaction, rules, spec, (check, expected, actual) =>
+      refuse(`transaction ${index}: ${check}`, expected, actual),
+    )
+    blobs += transaction.blobVersionedHashes?.length ?? 0
+  }
   const requireEqual = (check: string, computed: Uint8Array, inHeader: Uint8Array | undefined) => {
     if (!inHeader || !equalBytes(computed, inHeader)) refuse(check, computed, inHeader)
   }
@@ -166,13 +174,6 @@ export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
     refuse('withdrawals', rules.has('shanghai') ? 'a list' : 'none', withdrawals ? 'a list' : 'none')
   }
   if (withdrawals) requireEqual('withdrawals root', withdrawalsRoot(withdrawals), header.withdrawalsRoot)
-  let blobs = 0
-  for (const [index, transaction] of transactions.entries()) {
-    verifyTransaction(transaction, rules, spec, (check, expected, actual) =>
-      refuse(`transaction ${index}: ${check}`, expected, actual),
-    )
-    blobs += transaction.blobVersionedHashes?.length ?? 0
-  }
   if (rules.has('cancun') && header.blobGasUsed !== BigInt(blobs) * GAS_PER_BLOB) {
     refuse('blob gas used', BigInt(blobs) * GAS_PER_BLOB, header.blobGasUsed)
   }
