@@ -50,12 +50,29 @@ const folder = sharedPath('blockchain-tests')
 for (const kind of ['ValidBlocks', 'InvalidBlocks', 'TransitionTests']) {
   test(`official blockchain tests: ${kind}`, { skip: folder === undefined && 'no ../shared' }, async (t) => {
     for (const { name, test: blockchainTest } of readBlockchainTests(`${folder}/${kind}`)) {
-      // Two files choose between branches by total difficulty: from files, the first branch is the chain.
-      const branches = new Set(blockchainTest.blocks.map((block) => (block as { chainname?: string }).chainname))
-      if (branches.size > 1) continue
-      await t.test(name, (child) => runTest(child, blockchainTest))
+      const skip = !isLinear(blockchainTest) && 'chooses between branches'
+      await t.test(name, { skip }, (child) => runTest(child, blockchainTest))
     }
   })
+}
+
+test('all official blockchain tests but these three are one line of blocks', { skip: folder === undefined }, () => {
+  const branching = Array.from(readBlockchainTests(folder!)).filter((entry) => !isLinear(entry.test))
+  // From files the first branch is the chain; these go on with a second one of more difficulty.
+  assert.deepEqual(
+    branching.map(({ name }) => name.split(': ')[1]),
+    [
+      'initialVal_BerlinToLondonAt5',
+      'HomesteadOverrideFrontier_FrontierToHomesteadAt5',
+      'blockChainFrontierWithLargerTDvsHomesteadBlockchain2_FrontierToHomesteadAt5',
+    ],
+  )
+})
+
+/** True when the valid blocks of a test follow one another. */
+function isLinear({ blocks }: BlockchainTest): boolean {
+  const valid = blocks.filter((block) => block.expectException === undefined)
+  return valid.every((block, index) => Number(block.blockHeader!.number) === index + 1)
 }
 
 async function runTest(t: TestContext, blockchainTest: BlockchainTest): Promise<void> {
