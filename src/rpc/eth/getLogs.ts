@@ -50,7 +50,9 @@ function resolveRange(chain: ChainReader, object: LogFilterObject): { fromBlock:
   const head = chain.head() ?? 0
   const fromBlock = resolveNumber(chain, object.fromBlock ?? 'latest') ?? head
   const toBlock = resolveNumber(chain, object.toBlock ?? 'latest') ?? head
-  if (fromBlock > toBlock) throw invalidParams('invalid block range params')
-  if (toBlock > head) throw invalidParams('block range extends beyond current head block')
+  // From beyond the head to `latest` is no mistake in the order: it asks too early.
+  const early = fromBlock > head && typeof object.toBlock !== 'number'
+  if (fromBlock > toBlock && !early) throw invalidParams('invalid block range params')
+  if (early || toBlock > head) throw invalidParams('block range extends beyond current head block')
   return { fromBlock, toBlock }
 }
