@@ -5,7 +5,14 @@ import { DeadlineExceeded, deadlineAfter, noDeadline } from '../../src/lib/deadl
 import { LogsNotHeld, TooManyLogs, TooManyTopics } from '../../src/logs/errors.js'
 import { type LogFilter, matchesFilter } from '../../src/logs/filter.js'
 import { createLogSource, type LogMatch } from '../../src/logs/query.js'
-import { hashOfBlock, numberedBytes, type PlacedLog, seededRandom, temporaryDatabase, writeLogs } from './randomLogs.js'
+import {
+  hashOfBlock,
+  numberedBytes,
+  type PlacedLog,
+  seededFractions,
+  temporaryDatabase,
+  writeLogs,
+} from './randomLogs.js'
 
 const FIRST_BLOCK = 100
 const HOT = 3 // values below are used by most logs
@@ -82,7 +89,7 @@ function asPlaced(match: LogMatch): PlacedLog {
 }
 
 test('gives what a look at every log gives, in order, for random filters', (t) => {
-  const random = seededRandom(1)
+  const random = seededFractions(1)
   const db = temporaryDatabase(t)
   const blocks = randomBlocks(random, 400)
   const logs = writeLogs(db, FIRST_BLOCK, blocks)
@@ -113,7 +120,7 @@ test('gives what a look at every log gives, in order, for random filters', (t) =
 })
 
 test('meets popular keys with each other, and lists with popular keys, over many logs', (t) => {
-  const random = seededRandom(2)
+  const random = seededFractions(2)
   const db = temporaryDatabase(t)
   // Two contracts by turns of 700 logs; one topic in three logs; rare holders.
   const all: Log[] = Array.from({ length: 30_000 }, (_, i) => ({

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import type { TestContext } from 'node:test'
 import type { Log } from '../../src/chain/eth/types.js'
 import { trimLeft } from '../../src/lib/bytes.js'
 import { type Database, openForWriting } from '../../src/store/open.js'
+import { seededRandom } from '../support/random.js'
+import { temporaryDirectory } from '../support/temporary.js'
 
 /** A log with its place, as the oracle of queries knows it. */
 export interface PlacedLog extends Log {
@@ -13,15 +13,10 @@ export interface PlacedLog extends Log {
   logIndex: number
 }
 
-/** Numbers in [0, 1) from a seed, the same every time (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let a = seed
-  return () => {
-    a = (a + 0x6d2b79f5) | 0
-    let t = Math.imul(a ^ (a >>> 15), 1 | a)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
+/** Numbers in [0, 1) from a seed, the same every time. */
+export function seededFractions(seed: number): () => number {
+  const { below } = seededRandom(seed)
+  return () => below(2 ** 32) / 2 ** 32
 }
 
 /** `length` bytes that begin with zeros and end with the number: never the same for two numbers. */
@@ -32,13 +27,9 @@ export function numberedBytes(number: number, length: number): Uint8Array {
 }
 
 /** A temporary database, gone when the test is. */
-export function temporaryDatabase(t: { after(fn: () => void): void }): Database {
-  const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'))
-  const db = openForWriting(folder)
-  t.after(() => {
-    db.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
+export function temporaryDatabase(t: Pick<TestContext, 'after'>): Database {
+  const db = openForWriting(temporaryDirectory(t))
+  t.after(() => void db.close())
   return db
 }
 
