@@ -1,0 +1,128 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import type { L2NetworkName } from '../chain/starknet/networks.js'
+import type { L2VerifyFunction } from '../chain/starknet/verify.js'
+import { messageOf, UsageError } from '../lib/errors.js'
+import type { Logger } from '../lib/logger.js'
+import { createProgress, noProgress, type Progress } from '../lib/progress.js'
+import type { ChainSource } from '../store/chainSource.js'
+import { createL2Writer } from '../store/l2Writer.js'
+import { type Database, openForWriting } from '../store/open.js'
+import { openWritableChain, type StateMode, type WritableChain } from './chainState.js'
+import { importL2 } from './l2Import.js'
+import { importBlocks } from './pipeline.js'
+import { CHAIN_RLP, openChainRlp, recogniseChainRlp } from './sources/chainRlp.js'
+import { ERA1, openEra1, recogniseEra1 } from './sources/era1.js'
+import { readHead } from './sources/fileBytes.js'
+import { openL2File, recogniseL2 } from './sources/starknetFile.js'
+
+/** Kinds of files, as `--kind` says them. */
+export const FILE_KINDS = [CHAIN_RLP, ERA1, 'starknet'] as const
+export type FileKind = (typeof FILE_KINDS)[number]
+
+export interface ImportOptions {
+  datadir: string
+  paths: string[]
+  /** Which chain the Ethereum files are of; needed the first time only. */
+  chain?: ChainSource
+  stateMode?: StateMode
+  /** Undefined: recognised from the content of each file. */
+  kind?: FileKind
+  /** Recomputes layer-2 block hashes; undefined: they are not checked. */
+  l2Verify?: L2VerifyFunction
+  l2Network?: L2NetworkName
+  log: Logger
+  showProgress: boolean
+  signal?: AbortSignal
+}
+
+/** What was done, over all files. */
+export interface ImportSummary {
+  /** Newly stored blocks of the Ethereum chain. */
+  blocks: number
+  /** Blocks of the files that were held already. */
+  skipped: number
+  /** Newly stored layer-2 blocks, and pending ones taken. */
+  l2Blocks: number
+  l2Skipped: number
+  /** Layer-2 blocks whose hash was recomputed. */
+  l2Verified: number
+  interrupted: boolean
+}
+
+/** Imports files in the order given into the database of `datadir`, which is made when it is not there.
+ *  @throws UsageError for files that are missing or of no known kind; DatabaseLocked; InvalidGenesis; InvalidBlock,
+ *    InvalidL2Block, SourceError, UnreadableL2File for what is refused: all before it stays. */
+export async function importFiles(options: ImportOptions): Promise<ImportSummary> {
+  const files = options.paths.map((path) => ({ path, kind: options.kind ?? recogniseKind(path) }))
+  const db = openForWriting(options.datadir)
+  const summary = { blocks: 0, skipped: 0, l2Blocks: 0, l2Skipped: 0, l2Verified: 0, interrupted: false }
+  try {
+    let chain: WritableChain | undefined
+    for (const { path, kind } of files) {
+      if (summary.interrupted) break
+      if (kind === 'starknet') {
+        await importL2File(db, path, options, summary)
+      } else {
+        chain ??= await openWritableChain(db, options.chain, options.stateMode)
+        await importChainFile(chain, path, kind, options, summary)
+      }
+    }
+    // Readers that open next find a small write-ahead log.
+    db.pragma('wal_checkpoint(TRUNCATE)')
+  } finally {
+    db.close()
+  }
+  return summary
+}
+
+async function importChainFile(
+  chain: WritableChain,
+  path: string,
+  kind: FileKind,
+  options: ImportOptions,
+  summary: ImportSummary,
+): Promise<void> {
+  const source = kind === ERA1 ? openEra1(path) : openChainRlp(path)
+  const progress = startProgress(options, path, source.totalBlocks)
+  const done = await importBlocks(chain, source, { progress, signal: options.signal })
+  progress.finish(`head ${chain.reader.head()}`)
+  summary.blocks += done.imported
+  summary.skipped += done.skipped
+  summary.interrupted = done.interrupted
+}
+
+async function importL2File(db: Database, path: string, options: ImportOptions, summary: ImportSummary): Promise<void> {
+  const progress = startProgress(options, path)
+  const { l2Verify: verify, l2Network: network, log, signal } = options
+  const done = await importL2(openL2File(path), createL2Writer(db), { verify, network, log, progress, signal })
+  progress.finish()
+  summary.l2Blocks += done.outcomes.stored + done.outcomes.pending + done.outcomes.promoted
+  summary.l2Skipped += done.outcomes.skipped
+  summary.l2Verified += done.verified
+  summary.interrupted = done.interrupted
+}
+
+function startProgress({ showProgress }: ImportOptions, path: string, total?: number): Progress {
+  return showProgress ? createProgress({ label: path, unit: 'blocks', total }) : noProgress
+}
+
+/** What a file holds, by its first bytes. @throws UsageError when it is missing or of no known kind. */
+export function recogniseKind(path: string): FileKind {
+  if (!existsSync(path)) throw new UsageError(`${path}: no such file`)
+  if (statSync(path).isDirectory()) throw new UsageError(`${path}: is a directory; name the files in it`)
+  const head = readHead(path)
+  if (recogniseEra1(head)) return ERA1
+  if (recogniseChainRlp(head)) return CHAIN_RLP
+  if (recogniseL2(head)) return 'starknet'
+  throw new UsageError(`${path}: neither RLP blocks, era1, nor layer-2 JSON; say --kind ${FILE_KINDS.join('|')} if it is`)
+}
+
+/** The chain of a genesis file in geth's format. @throws UsageError when it cannot be read or is no JSON. */
+export function readGenesisFile(path: string): ChainSource {
+  try {
+    return { genesis: JSON.parse(readFileSync(path, 'utf8')) }
+  } catch (cause) {
+    throw new UsageError(`--genesis ${path}: ${messageOf(cause)}`, { cause })
+  }
+}
+
