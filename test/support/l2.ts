@@ -1,0 +1,44 @@
+import type { L2NetworkName } from '../../src/chain/starknet/networks.js'
+import { createBlockVerifier } from '../../src/chain/starknet/verifier.js'
+import type { L2VerifyFunction } from '../../src/chain/starknet/verify.js'
+import { importL2, type L2ImportSummary } from '../../src/ingest/l2Import.js'
+import { openL2File } from '../../src/ingest/sources/starknetFile.js'
+import { silentLogger } from '../../src/lib/logger.js'
+import { noProgress } from '../../src/lib/progress.js'
+import { createL2Reader, type L2Reader } from '../../src/store/l2Reader.js'
+import { createL2Writer, type L2Writer } from '../../src/store/l2Writer.js'
+import { type Database, openForWriting } from '../../src/store/open.js'
+
+const verifyBlock = createBlockVerifier()
+
+/** Verification on the test's own thread. */
+export const verifyHere: L2VerifyFunction = async (block, network) => verifyBlock(block, network)
+
+/** An open database with both ends of the layer-2 column. */
+export interface L2Database {
+  db: Database
+  reader: L2Reader
+  writer: L2Writer
+  /** Imports a file with verification, or without for `'off'`. */
+  importFile(path: string, options?: { network?: L2NetworkName; verify?: 'off' }): Promise<L2ImportSummary>
+  close(): void
+}
+
+/** A layer-2 database in the directory. */
+export function openL2Database(directory: string): L2Database {
+  const db = openForWriting(directory)
+  const writer = createL2Writer(db)
+  return {
+    db,
+    writer,
+    reader: createL2Reader(db),
+    importFile: (path, { network, verify } = {}) =>
+      importL2(openL2File(path), writer, {
+        verify: verify === 'off' ? undefined : verifyHere,
+        network,
+        log: silentLogger,
+        progress: noProgress,
+      }),
+    close: () => void db.close(),
+  }
+}
