@@ -78,7 +78,7 @@ async function importChain(t: TestContext, folder: string): Promise<string> {
       at = end
     }
   }
-  await importBlocks(chain, { name: 'chain.rlp', blocks } as never, { progress: noProgress })
+  await importBlocks(chain, { kind: 'test', path: 'chain.rlp', blocks }, { progress: noProgress })
   db.close()
   return datadir
 }
