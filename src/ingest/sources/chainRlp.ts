@@ -1,0 +1,161 @@
+import { decodeBlock } from '../../chain/eth/block.js'
+import { decodeHeader } from '../../chain/eth/header.js'
+import { DecodeError, measureRlp, type RlpSpan } from '../../chain/eth/rlp.js'
+import { messageOf } from '../../lib/errors.js'
+import { type BlockRange, type BlockSource, type RawBlock, SourceError } from '../source.js'
+import { streamFile } from './fileBytes.js'
+
+/** `--kind` of files of RLP blocks. */
+export const CHAIN_RLP = 'chain-rlp'
+
+// No block of any network comes near; a length beyond it is corruption, which is not to be gathered in memory.
+const MAX_BLOCK_BYTES = 256 * 1024 * 1024
+const MAX_PREFIX_BYTES = 9
+
+/** True for bytes that begin as an RLP block does: a list whose first item is a header, a list of at least 15 items. */
+export function recogniseChainRlp(head: Uint8Array): boolean {
+  try {
+    const block = measureRlp(head, 0)
+    const header = block?.isList ? measureRlp(head, block.payload) : undefined
+    if (!header?.isList) return false
+    let items = 0
+    for (let at = header.payload; at < header.end && items < 15; items++) {
+      const item = measureRlp(head, at)
+      if (!item || item.isList) return false
+      at = item.end
+    }
+    return items === 15
+  } catch {
+    return false
+  }
+}
+
+/** A file of RLP blocks one after another (`.rlp`, `.blocks`), gzip or not, read as a stream: at any moment about a
+ *  megabyte and the block at hand are in memory. Blocks below `from` are passed over by their headers. */
+export function openChainRlp(path: string): BlockSource {
+  return { kind: CHAIN_RLP, path, blocks: (range = {}) => readBlocks(path, range) }
+}
+
+async function* readBlocks(path: string, { from = 0 }: BlockRange): AsyncGenerator<RawBlock> {
+  let ordinal = 0
+  for await (const { bytes, offset } of splitItems(path)) {
+    try {
+      if (from === 0 || readNumber(bytes) >= from) yield { block: decodeBlock(bytes) }
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error
+      throw new SourceError({ path, offset, ordinal, problem: error.message, cause: error })
+    }
+    ordinal++
+  }
+  if (ordinal === 0) throw new SourceError({ path, offset: 0, problem: 'expected a block, got an empty file' })
+}
+
+function readNumber(blockRlp: Uint8Array): number {
+  const start = measureRlp(blockRlp, 0)!.payload
+  const span = measureRlp(blockRlp, start)
+  if (!span?.isList) throw new DecodeError('block', 'expected a list that begins with a header')
+  return decodeHeader(blockRlp.subarray(start, span.end)).number
+}
+
+interface Item {
+  bytes: Uint8Array
+  offset: number
+}
+
+/** Every RLP list of the file with the byte at which it begins. */
+async function* splitItems(path: string): AsyncGenerator<Item> {
+  const queue = createByteQueue()
+  let ordinal = 0
+  try {
+    for await (const chunk of streamFile(path)) {
+      queue.push(chunk as Buffer)
+      for (let item = takeItem(queue); item; item = takeItem(queue)) {
+        yield item
+        ordinal++
+      }
+    }
+  } catch (error) {
+    if (error instanceof SourceError || !isReadError(error)) throw error
+    throw new SourceError({ path, offset: queue.offset, ordinal, problem: messageOf(error), cause: error })
+  }
+  if (queue.length > 0) {
+    const needed = measureRlp(queue.peek(MAX_PREFIX_BYTES), 0)?.end
+    const problem = `expected ${needed === undefined ? 'more' : `a block of ${needed} bytes`}, the file ends after ${queue.length} of it`
+    throw new SourceError({ path, offset: queue.offset, ordinal, problem })
+  }
+}
+
+/** Errors that the bytes are to blame for, or reading and unpacking them; anything else is a fault of ours. */
+function isReadError(error: unknown): boolean {
+  return error instanceof DecodeError || (error instanceof Error && 'code' in error && 'errno' in error)
+}
+
+/** The list at the front of the queue, taken out; undefined when it is not whole yet. */
+function takeItem(queue: ByteQueue): Item | undefined {
+  if (queue.length === 0) return undefined
+  const { offset } = queue
+  const span = measureBlock(queue.peek(MAX_PREFIX_BYTES))
+  return span && span.end <= queue.length ? { bytes: queue.take(span.end), offset } : undefined
+}
+
+function measureBlock(prefix: Uint8Array): RlpSpan | undefined {
+  const span = prefix[0] >= 0xc0 ? measureRlp(prefix, 0) : undefined
+  if (prefix[0] < 0xc0)
+    throw new DecodeError('block', `expected an RLP list, got byte 0x${prefix[0].toString(16).padStart(2, '0')}`)
+  if (span && span.end > MAX_BLOCK_BYTES)
+    throw new DecodeError('block', `expected at most ${MAX_BLOCK_BYTES} bytes, got ${span.end}`)
+  return span
+}
+
+/** Bytes that come in chunks and are taken from the front. */
+interface ByteQueue {
+  readonly length: number
+  /** How many bytes were taken so far. */
+  readonly offset: number
+  push(chunk: Uint8Array): void
+  /** The first bytes, at most `count`. */
+  peek(count: number): Uint8Array
+  /** The first `count` bytes, copied, so that a block does not keep its chunk alive. */
+  take(count: number): Uint8Array
+}
+
+function createByteQueue(): ByteQueue {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  let offset = 0
+  let start = 0 // in the first chunk
+  const copyTo = (out: Uint8Array) => {
+    let at = 0
+    for (let i = 0, from = start; at < out.length; i++, from = 0) {
+      const part = chunks[i].subarray(from, Math.min(chunks[i].length, from + out.length - at))
+      out.set(part, at)
+      at += part.length
+    }
+    return out
+  }
+  return {
+    get length() {
+      return length
+    },
+    get offset() {
+      return offset
+    },
+    push: (chunk) => {
+      chunks.push(chunk)
+      length += chunk.length
+    },
+    peek: (count) => {
+      const first = chunks[0]
+      if (first.length - start >= count) return first.subarray(start, start + count)
+      return copyTo(new Uint8Array(Math.min(count, length)))
+    },
+    take: (count) => {
+      const out = copyTo(new Uint8Array(count))
+      start += count
+      length -= count
+      offset += count
+      while (chunks.length > 0 && start >= chunks[0].length) start -= chunks.shift()!.length
+      return out
+    },
+  }
+}

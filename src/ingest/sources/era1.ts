@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto'
+import { decodeBody } from '../../chain/eth/block.js'
+import { decodeHeader } from '../../chain/eth/header.js'
+import { decodeReceipts } from '../../chain/eth/receipt.js'
+import { DecodeError } from '../../chain/eth/rlp.js'
+import { bytesToBigInt, equalBytes } from '../../lib/bytes.js'
+import { keccak256 } from '../../lib/crypto.js'
+import { formatData } from '../../lib/hex.js'
+import { CorruptSnappy, decompressFrames } from '../../lib/snappy.js'
+import { type BlockRange, type BlockSource, type RawBlock, SourceError } from '../source.js'
+import { type FileBytes, openFileBytes } from './fileBytes.js'
+
+/** `--kind` of era1 files. */
+export const ERA1 = 'era1'
+
+// Entry types of e2store and era1.
+const VERSION = 0x3265
+const COMPRESSED_HEADER = 0x03
+const COMPRESSED_BODY = 0x04
+const COMPRESSED_RECEIPTS = 0x05
+const TOTAL_DIFFICULTY = 0x06
+const ACCUMULATOR = 0x07
+const BLOCK_INDEX = 0x3266
+
+const ENTRY_HEADER_BYTES = 8 // type u16, length u32, reserved u16, little-endian
+const MAX_BLOCKS = 8192 // of one file
+
+/** True for bytes that begin as an e2store file does: with an empty version entry. */
+export function recogniseEra1(head: Uint8Array): boolean {
+  return head.length >= 8 && [0x65, 0x32, 0, 0, 0, 0, 0, 0].every((byte, at) => head[at] === byte)
+}
+
+/** An era1 file, gzip or not: up to 8,192 blocks before the merge with receipts and total difficulties. Its index is
+ *  read now. With the first block all headers are read, linked to each other, and compared with the accumulator, so that
+ *  no block of a wrong file comes out.
+ *  @throws UsageError when it cannot be opened; SourceError when it is not era1, or its index is wrong. */
+export function openEra1(path: string): BlockSource {
+  const file = openFileBytes(path)
+  try {
+    const { offsets, firstNumber } = readIndex(path, file)
+    return {
+      kind: ERA1,
+      path,
+      totalBlocks: offsets.length,
+      blocks: (range = {}) => readBlocks(path, firstNumber, range),
+    }
+  } finally {
+    file.close()
+  }
+}
+
+interface BlockIndex {
+  firstNumber: number
+  /** Where each block's entries begin. */
+  offsets: number[]
+  /** Where the index entry begins. */
+  start: number
+}
+
+interface Entry {
+  type: number
+  start: number
+  value: number
+  end: number
+}
+
+/** The entry at `start`, which must end by `limit`. */
+function readEntry(path: string, file: FileBytes, start: number, limit: number): Entry {
+  if (start + ENTRY_HEADER_BYTES > limit)
+    throw new SourceError({ path, offset: start, problem: 'expected an entry, the file ends' })
+  const head = file.read(start, ENTRY_HEADER_BYTES)
+  const type = head[0] | (head[1] << 8)
+  const length = head[2] + head[3] * 2 ** 8 + head[4] * 2 ** 16 + head[5] * 2 ** 24
+  if (head[6] !== 0 || head[7] !== 0)
+    throw new SourceError({ path, offset: start, problem: 'the reserved bytes of an entry are not zero' })
+  const value = start + ENTRY_HEADER_BYTES
+  if (value + length > limit) {
+    throw new SourceError({
+      path,
+      offset: start,
+      problem: `expected ${length} bytes of an entry, got ${limit - value}`,
+    })
+  }
+  return { type, start, value, end: value + length }
+}
+
+/** The next entry, which must be of `type`. */
+function requireEntry(path: string, file: FileBytes, type: number, start: number, limit: number): Entry {
+  const entry = readEntry(path, file, start, limit)
+  if (entry.type === type) return entry
+  const problem = `expected an entry of type 0x${type.toString(16)}, got 0x${entry.type.toString(16)}`
+  throw new SourceError({ path, offset: start, problem })
+}
+
+/** The index at the end of the file: first number, offsets relative to the index entry, count. */
+function readIndex(path: string, file: FileBytes): BlockIndex {
+  const { size } = file
+  const version = requireEntry(path, file, VERSION, 0, size)
+  if (version.end !== version.value)
+    throw new SourceError({ path, offset: 0, problem: 'expected an empty version entry' })
+  if (size < 40) throw new SourceError({ path, offset: 8, problem: 'expected blocks, the file ends' })
+  const count = Number(viewOf(file.read(size - 8, 8)).getBigUint64(0, true))
+  if (count < 1 || count > MAX_BLOCKS || 24 + 8 * count > size) {
+    throw new SourceError({
+      path,
+      offset: size - 8,
+      problem: `expected a block count of 1 to ${MAX_BLOCKS}, got ${count}; the file may be cut off`,
+    })
+  }
+  const start = size - (ENTRY_HEADER_BYTES + 16 + 8 * count)
+  const entry = requireEntry(path, file, BLOCK_INDEX, start, size)
+  if (entry.end !== size)
+    throw new SourceError({ path, offset: start, problem: 'expected the block index at the end of the file' })
+  const view = viewOf(file.read(entry.value, entry.end - entry.value))
+  const firstNumber = Number(view.getBigUint64(0, true))
+  if (!Number.isSafeInteger(firstNumber + count))
+    throw new SourceError({ path, offset: entry.value, problem: `expected a block number, got ${firstNumber}` })
+  const offsets = Array.from({ length: count }, (_, i) => start + Number(view.getBigInt64(8 + 8 * i, true)))
+  return { firstNumber, offsets, start }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+/** What the file says of one block, its header unpacked. */
+interface BlockEntries {
+  headerRlp: Uint8Array
+  body: Entry
+  receipts: Entry
+  totalDifficulty: bigint
+}
+
+function* readBlocks(path: string, firstNumber: number, { from = 0 }: BlockRange): Generator<RawBlock> {
+  const file = openFileBytes(path)
+  try {
+    const index = readIndex(path, file)
+    const { offsets } = index
+    if (from >= firstNumber + offsets.length) return
+    const blocks = readAllHeaders(path, file, index)
+    for (let ordinal = Math.max(0, from - firstNumber); ordinal < blocks.length; ordinal++) {
+      const { headerRlp, body, receipts, totalDifficulty } = blocks[ordinal]
+      yield decoding(path, body.start, ordinal, () => ({
+        block: decodeBody(headerRlp, unpack(file, body)),
+        receipts: decodeReceipts(unpack(file, receipts)),
+        totalDifficulty,
+      }))
+    }
+  } finally {
+    file.close()
+  }
+}
+
+function unpack(file: FileBytes, { value, end }: Entry): Uint8Array {
+  return decompressFrames(file.read(value, end - value))
+}
+
+/** Runs `decode`; what is wrong with the bytes comes out with its place in the file. */
+function decoding<T>(path: string, offset: number, ordinal: number, decode: () => T): T {
+  try {
+    return decode()
+  } catch (error) {
+    if (!(error instanceof DecodeError) && !(error instanceof CorruptSnappy)) throw error
+    throw new SourceError({ path, offset, ordinal, problem: error.message, cause: error })
+  }
+}
+
+/** All headers and total difficulties, which must follow on each other, agree with the index, and have the accumulator
+ *  of the file. */
+function readAllHeaders(path: string, file: FileBytes, index: BlockIndex): BlockEntries[] {
+  const { offsets, firstNumber, start: limit } = index
+  const blocks: BlockEntries[] = []
+  const records: Uint8Array[] = []
+  let at = ENTRY_HEADER_BYTES // after the version entry
+  let parentHash: Uint8Array | undefined
+  for (let ordinal = 0; ordinal < offsets.length; ordinal++) {
+    const fail = (problem: string) => new SourceError({ path, offset: at, ordinal, problem })
+    if (offsets[ordinal] !== at) throw fail(`expected the block at byte ${at}, the index says ${offsets[ordinal]}`)
+    const entry = requireEntry(path, file, COMPRESSED_HEADER, at, limit)
+    const headerRlp = decoding(path, at, ordinal, () => unpack(file, entry))
+    const header = decoding(path, at, ordinal, () => decodeHeader(headerRlp))
+    const hash = keccak256(headerRlp)
+    if (header.number !== firstNumber + ordinal)
+      throw fail(`expected block ${firstNumber + ordinal}, got ${header.number}`)
+    if (parentHash && !equalBytes(parentHash, header.parentHash)) {
+      throw fail(
+        `block ${header.number}: expected parent hash ${formatData(parentHash)}, got ${formatData(header.parentHash)}`,
+      )
+    }
+    parentHash = hash
+    const body = requireEntry(path, file, COMPRESSED_BODY, entry.end, limit)
+    const receipts = requireEntry(path, file, COMPRESSED_RECEIPTS, body.end, limit)
+    const total = requireEntry(path, file, TOTAL_DIFFICULTY, receipts.end, limit)
+    if (total.end - total.value !== 32)
+      throw fail(`expected a total difficulty of 32 bytes, got ${total.end - total.value}`)
+    const littleEndian = file.read(total.value, 32).slice()
+    records.push(sha256(hash, littleEndian))
+    blocks.push({ headerRlp, body, receipts, totalDifficulty: bytesToBigInt(littleEndian.reverse()) })
+    at = total.end
+  }
+  verifyAccumulator(path, file, at, limit, accumulatorRoot(records))
+  return blocks
+}
+
+/** Compares the accumulator, which lies after the blocks and entries of other types. */
+function verifyAccumulator(path: string, file: FileBytes, start: number, limit: number, computed: Uint8Array): void {
+  let entry = readEntry(path, file, start, limit)
+  while (entry.type !== ACCUMULATOR) entry = readEntry(path, file, entry.end, limit)
+  const stored = file.read(entry.value, entry.end - entry.value)
+  if (equalBytes(stored, computed)) return
+  const problem = `accumulator: expected ${formatData(computed)} of the blocks, the file has ${formatData(stored)}`
+  throw new SourceError({ path, offset: entry.start, problem })
+}
+
+const TREE_DEPTH = 13 // 2^13 = 8192 leaves
+
+/** hash_tree_root of List[HeaderRecord, 8192] over the roots of its records (consensus specification, simple
+ *  serialize, merkleization): a tree filled up with zeros, then the length mixed in. */
+function accumulatorRoot(records: readonly Uint8Array[]): Uint8Array {
+  let level = records
+  let zero: Uint8Array = new Uint8Array(32)
+  for (let depth = 0; depth < TREE_DEPTH; depth++) {
+    const next: Uint8Array[] = []
+    for (let i = 0; i < level.length; i += 2) next.push(sha256(level[i], level[i + 1] ?? zero))
+    zero = sha256(zero, zero)
+    level = next
+  }
+  const length = new Uint8Array(32)
+  viewOf(length).setUint32(0, records.length, true)
+  return sha256(level[0], length)
+}
+
+function sha256(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return createHash('sha256').update(left).update(right).digest()
+}

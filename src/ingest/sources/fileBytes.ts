@@ -1,0 +1,109 @@
+import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { createGunzip, gunzipSync } from 'node:zlib'
+import { messageOf, UsageError } from '../../lib/errors.js'
+import { SourceError } from '../source.js'
+
+const HEAD_BYTES = 65_536
+const GZIP_MAGIC = [0x1f, 0x8b]
+// Large enough that reading costs little beside decoding, small beside anything else that an import holds.
+const WINDOW_BYTES = 4 * 1024 * 1024
+// A gzip file whose end is needed first is unpacked into memory: era1 files of mainnet have at most 0.7 GB.
+const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024
+
+/** The first bytes of a file, unpacked when it is gzip: at most 4,096 before unpacking. For telling its kind.
+ *  @throws UsageError when the file cannot be opened. */
+export function readHead(path: string): Uint8Array {
+  const fd = openFile(path)
+  try {
+    const head = Buffer.alloc(HEAD_BYTES)
+    const bytes = head.subarray(0, readSync(fd, head, 0, HEAD_BYTES, 0))
+    return isGzip(bytes) ? unpackHead(bytes) : bytes
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function unpackHead(bytes: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(bytes, { finishFlush: 2 }) // Z_SYNC_FLUSH: give what the part before the cut holds
+  } catch {
+    return new Uint8Array(0)
+  }
+}
+
+function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === GZIP_MAGIC[0] && bytes[1] === GZIP_MAGIC[1]
+}
+
+function openFile(path: string): number {
+  let fd: number
+  try {
+    fd = openSync(path, 'r')
+  } catch (error) {
+    throw new UsageError(`cannot open ${path}: ${messageOf(error)}`, { cause: error })
+  }
+  if (fstatSync(fd).isFile()) return fd
+  closeSync(fd)
+  throw new UsageError(`cannot read ${path}: it is not a file`)
+}
+
+/** The content of a file as chunks, unpacked when it is gzip. @throws UsageError when the file cannot be opened. */
+export function streamFile(path: string): Readable {
+  const fd = openFile(path)
+  const magic = Buffer.alloc(2)
+  const packed = readSync(fd, magic, 0, 2, 0) === 2 && isGzip(magic)
+  const file = createReadStream(path, { fd, start: 0, highWaterMark: 1024 * 1024 })
+  if (!packed) return file
+  const unpacked = createGunzip({ chunkSize: 256 * 1024 })
+  file.on('error', (error) => unpacked.destroy(error))
+  unpacked.on('close', () => file.destroy())
+  return file.pipe(unpacked)
+}
+
+/** Random access to the content of a file. */
+export interface FileBytes {
+  readonly size: number
+  /** Bytes [offset, offset + length): a view that is valid until the next read. The caller keeps within `size`.
+   *  @throws SourceError when the file was cut meanwhile. */
+  read(offset: number, length: number): Uint8Array
+  close(): void
+}
+
+/** Opens a file for random access: through a window when it is plain, unpacked into memory when it is gzip.
+ *  @throws UsageError when it cannot be opened; SourceError when it cannot be unpacked. */
+export function openFileBytes(path: string): FileBytes {
+  const fd = openFile(path)
+  const { size } = fstatSync(fd)
+  let window = Buffer.alloc(Math.min(size, WINDOW_BYTES))
+  let start = 0
+  let filled = 0
+  const read = (offset: number, length: number) => {
+    if (offset < start || offset + length > start + filled) {
+      if (length > window.length) window = Buffer.alloc(length)
+      start = offset
+      filled = readSync(fd, window, 0, Math.min(window.length, size - offset), offset)
+      if (filled < length) throw new SourceError({ path, offset, problem: `expected ${length} bytes, got ${filled}` })
+    }
+    return new Uint8Array(window.buffer, window.byteOffset + offset - start, length)
+  }
+  if (size < 2 || !isGzip(read(0, 2))) return { size, read, close: () => closeSync(fd) }
+  try {
+    const bytes = gunzipSync(readWhole(fd, size), { maxOutputLength: MAX_UNPACKED_BYTES })
+    return { size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length), close() {} }
+  } catch (error) {
+    throw new SourceError({ path, offset: 0, problem: `cannot be unpacked: ${messageOf(error)}`, cause: error })
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function readWhole(fd: number, size: number): Buffer {
+  const whole = Buffer.alloc(size)
+  for (let at = 0; at < size; ) {
+    const count = readSync(fd, whole, at, size - at, at)
+    if (count === 0) return whole.subarray(0, at)
+    at += count
+  }
+  return whole
+}
