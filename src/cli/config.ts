@@ -1,6 +1,12 @@
+import type { Network } from '../chain/eth/genesis.js'
+import { L2_NETWORK_NAMES } from '../chain/starknet/networks.js'
+import type { FileKind } from '../ingest/importFiles.js'
 import { UsageError } from '../lib/errors.js'
 import { LOG_LEVELS, type LogLevel } from '../lib/logger.js'
 import { DEFAULT_LIMITS } from '../rpc/limits.js'
+
+// As `ingest/importFiles` names them, which is too much to load for `--help`; its type says when they differ.
+const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
 
 /** The commands of `cairn`. */
 export const COMMANDS = ['import', 'serve', 'keys', 'status', 'help'] as const
@@ -28,21 +34,20 @@ export const OPTIONS = {
   genesis: maybeText('genesis', 'FILE', ['import'], "Genesis file in geth's form, for a chain of one's own.", 'none'),
   network: choice(
     'network',
-    ['mainnet', 'sepolia', 'holesky', 'hoodi'] as const,
+    ['mainnet', 'sepolia', 'holesky', 'hoodi'] as const satisfies Network[],
     ['import'],
     'Built-in network whose genesis and forks apply.',
   ),
-  state: {
-    flag: 'state',
-    placeholder: 'execute|none',
-    default: 'execute' as 'execute' | 'none',
-    doc: 'Whether to execute blocks and keep state, or to take the receipts of the file.',
-    commands: ['import'],
-    parse: oneOf('state', ['execute', 'none'] as const),
-  },
+  state: choice(
+    'state',
+    ['execute', 'none'] as const,
+    ['import'],
+    'Whether to execute blocks and keep state, or to take the receipts of the file.',
+    'as the database was begun; execute for a new one',
+  ),
   kind: choice(
     'kind',
-    ['rlp', 'era1', 'l2'] as const,
+    FILE_KINDS,
     ['import'],
     'What the files are, when it is not to be recognised from their content.',
     'recognised',
@@ -56,6 +61,13 @@ export const OPTIONS = {
     commands: ['import', 'serve'],
     parse: parseSwitch('l2-verify'),
   },
+  l2Network: choice(
+    'l2-network',
+    L2_NETWORK_NAMES,
+    ['import', 'serve'],
+    'Network that the layer-2 blocks are of.',
+    'found out from their hashes',
+  ),
   fixture: maybeText(
     'fixture',
     'DIR',

@@ -13,8 +13,8 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Verify blocks from files and store them.',
     usage: ['cairn import [OPTIONS] PATH...'],
     detail:
-      'PATH is a file, or a directory whose files are taken in the order of their names: chain RLP (.rlp, .blocks),\n' +
-      'era1 archives (.era1), layer-2 recordings (.json, .ndjson); each also with .gz.\n' +
+      'PATH is a file of chain RLP (.rlp, .blocks), an era1 archive (.era1) or layer-2 recordings (.json, .ndjson); each\n' +
+      'also with .gz. What it is is recognised from its content.\n' +
       'Running it again goes on where it stopped: blocks that are there are skipped.',
   },
   serve: {

@@ -9,17 +9,15 @@ import { type Database, openForReading, packagePath } from '../store/open.js'
 import { createStateReads } from '../store/stateReader.js'
 import type { RpcContext, RpcLimits } from './context.js'
 
-/** A context over a connection of its own, and the ends of its life. */
+/** A context over a connection of its own. */
 export interface OpenContext {
   readonly context: RpcContext
   readonly db: Database
-  /** Loads the EVM and opens the database's pages, so that the first call does not wait for them (360 to 630 ms). */
-  warm(): Promise<void>
   close(): void
 }
 
-/** Opens the database of `datadir` read-only for one thread. The EVM is loaded when it is first used, so that a thread
- *  that runs no calls never has it. @throws DatabaseMissing when there is none. */
+/** Opens the database of `datadir` read-only for one thread. The EVM is loaded when it is first used (360 to 630 ms), so
+ *  that a thread that runs no calls never has it. @throws DatabaseMissing when there is none. */
 export function openContext(options: { datadir: string; limits: RpcLimits; log: Logger }): OpenContext {
   const db = openForReading(options.datadir)
   let loaded: Promise<EvmService> | undefined
@@ -34,6 +32,7 @@ export function openContext(options: { datadir: string; limits: RpcLimits; log: 
     evm: {
       call: async (...request) => (await loadEvm()).call(...request),
       estimateGas: async (...request) => (await loadEvm()).estimateGas(...request),
+      warm: async () => (await loadEvm()).warm(),
     },
     state: createStateReads(db),
     limits: options.limits,
@@ -41,14 +40,7 @@ export function openContext(options: { datadir: string; limits: RpcLimits; log: 
     log: options.log,
     clientVersion: clientVersion(),
   }
-  const warm = async () => {
-    const evm = await loadEvm()
-    const head = context.chain.coverage()
-    if (head?.stateFirst === undefined) return
-    // A call of an account without code: loads every path of the interpreter once, whatever it answers.
-    await evm.call({ to: new Uint8Array(20) }, head.head, options.limits.gasCapPercent).catch(() => {})
-  }
-  return { context, db, warm, close: () => void db.close() }
+  return { context, db, close: () => void db.close() }
 }
 
 /** As `web3_clientVersion` says it: `Cairn/v0.1.0/linux-x64/node20`. */

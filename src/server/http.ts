@@ -133,7 +133,10 @@ function refuse(
   error: RpcErrorBody,
 ): void {
   const length = Number(request.headers['content-length'] ?? (request.headers['transfer-encoding'] ? Infinity : 0))
-  if (length <= JOIN_BYTES) return sendError(response, status, error)
+  if (length <= JOIN_BYTES) {
+    sendError(response, status, error)
+    return
+  }
   response.setHeader('Connection', 'close')
   const [bytes] = encodeResponse('null', { error })
   response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': bytes.length })

@@ -13,7 +13,7 @@ const port = parentPort!
 const options = workerData as ReaderData
 const opened = openContext({ ...options, log: createLogger(options.logLevel) })
 const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
-if (options.loadEvm) await opened.warm()
+if (options.loadEvm) await opened.context.evm.warm()
 port.on('message', (request: ReaderRequest) => void answer(opened, request))
 port.postMessage({ kind: 'ready' } satisfies ReaderMessage)
 

@@ -1,0 +1,7 @@
+// `npm run docs`: writes docs/configuration.md and docs/methods.md from the definitions.
+import { join } from 'node:path'
+import { ensureInstalled, ensureTestsBuilt, ROOT, run } from './ensure.mjs'
+
+ensureInstalled()
+ensureTestsBuilt()
+run(process.execPath, [join(ROOT, 'build', 'scripts', 'make-docs.js')])

@@ -1,0 +1,7 @@
+import { writeFileSync } from 'node:fs'
+import { formatConfigurationPage } from '../src/cli/configurationPage.js'
+import { formatMethodsPage } from '../src/rpc/methodsPage.js'
+import { packagePath } from '../src/store/open.js'
+
+writeFileSync(packagePath('docs/configuration.md'), formatConfigurationPage())
+writeFileSync(packagePath('docs/methods.md'), formatMethodsPage())

@@ -1,0 +1,131 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { UsageError } from '../../lib/errors.js'
+import { formatData } from '../../lib/hex.js'
+import { packageVersion } from '../../rpc/openContext.js'
+import { createChainReader } from '../../store/chainReader.js'
+import { createL2Reader } from '../../store/l2Reader.js'
+import { createMetaTable, META_CHAIN, META_STATE_MODE } from '../../store/meta.js'
+import { DATABASE_FILE, type Database, openForReading } from '../../store/open.js'
+import type { ParsedArgs } from '../parseArgs.js'
+
+interface TableSize {
+  table: string
+  rows: number
+  /** Null where SQLite was compiled without `dbstat`. */
+  bytes: number | null
+}
+
+/** `cairn status`: what the database holds. */
+export async function runStatus({ config, operands }: ParsedArgs): Promise<number> {
+  if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help status'`)
+  const db = openForReading(config.datadir)
+  try {
+    const { secp256k1Implementation } = await import('../../lib/crypto.js')
+    const report = {
+      ...describeChain(db),
+      database: describeFile(db, config.datadir),
+      tables: measureTables(db),
+      versions: {
+        cairn: packageVersion(),
+        node: process.versions.node,
+        sqlite: db.prepare<[], string>('SELECT sqlite_version()').pluck().get()!,
+        secp256k1: secp256k1Implementation,
+      },
+    }
+    process.stdout.write(`${config.json ? JSON.stringify(report) : formatReport(report)}\n`)
+  } finally {
+    db.close()
+  }
+  return 0
+}
+
+function describeChain(db: Database) {
+  const chain = createChainReader(db)
+  const meta = createMetaTable(db)
+  const coverage = chain.coverage()
+  const head = coverage && chain.blockByNumber(coverage.head)
+  const source = meta.get<{ network?: string }>(META_CHAIN)
+  const l2 = createL2Reader(db).head()
+  return {
+    network: source === undefined ? null : (source.network ?? 'own genesis'),
+    chainId: source === undefined ? null : String(chain.chainId()),
+    head: head ? { number: head.header.number, hash: formatData(head.hash), timestamp: head.header.timestamp } : null,
+    coverage: coverage ? { first: coverage.first, head: coverage.head } : null,
+    state: { mode: meta.get<string>(META_STATE_MODE) ?? null, first: coverage?.stateFirst ?? null },
+    l2Head: l2 ? { number: l2.number, hash: `0x${l2.hash.toString(16)}` } : null,
+  }
+}
+
+function describeFile(db: Database, datadir: string) {
+  const path = join(datadir, DATABASE_FILE)
+  const migrations = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
+  return { path, bytes: statSync(path).size, schemaVersion: migrations.get()! }
+}
+
+/** Rows of every table, and its bytes with its indexes, the largest first. */
+function measureTables(db: Database): TableSize[] {
+  const names = db
+    .prepare<[], string>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'",
+    )
+    .pluck()
+    .all()
+  const bytes = measureBytes(db)
+  return names
+    .map((table) => ({
+      table,
+      rows: db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get()!,
+      bytes: bytes?.get(table) ?? null,
+    }))
+    .sort((a, b) => (b.bytes ?? b.rows) - (a.bytes ?? a.rows))
+}
+
+function measureBytes(db: Database): Map<string, number> | undefined {
+  try {
+    const rows = db
+      .prepare<[], { table: string; bytes: number }>(
+        `SELECT s.tbl_name AS "table", sum(d.pgsize) AS bytes FROM dbstat d JOIN sqlite_schema s ON s.name = d.name
+         WHERE d.aggregate = 1 GROUP BY s.tbl_name`,
+      )
+      .all()
+    return new Map(rows.map((row) => [row.table, row.bytes]))
+  } catch (error) {
+    if (/no such table: dbstat/.test(String(error))) return undefined
+    throw error
+  }
+}
+
+type Report = ReturnType<typeof describeChain> & {
+  database: ReturnType<typeof describeFile>
+  tables: TableSize[]
+  versions: { [name: string]: string }
+}
+
+function formatReport(report: Report): string {
+  const { head, coverage, state, l2Head, database } = report
+  const facts: [string, string][] = [
+    ['chain', report.network === null ? 'none yet' : `${report.network}, chain id ${report.chainId}`],
+    ['head', head === null ? 'none' : `${head.number} ${head.hash} ${new Date(head.timestamp * 1000).toISOString()}`],
+    ['blocks', coverage === null ? 'none' : `${coverage.first} to ${coverage.head}`],
+    ['state', state.first === null ? `not held (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`],
+    ['layer-2 head', l2Head === null ? 'none' : `${l2Head.number} ${l2Head.hash}`],
+    ['database', `${database.path}, ${formatSize(database.bytes)}, schema ${database.schemaVersion}`],
+    [
+      'versions',
+      Object.entries(report.versions)
+        .map(([name, version]) => `${name} ${version}`)
+        .join(', '),
+    ],
+  ]
+  const tables = report.tables.map(
+    ({ table, rows, bytes }) =>
+      `  ${table.padEnd(18)}${rows.toLocaleString('en').padStart(14)} rows${bytes === null ? '' : formatSize(bytes).padStart(12)}`,
+  )
+  return [...facts.map(([name, value]) => `${name.padEnd(14)}${value}`), 'tables', ...tables].join('\n')
+}
+
+function formatSize(bytes: number): string {
+  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(0)} kiB`
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+}

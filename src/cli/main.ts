@@ -1,0 +1,54 @@
+#!/usr/bin/env node
+import { messageOf, UsageError } from '../lib/errors.js'
+import { DatabaseMissing } from '../store/open.js'
+import { COMMANDS, type Command } from './config.js'
+import { formatCommandHelp, formatHelp } from './helpText.js'
+import { type ParsedArgs, parseArgs } from './parseArgs.js'
+
+/* The composition root. Commands are loaded when they are called, so that `cairn --help` does not load a chain. */
+
+type Run = (args: ParsedArgs) => Promise<number>
+
+const RUNS: { readonly [K in Exclude<Command, 'help'>]: () => Promise<Run> } = {
+  import: async () => (await import('./commands/import.js')).runImport,
+  serve: async () => (await import('./commands/serve.js')).runServe,
+  keys: async () => (await import('./commands/keys.js')).runKeys,
+  status: async () => (await import('./commands/status.js')).runStatus,
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const [name, ...rest] = args
+  if (name === undefined) {
+    process.stderr.write(`${formatHelp()}\n`)
+    return 2
+  }
+  if (name === '--version' || name === '-v') return print((await import('../rpc/openContext.js')).packageVersion())
+  if (name === '--help' || name === '-h') return print(formatHelp())
+  const command = requireCommand(name)
+  if (command === 'help')
+    return print(rest[0] === undefined ? formatHelp() : formatCommandHelp(requireCommand(rest[0])))
+  const parsed = parseArgs(command, rest, process.env)
+  if (parsed.help) return print(formatCommandHelp(command))
+  const run = await RUNS[command]()
+  return run(parsed)
+}
+
+function requireCommand(name: string): Command {
+  const command = COMMANDS.find((candidate) => candidate === name)
+  if (command === undefined) throw new UsageError(`unknown command '${name}'; see 'cairn help'`)
+  return command
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return 0
+}
+
+/** 2 when the command was used wrongly, 1 when its work failed; one line says why. */
+function fail(error: unknown): number {
+  process.stderr.write(`cairn: ${messageOf(error).split('\n')[0]}\n`)
+  const wrong = error instanceof UsageError || error instanceof DatabaseMissing
+  return wrong ? 2 : 1
+}
+
+process.exitCode = await main(process.argv.slice(2)).catch(fail)

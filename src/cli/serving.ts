@@ -1,0 +1,141 @@
+import type { AddressInfo } from 'node:net'
+import { formatData } from '../lib/hex.js'
+import { createLogger, type LogLevel } from '../lib/logger.js'
+import type { RpcContext, RpcLimits } from '../rpc/context.js'
+import { createDispatcher, type MethodTable } from '../rpc/dispatch.js'
+import { openContext, packageVersion } from '../rpc/openContext.js'
+import { createAccess } from '../server/access.js'
+import { type CorsPolicy, isLoopback } from '../server/cors.js'
+import type { HealthReport } from '../server/health.js'
+import { createHttpServer } from '../server/http.js'
+import { attachWebSocket } from '../server/websocket.js'
+import { createApiKeyReader } from '../store/apiKeys.js'
+import type { Database } from '../store/open.js'
+import { createReaderPool, type ReaderPool } from '../workers/readerPool.js'
+
+/** After this long, a server that stops no longer waits for requests: above the longest that a request may take. */
+const STOP_MS = 15_000
+
+/** What to serve, and how. */
+export interface ServingOptions {
+  readonly datadir: string
+  readonly host: string
+  /** 0: a free one. */
+  readonly port: number
+  readonly open: boolean
+  readonly cors: CorsPolicy
+  readonly rateLimitRps: number
+  readonly scanThreads: number
+  readonly evmThreads: number
+  readonly limits: RpcLimits
+  readonly logLevel: LogLevel
+  /** URL of the module that exports the method table `METHODS`. */
+  readonly methodsModule: string
+}
+
+/** A server that answers. */
+export interface Serving {
+  readonly url: string
+  /** False when calls need a key and there is none. */
+  readonly reachable: boolean
+  readonly pool: ReaderPool
+  /** Takes no more requests, answers those under way, and ends everything; within 15 s whatever happens. */
+  close(): Promise<void>
+}
+
+/** Opens the database of `datadir`, its reader threads and the port. Resolves when calls are answered; the threads go on
+ *  starting then, and their first requests wait for them.
+ *  @throws DatabaseMissing, and an error with `code` when the port cannot be had. */
+export async function startServing(options: ServingOptions): Promise<Serving> {
+  const log = createLogger(options.logLevel)
+  const { context, db, close: closeContext } = openContext({ datadir: options.datadir, limits: options.limits, log })
+  const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
+  const keys = createApiKeyReader(db)
+  let serving = true
+  const access = createAccess({ keys, open: options.open, rateLimitRps: options.rateLimitRps })
+  let pool: ReaderPool | undefined
+  const remote = { run: (...call: Parameters<ReaderPool['run']>) => pool!.run(...call) }
+  const dispatcher = createDispatcher({ methods: METHODS, context, remote, log })
+  const health = createHealthReporter(context, db, () => serving)
+  const serverOptions = { dispatcher, access, cors: options.cors, health, log, keys }
+  const server = createHttpServer(serverOptions)
+  const sockets = attachWebSocket(server, serverOptions)
+  try {
+    await listen(server, options)
+  } catch (error) {
+    sockets.close()
+    closeContext()
+    throw error
+  }
+  // After the port, which has to be there before the process is kept busy by starting threads.
+  const started = createReaderPool({ ...options, log })
+  pool = started
+
+  let closing: Promise<void> | undefined
+  const close = async () => {
+    serving = false
+    sockets.close()
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    server.closeIdleConnections()
+    const deadline = setTimeout(() => {
+      sockets.terminate()
+      server.closeAllConnections()
+    }, STOP_MS)
+    // Connections that were busy become idle without the server looking at them again.
+    const sweep = setInterval(() => server.closeIdleConnections(), 100)
+    await closed
+    clearTimeout(deadline)
+    clearInterval(sweep)
+    await started.close()
+    closeContext()
+  }
+  return {
+    url: formatUrl(server.address() as AddressInfo),
+    reachable: options.open || keys.hasAny(),
+    pool: started,
+    close: () => {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+function listen(
+  server: ReturnType<typeof createHttpServer>,
+  { host, port }: { host: string; port: number },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function formatUrl({ address, family, port }: AddressInfo): string {
+  if (isLoopback(address) && address !== '::1') return `http://127.0.0.1:${port}`
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/** What `/health` says of an open database. */
+function createHealthReporter(context: RpcContext, db: Database, serving: () => boolean): () => HealthReport {
+  const version = packageVersion()
+  const migrations = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
+  return () => {
+    const coverage = context.chain.coverage()
+    const head = coverage && context.chain.blockByNumber(coverage.head)
+    const l2Head = context.l2.head()
+    return {
+      serving: serving(),
+      version,
+      schemaVersion: migrations.get()!,
+      chainId: coverage === undefined ? null : String(context.chain.chainId()),
+      head: head ? { number: head.header.number, hash: formatData(head.hash) } : null,
+      coverage: coverage
+        ? { first: coverage.first, head: coverage.head, stateFirst: coverage.stateFirst ?? null }
+        : null,
+      l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
+    }
+  }
+}
