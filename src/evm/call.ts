@@ -1,4 +1,4 @@
-import { eoaCode7702RecoverAuthority, Address } from '@ethereumjs/util'
+import { Address, eoaCode7702RecoverAuthority } from '@ethereumjs/util'
 import { blobBaseFee } from '../chain/eth/fees.js'
 import type { ChainSpec, Rules } from '../chain/eth/forks.js'
 import type { Authorization, Header } from '../chain/eth/types.js'
@@ -187,7 +187,9 @@ function effectivePrice(request: CallRequest, header: Header, gasLimit: bigint):
   const cap = gasPrice ?? maxFeePerGas ?? 0n
   const tip = gasPrice ?? maxPriorityFeePerGas ?? 0n
   if (cap < tip) {
-    throw new CallFailed(`max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: ${tip}, maxFeePerGas: ${cap}`)
+    throw new CallFailed(
+      `max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: ${tip}, maxFeePerGas: ${cap}`,
+    )
   }
   if (cap === 0n) return 0n
   if (cap < baseFee) {
@@ -212,7 +214,9 @@ async function checkFunds(
   if (blobs > 0n && blobCap > 0n && header.excessBlobGas !== undefined) {
     const blobFee = blobBaseFee(header.excessBlobGas, rules)
     if (blobCap < blobFee) {
-      throw new CallFailed(`max fee per blob gas less than block blob gas fee: maxFeePerBlobGas: ${blobCap}, blobBaseFee: ${blobFee}`)
+      throw new CallFailed(
+        `max fee per blob gas less than block blob gas fee: maxFeePerBlobGas: ${blobCap}, blobBaseFee: ${blobFee}`,
+      )
     }
   }
   const needed = maxFee * gasLimit + (request.value ?? 0n) + blobs * 131_072n * blobCap

@@ -20,7 +20,10 @@ export async function checkTransaction(
   const { gasLimit, nonce } = transaction
   const available = header.gasLimit - gasUsedBefore
   if (gasLimit > available) {
-    return { rule: 'block gas limit', detail: `gas limit ${gasLimit} is above the ${available} that the block has left` }
+    return {
+      rule: 'block gas limit',
+      detail: `gas limit ${gasLimit} is above the ${available} that the block has left`,
+    }
   }
   const fees = checkFees(transaction, header, rules)
   if (fees) return fees
@@ -28,7 +31,10 @@ export async function checkTransaction(
   const account = await overlay.getAccount(sender)
   const expected = account?.nonce ?? 0n
   if (nonce !== expected) {
-    return { rule: 'nonce', detail: `too ${nonce < expected ? 'low' : 'high'}: the sender's is ${expected}, got ${nonce}` }
+    return {
+      rule: 'nonce',
+      detail: `too ${nonce < expected ? 'low' : 'high'}: the sender's is ${expected}, got ${nonce}`,
+    }
   }
   if (nonce >= MAX_NONCE) return { rule: 'nonce', detail: `${nonce} cannot be increased (EIP-2681)` }
   if (account?.isContract() && !(await isDelegated(overlay, sender, rules))) {
@@ -40,7 +46,11 @@ export async function checkTransaction(
   return undefined
 }
 
-function checkFees(transaction: Transaction, header: Header, rules: Rules): { rule: string; detail: string } | undefined {
+function checkFees(
+  transaction: Transaction,
+  header: Header,
+  rules: Rules,
+): { rule: string; detail: string } | undefined {
   const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n
   const { maxPriorityFeePerGas: priority, maxFeePerBlobGas } = transaction
   if (priority !== undefined && priority > maxFee) {

@@ -1,5 +1,5 @@
-import { Account, Address } from '@ethereumjs/util'
 import type { EVMResult } from '@ethereumjs/evm'
+import { Account, Address } from '@ethereumjs/util'
 import { type RunTxResult, runTx } from '@ethereumjs/vm'
 import { bloomOf } from '../chain/eth/bloom.js'
 import { blobBaseFee } from '../chain/eth/fees.js'
@@ -214,4 +214,3 @@ async function moveDaoBalances(overlay: Overlay): Promise<void> {
   }
   await overlay.putAccount(refund, refundAccount)
 }
-

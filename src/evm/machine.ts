@@ -3,8 +3,8 @@ import { createEVM, type EVM } from '@ethereumjs/evm'
 import { paramsTx } from '@ethereumjs/tx'
 import { Address, type KZG } from '@ethereumjs/util'
 import { createVM, type RunTxOpts, type VM } from '@ethereumjs/vm'
-import { type ChainSpec, FORKS, type Fork, type Rules } from '../chain/eth/forks.js'
 import { blobBaseFee } from '../chain/eth/fees.js'
+import { type ChainSpec, FORKS, type Fork, type Rules } from '../chain/eth/forks.js'
 import type { Header } from '../chain/eth/types.js'
 import { concatBytes } from '../lib/bytes.js'
 import { keccak256, recoverPublicKey } from '../lib/crypto.js'
@@ -87,7 +87,10 @@ function packageCrypto(): CustomCrypto {
       return recoverPublicKey(hash, recoveryId, r, s)
     },
     ecdsaRecover: (signature, recoveryId, hash) =>
-      concatBytes(Uint8Array.of(4), recoverPublicKey(hash, recoveryId, signature.subarray(0, 32), signature.subarray(32, 64))),
+      concatBytes(
+        Uint8Array.of(4),
+        recoverPublicKey(hash, recoveryId, signature.subarray(0, 32), signature.subarray(32, 64)),
+      ),
   }
 }
 
@@ -108,7 +111,12 @@ async function loadKzg(): Promise<KZG> {
 
 /** What the EVM asks of a block: made from a header without the package's checks, which `ingest/verify` has done.
  *  `baseFeePerGas` may be overridden, as `eth_call` does. */
-export function createPackageBlock(common: Common, header: Header, rules: Rules, baseFeePerGas = header.baseFeePerGas): PackageBlock {
+export function createPackageBlock(
+  common: Common,
+  header: Header,
+  rules: Rules,
+  baseFeePerGas = header.baseFeePerGas,
+): PackageBlock {
   const blobGasPrice = header.excessBlobGas === undefined ? 0n : blobBaseFee(header.excessBlobGas, rules)
   return {
     common,

@@ -245,7 +245,11 @@ function collectChanges(
     if (cleared && existed) incarnation += 1
     if (!existed || incarnation !== before.incarnation || !sameAccount(before.account!, account)) {
       const codeHash = equalBytes(account.codeHash, EMPTY_CODE_HASH) ? undefined : account.codeHash
-      changes.accounts.push({ address, incarnation, account: { nonce: account.nonce, balance: account.balance, codeHash } })
+      changes.accounts.push({
+        address,
+        incarnation,
+        account: { nonce: account.nonce, balance: account.balance, codeHash },
+      })
     }
     const fresh = !existed || incarnation !== before.incarnation
     for (const slotKey of cleared ? values.keys() : slots) {

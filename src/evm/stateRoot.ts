@@ -37,7 +37,8 @@ export function createStateRoot(reader: StateReader): StateRoot {
 
   const storageTrieOf = (address: Uint8Array, empty: boolean): StateTrie => {
     const key = keyOf(address)
-    const trie = (empty ? undefined : storageTries.get(key)) ?? (empty ? createStateTrie() : buildStorageTrie(reader, address))
+    const trie =
+      (empty ? undefined : storageTries.get(key)) ?? (empty ? createStateTrie() : buildStorageTrie(reader, address))
     storageTries.delete(key) // to the end: the last used
     storageTries.set(key, trie)
     return trie

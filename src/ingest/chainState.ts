@@ -47,13 +47,14 @@ export async function openWritableChain(
   const heldMode = meta.get<StateMode>(META_STATE_MODE)
   const stateMode = heldMode ?? wantedMode ?? 'execute'
   if (wantedMode !== undefined && wantedMode !== stateMode) {
-    throw new UsageError(`--state ${wantedMode}: the database was begun with --state ${stateMode}; use another --datadir`)
+    throw new UsageError(
+      `--state ${wantedMode}: the database was begun with --state ${stateMode}; use another --datadir`,
+    )
   }
   const spec = specOfSource(source)
   const reader = createChainReader(db)
   const writer = createChainWriter(db)
-  const newExecutor = () =>
-    createExecutor(spec, createStateReader(db), (number) => reader.blockByNumber(number)?.hash)
+  const newExecutor = () => createExecutor(spec, createStateReader(db), (number) => reader.blockByNumber(number)?.hash)
   const executor = stateMode === 'execute' ? newExecutor() : undefined
   if (!held) {
     const genesis = genesisOfSource(source)

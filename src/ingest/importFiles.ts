@@ -114,7 +114,9 @@ export function recogniseKind(path: string): FileKind {
   if (recogniseEra1(head)) return ERA1
   if (recogniseChainRlp(head)) return CHAIN_RLP
   if (recogniseL2(head)) return 'starknet'
-  throw new UsageError(`${path}: neither RLP blocks, era1, nor layer-2 JSON; say --kind ${FILE_KINDS.join('|')} if it is`)
+  throw new UsageError(
+    `${path}: neither RLP blocks, era1, nor layer-2 JSON; say --kind ${FILE_KINDS.join('|')} if it is`,
+  )
 }
 
 /** The chain of a genesis file in geth's format. @throws UsageError when it cannot be read or is no JSON. */
@@ -125,4 +127,3 @@ export function readGenesisFile(path: string): ChainSource {
     throw new UsageError(`--genesis ${path}: ${messageOf(cause)}`, { cause })
   }
 }
-

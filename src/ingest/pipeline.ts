@@ -122,7 +122,13 @@ function isHeld({ reader }: WritableChain, { hash, header }: Block, head: Head |
   const held = reader.blockByNumber(header.number)
   if (held && equalBytes(held.hash, hash)) return true
   const expected = held ? formatData(held.hash) : 'no block before the first one held'
-  throw new InvalidBlock({ blockNumber: header.number, blockHash: hash, check: 'canonical block', expected, actual: formatData(hash) })
+  throw new InvalidBlock({
+    blockNumber: header.number,
+    blockHash: hash,
+    check: 'canonical block',
+    expected,
+    actual: formatData(hash),
+  })
 }
 
 /** A verified block, ready to be stored. */
@@ -165,7 +171,9 @@ async function verifyBodyOrExplain({ spec, executor }: WritableChain, block: Blo
 async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<AcceptedBlock> {
   const { block, totalDifficulty } = raw
   if (totalDifficulty === undefined) {
-    throw new UsageError('--state none takes its first block from an era1 file, which holds receipts and total difficulty')
+    throw new UsageError(
+      '--state none takes its first block from an era1 file, which holds receipts and total difficulty',
+    )
   }
   if (block.header.number === 0) {
     const genesis = await chain.genesisBlock()
@@ -185,7 +193,13 @@ function execute(executor: Executor, block: Block, rules: Rules): Promise<Execut
     const { header } = block
     if (error instanceof InvalidTransaction || error instanceof SystemCallFailed) {
       const check = error instanceof InvalidTransaction ? `transaction: ${error.rule}` : 'system call'
-      throw new InvalidBlock({ blockNumber: header.number, blockHash: block.hash, check, detail: error.message, cause: error })
+      throw new InvalidBlock({
+        blockNumber: header.number,
+        blockHash: block.hash,
+        check,
+        detail: error.message,
+        cause: error,
+      })
     }
     throw error
   })

@@ -61,7 +61,13 @@ function show(value: unknown): string {
 /** Checks a header against its parent and the rules in force at it. The proof-of-work seal is not checked: nonce and mix
  *  hash of Ethash are taken as they are.
  *  Rules: Yellow Paper 4.3.4, EIP-779, 1559, 3675, 4399, 4844, 4788, 4895, 7685, 7918. @throws InvalidBlock */
-export function verifyHeader(header: Header, blockHash: Uint8Array, parent: ParentBlock, rules: Rules, spec: ChainSpec): void {
+export function verifyHeader(
+  header: Header,
+  blockHash: Uint8Array,
+  parent: ParentBlock,
+  rules: Rules,
+  spec: ChainSpec,
+): void {
   const refuse = refuserOf(header.number, blockHash)
   if (header.number !== parent.header.number + 1) refuse('number', parent.header.number + 1, header.number)
   if (!equalBytes(header.parentHash, parent.hash)) refuse('parent hash', parent.hash, header.parentHash)
@@ -126,7 +132,8 @@ function verifySeal(header: Header, parent: Header, rules: Rules, spec: ChainSpe
 
 function verifyForkFields(header: Header, parent: Header, rules: Rules, refuse: Refuse): void {
   const requirePresence = (name: string, value: unknown, required: boolean) => {
-    if ((value !== undefined) !== required) refuse(name, required ? `a value from ${rules.fork} on` : `none at ${rules.fork}`, value)
+    if ((value !== undefined) !== required)
+      refuse(name, required ? `a value from ${rules.fork} on` : `none at ${rules.fork}`, value)
   }
   requirePresence('base fee', header.baseFeePerGas, rules.has('london'))
   requirePresence('withdrawals root', header.withdrawalsRoot, rules.has('shanghai'))
@@ -155,7 +162,8 @@ const MAX_BLOCK_SIZE = 8_388_608 // EIP-7934: 10 MiB less a margin of 2 MiB
 export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
   const { header, transactions, uncles, withdrawals } = block
   const refuse = refuserOf(header.number, block.hash)
-  if (rules.has('osaka') && block.sizeBytes > MAX_BLOCK_SIZE) refuse('block size', `at most ${MAX_BLOCK_SIZE} bytes`, block.sizeBytes)
+  if (rules.has('osaka') && block.sizeBytes > MAX_BLOCK_SIZE)
+    refuse('block size', `at most ${MAX_BLOCK_SIZE} bytes`, block.sizeBytes)
   if (rules.isProofOfStake && uncles.length > 0) refuse('uncles', 'none under proof of stake', uncles.length)
   // A transaction that is wrong by itself says more than a root that differs because of it.
   let blobs = 0
@@ -189,11 +197,13 @@ function verifyTransaction(transaction: Transaction, rules: Rules, spec: ChainSp
   const { type, chainId, gasLimit, to, input } = transaction
   if (!rules.has(TYPE_FORKS[type])) refuse('type', `one that ${rules.fork} knows`, type)
   if (chainId !== undefined && chainId !== spec.chainId) refuse('chain id', spec.chainId, chainId)
-  if (chainId !== undefined && !rules.has('spuriousDragon')) refuse('chain id', `none at ${rules.fork} (EIP-155)`, chainId)
+  if (chainId !== undefined && !rules.has('spuriousDragon'))
+    refuse('chain id', `none at ${rules.fork} (EIP-155)`, chainId)
   if (rules.has('homestead') && hasHighS(transaction)) refuse('signature', 's in the lower half (EIP-2)', transaction.s)
   if (transaction.nonce >= MAX_UINT64) refuse('nonce', 'below 2^64 - 1 (EIP-2681)', transaction.nonce)
   if (gasLimit > MAX_UINT64) refuse('gas limit', 'at most 2^64 - 1', gasLimit)
-  if (rules.has('osaka') && gasLimit > MAX_TRANSACTION_GAS) refuse('gas limit', `at most ${MAX_TRANSACTION_GAS} (EIP-7825)`, gasLimit)
+  if (rules.has('osaka') && gasLimit > MAX_TRANSACTION_GAS)
+    refuse('gas limit', `at most ${MAX_TRANSACTION_GAS} (EIP-7825)`, gasLimit)
   if (rules.has('shanghai') && to === undefined && input.length > MAX_INITCODE_SIZE) {
     refuse('init code', `at most ${MAX_INITCODE_SIZE} bytes (EIP-3860)`, input.length)
   }
@@ -225,7 +235,12 @@ const UNCLE_GENERATIONS = 6 // Yellow Paper 4.3.4 (k)
 /** Checks the uncles of a block (Yellow Paper 4.3.4, 11.1): at most two, each a sibling of one of the last six ancestors'
  *  children, valid by itself, neither an ancestor nor included before. `rulesOf` gives the rules at an uncle.
  *  @throws InvalidBlock */
-export function verifyUncles(block: Block, ancestors: Ancestors, rulesOf: (header: Header) => Rules, spec: ChainSpec): void {
+export function verifyUncles(
+  block: Block,
+  ancestors: Ancestors,
+  rulesOf: (header: Header) => Rules,
+  spec: ChainSpec,
+): void {
   const { uncles, header } = block
   if (uncles.length === 0) return
   const refuse = refuserOf(header.number, block.hash)
@@ -252,7 +267,14 @@ export function verifyUncles(block: Block, ancestors: Ancestors, rulesOf: (heade
   }
 }
 
-function verifyUncle(uncle: Header, index: number, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
+function verifyUncle(
+  uncle: Header,
+  index: number,
+  parent: Header,
+  rules: Rules,
+  spec: ChainSpec,
+  refuse: Refuse,
+): void {
   const refuseUncle: Refuse = (check, expected, actual) => refuse(`uncle ${index}: ${check}`, expected, actual)
   if (uncle.number !== parent.number + 1) refuseUncle('number', parent.number + 1, uncle.number)
   verifyHeaderFields(uncle, parent, rules, spec, refuseUncle)

@@ -46,7 +46,11 @@ export interface ChainWriter {
 
 /** A writer over a database opened for writing. */
 export function createChainWriter(db: Database): ChainWriter {
-  const control = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT'), rollback: db.prepare('ROLLBACK') }
+  const control = {
+    begin: db.prepare('BEGIN IMMEDIATE'),
+    commit: db.prepare('COMMIT'),
+    rollback: db.prepare('ROLLBACK'),
+  }
   const insertRows = createBlockInserts(db)
   let state = createStateInserts(db)
   let nextIds: { tx: number; log: number } | undefined

@@ -92,7 +92,12 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: number, pare
   }
   const paris = FORKS.indexOf('paris')
   const { terminalTotalDifficulty: terminal } = spec
-  if (order < paris && terminal !== undefined && parentTotalDifficulty !== undefined && parentTotalDifficulty >= terminal) {
+  if (
+    order < paris &&
+    terminal !== undefined &&
+    parentTotalDifficulty !== undefined &&
+    parentTotalDifficulty >= terminal
+  ) {
     fork = 'paris'
     order = paris
   }
