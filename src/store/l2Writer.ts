@@ -71,6 +71,7 @@ export function createL2Writer(db: Database): L2Writer {
       throw refuse(block, 'status', 'ACCEPTED_ON_L2 or ACCEPTED_ON_L1, since it is held as canonical', block.status)
     }
     if (rows.isRejected(hash)) return 'skipped'
+    checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
     rows.insert(headerOf(block, verdict), block, { canonical: 0, verified: verifiedColumn(verdict), raw })
     return 'rejected-upstream'
   }

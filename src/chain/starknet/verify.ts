@@ -48,6 +48,8 @@ export function verifyL2Block(
   pedersenPairs: PairHasher,
 ): L2Verdict {
   if (block.hash === undefined || block.number === undefined) return { kind: 'incomplete', reason: 'it has no hash' }
+  if (block.parentHash === undefined) return { kind: 'incomplete', reason: 'it does not name its parent' }
+  if (block.newRoot === undefined) return { kind: 'incomplete', reason: 'it lacks its state root' }
   if (block.version === undefined) return { kind: 'incomplete', reason: 'it does not name its version' }
   const rules = hashRulesOf(block.version)
   if (rules === undefined) return { kind: 'incomplete', reason: `the rules of version ${block.version} are not known` }

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createL2Verifier, L2VerifierFailed } from '../../src/workers/l2Verifier.js'
+import { makeBlock, makeChain } from '../support/l2Blocks.js'
+
+test('threads give each block its own verdict', async (t) => {
+  const verifier = createL2Verifier({ threads: 2 })
+  t.after(() => verifier.close())
+  const blocks = makeChain(1, 12).map((block, i) => (i % 3 === 0 ? { ...block, timestamp: 1 } : block))
+  const verdicts = await Promise.all(blocks.map((block) => verifier.verify(block)))
+  assert.deepEqual(
+    verdicts.map(({ kind }) => kind),
+    blocks.map((_, i) => (i % 3 === 0 ? 'mismatch' : 'match')),
+  )
+})
+
+test('what is no felt fails that block alone', async (t) => {
+  const verifier = createL2Verifier({ threads: 1 })
+  t.after(() => verifier.close())
+  const bad = {
+    ...makeBlock({ number: 1 }),
+    version: '',
+    transactions: [{ hash: -1n, kind: 'INVOKE' as const, signature: [] }],
+    transactionHashes: [-1n],
+    counts: {},
+  }
+  await assert.rejects(verifier.verify(bad, 'mainnet'), L2VerifierFailed)
+  assert.equal((await verifier.verify(makeBlock({ number: 1 }))).kind, 'match')
+})
+
+test('closing gives up what waits', async () => {
+  const verifier = createL2Verifier({ threads: 1 })
+  const waiting = makeChain(1, 5).map((block) => verifier.verify(block))
+  const outcomes = Promise.allSettled(waiting)
+  await verifier.close()
+  for (const outcome of await outcomes) {
+    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof L2VerifierFailed)
+  }
+  await assert.rejects(verifier.verify(makeBlock({ number: 1 })), L2VerifierFailed)
+})
