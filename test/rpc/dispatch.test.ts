@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DeadlineExceeded } from '../../src/lib/deadline.js'
+import type { Logger } from '../../src/lib/logger.js'
+import { silentLogger } from '../../src/lib/logger.js'
+import type { RpcContext } from '../../src/rpc/context.js'
+import { createDispatcher, type RemoteRunner } from '../../src/rpc/dispatch.js'
+import type { RpcOutcome } from '../../src/rpc/envelope.js'
+import { defineMethod, JsonBytes, type Method } from '../../src/rpc/method.js'
+import { address, arrayOf, boolean, objectOf, optional, quantity, required } from '../../src/rpc/params.js'
+
+type Parsed = { result?: unknown; error?: { code: number; message: string } }
+
+/** Calls one method whose handler is given, without a database: the handlers here look at nothing of the context. */
+async function call(
+  method: Partial<Method> & Pick<Method, 'handler'>,
+  params: unknown,
+  options: { remote?: RemoteRunner; log?: Logger } = {},
+): Promise<Parsed> {
+  const { log = silentLogger, remote = { run: () => assert.fail('nothing is to run elsewhere') } } = options
+  const whole = defineMethod({
+    name: 'm',
+    summary: '',
+    cost: 'point',
+    params: [],
+    result: { name: 'r', schema: {} },
+    errors: [],
+    ...method,
+  } as Method)
+  const context = { log } as RpcContext
+  const dispatcher = createDispatcher({ methods: new Map([['m', whole]]), context, remote, log })
+  const outcome: RpcOutcome = await dispatcher.dispatch({ method: 'm', params, idText: '1' })
+  return 'error' in outcome ? outcome : { result: JSON.parse(Buffer.from(outcome.result).toString()) }
+}
+
+const two = {
+  params: [required('amount', quantity, ''), optional('flag', boolean, '', false)],
+  handler: (_context: RpcContext, ...values: unknown[]) => values.map(String),
+} as unknown as Method
+
+test('parameters are taken in their order or by name', async () => {
+  assert.deepEqual(await call(two, ['0x1', true]), { result: ['1', 'true'] })
+  assert.deepEqual(await call(two, ['0x1']), { result: ['1', 'false'] })
+  assert.deepEqual(await call(two, ['0x1', null]), { result: ['1', 'false'] })
+  assert.deepEqual(await call(two, { flag: true, amount: '0x1' }), { result: ['1', 'true'] })
+  assert.deepEqual(await call({ handler: () => 1 }, undefined), { result: 1 })
+  assert.deepEqual(await call({ handler: () => 1 }, null), { result: 1 })
+  assert.deepEqual(await call({ handler: () => 1 }, {}), { result: 1 })
+})
+
+test('too many, too few and wrong parameters are refused in the words of geth', async () => {
+  const refusal = async (params: unknown) => (await call(two, params)).error
+  assert.deepEqual(await refusal(['0x1', true, 3]), { code: -32602, message: 'too many arguments, want at most 2' })
+  assert.deepEqual(await refusal([]), { code: -32602, message: 'missing value for required argument 0' })
+  assert.deepEqual(await refusal(undefined), { code: -32602, message: 'missing value for required argument 0' })
+  assert.deepEqual(await refusal([null]), { code: -32602, message: 'missing value for required argument 0' })
+  assert.deepEqual(await refusal({ flag: true }), { code: -32602, message: 'missing value for required argument 0' })
+  assert.deepEqual(await refusal(['0x1', 'no']), {
+    code: -32602,
+    message: 'invalid argument 1: flag: expected true or false, got "no"',
+  })
+  assert.deepEqual(await refusal({ amount: '0x1', sum: 3 }), {
+    code: -32602,
+    message: 'unknown parameter "sum", want amount, flag',
+  })
+  assert.deepEqual(await refusal('text'), { code: -32602, message: 'params: expected an array or an object' })
+})
+
+test('the place inside a parameter is named', async () => {
+  const filter = objectOf({ address: arrayOf(address) })
+  const method = { params: [required('filter', filter, '')], handler: () => 1 } as unknown as Method
+  const { error } = await call(method, [{ address: ['0x12'] }])
+  assert.equal(error?.message, 'invalid argument 0: filter.address[0]: expected 20-byte data, got "0x12"')
+})
+
+test('a member of the prototype is not a parameter by name', async () => {
+  const method = { params: [optional('toString', boolean, '')], handler: (_c: RpcContext, v: unknown) => v ?? null }
+  assert.deepEqual(await call(method as unknown as Method, {}), { result: null })
+})
+
+test('bytes of JSON go out as they are, and nothing is null', async () => {
+  assert.deepEqual(await call({ handler: () => new JsonBytes(Buffer.from('{"a":1}')) }, []), { result: { a: 1 } })
+  assert.deepEqual(await call({ handler: async () => undefined }, []), { result: null })
+})
+
+test('what nobody foresaw is an internal error with a request id in the log and nothing on the wire', async () => {
+  const lines: object[] = []
+  const log: Logger = { ...silentLogger, error: (fields) => void lines.push(fields) }
+  const secret = new TypeError('the inside')
+  for (const handler of [
+    () => {
+      throw secret
+    },
+    () => Promise.reject(secret),
+    () => ({ a: 1n }), // cannot be written as JSON
+  ]) {
+    const { error } = await call({ handler }, [], { log })
+    assert.deepEqual(error, { code: -32603, message: 'internal error' })
+  }
+  assert.equal(lines.length, 3)
+  for (const line of lines) assert.match((line as { requestId: string }).requestId, /^[0-9a-f-]{36}$/)
+})
+
+test('a passed deadline is named by what was asked for', async () => {
+  const handler = () => {
+    throw new DeadlineExceeded(5000)
+  }
+  assert.deepEqual((await call({ handler }, [])).error, { code: -32005, message: 'query timeout exceeded' })
+})
+
+test('methods of other costs run elsewhere, after their parameters were counted', async () => {
+  const asked: unknown[] = []
+  const remote: RemoteRunner = {
+    run: async (...request) => {
+      asked.push(request)
+      return { result: Buffer.from('7') }
+    },
+  }
+  assert.deepEqual(await call({ ...two, cost: 'evm' }, ['0x1'], { remote }), { result: 7 })
+  assert.deepEqual(asked, [['evm', 'm', ['0x1']]])
+  assert.equal((await call({ ...two, cost: 'scan' }, [], { remote })).error?.code, -32602)
+  assert.equal(asked.length, 1)
+})
+
+test('an unknown method is named', async () => {
+  const dispatcher = createDispatcher({
+    methods: new Map(),
+    context: {} as RpcContext,
+    remote: { run: () => assert.fail('nothing is to run elsewhere') },
+    log: silentLogger,
+  })
+  assert.deepEqual(await dispatcher.dispatch({ method: 'eth_x', params: [], idText: '1' }), {
+    error: { code: -32601, message: 'the method eth_x does not exist/is not available' },
+  })
+})

@@ -1,0 +1,57 @@
+import { type Serving, type ServingOptions, startServing } from '../../src/cli/serving.js'
+import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
+import { openForWriting } from '../../src/store/open.js'
+import { temporaryDirectory } from './temporary.js'
+
+/** Where the tests' method table is. */
+export const TEST_METHODS = new URL('./testMethods.js', import.meta.url).href
+
+/** A server with the tests' methods over an empty database of its own, on a free port; stopped when the test ends. */
+export async function startTestServer(
+  t: { after(callback: () => void | Promise<void>): void },
+  options: Partial<ServingOptions> = {},
+): Promise<Serving & { datadir: string }> {
+  const datadir = temporaryDirectory(t)
+  openForWriting(datadir).close()
+  const serving = await startServing({
+    datadir,
+    host: '127.0.0.1',
+    port: 0,
+    open: true,
+    cors: '*',
+    rateLimitRps: 0,
+    scanThreads: 1,
+    evmThreads: 1,
+    limits: DEFAULT_LIMITS,
+    logLevel: 'silent',
+    methodsModule: TEST_METHODS,
+    ...options,
+  })
+  t.after(() => serving.close())
+  return { ...serving, datadir }
+}
+
+/** The status and the parsed body of a POST. */
+export async function post(
+  url: string,
+  body: unknown,
+  headers: Record<string, string> = { 'Content-Type': 'application/json' },
+): Promise<{ status: number; headers: Headers; text: string; json: Answer & Answer[] }> {
+  const payload = typeof body === 'string' ? body : JSON.stringify(body)
+  const response = await fetch(url, { method: 'POST', body: payload, headers })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: text === '' ? undefined : JSON.parse(text) }
+}
+
+/** A JSON-RPC answer. */
+export interface Answer {
+  jsonrpc: string
+  id: unknown
+  result?: unknown
+  error?: { code: number; message: string; data?: unknown }
+}
+
+/** A request with id 1. */
+export function request(method: string, ...params: unknown[]): object {
+  return { jsonrpc: '2.0', id: 1, method, params }
+}

@@ -1,0 +1,112 @@
+import { defineMethod, type Method } from '../../src/rpc/method.js'
+import { boolean, optional, quantity, required, text } from '../../src/rpc/params.js'
+
+/* A method table of the tests' own: loaded by the server and by its reader threads, as src/rpc/methods.ts otherwise. */
+
+const value = { name: 'value', schema: {} }
+
+const echo = defineMethod({
+  name: 'test_echo',
+  summary: 'Its parameters.',
+  cost: 'point',
+  params: [required('word', text, 'A word.'), optional('loud', boolean, 'Whether in capitals.', false)],
+  result: value,
+  errors: [],
+  handler: (_context, word, loud) => (loud ? word.toUpperCase() : word),
+})
+
+const long = defineMethod({
+  name: 'test_long',
+  summary: 'A text of that length.',
+  cost: 'point',
+  params: [required('length', quantity, 'Its length.')],
+  result: value,
+  errors: [],
+  handler: (_context, length) => 'x'.repeat(Number(length)),
+})
+
+const broken = defineMethod({
+  name: 'test_broken',
+  summary: 'Fails in a way that nobody foresaw.',
+  cost: 'point',
+  params: [],
+  result: value,
+  errors: [],
+  handler: () => {
+    throw new TypeError('a secret of the inside')
+  },
+})
+
+const scan = defineMethod({
+  name: 'test_scan',
+  summary: 'A word from a reader thread.',
+  cost: 'scan',
+  params: [required('word', text, 'A word.')],
+  result: value,
+  errors: [],
+  handler: (_context, word) => word,
+})
+
+const wait = defineMethod({
+  name: 'test_wait',
+  summary: 'A word from a reader thread after that many milliseconds.',
+  cost: 'scan',
+  params: [required('milliseconds', quantity, 'How long.')],
+  result: value,
+  errors: [],
+  handler: (_context, milliseconds) =>
+    new Promise((resolve) => setTimeout(() => resolve(`waited ${milliseconds}`), Number(milliseconds))),
+})
+
+const polite = defineMethod({
+  name: 'test_polite',
+  summary: 'Works for ever, but looks at its deadline.',
+  cost: 'scan',
+  params: [],
+  result: value,
+  errors: [],
+  handler: ({ deadline }) => {
+    for (;;) deadline.check()
+  },
+})
+
+const stuckScan = defineMethod({ ...spin('test_stuckScan'), cost: 'scan' })
+const stuckCall = defineMethod({ ...spin('test_stuckCall'), cost: 'evm' })
+
+function spin(name: string): Omit<Method, 'cost'> {
+  return {
+    name,
+    summary: 'Never ends and never looks up.',
+    params: [],
+    result: value,
+    errors: [],
+    handler: () => {
+      for (;;);
+    },
+  }
+}
+
+const call = defineMethod({
+  name: 'test_call',
+  summary: 'A word from a thread for calls.',
+  cost: 'evm',
+  params: [required('word', text, 'A word.')],
+  result: value,
+  errors: [],
+  handler: (_context, word) => word,
+})
+
+const crash = defineMethod({
+  name: 'test_crash',
+  summary: 'Ends its thread.',
+  cost: 'scan',
+  params: [],
+  result: value,
+  errors: [],
+  handler: () => process.exit(1),
+})
+
+/** The methods by name. */
+export const METHODS: ReadonlyMap<string, Method> = new Map(
+  [echo, long, broken, scan, wait, polite, stuckScan, stuckCall, call, crash].map((method) => [method.name, method]),
+)
