@@ -1,6 +1,6 @@
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { createGunzip, gunzipSync } from 'node:zlib'
+import { constants, createGunzip, gunzipSync } from 'node:zlib'
 import { messageOf, UsageError } from '../../lib/errors.js'
 import { SourceError } from '../source.js'
 
@@ -11,7 +11,7 @@ const WINDOW_BYTES = 4 * 1024 * 1024
 // A gzip file whose end is needed first is unpacked into memory: era1 files of mainnet have at most 0.7 GB.
 const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024
 
-/** The first bytes of a file, unpacked when it is gzip: at most 4,096 before unpacking. For telling its kind.
+/** The first bytes of a file, unpacked when it is gzip: of 65,536 before unpacking. For telling its kind.
  *  @throws UsageError when the file cannot be opened. */
 export function readHead(path: string): Uint8Array {
   const fd = openFile(path)
@@ -26,7 +26,7 @@ export function readHead(path: string): Uint8Array {
 
 function unpackHead(bytes: Uint8Array): Uint8Array {
   try {
-    return gunzipSync(bytes, { finishFlush: 2 }) // Z_SYNC_FLUSH: give what the part before the cut holds
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) // gives what lies before the cut
   } catch {
     return new Uint8Array(0)
   }
