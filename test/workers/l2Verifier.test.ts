@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { createL2Verifier, L2VerifierFailed } from '../../src/workers/l2Verifier.js'
 import { makeBlock, makeChain } from '../support/l2Blocks.js'
@@ -37,4 +38,18 @@ test('closing gives up what waits', async () => {
     assert.ok(outcome.status === 'rejected' && outcome.reason instanceof L2VerifierFailed)
   }
   await assert.rejects(verifier.verify(makeBlock({ number: 1 })), L2VerifierFailed)
+})
+
+test('a process waits for its threads to end', () => {
+  const moduleUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
+  const script = `
+    import { createL2Verifier } from ${moduleUrl('../../src/workers/l2Verifier.js')}
+    import { makeBlock } from ${moduleUrl('../support/l2Blocks.js')}
+    const verifier = createL2Verifier({ threads: 1 })
+    await verifier.verify(makeBlock({ number: 1 }))
+    await verifier.close()
+    console.log('closed')`
+  const run = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' })
+  assert.equal(run.stdout, 'closed\n')
+  assert.equal(run.status, 0)
 })
