@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { createL2Verifier, L2VerifierFailed } from '../../src/workers/l2Verifier.js'
 import { makeBlock, makeChain } from '../support/l2Blocks.js'
+import { temporaryDirectory } from '../support/temporary.js'
 
 test('threads give each block its own verdict', async (t) => {
   const verifier = createL2Verifier({ threads: 2 })
@@ -40,7 +43,7 @@ test('closing gives up what waits', async () => {
   await assert.rejects(verifier.verify(makeBlock({ number: 1 })), L2VerifierFailed)
 })
 
-test('a process waits for its threads to end', () => {
+test('a process waits for its threads to end', (t) => {
   const moduleUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
   const script = `
     import { createL2Verifier } from ${moduleUrl('../../src/workers/l2Verifier.js')}
@@ -49,7 +52,9 @@ test('a process waits for its threads to end', () => {
     await verifier.verify(makeBlock({ number: 1 }))
     await verifier.close()
     console.log('closed')`
-  const run = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' })
+  const path = join(temporaryDirectory(t), 'verify.mjs')
+  writeFileSync(path, script)
+  const run = spawnSync(process.execPath, [path], { encoding: 'utf8' })
   assert.equal(run.stdout, 'closed\n')
   assert.equal(run.status, 0)
 })
