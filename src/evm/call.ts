@@ -70,7 +70,7 @@ export function createCallRunner(chain: ChainReader, reader: StateReader) {
         return gas === undefined || gas > cap ? cap : gas
       },
       run: async (request, gasLimit) => {
-        machines ??= createMachines(spec, overlay, (number) => chain.blockByNumber(number)?.hash)
+        machines ??= createMachines(spec, overlay, (number) => chain.blockHash(number))
         const machine = await machines(rules)
         current = below
         try {

@@ -54,7 +54,7 @@ export async function openWritableChain(
   const spec = specOfSource(source)
   const reader = createChainReader(db)
   const writer = createChainWriter(db)
-  const newExecutor = () => createExecutor(spec, createStateReader(db), (number) => reader.blockByNumber(number)?.hash)
+  const newExecutor = () => createExecutor(spec, createStateReader(db), (number) => reader.blockHash(number))
   const executor = stateMode === 'execute' ? newExecutor() : undefined
   if (!held) {
     const genesis = genesisOfSource(source)

@@ -54,13 +54,17 @@ export async function importBlocks(
   let head = readHead(chain)
   let breathedMs = performance.now()
   try {
-    for await (const raw of source.blocks({ from: head?.header.number ?? 0 })) {
+    const passedOver = (number: number, hash: Uint8Array) => {
+      requireHeld(chain, number, hash)
+      summary.skipped++
+    }
+    for await (const raw of source.blocks({ from: head === undefined ? 0 : head.header.number + 1, passedOver })) {
       if (signal?.aborted) {
         summary.interrupted = true
         break
       }
-      if (isHeld(chain, raw.block, head)) {
-        summary.skipped++
+      if (head && raw.block.header.number <= head.header.number) {
+        passedOver(raw.block.header.number, raw.block.hash)
       } else {
         const accepted = await acceptBlock(chain, raw, head)
         batches.add(raw.block, accepted)
@@ -116,19 +120,12 @@ function readHead({ reader }: WritableChain): Head | undefined {
   return block && { hash: block.hash, header: block.header, totalDifficulty: block.totalDifficulty }
 }
 
-/** True when the chain has the block already. @throws InvalidBlock when it has another one of that number. */
-function isHeld({ reader }: WritableChain, { hash, header }: Block, head: Head | undefined): boolean {
-  if (head === undefined || header.number > head.header.number) return false
-  const held = reader.blockByNumber(header.number)
-  if (held && equalBytes(held.hash, hash)) return true
-  const expected = held ? formatData(held.hash) : 'no block before the first one held'
-  throw new InvalidBlock({
-    blockNumber: header.number,
-    blockHash: hash,
-    check: 'canonical block',
-    expected,
-    actual: formatData(hash),
-  })
+/** @throws InvalidBlock when the chain has another block of that number, or begins after it. */
+function requireHeld({ reader }: WritableChain, blockNumber: number, blockHash: Uint8Array): void {
+  const held = reader.blockHash(blockNumber)
+  if (held && equalBytes(held, blockHash)) return
+  const expected = held ? formatData(held) : 'none, since the first block held is later'
+  throw new InvalidBlock({ blockNumber, blockHash, check: 'canonical block', expected, actual: formatData(blockHash) })
 }
 
 /** A verified block, ready to be stored. */

@@ -14,6 +14,8 @@ export interface RawBlock {
 export interface BlockRange {
   /** Blocks of a lower number are not wanted: a source passes over them without decoding their bodies. */
   from?: number
+  /** Told of each block that is passed over. What it throws ends the iteration. */
+  passedOver?(number: number, hash: Uint8Array): void
 }
 
 /** Somewhere that blocks come from, in the order of their numbers. */

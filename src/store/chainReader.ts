@@ -66,6 +66,8 @@ export interface ChainReader {
   head(): number | undefined
   blockByNumber(number: number): StoredBlock | undefined
   blockNumberByHash(hash: Uint8Array): number | undefined
+  /** 32 bytes; undefined when the block is not held. */
+  blockHash(number: number): Uint8Array | undefined
   /** The block that holds log `logId`. */
   blockOfLog(logId: number): StoredBlock | undefined
   /** Hashes of the block's transactions in order, 32 bytes each. */
@@ -113,6 +115,7 @@ export function createChainReader(db: Database): ChainReader {
   )
   const selectBlock = db.prepare<[number], BlockRow>('SELECT * FROM blocks WHERE number = ?')
   const selectNumber = db.prepare<[Uint8Array], number>('SELECT number FROM blocks WHERE hash = ?').pluck()
+  const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
   const selectBlockOfLog = db.prepare<[number], BlockRow>(
     'SELECT * FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
   )
@@ -185,6 +188,7 @@ export function createChainReader(db: Database): ChainReader {
     },
     head: () => selectHead.get()?.head ?? undefined,
     blockByNumber: (number) => blockRow(selectBlock.get(number)),
+    blockHash: (number) => selectHash.get(number),
     blockNumberByHash: (hash) => selectNumber.get(hash),
     blockOfLog: (logId) => blockRow(selectBlockOfLog.get(logId)),
     transactionHashes: (block) => selectHashes.all(block.firstTx, block.firstTx + block.txCount),

@@ -85,7 +85,6 @@ export function createL2Verifier({ threads = defaultThreads() }: { threads?: num
       closed = true
       const workers = [...idle, ...busy.keys()]
       for (const job of waiting.splice(0)) job.reject(new L2VerifierFailed('the verifier of layer-2 blocks is closed'))
-      for (const worker of workers) worker.ref() // or the process ends before they have
       await Promise.all(
         workers.map((worker) => {
           worker.ref() // with nothing else to do, the process would end before its end was heard of

@@ -49,7 +49,8 @@ test('a process waits for its threads to end', (t) => {
     import { createL2Verifier } from ${moduleUrl('../../src/workers/l2Verifier.js')}
     import { makeBlock } from ${moduleUrl('../support/l2Blocks.js')}
     const verifier = createL2Verifier({ threads: 1 })
-    await verifier.verify(makeBlock({ number: 1 }))
+    for (const number of [1, 2, 3]) await verifier.verify(makeBlock({ number }))
+    await new Promise(setImmediate)
     await verifier.close()
     console.log('closed')`
   const path = join(temporaryDirectory(t), 'verify.mjs')

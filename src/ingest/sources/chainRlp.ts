@@ -1,6 +1,7 @@
 import { decodeBlock } from '../../chain/eth/block.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { DecodeError, measureRlp, type RlpSpan } from '../../chain/eth/rlp.js'
+import { keccak256 } from '../../lib/crypto.js'
 import { messageOf } from '../../lib/errors.js'
 import { type BlockRange, type BlockSource, type RawBlock, SourceError } from '../source.js'
 import { streamFile } from './fileBytes.js'
@@ -36,11 +37,13 @@ export function openChainRlp(path: string): BlockSource {
   return { kind: CHAIN_RLP, path, blocks: (range = {}) => readBlocks(path, range) }
 }
 
-async function* readBlocks(path: string, { from = 0 }: BlockRange): AsyncGenerator<RawBlock> {
+async function* readBlocks(path: string, { from = 0, passedOver }: BlockRange): AsyncGenerator<RawBlock> {
   let ordinal = 0
   for await (const { bytes, offset } of splitItems(path)) {
     try {
-      if (from === 0 || readNumber(bytes) >= from) yield { block: decodeBlock(bytes) }
+      const header = from === 0 ? undefined : readHeader(bytes)
+      if (header && header.number < from) passedOver?.(header.number, header.hash())
+      else yield { block: decodeBlock(bytes) }
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error
       throw new SourceError({ path, offset, ordinal, problem: error.message, cause: error })
@@ -50,11 +53,12 @@ async function* readBlocks(path: string, { from = 0 }: BlockRange): AsyncGenerat
   if (ordinal === 0) throw new SourceError({ path, offset: 0, problem: 'expected a block, got an empty file' })
 }
 
-function readNumber(blockRlp: Uint8Array): number {
+function readHeader(blockRlp: Uint8Array): { number: number; hash(): Uint8Array } {
   const start = measureRlp(blockRlp, 0)!.payload
   const span = measureRlp(blockRlp, start)
   if (!span?.isList) throw new DecodeError('block', 'expected a list that begins with a header')
-  return decodeHeader(blockRlp.subarray(start, span.end)).number
+  const headerRlp = blockRlp.subarray(start, span.end)
+  return { number: decodeHeader(headerRlp).number, hash: () => keccak256(headerRlp) }
 }
 
 interface Item {

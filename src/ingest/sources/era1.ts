@@ -131,14 +131,18 @@ interface BlockEntries {
   totalDifficulty: bigint
 }
 
-function* readBlocks(path: string, firstNumber: number, { from = 0 }: BlockRange): Generator<RawBlock> {
+function* readBlocks(path: string, firstNumber: number, { from = 0, passedOver }: BlockRange): Generator<RawBlock> {
   const file = openFileBytes(path)
   try {
     const index = readIndex(path, file)
     const { offsets } = index
-    if (from >= firstNumber + offsets.length) return
+    if (from >= firstNumber + offsets.length && !passedOver) return
     const blocks = readAllHeaders(path, file, index)
-    for (let ordinal = Math.max(0, from - firstNumber); ordinal < blocks.length; ordinal++) {
+    const first = Math.max(0, from - firstNumber)
+    for (const [ordinal, { headerRlp }] of blocks.slice(0, first).entries()) {
+      passedOver?.(firstNumber + ordinal, keccak256(headerRlp))
+    }
+    for (let ordinal = first; ordinal < blocks.length; ordinal++) {
       const { headerRlp, body, receipts, totalDifficulty } = blocks[ordinal]
       yield decoding(path, body.start, ordinal, () => ({
         block: decodeBody(headerRlp, unpack(file, body)),
