@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { COMMANDS, envName, listOptions } from '../../src/cli/config.js'
+import { formatCommandHelp, formatHelp } from '../../src/cli/helpText.js'
+import { parseArgs } from '../../src/cli/parseArgs.js'
+import { UsageError } from '../../src/lib/errors.js'
+
+test('the command line goes before the environment, and that before the default', () => {
+  const env = { CAIRN_PORT: '1', CAIRN_HOST: '0.0.0.0', CAIRN_OPEN: 'on', CAIRN_DATADIR: '' }
+  const { config, operands } = parseArgs('serve', ['--port', '2', 'a', '--rate-limit=5', '--', '--b'], env)
+  assert.equal(config.port, 2)
+  assert.equal(config.host, '0.0.0.0')
+  assert.equal(config.open, true)
+  assert.equal(config.rateLimit, 5)
+  assert.equal(config.datadir, './data')
+  assert.equal(config.scanThreads, undefined)
+  assert.deepEqual(operands, ['a', '--b'])
+})
+
+test('the environment of another command is left alone', () => {
+  assert.equal(parseArgs('status', [], { CAIRN_PORT: 'nonsense' }).config.json, false)
+})
+
+test('what is wrong is said in one line', () => {
+  const refuses = (args: string[], words: RegExp, env = {}) =>
+    assert.throws(
+      () => parseArgs('serve', args, env),
+      (error: Error) => error instanceof UsageError && words.test(error.message) && !error.message.includes('\n'),
+    )
+  refuses(['--prot', '1'], /^unknown option --prot; see 'cairn help serve'$/)
+  refuses(['--genesis', 'x'], /^unknown option --genesis/)
+  refuses(['-p'], /^unknown option -p/)
+  refuses(['--port'], /^--port needs a value \(PORT\)$/)
+  refuses(['--port', '65536'], /^--port: expected a whole number from 0 to 65535, got "65536"$/)
+  refuses(['--port', '-1'], /^--port: expected/)
+  refuses(['--port='], /^--port: expected/)
+  refuses(['--host='], /^--host needs a value$/)
+  refuses(['--log-level', 'loud'], /^--log-level: expected debug, info, warn, error, silent, got "loud"$/)
+  refuses(['--open=maybe'], /^--open: expected on or off/)
+  refuses([], /^CAIRN_PORT: --port: expected/, { CAIRN_PORT: 'x' })
+})
+
+test('help names every option of a command, and every default parses to itself', () => {
+  for (const command of COMMANDS) {
+    assert.match(formatHelp(), new RegExp(`^  ${command} `, 'm'))
+    for (const [, option] of listOptions()) {
+      assert.equal(formatCommandHelp(command).includes(`--${option.flag}`), option.commands.includes(command))
+    }
+  }
+  for (const [, option] of listOptions()) {
+    if (option.default !== undefined && typeof option.default !== 'boolean') {
+      assert.equal(option.parse(String(option.default)), option.default, option.flag)
+    }
+    assert.match(envName(option), /^CAIRN_[A-Z0-9_]+$/)
+  }
+})

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createApiKeyReader, createApiKeyTable, openForKeys } from '../../src/store/apiKeys.js'
+import { openForReading, openForWriting } from '../../src/store/open.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+test('a key is found until it is revoked by another connection', (t) => {
+  const datadir = temporaryDirectory(t)
+  const writer = openForWriting(datadir)
+  const keys = createApiKeyTable(writer)
+  const db = openForReading(datadir)
+  t.after(() => {
+    db.close()
+    writer.close()
+  })
+  const reader = createApiKeyReader(db)
+  assert.equal(reader.hasAny(), false)
+  const before = reader.version()
+  const first = keys.create('first')
+  const second = keys.create('second')
+  assert.match(first.key, /^[0-9a-f]{32}$/)
+  assert.notEqual(first.key, second.key)
+  assert.notEqual(reader.version(), before)
+  assert.equal(reader.find(first.key), first.id)
+  assert.equal(keys.revoke(first.id), true)
+  assert.equal(keys.revoke(first.id), false)
+  assert.equal(reader.find(first.key), undefined)
+  assert.equal(reader.isLive(first.id), false)
+  assert.equal(reader.find(second.key), second.id)
+  assert.equal(reader.hasAny(), true)
+  const listed = keys.list()
+  assert.deepEqual(
+    listed.map(({ id, name, revokedAt }) => [id, name, revokedAt !== undefined]),
+    [
+      [first.id, 'first', true],
+      [second.id, 'second', false],
+    ],
+  )
+})
+
+test('the database does not hold the key, and what is no key is not found', (t) => {
+  const datadir = temporaryDirectory(t)
+  const db = openForWriting(datadir)
+  t.after(() => void db.close())
+  const { key } = createApiKeyTable(db).create('n')
+  const row = JSON.stringify(db.prepare('SELECT name, hex(hash) AS hash FROM api_keys').all())
+  assert.ok(!row.toLowerCase().includes(key))
+  const reader = createApiKeyReader(db)
+  for (const wrong of ['', key.toUpperCase(), `${key}0`, key.slice(1), `0x${key}`, 'g'.repeat(32)]) {
+    assert.equal(reader.find(wrong), wrong === key ? 1 : undefined, wrong)
+  }
+})
+
+test('keys can be changed while another process holds the lock of the writer', (t) => {
+  const datadir = temporaryDirectory(t)
+  const importer = openForWriting(datadir)
+  const db = openForKeys(datadir)
+  t.after(() => {
+    db.close()
+    importer.close()
+  })
+  const { id, key } = createApiKeyTable(db).create('during an import')
+  assert.equal(createApiKeyReader(importer).find(key), id)
+})

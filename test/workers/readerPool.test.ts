@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { silentLogger } from '../../src/lib/logger.js'
+import type { RpcOutcome } from '../../src/rpc/envelope.js'
+import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
+import { openForWriting } from '../../src/store/open.js'
+import { createReaderPool, type ReaderPool } from '../../src/workers/readerPool.js'
+import { TEST_METHODS } from '../support/serving.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+/** A pool of one thread per class and a spare, over an empty database, all ready. */
+async function startPool(t: TestContext, limits: Partial<typeof DEFAULT_LIMITS> = {}): Promise<ReaderPool> {
+  const datadir = temporaryDirectory(t)
+  openForWriting(datadir).close()
+  const pool = createReaderPool({
+    datadir,
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    logLevel: 'silent',
+    methodsModule: TEST_METHODS,
+    scanThreads: 1,
+    evmThreads: 1,
+    log: silentLogger,
+  })
+  t.after(() => pool.close())
+  await pool.ready()
+  return pool
+}
+
+function read(outcome: RpcOutcome): unknown {
+  return 'error' in outcome ? outcome.error : JSON.parse(Buffer.from(outcome.result).toString())
+}
+
+test('answers from threads, in the order of the queue', async (t) => {
+  const pool = await startPool(t)
+  assert.equal(pool.threadCount(), 3)
+  const words = Array.from({ length: 50 }, (_, i) => `word ${i}`)
+  const done: string[] = []
+  const outcomes = await Promise.all(
+    words.map(async (word) => {
+      const outcome = await pool.run('scan', 'test_scan', [word])
+      done.push(word)
+      return read(outcome)
+    }),
+  )
+  assert.deepEqual(outcomes, words)
+  assert.deepEqual(done, words)
+  assert.deepEqual(read(await pool.run('evm', 'test_call', ['hello'])), 'hello')
+})
+
+test('parameters are checked in the thread', async (t) => {
+  const pool = await startPool(t)
+  assert.deepEqual(read(await pool.run('scan', 'test_scan', [5])), {
+    code: -32602,
+    message: 'invalid argument 0: word: expected a string, got 5',
+  })
+})
+
+test('a call that never ends is answered at its time, and the next one by the spare at once', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 300 })
+  const start = performance.now()
+  const stuck = pool.run('evm', 'test_stuckCall', [])
+  const scanned = read(await pool.run('scan', 'test_scan', ['meanwhile']))
+  assert.equal(scanned, 'meanwhile')
+  assert.ok(performance.now() - start < 200, 'another class waits for nothing')
+  assert.deepEqual(read(await stuck), { code: -32000, message: 'execution aborted (timeout = 0.3s)' })
+  const ended = performance.now()
+  assert.ok(ended - start >= 300 && ended - start < 450, `answered after ${ended - start} ms`)
+  assert.equal(read(await pool.run('evm', 'test_call', ['next'])), 'next')
+  assert.ok(performance.now() - ended < 100, `the next one took ${performance.now() - ended} ms`)
+  await pool.ready()
+  assert.equal(pool.threadCount(), 3)
+})
+
+test('a log query that never looks up is ended half a second after its time, a polite one says it itself', async (t) => {
+  const pool = await startPool(t, { logsTimeoutMs: 200 })
+  const expected = { code: -32005, message: 'query timeout exceeded' }
+  let start = performance.now()
+  assert.deepEqual(read(await pool.run('scan', 'test_polite', [])), expected)
+  assert.ok(performance.now() - start < 600)
+  start = performance.now()
+  assert.deepEqual(read(await pool.run('scan', 'test_stuckScan', [])), expected)
+  const took = performance.now() - start
+  assert.ok(took >= 690 && took < 900, `took ${took} ms`)
+  assert.equal(read(await pool.run('scan', 'test_scan', ['next'])), 'next')
+})
+
+test('time in the queue counts', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 300 })
+  const start = performance.now()
+  const outcomes = await Promise.all([
+    pool.run('evm', 'test_stuckCall', []),
+    pool.run('evm', 'test_stuckCall', []),
+    pool.run('evm', 'test_stuckCall', []),
+  ])
+  assert.ok(performance.now() - start < 450)
+  for (const outcome of outcomes) {
+    assert.deepEqual(read(outcome), { code: -32000, message: 'execution aborted (timeout = 0.3s)' })
+  }
+})
+
+test('a thread that dies answers its request with an internal error and is replaced', async (t) => {
+  const pool = await startPool(t)
+  const crashed = pool.run('scan', 'test_crash', [])
+  const next = pool.run('scan', 'test_scan', ['next'])
+  assert.deepEqual(read(await crashed), { code: -32603, message: 'internal error' })
+  assert.equal(read(await next), 'next')
+})
+
+test('beyond the queue the server says that it is busy', async (t) => {
+  const pool = await startPool(t)
+  const running = pool.run('scan', 'test_wait', ['0xc8'])
+  const waiting = Array.from({ length: 1024 }, () => pool.run('scan', 'test_scan', ['w']))
+  assert.deepEqual(read(await pool.run('scan', 'test_scan', ['w'])), { code: -32005, message: 'server busy' })
+  assert.equal(read(await running), 'waited 200')
+  for (const outcome of await Promise.all(waiting)) assert.equal(read(outcome), 'w')
+})
+
+test('parameters that cannot be copied to a thread harm nobody else', async (t) => {
+  const pool = await startPool(t)
+  let deep: unknown[] = []
+  for (let i = 0; i < 200_000; i++) deep = [deep]
+  const [odd, plain] = await Promise.all([pool.run('scan', 'test_scan', [deep]), pool.run('scan', 'test_scan', ['w'])])
+  assert.ok('error' in odd)
+  assert.equal(read(plain), 'w')
+})
+
+test('closing answers what is under way and what waits', async (t) => {
+  const pool = await startPool(t)
+  const jobs = [pool.run('evm', 'test_stuckCall', []), pool.run('evm', 'test_call', ['w'])]
+  await pool.close()
+  for (const outcome of await Promise.all([...jobs, pool.run('scan', 'test_scan', ['late'])])) {
+    assert.deepEqual(read(outcome), { code: -32603, message: 'internal error' })
+  }
+  assert.equal(pool.threadCount(), 0)
+})
