@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { packagePath } from '../../src/store/open.js'
 import { createL2Verifier, L2VerifierFailed } from '../../src/workers/l2Verifier.js'
 import { makeBlock, makeChain } from '../support/l2Blocks.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -43,19 +45,13 @@ test('closing gives up what waits', async () => {
   await assert.rejects(verifier.verify(makeBlock({ number: 1 })), L2VerifierFailed)
 })
 
-test('a process waits for its threads to end', (t) => {
-  const moduleUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
-  const script = `
-    import { createL2Verifier } from ${moduleUrl('../../src/workers/l2Verifier.js')}
-    import { makeBlock } from ${moduleUrl('../support/l2Blocks.js')}
-    const verifier = createL2Verifier({ threads: 1 })
-    for (const number of [1, 2, 3]) await verifier.verify(makeBlock({ number }))
-    await new Promise(setImmediate)
-    await verifier.close()
-    console.log('closed')`
-  const path = join(temporaryDirectory(t), 'verify.mjs')
-  writeFileSync(path, script)
-  const run = spawnSync(process.execPath, [path], { encoding: 'utf8' })
-  assert.equal(run.stdout, 'closed\n')
-  assert.equal(run.status, 0)
+test('a process that refuses a block waits for its threads to end', (t) => {
+  const directory = temporaryDirectory(t)
+  const [block] = readFileSync(packagePath('fixtures/chain/l2.ndjson'), 'utf8').split('\n')
+  const path = join(directory, 'wrong.json')
+  writeFileSync(path, block.replace('"timestamp":1', '"timestamp":2'))
+  const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+  const run = spawnSync(process.execPath, [cli, 'import', '--datadir', directory, path], { encoding: 'utf8' })
+  assert.match(run.stderr, /is refused: block hash/)
+  assert.equal(run.status, 1)
 })
