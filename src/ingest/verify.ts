@@ -247,9 +247,14 @@ export function verifyUncles(
   if (uncles.length > MAX_UNCLES) refuse('uncles', `at most ${MAX_UNCLES}`, uncles.length)
   const included = new Set<string>([formatData(block.hash)])
   const parents = new Map<string, ParentBlock>()
-  for (let back = 1; back <= UNCLE_GENERATIONS + 1; back++) {
-    const ancestor = header.number - back >= 0 ? ancestors.header(header.number - back) : undefined
-    if (!ancestor) break
+  // Of a chain that is held from its middle on, the first blocks lack ancestors: then an uncle's parent may be unknown.
+  let allHeld = true
+  for (let back = 1; back <= Math.min(UNCLE_GENERATIONS + 1, header.number); back++) {
+    const ancestor = ancestors.header(header.number - back)
+    if (!ancestor) {
+      allHeld = false
+      break
+    }
     included.add(formatData(ancestor.hash))
     // An uncle's parent is the parent of one of the last six ancestors.
     if (back >= 2) parents.set(formatData(ancestor.hash), ancestor)
@@ -262,8 +267,8 @@ export function verifyUncles(
     if (included.has(hash)) refuse(`uncle ${index}`, 'neither an ancestor nor included before', hash)
     included.add(hash)
     const parent = parents.get(formatData(uncle.parentHash))
-    if (!parent) refuse(`uncle ${index}: parent hash`, 'an ancestor of generation 2 to 7', uncle.parentHash)
-    verifyUncle(uncle, index, parent!.header, rulesOf(uncle), spec, refuse)
+    if (parent) verifyUncle(uncle, index, parent.header, rulesOf(uncle), spec, refuse)
+    else if (allHeld) refuse(`uncle ${index}: parent hash`, 'an ancestor of generation 2 to 7', uncle.parentHash)
   }
 }
 

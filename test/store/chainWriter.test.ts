@@ -1,38 +1,22 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { decodeBlock, encodeBlock } from '../../src/chain/eth/block.js'
-import { measureRlp } from '../../src/chain/eth/rlp.js'
-import type { Block } from '../../src/chain/eth/types.js'
+import { encodeBlock } from '../../src/chain/eth/block.js'
 import { openWritableChain, type WritableChain } from '../../src/ingest/chainState.js'
 import { importBlocks } from '../../src/ingest/pipeline.js'
 import { formatData } from '../../src/lib/hex.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { createChainReader } from '../../src/store/chainReader.js'
 import { createChainWriter } from '../../src/store/chainWriter.js'
-import { type Database, openForWriting, packagePath } from '../../src/store/open.js'
+import { type Database, openForWriting } from '../../src/store/open.js'
+import { fixtureBlocks, fixtureGenesis, sourceOf } from '../support/fixture.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-const folder = packagePath('fixtures/chain')
-const genesis = JSON.parse(readFileSync(join(folder, 'genesis.json'), 'utf8'))
-
-function fixtureBlocks(): Block[] {
-  const bytes = new Uint8Array(readFileSync(join(folder, 'chain.rlp')))
-  const blocks: Block[] = []
-  for (let at = 0; at < bytes.length; ) {
-    const { end } = measureRlp(bytes, at)!
-    blocks.push(decodeBlock(bytes.subarray(at, end)))
-    at = end
-  }
-  return blocks
-}
+const genesis = fixtureGenesis()
 
 async function importUpTo(chain: WritableChain, last: number): Promise<void> {
   const blocks = fixtureBlocks().filter(({ header }) => header.number <= last)
-  const source = { kind: 'test', path: 'fixture', blocks: () => blocks.map((block) => ({ block })) }
-  await importBlocks(chain, source, { progress: noProgress })
+  await importBlocks(chain, sourceOf(blocks), { progress: noProgress })
 }
 
 // Dictionaries and code keep what a rewind leaves behind, and ids depend on the order of first sight: so what names them
