@@ -240,7 +240,7 @@ function createStateInserts(db: Database) {
       insertAccount.run(
         addresses.idOf(address),
         blockNumber,
-        account ? encodeUint(account.nonce) : 0,
+        encodeUint(account?.nonce ?? 0n),
         account ? encodeUint(account.balance) : null,
         codeId,
         incarnation,
