@@ -3,7 +3,7 @@ import { encodeBlock, transactionsRoot, unclesHash } from '../../src/chain/eth/b
 import { bloomOf } from '../../src/chain/eth/bloom.js'
 import { decodeHeader, encodeHeader, hashHeader } from '../../src/chain/eth/header.js'
 import { encodeReceipt, receiptsRoot } from '../../src/chain/eth/receipt.js'
-import { decodeRlp, encodeListOf, type RlpList } from '../../src/chain/eth/rlp.js'
+import { decodeRlp, encodeListOf, encodeRlp, type RlpList } from '../../src/chain/eth/rlp.js'
 import { signTransaction } from '../../src/chain/eth/transaction.js'
 import type { Block, ConsensusReceipt, Transaction } from '../../src/chain/eth/types.js'
 import { seededRandom } from './random.js'
@@ -86,7 +86,7 @@ export function buildEra1(blocks: EraBlock[], { accumulator, extraEntry }: Era1F
     offsets.push(size())
     parts.push(entry(3, compressFrames(header)))
     parts.push(entry(4, compressFrames(encodeListOf(body))))
-    parts.push(entry(5, compressFrames(encodeListOf(receipts.map(encodeReceipt)))))
+    parts.push(entry(5, compressFrames(encodeListOf(receipts.map(encodeReceiptItem)))))
     parts.push(entry(6, littleEndian(totalDifficulty)))
   }
   if (extraEntry) parts.push(entry(0x77, Buffer.from('anything')))
@@ -98,6 +98,12 @@ export function buildEra1(blocks: EraBlock[], { accumulator, extraEntry }: Era1F
   index.writeBigUInt64LE(BigInt(blocks.length), 8 + 8 * blocks.length)
   parts.push(entry(0x3266, index))
   return Uint8Array.from(Buffer.concat(parts))
+}
+
+/** A typed receipt stands in the list as a byte string. */
+function encodeReceiptItem(receipt: ConsensusReceipt): Uint8Array {
+  const bytes = encodeReceipt(receipt)
+  return receipt.type === 0 ? bytes : encodeRlp(bytes)
 }
 
 function entry(type: number, value: Uint8Array): Buffer {
