@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { serveFixture, spawnNode, startCairn } from '../support/cairn.js'
+import { compareAnswers } from '../support/compareAnswers.js'
+import { type RecordedAnswer, readRecordings } from '../support/recordings.js'
+import { openSocket } from '../support/rpcClient.js'
+import { sharedPath } from '../support/shared.js'
+
+/* The official Ethereum JSON-RPC suite against the program as users start it. */
+
+const suite = sharedPath('conformance', 'execution-apis')
+const skip = suite === undefined
+
+/** Methods of the suite that Cairn does not have: no proofs, tracing, simulation, transaction pool, block building. */
+const NOT_SERVED =
+  /^(eth_getProof|eth_simulateV1|eth_createAccessList|eth_getStorageValues|eth_baseFee|eth_capabilities|eth_config|eth_sendRawTransaction|debug_trace\w+|testing_\w+|txpool_\w+)$/
+
+/** Cases of the methods that are served, so that an empty run does not pass. */
+const SERVED_CASES = 100
+
+const server = suite === undefined ? undefined : await startCairn({ after }, ['--fixture', suite])
+
+test('the runner of the shared folder passes every case over HTTP', { skip }, async () => {
+  const skipped = NOT_SERVED.source.replace('$', '/')
+  const args = [sharedPath('conformance', 'run-io.mjs')!, '--url', server!.url, '--skip', skipped, '--quiet', suite!]
+  const { code, stdout } = await spawnNode(args).ended
+  const [, passed, failed] = /(\d+) passed, (\d+) failed\n$/.exec(stdout)!
+  assert.equal(Number(failed), 0, stdout)
+  assert.equal(code, 0)
+  assert.ok(Number(passed) >= SERVED_CASES, `${passed} cases`)
+})
+
+test('the same cases pass over one WebSocket', { skip }, async (t) => {
+  const socket = await openSocket(server!.socketUrl)
+  t.after(() => socket.close())
+  const methods = readdirSync(suite!, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  let cases = 0
+  for (const method of methods.map(({ name }) => name).filter((name) => !NOT_SERVED.test(name))) {
+    for (const { name, kindOnly, exchanges } of readRecordings(suite!, method)) {
+      for (const { request, expected } of exchanges) {
+        const answer = await socket.send(request)
+        assert.deepEqual(compareAnswers(expected, answer as RecordedAnswer, { kindOnly }), [], name)
+        assert.equal(answer.id, (request as { id?: unknown }).id, name)
+      }
+      cases++
+    }
+  }
+  assert.ok(cases >= SERVED_CASES, `${cases} cases`)
+})
+
+test('methods that are not served say so', { skip }, async (t) => {
+  const socket = await openSocket(server!.socketUrl)
+  t.after(() => socket.close())
+  const { error } = await socket.send({ jsonrpc: '2.0', id: 'a', method: 'eth_getProof', params: [] })
+  assert.deepEqual(error, { code: -32601, message: 'the method eth_getProof does not exist/is not available' })
+})
+
+test('the bundled fixture is served within a few seconds of the start', async (t) => {
+  const own = await serveFixture(t)
+  const { stdout, stderr } = await own.stop()
+  assert.equal(stdout, `ready ${own.url}\n`)
+  assert.equal(stderr, '')
+})
