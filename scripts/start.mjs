@@ -1,6 +1,6 @@
 // `npm start`: from a fresh clone to a served chain. Installs, builds, imports the fixture chain into ./data and makes an
 // API key the first time, then serves. The key is kept in data/start-key, readable by its owner only, so that the next
-// start can show it again: the database holds only its hash.
+// start can show it again: the database holds only its hash. Delete that file to get a new key.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -52,7 +52,6 @@ function serve() {
     show(ready[1])
   })
   child.on('exit', (code, signal) => {
-    if (code === 2 && !process.env.CAIRN_PORT) console.error('another port: CAIRN_PORT=8546 npm start')
     process.exitCode = code ?? (signal === null ? 1 : 0)
   })
   // A terminal sends its signals to both processes; one that is sent to this one alone is passed on.
