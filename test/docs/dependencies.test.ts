@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { packagePath } from '../../src/store/open.js'
+
+type Names = { [name: string]: string }
+const manifest = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as {
+  dependencies: Names
+  devDependencies: Names
+}
+const page = readFileSync(packagePath('docs/dependencies.md'), 'utf8')
+
+/** Packages in the table under a heading, each with its purpose. */
+function packagesUnder(heading: string): [name: string, purpose: string][] {
+  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`))
+  assert.ok(section, `no heading ${heading}`)
+  return Array.from(section.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm), (match) => [match[1], match[2]])
+}
+
+/** Packages that the source names in static and dynamic imports and in `require`. */
+function importedPackages(folder: string): Set<string> {
+  const files = readdirSync(packagePath(folder), { recursive: true, encoding: 'utf8' })
+  const names = new Set<string>()
+  for (const file of files.filter((name) => name.endsWith('.ts'))) {
+    const text = readFileSync(join(packagePath(folder), file), 'utf8')
+    for (const [, specifier] of text.matchAll(/\b(?:from|import|import\(|require\() ?'([@\w][\w@/.:-]*)'/g)) {
+      const [scope, name] = specifier.split('/')
+      if (!isBuiltin(specifier)) names.add(scope.startsWith('@') ? `${scope}/${name}` : scope)
+    }
+  }
+  return names
+}
+
+test('the page of dependencies lists those of package.json, each with a purpose', () => {
+  for (const [heading, names] of [
+    ['At run time', manifest.dependencies],
+    ['For building and testing', manifest.devDependencies],
+  ] as const) {
+    const listed = packagesUnder(heading)
+    assert.deepEqual(
+      listed.map(([name]) => name),
+      Object.keys(names).sort(),
+    )
+    for (const [name, purpose] of listed) assert.ok(purpose.length > 10, `${name} has no purpose`)
+  }
+})
+
+test('the source imports every run-time dependency and nothing else', () => {
+  assert.deepEqual([...importedPackages('src')].sort(), Object.keys(manifest.dependencies).sort())
+})
+
+test('versions are exact', () => {
+  const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
+  const loose = versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))
+  assert.deepEqual(loose, [])
+})

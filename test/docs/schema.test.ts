@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { importFiles, readGenesisFile } from '../../src/ingest/importFiles.js'
+import { silentLogger } from '../../src/lib/logger.js'
+import { type Database, openForReading, packagePath } from '../../src/store/open.js'
+import { verifyHere } from '../support/l2.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+const page = readFileSync(packagePath('docs/schema.md'), 'utf8')
+let db: Database
+
+before(async () => {
+  const datadir = temporaryDirectory({ after })
+  await importFiles({
+    datadir,
+    paths: [packagePath('fixtures/chain/chain.rlp'), packagePath('fixtures/chain/l2.ndjson')],
+    chain: readGenesisFile(packagePath('fixtures/chain/genesis.json')),
+    stateMode: 'execute',
+    l2Verify: verifyHere,
+    log: silentLogger,
+    showProgress: false,
+  })
+  db = openForReading(datadir)
+})
+after(() => db.close())
+
+/** Columns by table or view, as the page's headings and tables have them. */
+function documentedColumns(): { [name: string]: string[] } {
+  const sections = page.split(/^### /m).slice(1)
+  return Object.fromEntries(
+    sections.map((section) => {
+      const name = /^`(\w+)`\n/.exec(section)?.[1]
+      assert.ok(name, `a heading without a name: ${section.slice(0, 60)}`)
+      const [body] = section.split(/^## /m)
+      return [name, Array.from(body.matchAll(/^\| `(\w+)` \|/gm), (match) => match[1])]
+    }),
+  )
+}
+
+/** Columns by table or view of the kind, as the database has them. */
+function actualColumns(kind: 'table' | 'view'): { [name: string]: string[] } {
+  const names = db
+    .prepare<[string], string>(
+      "SELECT name FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite%' AND name <> '__drizzle_migrations'",
+    )
+    .pluck()
+    .all(kind)
+  const columns = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck()
+  return Object.fromEntries(names.map((name) => [name, columns.all(name)]))
+}
+
+/** The SQL of the page by the heading it stands under. */
+function queriesUnder(heading: string): string[] {
+  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`))
+  assert.ok(section, `no heading ${heading}`)
+  return Array.from(section.matchAll(/^```sql\n([\s\S]*?)^```/gm), (match) => match[1])
+}
+
+test('the schema page names every table and view with exactly its columns', () => {
+  const actual = { ...actualColumns('table'), ...actualColumns('view') }
+  assert.ok(Object.keys(actual).length >= 21)
+  assert.deepEqual(documentedColumns(), actual)
+})
+
+test('there are ten queries on the views, each with rows on the bundled chain', () => {
+  const queries = queriesUnder('Ten queries on the views')
+  assert.equal(queries.length, 10)
+  const tables = Object.keys(actualColumns('table'))
+  for (const sql of queries) {
+    assert.ok(db.prepare(sql).all().length > 0, `no rows: ${sql}`)
+    const from = Array.from(sql.matchAll(/\b(?:FROM|JOIN)\s+(\w+)/g), (match) => match[1])
+    assert.deepEqual(
+      from.filter((name) => tables.includes(name)),
+      [],
+      `reads a table instead of a view: ${sql}`,
+    )
+  }
+})
+
+test('the queries on the tables have rows on the bundled chain', () => {
+  const queries = queriesUnder('Queries on the tables')
+  assert.equal(queries.length, 3)
+  for (const sql of queries) assert.ok(db.prepare(sql).all().length > 0, `no rows: ${sql}`)
+})
+
+test('the logs of one contract are found through an index, as the page says', () => {
+  const [, , sql] = queriesUnder('Queries on the tables')
+  const plan = db.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all()
+  assert.ok(plan.some(({ detail }) => /SEARCH l USING INDEX logs_by_/.test(detail)))
+})
+
+test('token sums of the page agree with the amounts added up as integers', () => {
+  const sql = queriesUnder('Ten queries on the views')[1]
+  const rows = db.prepare<[], { holder: string; tokens_in: number; tokens_out: number }>(sql).all()
+  const [token] = /0x[0-9a-f]{40}/.exec(sql)!
+  const transfers = db
+    .prepare<[string], { topic1: string; topic2: string; data: string }>(
+      'SELECT topic1, topic2, data FROM v_logs WHERE address = ?',
+    )
+    .all(token)
+  const sum = (holder: string, topic: 'topic1' | 'topic2') => {
+    const own = transfers.filter((transfer) => transfer[topic].endsWith(holder.slice(2)))
+    return Number(own.reduce((total, { data }) => total + BigInt(data), 0n)) / 1e18
+  }
+  assert.equal(rows.length, 4)
+  for (const { holder, tokens_in, tokens_out } of rows) {
+    assert.equal(tokens_in, sum(holder, 'topic2'))
+    assert.equal(tokens_out, sum(holder, 'topic1'))
+  }
+})
