@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { formatData } from '../src/lib/hex.js'
+import { openForWriting, packagePath } from '../src/store/open.js'
+import { runCairnOk, startCairn } from '../test/support/cairn.js'
+import { REVERTER, TOKEN } from '../test/support/fixtureChain.js'
+import { ask } from '../test/support/rpcClient.js'
+import { plantLogs } from './fixture/plantLogs.js'
+
+/* `npm run show:limits`: what the limits of time are in truth. A server with its defaults is asked a log query that would
+ * need longer than 10 s and a call that never ends; meanwhile other requests go on. Prints what was measured. */
+
+/** Looked at one by one these take longer than 10 s: about 1.9 µs each were measured on the machine of the first build. */
+const PLANTED_LOGS = Number(process.argv[2] ?? 8_000_000)
+
+const CASES = [
+  { name: 'slow eth_getLogs', message: 'query timeout exceeded' },
+  { name: 'endless eth_call', message: 'execution aborted (timeout = 5s)' },
+] as const
+
+const directory = mkdtempSync(join(tmpdir(), 'cairn-limits-'))
+const endings: (() => void | Promise<void>)[] = []
+try {
+  const address = await plant()
+  const { url } = await startCairn({ after: (end) => endings.push(end) }, ['--open', '--datadir', directory])
+  const token = [{ to: TOKEN, data: '0x18160ddd' }, 'latest']
+  await ask(url, 'eth_call', token) // once the threads are there
+  const slow = [{ address, fromBlock: '0x0', topics: [null, null, null, null] }]
+  const endless = [{ to: REVERTER, data: '0xf0acd7d5' }, 'latest']
+  await measure(url, CASES[0], ask(url, 'eth_getLogs', slow), token)
+  await measure(url, CASES[1], ask(url, 'eth_call', endless), token)
+} finally {
+  for (const end of endings) await end()
+  rmSync(directory, { recursive: true, force: true })
+}
+
+async function plant(): Promise<string> {
+  const folder = packagePath('fixtures/chain')
+  await runCairnOk(['import', '--datadir', directory, '--genesis', `${folder}/genesis.json`, `${folder}/chain.rlp`])
+  const db = openForWriting(directory)
+  const started = performance.now()
+  const address = formatData(plantLogs(db, PLANTED_LOGS))
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  db.close()
+  console.log(`planted ${PLANTED_LOGS.toLocaleString('en')} logs in ${seconds(performance.now() - started)}`)
+  return address
+}
+
+/** Measures how long the request takes, and other requests meanwhile, one after another. */
+async function measure(
+  url: string,
+  { name, message }: (typeof CASES)[number],
+  request: ReturnType<typeof ask>,
+  token: unknown[],
+): Promise<void> {
+  const started = performance.now()
+  let done = false
+  const ended = request.then((answer) => {
+    done = true
+    return { answer, ms: performance.now() - started }
+  })
+  const times: { [method: string]: number[] } = { eth_blockNumber: [], eth_call: [] }
+  while (!done) {
+    for (const [method, params] of [['eth_blockNumber', []], ['eth_call', token]] as const) {
+      const asked = performance.now()
+      const { error } = await ask(url, method, params)
+      if (error !== undefined) throw new Error(`${method} meanwhile: ${error.message}`)
+      times[method].push(performance.now() - asked)
+    }
+  } // biome-ignore format: two methods read better on one line
+  const { answer, ms } = await ended
+  const words = answer.error?.message ?? `a result, which was not expected: plant more logs`
+  console.log(`${name}: ${answer.error?.code} ${words} after ${seconds(ms)}`)
+  for (const [method, list] of Object.entries(times)) console.log(`  meanwhile ${method}: ${describe(list)}`)
+  if (words !== message) process.exitCode = 1
+}
+
+function describe(times: number[]): string {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))].toFixed(1)
+  return `${sorted.length} answers, median ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`
+}
