@@ -79,7 +79,8 @@ async function serve(config: Config, datadir: string, open: boolean): Promise<nu
 
 function explainListenError(error: unknown, { host, port }: Config): unknown {
   const { code } = error as { code?: string }
-  if (code === 'EADDRINUSE') return new UsageError(`port ${port} is in use; choose another with --port or CAIRN_PORT; 0 takes a free one`)
+  if (code === 'EADDRINUSE')
+    return new UsageError(`port ${port} is in use; choose another with --port or CAIRN_PORT; 0 takes a free one`)
   if (code === 'EACCES') return new UsageError(`port ${port} may not be opened by this user; choose one above 1023`)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return new UsageError(`--host ${host} is not an address of this machine`)
