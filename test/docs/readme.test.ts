@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { envName, listOptions } from '../../src/cli/config.js'
+import { importFiles, readGenesisFile } from '../../src/ingest/importFiles.js'
+import { silentLogger } from '../../src/lib/logger.js'
+import { runMethod } from '../../src/rpc/dispatch.js'
+import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
+import { METHODS } from '../../src/rpc/methods.js'
+import { openContext } from '../../src/rpc/openContext.js'
+import { packagePath } from '../../src/store/open.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+const readme = readFileSync(packagePath('README.md'), 'utf8')
+
+function fencedAfter(start: number, language: string): string {
+  const found = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(readme.slice(start))
+  assert.ok(found, `no ${language} block`)
+  return found[1]
+}
+
+test('the request of the first screen has the answer that is shown', async (t) => {
+  const start = readme.indexOf('A request, and its answer')
+  const request = JSON.parse(/-d '([\s\S]*)'/.exec(fencedAfter(start, 'sh'))![1])
+  const answer = JSON.parse(fencedAfter(start, 'json'))
+  const datadir = temporaryDirectory(t)
+  await importFiles({
+    datadir,
+    paths: [packagePath('fixtures/chain/chain.rlp')],
+    chain: readGenesisFile(packagePath('fixtures/chain/genesis.json')),
+    log: silentLogger,
+    showProgress: false,
+  })
+  const { context, close } = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
+  t.after(close)
+  const outcome = await runMethod(METHODS.get(request.method)!, request.params, context)
+  assert.ok('result' in outcome)
+  assert.deepEqual(JSON.parse(Buffer.from(outcome.result).toString()), answer.result)
+})
+
+test('the table of methods names all of them, each with its family', () => {
+  const section = readme.split(/^## /m).find((text) => text.startsWith('Methods\n'))!
+  const named = Array.from(section.matchAll(/^\| `([a-z0-9]+)` \| (.*) \|$/gm)).flatMap(([, family, list]) => {
+    const names = Array.from(list.matchAll(/`(\w+)`/g), (match) => match[1])
+    for (const name of names) assert.ok(name.startsWith(`${family}_`), name)
+    return names
+  })
+  assert.deepEqual(named.toSorted(), [...METHODS.keys()].toSorted())
+})
+
+test('options and environment variables that the pages name exist', () => {
+  const options = listOptions().map(([, option]) => option)
+  const flags = new Set([...options.map(({ flag }) => `--${flag}`), '--help', '--prefix']) // the last is npm's
+  const variables = new Set(options.map(envName))
+  for (const page of ['README.md', 'CHANGELOG.md', 'docs/architecture.md', 'docs/schema.md', 'docs/verification.md']) {
+    const text = readFileSync(packagePath(page), 'utf8')
+    for (const [flag] of text.matchAll(/(?<![\w-])--[a-z][a-z0-9-]+/g)) assert.ok(flags.has(flag), `${page}: ${flag}`)
+    for (const [name] of text.matchAll(/\bCAIRN_[A-Z0-9_]+/g)) assert.ok(variables.has(name), `${page}: ${name}`)
+  }
+})
+
+test('the limits that the README shows are the defaults', () => {
+  const section = readme.split(/^## /m).find((text) => text.startsWith('Limits and errors\n'))!
+  const shown = (flag: string) => new RegExp(`\\| ([^|]+) \\| \`--${flag}\``).exec(section)?.[1]
+  assert.equal(shown('max-logs'), DEFAULT_LIMITS.maxLogs.toLocaleString('en'))
+  assert.equal(shown('max-filter-params'), DEFAULT_LIMITS.maxFilterParams.toLocaleString('en'))
+  assert.equal(shown('logs-timeout'), `${DEFAULT_LIMITS.logsTimeoutMs / 1000} s`)
+  assert.equal(shown('call-timeout'), `${DEFAULT_LIMITS.callTimeoutMs / 1000} s`)
+  assert.equal(shown('gas-cap'), `${DEFAULT_LIMITS.gasCapPercent.toLocaleString('en')} % of the block's limit`)
+})

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { packagePath } from '../../src/store/open.js'
+
+const page = readFileSync(packagePath('docs/verification.md'), 'utf8')
+
+/** The first cells under a heading, which are names of checks. */
+function checksUnder(heading: string): Set<string> {
+  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`))
+  assert.ok(section, `no heading ${heading}`)
+  return new Set(Array.from(section.matchAll(/^\| `([^`]+)` \|/gm), (match) => match[1]))
+}
+
+/** What the patterns' first groups find in a file of src. */
+function namesIn(file: string, ...patterns: RegExp[]): string[] {
+  const text = readFileSync(packagePath(`src/${file}`), 'utf8')
+  const names = patterns.flatMap((pattern) => Array.from(text.matchAll(pattern), (match) => match[1]))
+  assert.ok(names.length > 0, `no checks found in ${file}`)
+  return names
+}
+
+test('the page names every check of a block, and no other', () => {
+  const verify = readFileSync(packagePath('src/ingest/verify.ts'), 'utf8')
+  const start = verify.indexOf('function verifyTransaction')
+  const end = verify.indexOf('export function verifyUncles')
+  assert.ok(start > 0 && end > start)
+  const names = new Set<string>()
+  const calls = /\b(?:refuse|requireEqual|requirePresence)\(\s*'([^']+)'/g
+  for (const [, name] of verify.slice(0, start).matchAll(calls)) names.add(name)
+  for (const [, name] of verify.slice(end).matchAll(calls)) names.add(name)
+  for (const [, name] of verify.slice(start, end).matchAll(calls)) names.add(`transaction N: ${name}`)
+  for (const name of namesIn('ingest/pipeline.ts', /\brefusal\(block, '([^']+)'/g, /check: '([^']+)'/g)) names.add(name)
+  for (const name of namesIn('evm/checkTransaction.ts', /rule: '([^']+)'/g)) names.add(`transaction: ${name}`)
+  names.add('transaction: intrinsic gas').add('transaction: transaction') // of evm/execute
+  names.add('system call')
+  names.add('uncle N').add('uncle N: parent hash').add('uncle N: …')
+  assert.deepEqual([...checksUnder('Checks of a block')].toSorted(), [...names].toSorted())
+})
+
+test('the page names every check of a layer-2 block, and no other', () => {
+  const names = [
+    ...namesIn(
+      'chain/starknet/verify.ts',
+      /\bdiffer\('([^']+)'/g,
+      /Commitment: '([a-z ]+ commitment)'/g,
+      /mismatchOf\('([^']+)'/g,
+    ),
+    ...namesIn('store/l2Writer.ts', /refuse\(\s*block,\s*'([^']+)'/g, /refuse\(\s*block,\s*`([a-z ]+) \(/g),
+    'transaction hash of receipt N',
+  ]
+  assert.deepEqual([...checksUnder('Layer 2')].toSorted(), [...new Set(names)].toSorted())
+})
+
+test('the page gives the ranges and names of the networks that cannot be verified', () => {
+  for (const range of namesIn('chain/starknet/networks.ts', /unverifiable: \{ from: (\d+, to: \d+)/g)) {
+    assert.ok(page.includes(range.replace(', to: ', ' to ')), range)
+  }
+})
+
+test('the page names the official tests that are not run', () => {
+  const text = readFileSync(packagePath('test/ingest/blockchainTests.test.ts'), 'utf8')
+  const names = Array.from(text.matchAll(/^ {6}'(\w+)',$/gm), (match) => match[1])
+  assert.equal(names.length, 3)
+  for (const name of names) assert.ok(page.includes(`\`${name}\``), name)
+})
