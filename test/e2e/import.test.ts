@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { measureRlp } from '../../src/chain/eth/rlp.js'
+import { openForWriting, packagePath } from '../../src/store/open.js'
+import { blockSpans, writeBlockFiles } from '../support/blockFiles.js'
+import { runCairn, runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'
+import { checkDatabase, digestDatabase } from '../support/checkDatabase.js'
+import { ETHER, HEAD, TOKEN } from '../support/fixtureChain.js'
+import { resultOf } from '../support/rpcClient.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+/* `cairn import` of files that are right, that are not, and of parts, with the bundled fixture chain. */
+
+const GENESIS = packagePath('fixtures/chain/genesis.json')
+const CHAIN = packagePath('fixtures/chain/chain.rlp')
+const chain = readFileSync(CHAIN)
+
+const spans = blockSpans(chain)
+const blocks = (from: number, to: number) => chain.subarray(spans[from - 1].start, spans[to - 1].end)
+
+/** A directory with a file of the content in it, and the arguments that import it. */
+function prepare(t: TestContext, content: Uint8Array, { name = 'blocks.rlp', genesis = GENESIS } = {}) {
+  const datadir = temporaryDirectory(t)
+  const path = join(datadir, name)
+  writeFileSync(path, content)
+  return { datadir, path, args: ['import', '--datadir', datadir, '--genesis', genesis, path] }
+}
+
+/** The import's exit code and its words, without the progress. */
+async function importing(args: readonly string[]) {
+  const { code, stdout, stderr } = await runCairn(args)
+  const complaints = stderr.split('\n').filter((line) => line.startsWith('cairn: '))
+  return { code, summary: stdout.trim(), complaints }
+}
+
+test('the fixture chain is imported, and importing it again changes nothing', async (t) => {
+  const { datadir, args } = prepare(t, chain)
+  assert.equal((await importing(args)).summary, '60 blocks imported, 0 held already')
+  const [head, digest] = [checkDatabase(datadir)!, digestDatabase(datadir)]
+  assert.equal(head.number, HEAD)
+  assert.equal((await importing(args)).summary, '0 blocks imported, 60 held already')
+  assert.deepEqual([checkDatabase(datadir), digestDatabase(datadir)], [head, digest])
+})
+
+test('parts, gzip, another name and repeated blocks give the same database', async (t) => {
+  const whole = prepare(t, chain)
+  await runCairnOk(whole.args)
+  const { datadir, args } = prepare(t, blocks(1, 20))
+  assert.equal((await importing(args)).summary, '20 blocks imported, 0 held already')
+  assert.equal(checkDatabase(datadir)!.number, 20)
+  const packed = join(datadir, 'more.blocks.gz')
+  writeFileSync(packed, gzipSync(blocks(11, 40)))
+  // The database knows its chain by now.
+  assert.equal(
+    (await importing(['import', '--datadir', datadir, packed, CHAIN])).summary,
+    '40 blocks imported, 50 held already',
+  )
+  assert.deepEqual(checkDatabase(datadir), checkDatabase(whole.datadir))
+  assert.equal(digestDatabase(datadir), digestDatabase(whole.datadir))
+})
+
+test('a truncated file is refused by place, and the blocks before it stay', async (t) => {
+  const { start, end } = spans[29]
+  const { datadir, path, args } = prepare(t, chain.subarray(0, end - 5))
+  const { code, summary, complaints } = await importing(args)
+  assert.deepEqual([code, summary, complaints.length], [1, '', 1])
+  assert.ok(complaints[0].startsWith(`cairn: ${path}: at byte ${start} (block 30 of the file): `), complaints[0])
+  assert.equal(checkDatabase(datadir)!.number, 29)
+  assert.equal((await importing(['import', '--datadir', datadir, CHAIN])).code, 0)
+  assert.equal(checkDatabase(datadir)!.number, HEAD)
+})
+
+test('a truncated gzip file is refused by place', async (t) => {
+  const packed = gzipSync(chain)
+  const { path, args, datadir } = prepare(t, packed.subarray(0, packed.length - 1000), { name: 'blocks.rlp.gz' })
+  const { code, complaints } = await importing(args)
+  assert.deepEqual([code, complaints.length], [1, 1])
+  assert.match(complaints[0], /^cairn: .+: at byte \d+ (\(block \d+ of the file\))?: .*(gzip|unexpected end|cut off)/)
+  assert.ok(complaints[0].includes(path))
+  checkDatabase(datadir)
+})
+
+/** Bytes of a header from its beginning: list prefix of 3, then each item after its prefix. */
+const FIELD = {
+  parentHash: 4,
+  stateRoot: 4 + 33 * 2 + 21,
+  transactionsRoot: 4 + 33 * 3 + 21,
+  receiptsRoot: 4 + 33 * 4 + 21,
+}
+
+/** The first block's span begins with its own list prefix. */
+function corrupt(number: number, field: keyof typeof FIELD): Uint8Array {
+  const { start } = spans[number - 1]
+  const copy = Uint8Array.from(chain)
+  copy[measureRlp(chain, start)!.payload + FIELD[field]] ^= 1
+  return copy
+}
+
+for (const [field, check] of [
+  ['parentHash', 'parent hash'],
+  ['stateRoot', 'state root'],
+  ['transactionsRoot', 'transactions root'],
+  ['receiptsRoot', 'receipts root'],
+] as const) {
+  test(`a block with a wrong ${check} is refused by name, and nothing of it is stored`, async (t) => {
+    const number = 26
+    const { datadir, args } = prepare(t, corrupt(number, field))
+    const { code, complaints } = await importing(args)
+    assert.deepEqual([code, complaints.length], [1, 1])
+    const words = new RegExp(
+      `^cairn: block ${number} \\(0x[0-9a-f]{64}\\): ${check}: expected 0x[0-9a-f]{64}, the block has 0x[0-9a-f]{64}$`,
+    )
+    assert.match(complaints[0], words)
+    assert.equal(checkDatabase(datadir)!.number, number - 1)
+    const straight = prepare(t, blocks(1, number - 1))
+    await runCairnOk(straight.args)
+    assert.equal(digestDatabase(datadir), digestDatabase(straight.datadir))
+  })
+}
+
+test('a missing block is refused by name', async (t) => {
+  const { datadir, args } = prepare(t, Buffer.concat([blocks(1, 9), blocks(11, 12)]))
+  const { code, complaints } = await importing(args)
+  assert.equal(code, 1)
+  assert.match(complaints[0], /^cairn: block 11 \(0x[0-9a-f]{64}\): number: expected 10, the block has 11$/)
+  assert.equal(checkDatabase(datadir)!.number, 9)
+})
+
+test('a chain of another genesis is refused at its first block', async (t) => {
+  const other = JSON.parse(readFileSync(GENESIS, 'utf8'))
+  other.extraData = '0x00'
+  const { datadir, args } = prepare(t, chain)
+  const genesis = join(datadir, 'other.json')
+  writeFileSync(genesis, JSON.stringify(other))
+  const { code, complaints } = await importing(args.map((arg) => (arg === GENESIS ? genesis : arg)))
+  assert.equal(code, 1)
+  assert.match(complaints[0], /^cairn: block 1 \(0x[0-9a-f]{64}\): parent hash: expected 0x/)
+  assert.equal(checkDatabase(datadir)!.number, 0)
+})
+
+test('a database keeps to its chain', async (t) => {
+  const { datadir, args } = prepare(t, blocks(1, 3))
+  await runCairnOk(args)
+  const other = await importing(['import', '--datadir', datadir, '--network', 'sepolia', CHAIN])
+  assert.equal(other.code, 2)
+  assert.deepEqual(other.complaints, [
+    'cairn: the database was begun with another genesis or network; use another --datadir',
+  ])
+  const stateless = await importing(['import', '--datadir', datadir, '--state', 'none', CHAIN])
+  assert.equal(stateless.code, 2)
+  assert.equal(checkDatabase(datadir)!.number, 3)
+})
+
+test('a second writer is refused while the first one writes', async (t) => {
+  const { datadir, args } = prepare(t, chain)
+  const first = openForWriting(datadir)
+  const { code, complaints } = await importing(args)
+  first.close()
+  assert.equal(code, 1)
+  assert.match(complaints[0], /is being written by another cairn process/)
+  assert.equal((await importing(args)).code, 0)
+})
+
+test('a signal ends an import after the block under way, and it goes on later', async (t) => {
+  const datadir = temporaryDirectory(t)
+  const args = ['import', '--datadir', datadir, '--genesis', GENESIS, ...writeBlockFiles(t)]
+  const running = spawnCairn(args)
+  await running.waitFor('stderr', /head 10\n/)
+  running.child.kill('SIGTERM')
+  const { code, stdout } = await running.ended
+  assert.equal(code, 0)
+  assert.match(stdout, /^\d+ blocks imported, 0 held already; interrupted: run it again to go on\n$/)
+  const { number } = checkDatabase(datadir)!
+  assert.ok(number >= 10 && number < HEAD, `${number}`)
+  assert.equal(await runCairnOk(args), `${HEAD - number} blocks imported, ${number} held already\n`)
+  assert.equal(checkDatabase(datadir)!.number, HEAD)
+})
+
+test('a server answers from blocks as soon as another process has imported them', async (t) => {
+  const { datadir, args } = prepare(t, blocks(1, 20))
+  await runCairnOk(args)
+  const { url } = await startCairn(t, ['--datadir', datadir, '--open'])
+  assert.equal(await resultOf(url, 'eth_blockNumber'), '0x14')
+  assert.equal((await resultOf<unknown[]>(url, 'eth_getLogs', [{}])).length, 1)
+  await runCairnOk(['import', '--datadir', datadir, CHAIN])
+  assert.equal(await resultOf(url, 'eth_blockNumber'), '0x3c')
+  assert.equal((await resultOf<unknown[]>(url, 'eth_getLogs', [{ fromBlock: '0x3a' }])).length, 2100)
+  const supply = await resultOf<string>(url, 'eth_call', [{ to: TOKEN, data: '0x18160ddd' }, 'latest'])
+  assert.equal(BigInt(supply), 1000n * ETHER)
+})
