@@ -24,7 +24,7 @@ export function createMetaTable(db: Database): MetaTable {
   }
 }
 
-/** Meta key of the genesis: `{name, genesis}` as the file had it, or `{network}` for a built-in one. */
+/** Meta key of the chain: `{genesis}` as the file had it, or `{network}` for a built-in one. */
 export const META_CHAIN = 'chain'
 /** Meta key of the chain id, a decimal text. */
 export const META_CHAIN_ID = 'chain_id'

@@ -72,8 +72,9 @@ async function serve(config: Config, datadir: string, open: boolean): Promise<nu
   if (!serving.reachable) {
     process.stderr.write("there is no API key yet: make one with 'cairn keys create NAME', or serve with --open\n")
   }
+  const stopped = stopOnSignal(serving)
   process.stdout.write(`ready ${serving.url}\n`)
-  await stopOnSignal(serving)
+  await stopped
   return 0
 }
 
