@@ -19,6 +19,8 @@ export function checkDatabase(datadir: string): CheckedHead | undefined {
   const db = openForReading(datadir)
   try {
     assert.equal(db.pragma('integrity_check', { simple: true }), 'ok')
+    // Whoever was killed before the schema was committed leaves an empty file.
+    if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'blocks'").get() === undefined) return undefined
     const blocks = db.prepare<[], BlockRow>('SELECT * FROM blocks ORDER BY number').all()
     checkChain(blocks)
     checkIds(db, blocks)
