@@ -1,0 +1,99 @@
+import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH } from './case.js'
+
+/** Cases of the methods that read blocks and uncles. Uncles are in blocks 2, 13 and 23. */
+export function blockCases(hashes: FixtureHashes): CasesByMethod {
+  const at = quantity
+  return {
+    eth_blockNumber: { head: positional(), 'no-params': { params: undefined }, 'too-many': positional('latest') },
+    eth_getBlockByNumber: {
+      genesis: positional('0x0', false),
+      earliest: positional('earliest', true),
+      'frontier-full': positional(at(1), true),
+      'with-uncle': positional(at(2), false),
+      'access-list-full': positional(at(22), true),
+      'london-full': positional(at(25), true),
+      'last-proof-of-work': positional(at(29), false),
+      'merge-full': positional(at(30), true),
+      'shanghai-withdrawals': positional(at(33), false),
+      'cancun-blobs-full': positional(at(37), true),
+      'prague-delegation-full': positional(at(40), true),
+      'prague-requests': positional(at(43), false),
+      'many-logs': positional(at(54), false),
+      latest: positional('latest', false),
+      safe: positional('safe', false),
+      finalized: positional('finalized', false),
+      // Its time is that of the call.
+      pending: { params: ['pending', true], drop: ['timestamp'] },
+      'beyond-head': positional(at(61), false),
+      'by-name': { params: { block: at(8), fullTransactions: false } },
+      'missing-flag': positional(at(1)),
+      'bad-flag': positional(at(1), 'yes'),
+      'bad-number': positional('0x01', false),
+      'bad-tag': positional('newest', false),
+      'no-params': positional(),
+    },
+    eth_getBlockByHash: {
+      byzantium: positional(hashes.block(11), false),
+      'two-creations-full': positional(hashes.block(15), true),
+      unknown: positional(UNKNOWN_HASH, false),
+      'short-hash': positional('0x1234', false),
+    },
+    eth_getBlockTransactionCountByHash: {
+      five: positional(hashes.block(21)),
+      none: positional(hashes.block(10)),
+      unknown: positional(UNKNOWN_HASH),
+    },
+    eth_getBlockTransactionCountByNumber: {
+      five: positional(at(21)),
+      genesis: positional('earliest'),
+      pending: positional('pending'),
+      'beyond-head': positional(at(61)),
+      'bad-number': positional(21),
+    },
+    eth_getUncleByBlockHashAndIndex: {
+      frontier: positional(hashes.block(2), '0x0'),
+      'no-such-index': positional(hashes.block(2), '0x1'),
+      'block-without': positional(hashes.block(1), '0x0'),
+      unknown: positional(UNKNOWN_HASH, '0x0'),
+      'missing-index': positional(hashes.block(2)),
+      'bad-index': positional(hashes.block(2), '0'),
+    },
+    eth_getUncleByBlockNumberAndIndex: {
+      byzantium: positional(at(13), '0x0'),
+      berlin: positional(at(23), '0x0'),
+      'no-such-index': positional(at(13), '0x1'),
+      'beyond-head': positional(at(61), '0x0'),
+    },
+    eth_getUncleCountByBlockHash: {
+      one: positional(hashes.block(2)),
+      none: positional(hashes.block(1)),
+      unknown: positional(UNKNOWN_HASH),
+    },
+    eth_getUncleCountByBlockNumber: {
+      one: positional(at(23)),
+      'proof-of-stake': positional('latest'),
+      'beyond-head': positional(at(61)),
+    },
+    debug_getRawBlock: {
+      genesis: positional('0x0'),
+      'with-uncle': positional(at(13)),
+      withdrawals: positional(at(33)),
+      'by-hash': positional(hashes.block(1)),
+      'beyond-head': positional(at(61)),
+      'bad-block': positional('1'),
+    },
+    debug_getRawHeader: {
+      genesis: positional('earliest'),
+      london: positional(at(25)),
+      latest: positional('latest'),
+      'beyond-head': positional(at(61)),
+    },
+    debug_getRawReceipts: {
+      'pre-byzantium': positional(at(5)),
+      failures: positional(at(21)),
+      'blob-and-dynamic-fee': positional(at(37)),
+      none: positional(at(10)),
+      'beyond-head': positional(at(61)),
+    },
+  }
+}

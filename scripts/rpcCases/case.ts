@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import { decodeBlock } from '../../src/chain/eth/block.js'
+import { measureRlp } from '../../src/chain/eth/rlp.js'
+import type { Block } from '../../src/chain/eth/types.js'
+import { formatData } from '../../src/lib/hex.js'
+import { packagePath } from '../../src/store/open.js'
+
+/** A call to be recorded. */
+export interface RpcCase {
+  params: unknown
+  /** Members of the result object that are recorded; undefined: all. */
+  keep?: readonly string[]
+  /** Members of the result object that are not recorded, since they differ from call to call. */
+  drop?: readonly string[]
+}
+
+/** Cases by name, by method. */
+export type CasesByMethod = { readonly [method: string]: { readonly [name: string]: RpcCase } }
+
+/** Parameters by position. */
+export function positional(...params: unknown[]): RpcCase {
+  return { params }
+}
+
+/** Parameters by name. */
+export function named(params: object): RpcCase {
+  return { params }
+}
+
+/** Hashes of the bundled fixture chain, so that cases name blocks by their number in the story. */
+export interface FixtureHashes {
+  /** Of block `number`, 1 to 60. */
+  block(number: number): string
+  /** Of the transaction of block `number` at `index`. */
+  transaction(number: number, index?: number): string
+}
+
+/** Reads the hashes from fixtures/chain. */
+export function readFixtureHashes(): FixtureHashes {
+  const chain = new Uint8Array(readFileSync(packagePath('fixtures/chain/chain.rlp')))
+  const blocks: Block[] = []
+  for (let at = 0; at < chain.length; ) {
+    const { end } = measureRlp(chain, at)!
+    blocks.push(decodeBlock(chain.subarray(at, end)))
+    at = end
+  }
+  return {
+    block: (number) => formatData(blocks[number - 1].hash),
+    transaction: (number, index = 0) => formatData(blocks[number - 1].transactions[index].hash),
+  }
+}
+
+/** A block number as a quantity. */
+export function quantity(value: number | bigint): string {
+  return `0x${value.toString(16)}`
+}
+
+/** A 32-byte word as data. */
+export function word(value: number | bigint | string): string {
+  const digits = typeof value === 'string' ? value.slice(2) : value.toString(16)
+  return `0x${digits.padStart(64, '0')}`
+}
+
+/** A hash that nothing has. */
+export const UNKNOWN_HASH = `0x${'5a'.repeat(32)}`

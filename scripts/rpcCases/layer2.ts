@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { packagePath } from '../../src/store/open.js'
+import { type CasesByMethod, named, positional } from './case.js'
+
+/** Cases of the layer-2 methods: blocks 0 to 7, accepted on layer 1 up to 3, and an unconfirmed block on top. */
+export function layer2Cases(): CasesByMethod {
+  const lines = readFileSync(packagePath('fixtures/chain/l2.ndjson'), 'utf8').trim().split('\n')
+  const hashOf = (number: number) => (JSON.parse(lines[number]) as { block_hash: string }).block_hash
+  const id = (block_id: unknown) => named({ block_id })
+  return {
+    zk_getBlockWithTxHashes: {
+      'first-by-number': id({ block_number: 0 }),
+      'accepted-on-l1': id({ block_number: 3 }),
+      'accepted-on-l2-by-hash': id({ block_hash: hashOf(4) }),
+      'latest-tag': id('latest'),
+      'latest-in-object': id({ block_tag: 'latest' }),
+      pending: id('pending'),
+      'by-position': positional({ block_number: 1 }),
+      'beyond-head': id({ block_number: 8 }),
+      'unknown-hash': id({ block_hash: '0x123' }),
+      'two-selectors': id({ block_number: 1, block_hash: hashOf(1) }),
+      'unknown-tag': id('earliest'),
+      'negative-number': id({ block_number: -1 }),
+      'hex-number': id({ block_number: '0x1' }),
+      'bad-hash': id({ block_hash: 'zk' }),
+      'missing-id': named({}),
+      'unknown-name': named({ block: 'latest' }),
+    },
+    starknet_getBlockWithTxHashes: {
+      'by-number': id({ block_number: 2 }),
+      'by-hash': id({ block_hash: hashOf(6) }),
+      latest: id('latest'),
+      'l1-accepted': id('l1_accepted'),
+      'pre-confirmed': id('pre_confirmed'),
+      'by-position': positional('latest'),
+      'beyond-head': id({ block_number: 8 }),
+      'unknown-hash': id({ block_hash: '0x123' }),
+      'unknown-tag': id('newest'),
+    },
+    starknet_getBlockTransactionCount: {
+      'by-number': id({ block_number: 3 }),
+      'pre-confirmed': id('pre_confirmed'),
+      'beyond-head': id({ block_number: 8 }),
+    },
+    starknet_blockNumber: { head: positional(), 'too-many': positional(1) },
+    starknet_blockHashAndNumber: { head: positional(), 'too-many': positional(1) },
+    starknet_chainId: { 'not-known': positional(), 'too-many': positional(1) },
+    starknet_specVersion: { version: positional(), 'too-many': positional(1) },
+    starknet_syncing: { never: positional(), 'too-many': positional(1) },
+  }
+}

@@ -1,0 +1,55 @@
+import {
+  ALICE,
+  BOB,
+  CAROL,
+  CHILD,
+  COUNTER,
+  EMITTER,
+  NOBODY,
+  NUMBERED_TOPIC,
+  TOKEN,
+  TRANSFER_TOPIC,
+} from '../../test/support/fixtureChain.js'
+import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH, word } from './case.js'
+
+/** Cases of `eth_getLogs`. Before block 54 the chain has few logs; from there on 2,100 in each of five blocks. */
+export function logCases(hashes: FixtureHashes): CasesByMethod {
+  const range = (from: number, to: number) => ({ fromBlock: quantity(from), toBlock: quantity(to) })
+  const logs = (filter: object) => positional(filter)
+  return {
+    eth_getLogs: {
+      'one-topic-each': logs(range(3, 3)),
+      'no-topics': logs({ address: EMITTER, ...range(5, 5) }),
+      'two-contracts-in-a-block': logs(range(5, 5)),
+      'by-block-hash': logs({ blockHash: hashes.block(9) }),
+      'by-blockhash-spelling': logs({ blockhash: hashes.block(9) }),
+      'block-without-logs': logs({ blockHash: hashes.block(10) }),
+      'default-range-is-latest': logs({}),
+      'any-of-addresses': logs({ address: [COUNTER, CHILD], ...range(0, 53) }),
+      'transfers-to-bob': logs({ topics: [TRANSFER_TOPIC, null, word(BOB)], ...range(0, 60) }),
+      'transfers-from-alice-or-carol': logs({
+        address: TOKEN,
+        topics: [TRANSFER_TOPIC, [word(ALICE), word(CAROL)]],
+        ...range(0, 60),
+      }),
+      'minting-from-zero-address': logs({ topics: [TRANSFER_TOPIC, word(0)], ...range(0, 60) }),
+      'four-topics-before-54': logs({ topics: [null, null, null, null], ...range(0, 53) }),
+      'number-7-of-bob-in-many': logs({ topics: [NUMBERED_TOPIC, word(7), word(BOB)], ...range(0, 60) }),
+      'long-data': logs({ topics: [null, null, null, word(77)], ...range(0, 60) }),
+      'empty-data': logs(range(28, 28)),
+      'null-in-a-list-is-any': logs({ topics: [[TRANSFER_TOPIC, null], word(ALICE)], ...range(0, 53) }),
+      'nothing-matches': logs({ address: NOBODY, ...range(0, 60) }),
+      'tags-as-bounds': logs({ address: TOKEN, fromBlock: 'earliest', toBlock: 'finalized' }),
+      'more-than-10000': logs(range(54, 58)),
+      'unknown-block-hash': logs({ blockHash: UNKNOWN_HASH }),
+      'block-hash-and-range': logs({ blockHash: hashes.block(9), fromBlock: '0x1' }),
+      'reversed-range': logs(range(5, 4)),
+      'beyond-head': logs(range(59, 61)),
+      'five-topics': logs({ topics: [null, null, null, null, null] }),
+      'short-topic': logs({ topics: ['0x12'] }),
+      'short-address': logs({ address: ['0x12'] }),
+      'not-an-object': logs([]),
+      'no-params': positional(),
+    },
+  }
+}

@@ -1,0 +1,24 @@
+import { type CasesByMethod, positional } from './case.js'
+
+/** Cases of the methods about the server itself. */
+export function nodeCases(): CasesByMethod {
+  return {
+    eth_chainId: { fixture: positional(), 'too-many': positional(1) },
+    eth_syncing: { never: positional(), 'too-many': positional(true) },
+    eth_accounts: { none: positional(), 'too-many': positional('mine') },
+    net_version: { fixture: positional(), 'too-many': positional(1) },
+    net_listening: { always: positional(), 'too-many': positional(1) },
+    // What it answers is the version and the platform: a test looks at its form.
+    web3_clientVersion: { 'too-many': positional(1) },
+    web3_sha3: {
+      empty: positional('0x'),
+      transfer: positional(`0x${Buffer.from('Transfer(address,address,uint256)').toString('hex')}`),
+      'odd-digits': positional('0x1'),
+      'not-hex': positional('hello'),
+      missing: positional(),
+    },
+    rpc_modules: { all: positional(), 'too-many': positional('eth') },
+    // Its methods are held by a test of their own and by docs/methods.md.
+    rpc_discover: { all: { params: [], keep: ['openrpc'] }, 'too-many': positional(1) },
+  }
+}

@@ -1,0 +1,73 @@
+import { TRANSFERS } from '../../test/support/fixtureChain.js'
+import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH } from './case.js'
+
+/** A block that has the kind of transaction first, by name. */
+const KINDS = {
+  'legacy-without-chain-id': 1,
+  'legacy-creation': 15,
+  'legacy-call': 21,
+  'access-list': 22,
+  'dynamic-fee': 25,
+  blob: 37,
+  delegation: 40,
+} as const
+
+/** Cases of the methods that read transactions and receipts. */
+export function transactionCases(hashes: FixtureHashes): CasesByMethod {
+  const at = quantity
+  const eachKind = <T>(make: (block: number) => T) =>
+    Object.fromEntries(Object.entries(KINDS).map(([name, block]) => [name, make(block)]))
+  const lastTransfer = TRANSFERS[TRANSFERS.length - 1].block
+  return {
+    eth_getTransactionByHash: {
+      ...eachKind((block) => positional(hashes.transaction(block))),
+      unknown: positional(UNKNOWN_HASH),
+      'bad-hash': positional('0xzz'),
+      'no-params': positional(),
+    },
+    eth_getTransactionByBlockHashAndIndex: {
+      second: positional(hashes.block(15), '0x1'),
+      'no-such-index': positional(hashes.block(15), '0x2'),
+      unknown: positional(UNKNOWN_HASH, '0x0'),
+      'missing-index': positional(hashes.block(15)),
+    },
+    eth_getTransactionByBlockNumberAndIndex: {
+      ...eachKind((block) => positional(at(block), '0x0')),
+      'last-of-five': positional(at(21), '0x4'),
+      'no-such-index': positional(at(21), '0x5'),
+      'beyond-head': positional(at(61), '0x0'),
+      latest: positional('latest', '0x0'),
+      'bad-index': positional(at(21), '0x04'),
+    },
+    eth_getTransactionReceipt: {
+      ...eachKind((block) => positional(hashes.transaction(block))),
+      'pre-byzantium-creation': positional(hashes.transaction(2)),
+      'pre-byzantium-logs': positional(hashes.transaction(5, 1)),
+      'token-transfer': positional(hashes.transaction(lastTransfer)),
+      'reverted-custom': positional(hashes.transaction(21, 2)),
+      'invalid-opcode': positional(hashes.transaction(21, 4)),
+      'create2-child': positional(hashes.transaction(17)),
+      selfdestruct: positional(hashes.transaction(19)),
+      unknown: positional(UNKNOWN_HASH),
+      'bad-hash': positional('0x1'),
+    },
+    eth_getBlockReceipts: {
+      'pre-byzantium': positional(at(9)),
+      failures: positional(at(21)),
+      'two-transfers': positional(at(31)),
+      blobs: positional(at(49)),
+      'decimal-number': positional(17),
+      'decimal-text': positional('17'),
+      'by-hash': positional(hashes.block(25)),
+      pending: positional('pending'),
+      earliest: positional('earliest'),
+      'beyond-head': positional(at(61)),
+      'unknown-hash': positional(UNKNOWN_HASH),
+      'bad-block': positional('first'),
+    },
+    debug_getRawTransaction: {
+      ...eachKind((block) => positional(hashes.transaction(block))),
+      unknown: positional(UNKNOWN_HASH),
+    },
+  }
+}

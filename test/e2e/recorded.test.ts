@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { ALL_METHODS } from '../../src/rpc/methods.js'
+import { packagePath } from '../../src/store/open.js'
+import { serveFixture, spawnNode } from '../support/cairn.js'
+import { compareAnswers } from '../support/compareAnswers.js'
+import type { RecordedAnswer } from '../support/recordings.js'
+import { type Answer, openSocket, resultOf, send } from '../support/rpcClient.js'
+import { sharedPath } from '../support/shared.js'
+
+/* The recorded cases of every method, fixtures/rpc, against the program. `npm run record:rpc` makes them. */
+
+const folder = packagePath('fixtures/rpc')
+const server = await serveFixture({ after })
+
+interface RecordedCase {
+  name: string
+  request: { method: string }
+  response: Answer
+}
+
+function readCases(method: string): RecordedCase[] {
+  const files = readdirSync(join(folder, method)).sort()
+  return files.map((file) => {
+    const name = `${method}/${file}`
+    return { name, ...(JSON.parse(readFileSync(join(folder, name), 'utf8')) as Omit<RecordedCase, 'name'>) }
+  })
+}
+
+const methods = readdirSync(folder).sort()
+
+test('every method has recorded cases, and nothing else has', () => {
+  assert.deepEqual(methods, ALL_METHODS.map(({ name }) => name).sort())
+  for (const method of methods) {
+    const cases = readCases(method)
+    assert.ok(cases.length > 0, method)
+    for (const { name, request } of cases) assert.equal(request.method, method, name)
+  }
+})
+
+for (const method of methods) {
+  test(`${method} answers as recorded`, async () => {
+    for (const { name, request, response } of readCases(method)) {
+      const answer = await send(server.url, request)
+      assert.deepEqual(compare(response, answer), [], name)
+    }
+  })
+}
+
+test('every case is answered over a WebSocket too', async (t) => {
+  const socket = await openSocket(server.socketUrl)
+  t.after(() => socket.close())
+  for (const { name, request, response } of methods.flatMap(readCases)) {
+    assert.deepEqual(compare(response, await socket.send(request)), [], name)
+  }
+})
+
+test('all cases in one batch are answered in their order', async () => {
+  const cases = methods.flatMap(readCases)
+  const requests = cases.map(({ request }, id) => ({ ...request, id }))
+  const answers = (await send(server.url, requests)) as unknown as Answer[]
+  assert.deepEqual(
+    answers.map(({ id }) => id),
+    cases.map((_, id) => id),
+  )
+  for (const [i, { name, response }] of cases.entries()) assert.deepEqual(compare(response, answers[i]), [], name)
+})
+
+const runner = sharedPath('conformance', 'run-io.mjs')
+
+test('the runner of the shared folder reads the cases and passes them', { skip: runner === undefined }, async () => {
+  const { code, stdout } = await spawnNode([runner!, '--url', server.url, '--messages', '--quiet', folder]).ended
+  assert.match(stdout, /\b0 failed\n$/)
+  assert.equal(code, 0)
+})
+
+test('the version and the list of methods are this build’s', async () => {
+  const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { version: string }
+  const clientVersion = await resultOf<string>(server.url, 'web3_clientVersion')
+  assert.match(clientVersion, /^cairn\/\S+$/i)
+  assert.ok(clientVersion.includes(version), clientVersion)
+  const discovered = await resultOf<{ methods: { name: string }[] }>(server.url, 'rpc_discover')
+  assert.deepEqual(discovered.methods.map(({ name }) => name).sort(), methods)
+})
+
+function compare(recorded: Answer, answer: Answer): string[] {
+  return compareAnswers(recorded as RecordedAnswer, answer as RecordedAnswer, { messages: true })
+}
