@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { serveFixture, spawnNode, startCairn } from '../support/cairn.js'
 import { compareAnswers } from '../support/compareAnswers.js'
 import { type RecordedAnswer, readRecordings } from '../support/recordings.js'
-import { openSocket } from '../support/rpcClient.js'
+import { ask, openSocket } from '../support/rpcClient.js'
 import { sharedPath } from '../support/shared.js'
 
 /* The official Ethereum JSON-RPC suite against the program as users start it. */
@@ -49,15 +49,10 @@ test('the same cases pass over one WebSocket', { skip }, async (t) => {
   assert.ok(cases >= SERVED_CASES, `${cases} cases`)
 })
 
-test('methods that are not served say so', { skip }, async (t) => {
-  const socket = await openSocket(server!.socketUrl)
-  t.after(() => socket.close())
-  const { error } = await socket.send({ jsonrpc: '2.0', id: 'a', method: 'eth_getProof', params: [] })
-  assert.deepEqual(error, { code: -32601, message: 'the method eth_getProof does not exist/is not available' })
-})
-
-test('the bundled fixture is served within a few seconds of the start', async (t) => {
+test('methods that are not served say so, and nothing else is written than that the server is ready', async (t) => {
   const own = await serveFixture(t)
+  const { error } = await ask(own.url, 'eth_getProof')
+  assert.deepEqual(error, { code: -32601, message: 'the method eth_getProof does not exist/is not available' })
   const { stdout, stderr } = await own.stop()
   assert.equal(stdout, `ready ${own.url}\n`)
   assert.equal(stderr, '')

@@ -11,10 +11,10 @@ import { temporaryDirectory } from '../support/temporary.js'
 /* The limits of the contract, against the program. The times are given by options, so that a test need not wait for 10 s
  * and 5 s; `npm run show:limits` does. */
 
-const LOGS_TIMEOUT_MS = 100
+const LOGS_TIMEOUT_MS = 200
 const CALL_TIMEOUT_MS = 1500
-/** Looked at one by one this takes about a second. */
-const PLANTED_LOGS = 500_000
+/** Looked at one by one, which takes 1.9 µs each, seven times as long as a query has. */
+const PLANTED_LOGS = 800_000
 const THREADS = 2
 
 const SPIN = [{ to: REVERTER, data: '0xf0acd7d5' }, 'latest']
