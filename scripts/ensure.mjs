@@ -28,7 +28,7 @@ export function tool(name) {
 /** Installs the packages unless those of this package-lock.json are there and load. */
 export function ensureInstalled() {
   checkNode()
-  const wanted = hashFiles([join(ROOT, 'package-lock.json'), join(ROOT, 'package.json')], process.versions.modules)
+  const wanted = hashFiles([join(ROOT, 'package-lock.json')], process.versions.modules)
   if (existsSync(LOCK_STAMP) && readFileSync(LOCK_STAMP, 'utf8') === wanted) return
   console.error('installing packages (better-sqlite3 is compiled, which takes a minute or two)')
   run('npm', ['ci', '--no-audit', '--no-fund'])
