@@ -6,6 +6,7 @@ import { hashHeader } from '../chain/eth/header.js'
 import type { Block } from '../chain/eth/types.js'
 import { createExecutor, type Executor } from '../evm/execute.js'
 import { UsageError } from '../lib/errors.js'
+import { createLogIndexer, type LogIndexer } from '../logs/indexer.js'
 import { type ChainReader, createChainReader } from '../store/chainReader.js'
 import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../store/chainSource.js'
 import { type ChainWriter, createChainWriter } from '../store/chainWriter.js'
@@ -22,6 +23,7 @@ export interface WritableChain {
   readonly stateMode: StateMode
   readonly reader: ChainReader
   readonly writer: ChainWriter
+  readonly indexer: LogIndexer
   /** Present when blocks are executed. */
   readonly executor?: Executor
   /** Block 0 as the genesis makes it; computed when asked, 8,893 accounts of mainnet in about 0.1 s. */
@@ -54,6 +56,7 @@ export async function openWritableChain(
   const spec = specOfSource(source)
   const reader = createChainReader(db)
   const writer = createChainWriter(db)
+  const indexer = createLogIndexer(db)
   const newExecutor = () => createExecutor(spec, createStateReader(db), (number) => reader.blockHash(number))
   const executor = stateMode === 'execute' ? newExecutor() : undefined
   if (!held) {
@@ -66,13 +69,19 @@ export async function openWritableChain(
     if (block) writer.insertBlock(block, [], block.header.difficulty, executor.accept())
     writer.commit()
   }
+  if (indexer.isBehind()) {
+    writer.begin()
+    indexer.add([])
+    indexer.work(Number.POSITIVE_INFINITY)
+    writer.commit()
+  }
   const genesisBlock = async () => {
     const scratch = newExecutor()
     const block = await layGenesis(genesisOfSource(source), scratch)
     scratch.discard()
     return block
   }
-  return { spec, stateMode, reader, writer, executor, genesisBlock }
+  return { spec, stateMode, reader, writer, indexer, executor, genesisBlock }
 }
 
 /** Block 0 over the state that the executor has then. */

@@ -88,11 +88,14 @@ export async function importBlocks(
 }
 
 /** Blocks gathered into transactions. */
-function createBatches({ writer }: WritableChain) {
+function createBatches({ writer, indexer }: WritableChain) {
   let blocks = 0
   let startedMs = 0
   const end = () => {
-    if (writer.inTransaction) writer.commit()
+    if (writer.inTransaction) {
+      indexer.work(Number.POSITIVE_INFINITY)
+      writer.commit()
+    }
     blocks = 0
   }
   return {
@@ -104,7 +107,9 @@ function createBatches({ writer }: WritableChain) {
       }
       try {
         writer.insertBlock(block, receipts, totalDifficulty, changes)
+        indexer.add(receipts.flatMap(({ logs }) => logs))
       } catch (error) {
+        indexer.forget()
         writer.rollback() // half a block may be in the transaction: all of the batch goes
         throw error
       }

@@ -14,6 +14,8 @@ export type ClauseColumn = 'address_id' | 'topic0_id' | 'topic1' | 'topic2' | 't
 export interface Clause {
   column: ClauseColumn
   keys: (number | Uint8Array)[]
+  /** The same as full values: addresses of 20 bytes, topics with or without their leading zeros. */
+  values: Uint8Array[]
 }
 
 /** A filter in the form of the rows. */
@@ -23,11 +25,10 @@ export interface RowFilter {
   minTopics: number
 }
 
-/** The way from clauses to candidate rows. Every log that meets all clauses is among the candidates; a candidate need
- *  not meet them. */
+/** The way from a filter to candidate rows. Every log that the filter wants is among the candidates; a candidate need
+ *  not be wanted. */
 export interface LogIndex {
-  /** How many logs in the range meet the clause, counted up to `limit`. @throws DeadlineExceeded */
-  count(clause: Clause, range: IdRange, bounds: { limit: number; deadline: Deadline }): number
-  /** Candidate ids in the range in ascending batches, none twice. `clauses` is not empty. @throws DeadlineExceeded */
-  candidates(clauses: Clause[], range: IdRange, deadline: Deadline): Iterable<number[]>
+  /** Candidate ids in the range in ascending batches, none twice. The filter has a clause, or asks for topics.
+   *  To be called inside the snapshot that the rows are read from. @throws DeadlineExceeded */
+  candidates(filter: RowFilter, range: IdRange, deadline: Deadline): Iterable<number[]>
 }

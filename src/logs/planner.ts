@@ -1,6 +1,6 @@
 import type { Deadline } from '../lib/deadline.js'
 import { TooManyLogs } from './errors.js'
-import type { Clause, ClauseColumn, IdRange, LogIndex, RowFilter } from './index.js'
+import type { IdRange, LogIndex, RowFilter } from './index.js'
 import { createRowTest, type LogRow, type LogRows } from './scan.js'
 
 /** What bounds a query. */
@@ -29,7 +29,9 @@ export function findRows(
   { range, deadline, maxResults }: LogQueryOptions & { range: IdRange },
 ): LogRow[] {
   if (filter.clauses.some(({ keys }) => keys.length === 0)) return []
-  refuseByCount(access.index, filter, { range, deadline, maxResults })
+  if (filter.clauses.length === 0 && filter.minTopics === 0 && range.to - range.from > maxResults) {
+    throw new TooManyLogs({ limit: maxResults })
+  }
   const wanted = createRowTest(filter)
   const found: LogRow[] = []
   for (const rows of candidateRows(access, filter, { range, deadline })) {
@@ -43,44 +45,17 @@ export function findRows(
   return found
 }
 
-/** Refuses what is too much by counting alone: no clause, or one whose rows all have enough topics. */
-function refuseByCount(
-  index: LogIndex,
-  { clauses, minTopics }: RowFilter,
-  { range, deadline, maxResults }: LogQueryOptions & { range: IdRange },
-): void {
-  if (range.to - range.from <= maxResults) return
-  let matches = 0
-  if (clauses.length === 0 && minTopics === 0) {
-    matches = range.to - range.from
-  } else if (clauses.length === 1 && minTopics <= topicsImplied(clauses[0].column)) {
-    matches = index.count(clauses[0], range, { limit: maxResults + 1, deadline })
-  }
-  if (matches > maxResults) throw new TooManyLogs({ limit: maxResults })
-}
-
-const TOPICS_IMPLIED: { [column in ClauseColumn]: number } = {
-  address_id: 0,
-  topic0_id: 1,
-  topic1: 2,
-  topic2: 3,
-  topic3: 4,
-}
-
-function topicsImplied(column: Clause['column']): number {
-  return TOPICS_IMPLIED[column]
-}
-
 function* candidateRows(
   { rows, index }: LogAccess,
-  { clauses, minTopics }: RowFilter,
+  filter: RowFilter,
   { range, deadline }: { range: IdRange; deadline: Deadline },
 ): Generator<LogRow[]> {
-  if (clauses.length === 0 || range.to - range.from < SMALL_RANGE) {
+  const { clauses, minTopics } = filter
+  if ((clauses.length === 0 && minTopics === 0) || range.to - range.from < SMALL_RANGE) {
     for (let from = range.from; from < range.to; from += SLICE) {
       yield rows.slice({ from, to: Math.min(from + SLICE, range.to) }, minTopics)
     }
     return
   }
-  for (const ids of index.candidates(clauses, range, deadline)) yield rows.byIds(ids)
+  for (const ids of index.candidates(filter, range, deadline)) yield rows.byIds(ids)
 }

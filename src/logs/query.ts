@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { padLeft, trimLeft } from '../lib/bytes.js'
 import type { Database } from '../store/open.js'
-import { createBtreeIndex } from './btreeIndex.js'
 import { LogsNotHeld, TooManyLogs } from './errors.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
 import type { Clause, IdRange, RowFilter } from './index.js'
 import { findRows, type LogAccess, type LogQueryOptions } from './planner.js'
 import { createLogRows, type LogRow } from './scan.js'
+import { createSegmentIndex } from './segmentIndex.js'
 
 export type { LogQueryOptions } from './planner.js'
 
@@ -41,7 +41,7 @@ export interface LogSource {
 
 /** Log queries through statements prepared once for the connection. */
 export function createLogSource(db: Database): LogSource {
-  const access: LogAccess = { rows: createLogRows(db), index: createBtreeIndex(db) }
+  const access: LogAccess = { rows: createLogRows(db), index: createSegmentIndex(db) }
   const resolveRange = createRangeResolver(db)
   const translate = createTranslator(db)
   const decode = createDecoder(db)
@@ -90,16 +90,18 @@ function createTranslator(db: Database): (filter: LogFilter, options: LogQueryOp
   const selectAddress = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
   const selectTopic = db.prepare<[Uint8Array], number>('SELECT id FROM topics WHERE topic = ?').pluck()
   return ({ addresses, topics }, { deadline }) => {
-    const lookUp = (values: Uint8Array[], select: typeof selectAddress) => {
+    const lookUp = (column: 'address_id' | 'topic0_id', values: Uint8Array[]): Clause => {
       deadline.check()
-      return values.map((value) => select.get(value)).filter((id) => id !== undefined)
+      const select = column === 'address_id' ? selectAddress : selectTopic
+      const known = values.map((value) => ({ value, id: select.get(value) })).filter(({ id }) => id !== undefined)
+      return { column, keys: known.map(({ id }) => id!), values: known.map(({ value }) => value) }
     }
     const clauses: Clause[] = []
-    if (addresses) clauses.push({ column: 'address_id', keys: lookUp(addresses, selectAddress) })
+    if (addresses) clauses.push(lookUp('address_id', addresses))
     for (const [position, values] of topics.entries()) {
       if (values === null) continue
-      if (position === 0) clauses.push({ column: 'topic0_id', keys: lookUp(values, selectTopic) })
-      else clauses.push({ column: TRIMMED_TOPICS[position - 1], keys: values.map(trimLeft) })
+      if (position === 0) clauses.push(lookUp('topic0_id', values))
+      else clauses.push({ column: TRIMMED_TOPICS[position - 1], keys: values.map(trimLeft), values })
     }
     return { clauses, minTopics: topics.length }
   }

@@ -34,3 +34,5 @@ export const META_STATE_MODE = 'state_mode'
 export const META_L2_NETWORK = 'l2_network'
 /** Meta key of the layer-2 chain id as text (`SN_MAIN`): the named network's, or one that a verified hash covers. */
 export const META_L2_CHAIN_ID = 'l2_chain_id'
+/** Meta key of the log index's settings: `{secret, chunkBits}`; see logs/indexSettings. */
+export const META_LOG_INDEX = 'log_index'

@@ -124,27 +124,38 @@ export const topics = sqliteTable(
 
 /** Logs by dense id: the n-th log held has id n; `logIndex` is `id - first_log` of the block.
  *  Topics 1 to 3 and data lie without their leading zero bytes; NULL is an absent topic. */
-export const logs = sqliteTable(
-  'logs',
+export const logs = sqliteTable('logs', {
+  id: integer('id').primaryKey(),
+  txIndex: integer('tx_index').notNull(),
+  addressId: integer('address_id').notNull(),
+  topic0Id: integer('topic0_id'),
+  topic1: bytes('topic1'),
+  topic2: bytes('topic2'),
+  topic3: bytes('topic3'),
+  data: bytes('data').notNull(),
+  dataLength: integer('data_length'), // NULL: 32
+})
+
+/** Stretches of the log index. A segment of level L covers 8^L chunks of 65,536 log ids from `first_chunk` on. */
+export const logSegments = sqliteTable(
+  'log_segments',
   {
-    id: integer('id').primaryKey(),
-    txIndex: integer('tx_index').notNull(),
-    addressId: integer('address_id').notNull(),
-    topic0Id: integer('topic0_id'),
-    topic1: bytes('topic1'),
-    topic2: bytes('topic2'),
-    topic3: bytes('topic3'),
-    data: bytes('data').notNull(),
-    dataLength: integer('data_length'), // NULL: 32
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    level: integer('level').notNull(),
+    firstChunk: integer('first_chunk').notNull(),
+    state: text('state').notNull(), // building, live, dropped
   },
-  (t) => [
-    index('logs_by_address').on(t.addressId),
-    index('logs_by_topic0').on(t.topic0Id),
-    index('logs_by_topic1').on(t.topic1).where(sql`topic1 IS NOT NULL`),
-    index('logs_by_topic2').on(t.topic2).where(sql`topic2 IS NOT NULL`),
-    index('logs_by_topic3').on(t.topic3).where(sql`topic3 IS NOT NULL`),
-  ],
+  (t) => [index('log_segments_by_state').on(t.state, t.firstChunk)],
 )
+
+/** Keys of a segment and their postings: `id` is segment * 2^20 + bucket; the blob's layout is in logs/bucket.ts. */
+export const logBuckets = sqliteTable('log_buckets', { id: integer('id').primaryKey(), data: bytes('data').notNull() })
+
+/** Postings that are too many for their bucket: `id` is segment * 2^26 + ordinal; layout in logs/postings.ts. */
+export const logBigPostings = sqliteTable('log_big_postings', {
+  id: integer('id').primaryKey(),
+  data: bytes('data').notNull(),
+})
 
 /** Contract code by its keccak-256. */
 export const code = sqliteTable(

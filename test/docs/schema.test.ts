@@ -84,12 +84,6 @@ test('the queries on the tables have rows on the bundled chain', () => {
   for (const sql of queries) assert.ok(db.prepare(sql).all().length > 0, `no rows: ${sql}`)
 })
 
-test('the logs of one contract are found through an index, as the page says', () => {
-  const [, , sql] = queriesUnder('Queries on the tables')
-  const plan = db.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all()
-  assert.ok(plan.some(({ detail }) => /SEARCH l USING INDEX logs_by_/.test(detail)))
-})
-
 test('token sums of the page agree with the amounts added up as integers', () => {
   const sql = queriesUnder('Ten queries on the views')[1]
   const rows = db.prepare<[], { holder: string; tokens_in: number; tokens_out: number }>(sql).all()

@@ -3,90 +3,10 @@ import { test } from 'node:test'
 import type { Log } from '../../src/chain/eth/types.js'
 import { DeadlineExceeded, deadlineAfter, noDeadline } from '../../src/lib/deadline.js'
 import { LogsNotHeld, TooManyLogs, TooManyTopics } from '../../src/logs/errors.js'
-import { type LogFilter, matchesFilter } from '../../src/logs/filter.js'
-import { createLogSource, type LogMatch } from '../../src/logs/query.js'
-import {
-  hashOfBlock,
-  numberedBytes,
-  type PlacedLog,
-  seededFractions,
-  temporaryDatabase,
-  writeLogs,
-} from './randomLogs.js'
-
-const FIRST_BLOCK = 100
-const HOT = 3 // values below are used by most logs
-
-/** Values are few and skewed, so that lists meet; number 0 is the all-zero topic. */
-function randomValue(random: () => number, count: number): number {
-  return random() < 0.6 ? Math.floor(random() * HOT) : Math.floor(random() * count)
-}
-
-function randomLog(random: () => number): Log {
-  const topics = Array.from({ length: Math.floor(random() * 5) }, (_, i) =>
-    numberedBytes(randomValue(random, 40 + i), 32),
-  )
-  const data = new Uint8Array([0, 32, 32, 32, 33, 64][Math.floor(random() * 6)])
-  if (data.length > 0 && random() < 0.8) data[Math.floor(random() * data.length)] = 1 + Math.floor(random() * 255)
-  return { address: numberedBytes(randomValue(random, 60), 20), topics, data }
-}
-
-function randomBlocks(random: () => number, count: number): Log[][][] {
-  return Array.from({ length: count }, () => {
-    if (random() < 0.2) return []
-    return Array.from({ length: Math.floor(random() * 4) }, () =>
-      Array.from({ length: Math.floor(random() * 9) }, () => randomLog(random)),
-    )
-  })
-}
-
-function randomList(random: () => number, length: number, count: number): Uint8Array[] {
-  const size = random() < 0.6 ? 1 : random() < 0.8 ? Math.floor(random() * 5) : 30
-  // Numbers beyond `count` were never logged.
-  return Array.from({ length: size }, () => numberedBytes(randomValue(random, count + 20), length))
-}
-
-function randomFilter(random: () => number, blocks: number): LogFilter {
-  const a = FIRST_BLOCK + Math.floor(random() * blocks)
-  const b = FIRST_BLOCK + Math.floor(random() * blocks)
-  const wide = random() < 0.5
-  return {
-    fromBlock: wide ? FIRST_BLOCK : Math.min(a, b),
-    toBlock: wide ? FIRST_BLOCK + blocks - 1 : Math.max(a, b),
-    addresses: random() < 0.5 ? undefined : randomList(random, 20, 60),
-    topics: Array.from({ length: Math.floor(random() * 5) }, (_, i) =>
-      random() < 0.45 ? null : randomList(random, 32, 40 + i),
-    ),
-  }
-}
-
-function expectedMatches(logs: PlacedLog[], filter: LogFilter): PlacedLog[] {
-  return logs.filter(
-    (log) => log.blockNumber >= filter.fromBlock && log.blockNumber <= filter.toBlock && matchesFilter(log, filter),
-  )
-}
-
-/** All fields in one text: comparing texts is a hundred times as fast as comparing objects. */
-function textOf(log: PlacedLog): string {
-  const bytes = [log.address, ...log.topics, log.data, log.transactionHash].map((part) =>
-    Buffer.from(part).toString('hex'),
-  )
-  return [log.blockNumber, log.transactionIndex, log.logIndex, ...bytes].join(' ')
-}
-
-function asPlaced(match: LogMatch): PlacedLog {
-  assert.ok(hashOfBlock(match.block.number).every((byte, i) => byte === match.block.hash[i]))
-  assert.equal(match.block.timestamp, match.block.number * 12)
-  return {
-    address: new Uint8Array(match.address),
-    topics: match.topics.map((topic) => new Uint8Array(topic)),
-    data: new Uint8Array(match.data),
-    blockNumber: match.block.number,
-    transactionIndex: match.transactionIndex,
-    transactionHash: new Uint8Array(match.transactionHash),
-    logIndex: match.logIndex,
-  }
-}
+import type { LogFilter } from '../../src/logs/filter.js'
+import { createLogSource } from '../../src/logs/query.js'
+import { asPlaced, expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from './randomFilters.js'
+import { numberedBytes, seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
 
 test('gives what a look at every log gives, in order, for random filters', (t) => {
   const random = seededFractions(1)

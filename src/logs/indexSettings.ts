@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto'
+import { createMetaTable, META_LOG_INDEX } from '../store/meta.js'
+import type { Database } from '../store/open.js'
+import type { KeySecret } from './keyHash.js'
+import { CHUNK_BITS } from './postings.js'
+
+/** What is fixed when the index of a database is begun. */
+export interface IndexSettings {
+  /** Of the key hashes. */
+  secret: KeySecret
+  /** A chunk has 2^chunkBits logs, at most 2^16. Fewer only make an index that shows all its stages on little data. */
+  chunkBits: number
+}
+
+/** The settings of a database, undefined before its index is begun. */
+export function readIndexSettings(db: Database): IndexSettings | undefined {
+  return createMetaTable(db).get<IndexSettings>(META_LOG_INDEX)
+}
+
+/** The settings of a database opened for writing, made at the first call. */
+export function requireIndexSettings(db: Database, chunkBits = CHUNK_BITS): IndexSettings {
+  const held = readIndexSettings(db)
+  if (held) return held
+  const bytes = randomBytes(8)
+  const settings: IndexSettings = { secret: [bytes.readUInt32LE(0), bytes.readUInt32LE(4)], chunkBits }
+  createMetaTable(db).set(META_LOG_INDEX, settings)
+  return settings
+}

@@ -1,0 +1,113 @@
+import type { Deadline } from '../lib/deadline.js'
+import type { Database } from '../store/open.js'
+import type { Clause, IdRange } from './index.js'
+
+/** The logs behind the last segment, as far as filters look at them: columns in memory, read as they come and scanned one
+ *  after another. At most 65,535 logs once the index is up to date: 2 MB. */
+export interface LogTail {
+  /** Reads what is new, so that [start, end) is held. To be called inside the snapshot of the query.
+   *  @throws DeadlineExceeded; what was read until then is kept. */
+  refresh(start: number, end: number, deadline: Deadline): void
+  /** Ids in the range, which lies in what is held, whose columns meet all clauses by their hashes. */
+  scan(clauses: readonly Clause[], minTopics: number, range: IdRange): number[]
+}
+
+type Row = [
+  id: number,
+  addressId: number,
+  topic0Id: number | null,
+  t1: Buffer | null,
+  t2: Buffer | null,
+  t3: Buffer | null,
+]
+
+// Rows read between two looks at the deadline: about 10 ms.
+const SLICE = 4_096
+
+const COLUMN_OF = { address_id: 0, topic0_id: 1, topic1: 2, topic2: 3, topic3: 4 } as const
+
+/** The tail of one connection. */
+export function createLogTail(db: Database): LogTail {
+  const selectRows = db
+    .prepare<[number, number], Row>(
+      'SELECT id, address_id, topic0_id, topic1, topic2, topic3 FROM logs WHERE id >= ? AND id < ? ORDER BY id',
+    )
+    .raw()
+  // The hash of the block of the last row held: a reorg gives its place to another.
+  const selectBlockHash = db
+    .prepare<[number], Buffer>(
+      'SELECT hash FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
+    )
+    .pluck()
+  let columns = allocate(4096)
+  let start = 0
+  let end = 0
+  let lastHash: Buffer | undefined
+
+  const reset = (from: number) => {
+    start = from
+    end = from
+    lastHash = undefined
+  }
+  const append = (row: Row) => {
+    const at = end - start
+    if (at === columns.topicCount.length) columns = grow(columns)
+    const [, addressId, topic0Id, topic1, topic2, topic3] = row
+    columns.cells[0][at] = addressId
+    columns.cells[1][at] = topic0Id ?? 0xffffffff
+    columns.cells[2][at] = topic1 === null ? 0 : hashOf(topic1)
+    columns.cells[3][at] = topic2 === null ? 0 : hashOf(topic2)
+    columns.cells[4][at] = topic3 === null ? 0 : hashOf(topic3)
+    columns.topicCount[at] = topic3 !== null ? 4 : topic2 !== null ? 3 : topic1 !== null ? 2 : topic0Id !== null ? 1 : 0
+    end++
+  }
+  return {
+    refresh: (from, to, deadline) => {
+      const reorganised = lastHash !== undefined && !selectBlockHash.get(end - 1)?.equals(lastHash)
+      if (from !== start || to < end || reorganised) reset(from)
+      if (to === end) return
+      while (end < to) {
+        deadline.check()
+        for (const row of selectRows.all(end, Math.min(end + SLICE, to)) as unknown as Row[]) append(row)
+        lastHash = selectBlockHash.get(end - 1)
+      }
+    },
+    scan: (clauses, minTopics, { from, to }) => {
+      const tests = clauses.map((clause) => ({
+        cells: columns.cells[COLUMN_OF[clause.column]],
+        wanted: new Set(clause.keys.map((key) => (typeof key === 'number' ? key : hashOf(key)))),
+      }))
+      const found: number[] = []
+      for (let at = from - start; at < to - start; at++) {
+        if (columns.topicCount[at] < minTopics) continue
+        let meets = true
+        for (let i = 0; i < tests.length && meets; i++) meets = tests[i].wanted.has(tests[i].cells[at])
+        if (meets) found.push(start + at)
+      }
+      return found
+    },
+  }
+}
+
+interface Columns {
+  cells: Uint32Array[]
+  topicCount: Uint8Array
+}
+
+function allocate(length: number): Columns {
+  return { cells: Array.from({ length: 5 }, () => new Uint32Array(length)), topicCount: new Uint8Array(length) }
+}
+
+function grow({ cells, topicCount }: Columns): Columns {
+  const larger = allocate(topicCount.length * 2)
+  for (const [i, column] of cells.entries()) larger.cells[i].set(column)
+  larger.topicCount.set(topicCount)
+  return larger
+}
+
+/** 32 bits of the value (FNV-1a): rows that only share it are told apart when they are read. */
+function hashOf(value: Uint8Array): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < value.length; i++) hash = Math.imul(hash ^ value[i], 0x01000193)
+  return hash >>> 0
+}

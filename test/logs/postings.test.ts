@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type BucketEntry,
+  bucketBits,
+  bucketOf,
+  decodeBucket,
+  encodeBucket,
+  findInBucket,
+  fingerprintOf,
+} from '../../src/logs/bucket.js'
+import { createKeyHasher, KEY_BITS } from '../../src/logs/keyHash.js'
+import {
+  addChunk,
+  createBitmap,
+  decodeBigPostings,
+  decodeGaps,
+  encodeBigPostings,
+  encodeChunk,
+  encodeGaps,
+  listBitmap,
+} from '../../src/logs/postings.js'
+import { seededRandom } from '../support/random.js'
+
+/** Ascending numbers below `limit`, about `count` of them. */
+function ascending(random: ReturnType<typeof seededRandom>, count: number, limit: number): number[] {
+  return Array.from(new Set(Array.from({ length: count }, () => random.below(limit)))).sort((a, b) => a - b)
+}
+
+test('gaps decode to the ids that were encoded', () => {
+  const random = seededRandom(1)
+  for (let i = 0; i < 300; i++) {
+    const ids = ascending(random, random.below(200), 2 ** (1 + random.below(22)))
+    const out: number[] = []
+    const bytes = encodeGaps(ids)
+    decodeGaps(bytes, 0, bytes.length, 1_000, out)
+    assert.deepEqual(
+      out,
+      ids.map((id) => id + 1_000),
+    )
+  }
+})
+
+test('chunks decode to the positions that were encoded, whichever form they took', () => {
+  const random = seededRandom(2)
+  const kinds = new Set<number>()
+  for (const count of [1, 5, 300, 5_000, 12_000, 40_000, 65_536]) {
+    const positions = count === 65_536 ? Array.from({ length: count }, (_, i) => i) : ascending(random, count, 65_536)
+    const blob = encodeBigPostings([encodeChunk(3, positions, 0, positions.length), encodeChunk(9, [7], 0, 1)])
+    const [first, second] = decodeBigPostings(blob)
+    kinds.add(first.kind)
+    assert.deepEqual([first.chunk, second.chunk], [3, 9])
+    const bitmap = createBitmap()
+    addChunk(first, bitmap)
+    const out: number[] = []
+    listBitmap(bitmap, 0, 0, 65_536, out)
+    assert.deepEqual(out, positions)
+    const part: number[] = []
+    listBitmap(bitmap, 100, 31, 4_097, part)
+    assert.deepEqual(
+      part,
+      positions.filter((position) => position >= 31 && position < 4_097).map((position) => position + 100),
+    )
+  }
+  assert.equal(kinds.size, 2)
+})
+
+test('a bucket gives back its entries, and nothing for other fingerprints', () => {
+  const random = seededRandom(3)
+  for (let i = 0; i < 50; i++) {
+    const fingerprints = ascending(random, random.below(300), 2 ** 32)
+    const entries = fingerprints.map((fingerprint): BucketEntry => {
+      if (random.below(6) === 0)
+        return { fingerprint, big: { ordinal: random.below(2 ** 20), count: random.below(2 ** 22) } }
+      return { fingerprint, postings: Buffer.from(random.bytes(random.below(255))) }
+    })
+    const blob = encodeBucket(entries)
+    assert.deepEqual(decodeBucket(blob), entries)
+    for (const entry of entries) assert.deepEqual(findInBucket(blob, entry.fingerprint), entry)
+    const held = new Set(fingerprints)
+    for (let miss = 0; miss < 20; miss++) {
+      const fingerprint = random.below(2 ** 32)
+      if (!held.has(fingerprint)) assert.equal(findInBucket(blob, fingerprint), undefined)
+    }
+  }
+})
+
+test('hashes depend on the secret, the position and every byte, and fill all their bits', () => {
+  const random = seededRandom(4)
+  const hasher = createKeyHasher([1, 2])
+  const other = createKeyHasher([1, 3])
+  const seen = new Set<number>()
+  let anyHigh = 0
+  let anyLow = 0
+  for (let i = 0; i < 20_000; i++) {
+    const value = random.bytes(random.below(33))
+    hasher.hashBytes(1, value)
+    const { high, low } = hasher
+    anyHigh |= high
+    anyLow |= low
+    const key = high * 2 ** (KEY_BITS - 32) + low
+    assert.ok(Number.isSafeInteger(key) && low < 2 ** (KEY_BITS - 32))
+    seen.add(key)
+    hasher.hashBytes(2, value)
+    assert.notEqual(hasher.high, high)
+    other.hashBytes(1, value)
+    assert.notEqual(other.high, high)
+  }
+  assert.equal(anyHigh >>> 0, 0xffffffff)
+  assert.equal(anyLow, 2 ** (KEY_BITS - 32) - 1)
+  // Values of no or one byte repeat; the others do not.
+  assert.ok(seen.size > 18_500, `${seen.size}`)
+})
+
+test('bucket and fingerprint together are the whole hash at every level', () => {
+  const random = seededRandom(5)
+  for (let level = 0; level <= 2; level++) {
+    const bits = bucketBits(level)
+    for (let i = 0; i < 500; i++) {
+      const high = random.below(2 ** 32)
+      const low = random.below(2 ** (KEY_BITS - 32))
+      const whole = bucketOf(high, bits) * 2 ** (KEY_BITS - bits) + fingerprintOf(high, low, bits)
+      assert.equal(whole, high * 2 ** (KEY_BITS - 32) + low)
+    }
+  }
+})
