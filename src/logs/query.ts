@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { padLeft, trimLeft } from '../lib/bytes.js'
+import { trimLeft } from '../lib/bytes.js'
+import { formatData } from '../lib/hex.js'
 import type { Database } from '../store/open.js'
 import { LogsNotHeld, TooManyLogs } from './errors.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
@@ -17,16 +18,17 @@ export interface LogBlock {
   timestamp: number // seconds
 }
 
-/** A log with its place in the chain. Logs of one block share one `block`, those of one transaction also its hash. */
+/** A log with its place in the chain. Logs of one block share one `block`, those of one transaction also its hash.
+ *  Address, topics and data are lower-case hex with 0x, as rows are read: see `LogRow`. */
 export interface LogMatch {
   id: number
   block: LogBlock
   transactionHash: Uint8Array // 32
   transactionIndex: number
   logIndex: number
-  address: Uint8Array // 20
-  topics: Uint8Array[] // 32 each
-  data: Uint8Array
+  address: string // of 20 bytes
+  topics: string[] // of 32 bytes each
+  data: string
 }
 
 /** Log queries over one connection. */
@@ -128,8 +130,8 @@ function createDecoder(db: Database): (rows: LogRow[], options: LogQueryOptions)
      WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1`,
   )
   return (rows, { deadline }) => {
-    const addressOf = memoize((id: number) => selectAddress.get(id)!)
-    const topicOf = memoize((id: number) => selectTopic.get(id)!)
+    const addressOf = memoize((id: number) => formatData(selectAddress.get(id)!))
+    const topicOf = memoize((id: number) => formatData(selectTopic.get(id)!))
     let block: BlockRow | undefined
     let place: { block: LogBlock; transactionIndex: number; transactionHash: Uint8Array } | undefined
     const out: LogMatch[] = []
@@ -144,18 +146,28 @@ function createDecoder(db: Database): (rows: LogRow[], options: LogQueryOptions)
         place = { block: shared, transactionIndex: txIndex, transactionHash: selectHash.get(block.first_tx + txIndex)! }
       }
       const topics = topic0Id === null ? [] : [topicOf(topic0Id)]
-      for (const topic of [topic1, topic2, topic3]) if (topic !== null) topics.push(padLeft(topic, 32))
+      if (topic1 !== null) topics.push(padHex(topic1, 32))
+      if (topic2 !== null) topics.push(padHex(topic2, 32))
+      if (topic3 !== null) topics.push(padHex(topic3, 32))
       out.push({
         id,
         ...place!,
         logIndex: id - block.first_log,
         address: addressOf(addressId),
         topics,
-        data: padLeft(data, dataLength ?? 32),
+        data: padHex(data, dataLength ?? 32),
       })
     }
     return out
   }
+}
+
+const WORD_ZEROS = '0'.repeat(64)
+
+/** The hex with zeros before it up to `length` bytes, and 0x. */
+function padHex(hex: string, length: number): string {
+  const missing = length * 2 - hex.length
+  return `0x${missing <= 64 ? WORD_ZEROS.slice(0, missing) : '0'.repeat(missing)}${hex}`
 }
 
 function memoize<V>(read: (id: number) => V): (id: number) => V {

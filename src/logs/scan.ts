@@ -1,16 +1,18 @@
 import type { Database } from '../store/open.js'
 import type { Clause, IdRange, RowFilter } from './index.js'
 
-/** A row of `logs`: topics 1 to 3 and data without leading zeros, null for what is absent. */
+/** A row of `logs`: topics 1 to 3 and data in lower-case hex without leading zero bytes, null for what is absent.
+ *  In hex, because SQLite writes it faster than a Buffer is made for each column (10,000 scattered rows: 25 against
+ *  31 ms), and because hex is what is served in the end. */
 export type LogRow = [
   id: number,
   txIndex: number,
   addressId: number,
   topic0Id: number | null,
-  topic1: Buffer | null,
-  topic2: Buffer | null,
-  topic3: Buffer | null,
-  data: Buffer,
+  topic1: string | null,
+  topic2: string | null,
+  topic3: string | null,
+  data: string,
   dataLength: number | null,
 ]
 
@@ -22,7 +24,9 @@ export interface LogRows {
   slice(range: IdRange, minTopics: number): LogRow[]
 }
 
-const COLUMNS = 'id, tx_index, address_id, topic0_id, topic1, topic2, topic3, data, data_length'
+const hexOrNull = (column: string) => `iif(${column} IS NULL, NULL, lower(hex(${column})))`
+const COLUMNS = `id, tx_index, address_id, topic0_id, ${hexOrNull('topic1')}, ${hexOrNull('topic2')},
+  ${hexOrNull('topic3')}, lower(hex(data)), data_length`
 const PRESENCE = ['id', 'topic0_id', 'topic1', 'topic2', 'topic3']
 
 /** Reads through statements prepared once for the connection. */
@@ -64,9 +68,6 @@ function createCellTest({ column, keys }: Clause): (row: LogRow) => boolean {
     const ids = new Set(keys)
     return (row) => ids.has(row[cell] as number)
   }
-  const texts = new Set(keys.map((key) => Buffer.from(key as Uint8Array).toString('latin1')))
-  return (row) => {
-    const value = row[cell]
-    return value !== null && texts.has(value.toString('latin1'))
-  }
+  const texts = new Set(keys.map((key) => Buffer.from(key as Uint8Array).toString('hex')))
+  return (row) => texts.has(row[cell] as string)
 }

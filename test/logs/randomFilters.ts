@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Log } from '../../src/chain/eth/types.js'
+import { parseHex } from '../../src/lib/hex.js'
 import { type LogFilter, matchesFilter } from '../../src/logs/filter.js'
 import type { LogMatch } from '../../src/logs/query.js'
 import { hashOfBlock, numberedBytes, type PlacedLog } from './randomLogs.js'
@@ -73,9 +74,9 @@ export function asPlaced(match: LogMatch): PlacedLog {
   assert.ok(hashOfBlock(match.block.number).every((byte, i) => byte === match.block.hash[i]))
   assert.equal(match.block.timestamp, match.block.number * 12)
   return {
-    address: new Uint8Array(match.address),
-    topics: match.topics.map((topic) => new Uint8Array(topic)),
-    data: new Uint8Array(match.data),
+    address: parseHex(match.address),
+    topics: match.topics.map(parseHex),
+    data: parseHex(match.data),
     blockNumber: match.block.number,
     transactionIndex: match.transactionIndex,
     transactionHash: new Uint8Array(match.transactionHash),

@@ -35,15 +35,12 @@ export function formatLogs(matches: LogMatch[]): JsonBytes {
   const parts: string[] = []
   let last: LogMatch | undefined
   let place = ''
-  const addresses = new Map<Uint8Array, string>()
-  const topicTexts = new Map<Uint8Array, string>()
   for (const match of matches) {
     if (match.block !== last?.block || match.transactionIndex !== last.transactionIndex) place = formatPlace(match)
     last = match
-    const address = memoized(addresses, match.address)
-    const topics = match.topics.map((topic, i) => `"${i === 0 ? memoized(topicTexts, topic) : formatData(topic)}"`)
+    const topics = match.topics.length === 0 ? '' : `"${match.topics.join('","')}"`
     parts.push(
-      `{"address":"${address}","topics":[${topics.join(',')}],"data":"${formatData(match.data)}",${place}` +
+      `{"address":"${match.address}","topics":[${topics}],"data":"${match.data}",${place}` +
         `"logIndex":"${formatQuantity(match.logIndex)}","removed":false}`,
     )
   }
@@ -56,13 +53,4 @@ function formatPlace({ block, transactionHash, transactionIndex }: LogMatch): st
     `"transactionIndex":"${formatQuantity(transactionIndex)}","blockHash":"${formatData(block.hash)}",` +
     `"blockTimestamp":"${formatQuantity(block.timestamp)}",`
   )
-}
-
-/** Addresses and first topics come out of a dictionary, one and the same array for all logs of a query. */
-function memoized(texts: Map<Uint8Array, string>, bytes: Uint8Array): string {
-  const known = texts.get(bytes)
-  if (known !== undefined) return known
-  const text = formatData(bytes)
-  texts.set(bytes, text)
-  return text
 }
