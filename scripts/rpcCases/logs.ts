@@ -12,7 +12,11 @@ import {
 } from '../../test/support/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
-/** Cases of `eth_getLogs`. Before block 54 the chain has few logs; from there on 2,100 in each of five blocks. */
+// The cursor of 'first-page': the same in every database that holds the fixture.
+const CURSOR =
+  'aeWQvo800iwAAAAAABMAAAAAADwAAAAAABeTZ81dCjVzfy2HRCAVkoZT1pDqpSPtjokV8ZGlHF7NNUTY2rRwAipZLvr1HYjFSof2LButxK8vF82anQD8Gb8z28H9_RYQ7VA4drxra6TTqy-szzxypqMpfCmjtncK49A'
+
+/** Cases of `eth_getLogs` and its paged form. Before block 54 the chain has few logs; from there on 2,100 in each of five blocks. */
 export function logCases(hashes: FixtureHashes): CasesByMethod {
   const range = (from: number, to: number) => ({ fromBlock: quantity(from), toBlock: quantity(to) })
   const logs = (filter: object) => positional(filter)
@@ -50,6 +54,16 @@ export function logCases(hashes: FixtureHashes): CasesByMethod {
       'short-address': logs({ address: ['0x12'] }),
       'not-an-object': logs([]),
       'no-params': positional(),
+    },
+    eth_getLogsWithCursor: {
+      'first-page': positional({ address: TOKEN, ...range(0, 60) }, null, 2),
+      'next-page': positional({ address: TOKEN, ...range(0, 60) }, CURSOR, 2),
+      'all-in-one-page': positional({ address: COUNTER, ...range(0, 60) }),
+      'nothing-matches': positional({ address: NOBODY, ...range(0, 60) }),
+      'cursor-of-another-filter': positional({ address: COUNTER, ...range(0, 60) }, CURSOR),
+      'no-cursor-at-all': positional({}, 'nonsense'),
+      'limit-too-large': positional({}, null, 10_001),
+      'beyond-head': positional(range(59, 61)),
     },
   }
 }

@@ -25,10 +25,18 @@ export interface RowFilter {
   minTopics: number
 }
 
+/** Candidates on the way through a range. */
+export interface CandidateBatch {
+  /** Ascending, and above those of the batch before. May be empty. */
+  ids: number[]
+  /** All candidates below this id were given, with this batch. */
+  next: number
+}
+
 /** The way from a filter to candidate rows. Every log that the filter wants is among the candidates; a candidate need
  *  not be wanted. */
 export interface LogIndex {
-  /** Candidate ids in the range in ascending batches, none twice. The filter has a clause, or asks for topics.
+  /** Candidate ids in the range, the last batch with the end of the range. The filter has a clause, or asks for topics.
    *  To be called inside the snapshot that the rows are read from. @throws DeadlineExceeded */
-  candidates(filter: RowFilter, range: IdRange, deadline: Deadline): Iterable<number[]>
+  candidates(filter: RowFilter, range: IdRange, deadline: Deadline): Iterable<CandidateBatch>
 }

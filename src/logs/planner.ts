@@ -1,4 +1,4 @@
-import type { Deadline } from '../lib/deadline.js'
+import { type Deadline, noDeadline } from '../lib/deadline.js'
 import { TooManyLogs } from './errors.js'
 import type { IdRange, LogIndex, RowFilter } from './index.js'
 import { createRowTest, type LogRow, type LogRows } from './scan.js'
@@ -34,7 +34,7 @@ export function findRows(
   }
   const wanted = createRowTest(filter)
   const found: LogRow[] = []
-  for (const rows of candidateRows(access, filter, { range, deadline })) {
+  for (const { rows } of candidateRows(access, filter, { range, deadline })) {
     deadline.check()
     for (const row of rows) {
       if (!wanted(row)) continue
@@ -45,17 +45,48 @@ export function findRows(
   return found
 }
 
+/** A stretch of rows that a filter wants. */
+export interface RowPage {
+  rows: LogRow[]
+  /** Where the next page begins; undefined when the range is done. */
+  next?: number
+}
+
+/** The first rows in the range that the filter wants: at most `maxResults`, and not many more after `sliceEnds` than one
+ *  look at the index gives. Always some way on, never an error of time. */
+export function findPage(
+  access: LogAccess,
+  filter: RowFilter,
+  { range, sliceEnds, maxResults }: { range: IdRange; sliceEnds: Deadline; maxResults: number },
+): RowPage {
+  if (filter.clauses.some(({ keys }) => keys.length === 0)) return { rows: [] }
+  const wanted = createRowTest(filter)
+  const found: LogRow[] = []
+  for (const { rows, next } of candidateRows(access, filter, { range, deadline: noDeadline })) {
+    for (const row of rows) {
+      if (!wanted(row)) continue
+      found.push(row)
+      if (found.length === maxResults) return { rows: found, next: row[0] + 1 < range.to ? row[0] + 1 : undefined }
+    }
+    if (next < range.to && sliceEnds.remainingMs() <= 0) return { rows: found, next }
+  }
+  return { rows: found }
+}
+
 function* candidateRows(
   { rows, index }: LogAccess,
   filter: RowFilter,
   { range, deadline }: { range: IdRange; deadline: Deadline },
-): Generator<LogRow[]> {
+): Generator<{ rows: LogRow[]; next: number }> {
   const { clauses, minTopics } = filter
   if ((clauses.length === 0 && minTopics === 0) || range.to - range.from < SMALL_RANGE) {
     for (let from = range.from; from < range.to; from += SLICE) {
-      yield rows.slice({ from, to: Math.min(from + SLICE, range.to) }, minTopics)
+      const next = Math.min(from + SLICE, range.to)
+      yield { rows: rows.slice({ from, to: next }, minTopics), next }
     }
     return
   }
-  for (const ids of index.candidates(filter, range, deadline)) yield rows.byIds(ids)
+  for (const { ids, next } of index.candidates(filter, range, deadline)) {
+    yield { rows: ids.length === 0 ? [] : rows.byIds(ids), next }
+  }
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { trimLeft } from '../lib/bytes.js'
+import { type Deadline, noDeadline } from '../lib/deadline.js'
 import { formatData } from '../lib/hex.js'
 import type { Database } from '../store/open.js'
 import { LogsNotHeld, TooManyLogs } from './errors.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
 import type { Clause, IdRange, RowFilter } from './index.js'
-import { findRows, type LogAccess, type LogQueryOptions } from './planner.js'
+import { findPage, findRows, type LogAccess, type LogQueryOptions } from './planner.js'
 import { createLogRows, type LogRow } from './scan.js'
 import { createSegmentIndex } from './segmentIndex.js'
 
@@ -39,6 +40,27 @@ export interface LogSource {
    *  @throws TooManyLogs beyond `maxResults` logs; asked again over the same blocks, without looking
    *  @throws TooManyTopics, DeadlineExceeded */
   query(filter: LogFilter, options: LogQueryOptions): LogMatch[]
+  /** A page of the same logs: see `LogPage`. @throws LogsNotHeld, TooManyTopics */
+  page(filter: LogFilter, options: LogPageOptions): LogPage
+}
+
+export interface LogPageOptions {
+  /** Id of the first log of the page, as the page before gave it; undefined: the first of the filter's range. */
+  fromId?: number
+  /** Logs of the page at most. */
+  maxResults: number
+  /** When it passes, the page ends at the next occasion: after less than a second more. */
+  sliceEnds: Deadline
+}
+
+/** Some of the logs that a filter wants, in order. */
+export interface LogPage {
+  matches: LogMatch[]
+  /** Id of the first log of the next page; undefined when there is none. */
+  nextId?: number
+  /** Number of the last block of which all wanted logs were given, here or before; less than the filter's first block
+   *  when there is none yet. */
+  scannedTo: number
 }
 
 /** Log queries through statements prepared once for the connection. */
@@ -60,8 +82,30 @@ export function createLogSource(db: Database): LogSource {
       throw error
     }
   }
+  const blockOf = db
+    .prepare<[number], number>(
+      'SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
+    )
+    .pluck()
+  const runPage = (filter: LogFilter, { fromId, maxResults, sliceEnds }: LogPageOptions): LogPage => {
+    const range = resolveRange(filter)
+    const rows = range
+      ? findPage(access, translate(filter, { deadline: noDeadline }), {
+          range: { from: Math.max(range.from, fromId ?? 0), to: range.to },
+          sliceEnds,
+          maxResults,
+        })
+      : { rows: [] }
+    const matches = decode(rows.rows, { deadline: noDeadline })
+    if (rows.next === undefined) return { matches, scannedTo: filter.toBlock }
+    return { matches, nextId: rows.next, scannedTo: blockOf.get(rows.next)! - 1 }
+  }
   const snapshot = db.transaction(run)
-  return { query: (filter, options) => snapshot(normalizeFilter(filter), options) }
+  const pageSnapshot = db.transaction(runPage)
+  return {
+    query: (filter, options) => snapshot(normalizeFilter(filter), options),
+    page: (filter, options) => pageSnapshot(normalizeFilter(filter), options),
+  }
 }
 
 interface HeldRange extends IdRange {
@@ -88,7 +132,7 @@ function createRangeResolver(db: Database): (filter: LogFilter) => HeldRange | u
 }
 
 /** From a filter in full values to the form of the rows: values that were never seen drop out of their clause. */
-function createTranslator(db: Database): (filter: LogFilter, options: LogQueryOptions) => RowFilter {
+function createTranslator(db: Database): (filter: LogFilter, options: { deadline: Deadline }) => RowFilter {
   const selectAddress = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
   const selectTopic = db.prepare<[Uint8Array], number>('SELECT id FROM topics WHERE topic = ?').pluck()
   return ({ addresses, topics }, { deadline }) => {
@@ -121,7 +165,7 @@ interface BlockRow {
 }
 
 /** From rows in ascending order to logs: dictionaries, blocks and transactions are each read once. */
-function createDecoder(db: Database): (rows: LogRow[], options: LogQueryOptions) => LogMatch[] {
+function createDecoder(db: Database): (rows: LogRow[], options: { deadline: Deadline }) => LogMatch[] {
   const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
   const selectTopic = db.prepare<[number], Uint8Array>('SELECT topic FROM topics WHERE id = ?').pluck()
   const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM transactions WHERE id = ?').pluck()

@@ -4,7 +4,7 @@ import type { Database } from '../store/open.js'
 import { bucketBits, bucketOf, findInBucket, fingerprintOf } from './bucket.js'
 import { PRESENCE_POSITION } from './chunkBuilder.js'
 import { type ClausePostings, intersectClauses } from './clausePostings.js'
-import type { Clause, IdRange, LogIndex, RowFilter } from './index.js'
+import type { CandidateBatch, Clause, IdRange, LogIndex, RowFilter } from './index.js'
 import { sealedChunks } from './indexer.js'
 import { type IndexSettings, readIndexSettings } from './indexSettings.js'
 import { createKeyHasher, type KeyHasher } from './keyHash.js'
@@ -40,7 +40,7 @@ export function createSegmentIndex(db: Database): LogIndex {
   const tail = createLogTail(db)
   let settings: IndexSettings | undefined
   let hasher: KeyHasher | undefined
-  function* candidates(filter: RowFilter, range: IdRange, deadline: Deadline): Generator<number[]> {
+  function* candidates(filter: RowFilter, range: IdRange, deadline: Deadline): Generator<CandidateBatch> {
     settings ??= readIndexSettings(db)
     let sealedLogs = 0
     if (settings) {
@@ -56,20 +56,25 @@ export function createSegmentIndex(db: Database): LogIndex {
         const part = clip(segment, range, chunkBits)
         if (!part) continue
         const offsetOf = (chunk: number) => (segment.firstChunk + chunk) * 2 ** chunkBits
-        yield* batches(searchSegment(store, segment, { clauses, range: part, offsetOf, deadline }))
+        const ids = searchSegment(store, segment, { clauses, range: part, offsetOf, deadline })
+        yield* batches(ids, Math.min(range.to, offsetOf(chunksOf(segment.level))))
       }
     }
     if (range.to <= sealedLogs) return
     deadline.check()
     tail.refresh(sealedLogs, range.to, deadline)
     const tailRange = { from: Math.max(range.from, sealedLogs), to: range.to }
-    yield* batches(tail.scan(filter.clauses, filter.minTopics, tailRange))
+    yield* batches(tail.scan(filter.clauses, filter.minTopics, tailRange), range.to)
   }
   return { candidates }
 }
 
-function* batches(ids: number[]): Generator<number[]> {
-  for (let at = 0; at < ids.length; at += BATCH) yield ids.slice(at, at + BATCH)
+function* batches(ids: number[], end: number): Generator<CandidateBatch> {
+  for (let at = 0; at < ids.length; at += BATCH) {
+    const batch = ids.slice(at, at + BATCH)
+    yield { ids: batch, next: at + BATCH < ids.length ? batch[batch.length - 1] + 1 : end }
+  }
+  if (ids.length === 0) yield { ids, next: end }
 }
 
 /** The part of a range of ids that lies in the segment, as positions in it. */

@@ -1,11 +1,8 @@
-import { TooManyFilterParams } from '../../logs/errors.js'
-import { countFilterParams, type LogFilter } from '../../logs/filter.js'
-import type { ChainReader } from '../../store/chainReader.js'
-import { resolveNumber } from '../blockId.js'
-import { INVALID_PARAMS, invalidParams, LIMIT_EXCEEDED, RpcError, SERVER_ERROR } from '../errors.js'
+import { INVALID_PARAMS, LIMIT_EXCEEDED, SERVER_ERROR } from '../errors.js'
 import { defineMethod } from '../method.js'
 import { formatLogs } from './format/log.js'
-import { type LogFilterObject, logFilterParam } from './logFilter.js'
+import { logFilterParam } from './logFilter.js'
+import { resolveFilter } from './resolveFilter.js'
 import { LOG_SCHEMA } from './schemas.js'
 
 export const getLogs = defineMethod({
@@ -33,26 +30,7 @@ export const getLogs = defineMethod({
     { code: SERVER_ERROR, message: 'logs before block N are not held, the first block is N' },
   ],
   handler: ({ chain, logs, limits, deadline }, object) => {
-    const { addresses, topics } = object
-    const filter: LogFilter = { ...resolveRange(chain, object), addresses, topics }
-    const count = countFilterParams(filter)
-    if (count > limits.maxFilterParams) throw new TooManyFilterParams({ count, limit: limits.maxFilterParams })
+    const filter = resolveFilter(chain, object, limits)
     return formatLogs(logs.query(filter, { deadline, maxResults: limits.maxLogs }))
   },
 })
-
-function resolveRange(chain: ChainReader, object: LogFilterObject): { fromBlock: number; toBlock: number } {
-  if (object.blockHash) {
-    const number = chain.blockNumberByHash(object.blockHash)
-    if (number === undefined) throw new RpcError(SERVER_ERROR, 'unknown block')
-    return { fromBlock: number, toBlock: number }
-  }
-  const head = chain.head() ?? 0
-  const fromBlock = resolveNumber(chain, object.fromBlock ?? 'latest') ?? head
-  const toBlock = resolveNumber(chain, object.toBlock ?? 'latest') ?? head
-  // From beyond the head to `latest` is no mistake in the order: it asks too early.
-  const early = fromBlock > head && typeof object.toBlock !== 'number'
-  if (fromBlock > toBlock && !early) throw invalidParams('invalid block range params')
-  if (early || toBlock > head) throw invalidParams('block range extends beyond current head block')
-  return { fromBlock, toBlock }
-}

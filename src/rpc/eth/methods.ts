@@ -23,6 +23,7 @@ import { getBlockTransactionCountByHash } from './getBlockTransactionCountByHash
 import { getBlockTransactionCountByNumber } from './getBlockTransactionCountByNumber.js'
 import { getCode } from './getCode.js'
 import { getLogs } from './getLogs.js'
+import { getLogsWithCursor } from './getLogsWithCursor.js'
 import { getStorageAt } from './getStorageAt.js'
 import { getTransactionByBlockHashAndIndex } from './getTransactionByBlockHashAndIndex.js'
 import { getTransactionByBlockNumberAndIndex } from './getTransactionByBlockNumberAndIndex.js'
@@ -56,6 +57,7 @@ export const ETH_METHODS: Method[] = [
   getTransactionByBlockNumberAndIndex,
   getTransactionReceipt,
   getLogs,
+  getLogsWithCursor,
   call,
   estimateGas,
   getBalance,

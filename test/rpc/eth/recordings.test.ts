@@ -27,6 +27,7 @@ const LIMITS = {
 const NOT_RECORDED = new Set([
   'eth_accounts',
   'eth_gasPrice',
+  'eth_getLogsWithCursor',
   'eth_getUncleByBlockHashAndIndex',
   'eth_getUncleByBlockNumberAndIndex',
   'eth_getUncleCountByBlockHash',

@@ -1,0 +1,76 @@
+import { deadlineAfter } from '../../lib/deadline.js'
+import { formatData, formatQuantity } from '../../lib/hex.js'
+import { INVALID_PARAMS, SERVER_ERROR } from '../errors.js'
+import { defineMethod, JsonBytes } from '../method.js'
+import { numberBetween, optional, text } from '../params.js'
+import { formatLogs } from './format/log.js'
+import { decodeCursor, encodeCursor } from './logCursor.js'
+import { logFilterParam } from './logFilter.js'
+import { resolveFilter } from './resolveFilter.js'
+import { LOG_SCHEMA } from './schemas.js'
+
+// A page ends after so long although it is not full, well before the deadline of a log query.
+const SLICE_MS = 2_000
+const MAX_PAGE = 10_000
+
+export const getLogsWithCursor = defineMethod({
+  name: 'eth_getLogsWithCursor',
+  summary: 'The logs of a filter page by page; without a limit of the whole, and without a timeout.',
+  description:
+    'Cairn’s own. The first call has no cursor; each next one has the same filter and the cursor of the page before, ' +
+    'until `cursor` is null. A page has at most `limit` logs and may have none: it also ends after about two seconds. ' +
+    'Pages end anywhere, inside a block too, and all together they are what one `eth_getLogs` would give. `scannedTo` is ' +
+    'the last block that is done, null before the first one is; `headHash` is the hash of the last block of the query, ' +
+    'which the first page fixes. When a block that was looked at is replaced by a reorg, the next page is an error that ' +
+    'names the first replaced block in `data.forkBlock`.',
+  cost: 'scan',
+  params: [
+    logFilterParam,
+    optional('cursor', text, 'From the page before'),
+    optional('limit', numberBetween(1, MAX_PAGE), 'Logs of the page at most', MAX_PAGE),
+  ],
+  result: {
+    name: 'page',
+    schema: {
+      type: 'object',
+      required: ['logs', 'cursor', 'scannedTo', 'headHash'],
+      properties: {
+        logs: { type: 'array', items: LOG_SCHEMA },
+        cursor: { type: ['string', 'null'] },
+        scannedTo: { type: ['string', 'null'] },
+        headHash: { type: 'string' },
+      },
+    },
+  },
+  errors: [
+    {
+      code: INVALID_PARAMS,
+      message: 'invalid argument 1: cursor: is of another filter; send the same filter with each page',
+    },
+    { code: SERVER_ERROR, message: 'the chain was reorganised below the cursor: block N is another one now' },
+    { code: INVALID_PARAMS, message: 'block range extends beyond current head block' },
+  ],
+  handler: ({ chain, logs, limits }, object, cursorText, limit) => {
+    const cursor = cursorText === undefined ? undefined : decodeCursor(cursorText, object, chain)
+    const resolved = resolveFilter(chain, object, limits)
+    const filter = cursor ? { ...resolved, toBlock: cursor.toBlock } : resolved
+    const page = logs.page(filter, {
+      fromId: cursor?.nextId,
+      maxResults: Math.min(limit, limits.maxLogs),
+      sliceEnds: deadlineAfter(Math.min(SLICE_MS, limits.logsTimeoutMs / 2)),
+    })
+    const seenBlock = Math.min(page.scannedTo + 1, filter.toBlock)
+    const next =
+      page.nextId === undefined
+        ? null
+        : encodeCursor({ nextId: page.nextId, toBlock: filter.toBlock, seenBlock }, object, chain)
+    const rest = {
+      cursor: next,
+      scannedTo: page.scannedTo < filter.fromBlock ? null : formatQuantity(page.scannedTo),
+      headHash: formatData(chain.blockHash(Math.min(filter.toBlock, chain.head()!))!),
+    }
+    const head = Buffer.from('{"logs":')
+    const tail = Buffer.from(`,${JSON.stringify(rest).slice(1)}`)
+    return new JsonBytes(Buffer.concat([head, formatLogs(page.matches).bytes, tail]))
+  },
+})

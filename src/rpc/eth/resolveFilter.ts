@@ -1,0 +1,32 @@
+import { TooManyFilterParams } from '../../logs/errors.js'
+import { countFilterParams, type LogFilter } from '../../logs/filter.js'
+import type { ChainReader } from '../../store/chainReader.js'
+import { resolveNumber } from '../blockId.js'
+import type { RpcLimits } from '../context.js'
+import { invalidParams, RpcError, SERVER_ERROR } from '../errors.js'
+import type { LogFilterObject } from './logFilter.js'
+
+/** The filter with its bounds as block numbers. @throws TooManyFilterParams, RpcError for bounds that do not fit. */
+export function resolveFilter(chain: ChainReader, object: LogFilterObject, limits: RpcLimits): LogFilter {
+  const { addresses, topics } = object
+  const filter: LogFilter = { ...resolveRange(chain, object), addresses, topics }
+  const count = countFilterParams(filter)
+  if (count > limits.maxFilterParams) throw new TooManyFilterParams({ count, limit: limits.maxFilterParams })
+  return filter
+}
+
+function resolveRange(chain: ChainReader, object: LogFilterObject): { fromBlock: number; toBlock: number } {
+  if (object.blockHash) {
+    const number = chain.blockNumberByHash(object.blockHash)
+    if (number === undefined) throw new RpcError(SERVER_ERROR, 'unknown block')
+    return { fromBlock: number, toBlock: number }
+  }
+  const head = chain.head() ?? 0
+  const fromBlock = resolveNumber(chain, object.fromBlock ?? 'latest') ?? head
+  const toBlock = resolveNumber(chain, object.toBlock ?? 'latest') ?? head
+  // From beyond the head to `latest` is no mistake in the order: it asks too early.
+  const early = fromBlock > head && typeof object.toBlock !== 'number'
+  if (fromBlock > toBlock && !early) throw invalidParams('invalid block range params')
+  if (early || toBlock > head) throw invalidParams('block range extends beyond current head block')
+  return { fromBlock, toBlock }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { deadlineAfter, noDeadline } from '../../../src/lib/deadline.js'
+import { formatData, formatQuantity } from '../../../src/lib/hex.js'
+import { silentLogger } from '../../../src/lib/logger.js'
+import type { LogFilter } from '../../../src/logs/filter.js'
+import { createLogIndexer } from '../../../src/logs/indexer.js'
+import { createLogSource, type LogMatch } from '../../../src/logs/query.js'
+import type { RpcContext } from '../../../src/rpc/context.js'
+import { RpcError } from '../../../src/rpc/errors.js'
+import { getLogs } from '../../../src/rpc/eth/getLogs.js'
+import { getLogsWithCursor } from '../../../src/rpc/eth/getLogsWithCursor.js'
+import { DEFAULT_LIMITS } from '../../../src/rpc/limits.js'
+import type { JsonBytes, Method } from '../../../src/rpc/method.js'
+import { createChainReader } from '../../../src/store/chainReader.js'
+import type { Database } from '../../../src/store/open.js'
+import { asPlaced, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from '../../logs/randomFilters.js'
+import { numberedBytes, seededFractions, temporaryDatabase, writeLogs } from '../../logs/randomLogs.js'
+
+const BLOCKS = 500
+
+test('the union of pages is the single answer, whatever ends the pages', (t) => {
+  const random = seededFractions(21)
+  const db = temporaryDatabase(t)
+  writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(20), BLOCKS))
+  const indexer = createLogIndexer(db, { chunkBits: 6 })
+  const source = createLogSource(db)
+  let pages = 0
+  for (let i = 0; i < 240; i++) {
+    if (i === 80) indexer.add([]) // sealed from here on
+    if (i === 160) indexer.work(Number.POSITIVE_INFINITY) // merged
+    const filter = randomFilter(random, BLOCKS)
+    const whole = source.query(filter, { deadline: noDeadline, maxResults: 100_000 })
+    const sliceEnds = random() < 0.5 ? deadlineAfter(-1) : noDeadline
+    const maxResults = 1 + Math.floor(random() * 400)
+    const parts: LogMatch[] = []
+    let fromId: number | undefined
+    let scannedTo = filter.fromBlock - 1
+    do {
+      const page = source.page(filter, { fromId, maxResults, sliceEnds })
+      assert.ok(page.matches.length <= maxResults)
+      assert.ok(page.scannedTo >= scannedTo, 'a page never goes back')
+      assert.ok(page.nextId === undefined || page.nextId > (fromId ?? -1), 'each page goes on')
+      scannedTo = page.scannedTo
+      fromId = page.nextId
+      parts.push(...page.matches)
+      pages++
+    } while (fromId !== undefined)
+    assert.equal(scannedTo, filter.toBlock)
+    assert.deepEqual(parts.map(asPlaced).map(textOf), whole.map(asPlaced).map(textOf), `filter ${i}`)
+  }
+  assert.ok(pages > 1_000, `${pages} pages`)
+})
+
+interface Page {
+  logs: { blockNumber: string; logIndex: string }[]
+  cursor: string | null
+  scannedTo: string | null
+  headHash: string
+}
+
+/** What the method answers with these parameters as they come in JSON. */
+function callMethod<T>(method: Method, db: Database, params: unknown[]): T {
+  const context = {
+    chain: createChainReader(db),
+    logs: createLogSource(db),
+    limits: DEFAULT_LIMITS,
+    deadline: noDeadline,
+    log: silentLogger,
+  } as unknown as RpcContext
+  const decoded = method.params.map((param, i) => param.decode(params[i], param.name))
+  return JSON.parse(Buffer.from((method.handler(context, ...decoded) as JsonBytes).bytes).toString()) as T
+}
+
+const askPage = (db: Database, ...params: unknown[]) => callMethod<Page>(getLogsWithCursor, db, params)
+
+function asObject({ fromBlock, toBlock, addresses, topics }: LogFilter) {
+  return {
+    fromBlock: formatQuantity(fromBlock),
+    toBlock: formatQuantity(toBlock),
+    address: addresses?.map(formatData),
+    topics: topics.map((values) => values?.map(formatData) ?? null),
+  }
+}
+
+test('the method walks a filter by cursors to the logs of eth_getLogs', (t) => {
+  const db = temporaryDatabase(t)
+  writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(22), BLOCKS))
+  const random = seededFractions(23)
+  for (let i = 0; i < 20; i++) {
+    const filter = asObject(randomFilter(random, BLOCKS))
+    const logs: unknown[] = []
+    let cursor: string | null = null
+    do {
+      const page: Page = askPage(db, filter, cursor, 57)
+      logs.push(...page.logs)
+      cursor = page.cursor
+      assert.equal(page.headHash, formatData(numberedBytes(2_000_000 + Number(filter.toBlock), 32)))
+      if (cursor === null) assert.equal(page.scannedTo, filter.toBlock)
+    } while (cursor !== null)
+    assert.deepEqual(logs, callMethod<unknown[]>(getLogs, db, [filter]))
+  }
+})
+
+test('a cursor is bound to its filter', (t) => {
+  const db = temporaryDatabase(t)
+  writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(24), BLOCKS))
+  const filter = { fromBlock: formatQuantity(FIRST_BLOCK), toBlock: 'latest' }
+  const { cursor } = askPage(db, filter, undefined, 10)
+  assert.throws(() => askPage(db, { ...filter, topics: [null] }, cursor), /cursor: is of another filter/)
+  for (const wrong of ['', 'x', `${cursor}A`, '!!!!']) {
+    assert.throws(() => askPage(db, filter, wrong), /cursor: (expected one that|is of another)/)
+  }
+  assert.equal(askPage(db, filter, cursor, 10).logs.length, 10)
+})
+
+test('a reorg below the cursor is an error that names the fork block; one above it is none', (t) => {
+  const db = temporaryDatabase(t)
+  writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(25), BLOCKS))
+  const filter = { fromBlock: formatQuantity(FIRST_BLOCK), toBlock: 'latest' }
+  const { cursor, scannedTo } = askPage(db, filter, undefined, 700)
+  const seen = Number(scannedTo) + 1
+  const replace = (from: number) =>
+    db.prepare('UPDATE blocks SET hash = CAST(number + 3000000 AS BLOB) WHERE number >= ?').run(from)
+  replace(seen + 1)
+  assert.ok(askPage(db, filter, cursor, 700).logs.length > 0)
+  for (const fork of [seen, seen - 1, seen - 20, seen - 63]) {
+    replace(fork)
+    assert.throws(
+      () => askPage(db, filter, cursor),
+      (error) => error instanceof RpcError && (error.data as { forkBlock: string }).forkBlock === formatQuantity(fork),
+    )
+  }
+})
