@@ -44,8 +44,8 @@ export function encodeCursor(cursor: LogCursor, filter: LogFilterObject, chain: 
 export function decodeCursor(text: string, filter: LogFilterObject, chain: ChainReader): LogCursor {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length < HASHES_AT + HASH_BYTES || bytes.toString('base64url') !== text) {
-    throw new InvalidValue(
-      `cursor: expected one that eth_getLogsWithCursor gave, got ${JSON.stringify(text.slice(0, 60))}`,
+    throw invalidParams(
+      `invalid argument 1: cursor: expected one that eth_getLogsWithCursor gave, got ${JSON.stringify(text.slice(0, 60))}`,
     )
   }
   if (!equalBytes(bytes.subarray(0, FILTER_BYTES), hashFilter(filter))) {
