@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS } from '../rpc/limits.js'
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
 
 /** The commands of `cairn`. */
-export const COMMANDS = ['import', 'serve', 'keys', 'status', 'help'] as const
+export const COMMANDS = ['import', 'serve', 'keys', 'status', 'verify', 'reindex', 'help'] as const
 export type Command = (typeof COMMANDS)[number]
 
 /** One option: a row of the configuration table, from which parsing, help and the reference page are made. */
@@ -30,7 +30,13 @@ export interface Option<T> {
 
 /** All options. */
 export const OPTIONS = {
-  datadir: text('datadir', 'DIR', './data', ['import', 'serve', 'keys', 'status'], 'Directory of the database.'),
+  datadir: text(
+    'datadir',
+    'DIR',
+    './data',
+    ['import', 'serve', 'keys', 'status', 'verify', 'reindex'],
+    'Directory of the database.',
+  ),
   genesis: maybeText('genesis', 'FILE', ['import'], "Genesis file in geth's form, for a chain of one's own.", 'none'),
   network: choice(
     'network',
@@ -139,6 +145,16 @@ export const OPTIONS = {
     commands: ['import', 'serve'],
     parse: oneOf('log-level', LOG_LEVELS),
   },
+  index: flag('index', ['verify'], 'Compare the log index with the rows of the logs.'),
+  segments: {
+    flag: 'segments',
+    placeholder: 'all|ID',
+    default: undefined as number | undefined,
+    defaultText: 'all',
+    doc: 'Segments of the log index to compare: all, or the one with this id.',
+    commands: ['verify'],
+    parse: parseSegments,
+  },
   json: flag('json', ['keys', 'status'], 'Print JSON.'),
 } as const satisfies { [key: string]: Option<unknown> }
 
@@ -232,6 +248,14 @@ function parseInteger(flag: string, { min, max }: { min: number; max: number }) 
     }
     return parsed
   }
+}
+
+function parseSegments(value: string): number | undefined {
+  if (value === 'all') return undefined
+  if (!/^[1-9]\d{0,14}$/.test(value)) {
+    throw new UsageError(`--segments: expected all or the id of a segment, got ${JSON.stringify(value)}`)
+  }
+  return Number(value)
 }
 
 function oneOf<const T extends string>(flag: string, values: readonly T[]) {

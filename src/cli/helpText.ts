@@ -34,6 +34,20 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Show what the database holds.',
     usage: ['cairn status [OPTIONS]'],
   },
+  verify: {
+    summary: 'Compare the log index with what it was made from.',
+    usage: ['cairn verify --index [OPTIONS]'],
+    detail:
+      'Makes the postings of each segment again from the rows of its logs and compares them with the stored ones, both\n' +
+      'ways. Only reads; an import may run beside it. The first difference is named, with exit code 1.',
+  },
+  reindex: {
+    summary: 'Rebuild the log index from the rows.',
+    usage: ['cairn reindex [OPTIONS]'],
+    detail:
+      'A server may run beside it: it answers right throughout, more slowly until the index is there again. SIGINT and\n' +
+      'SIGTERM end it after the step under way, in a moment; an import, or running it again, completes the index.',
+  },
   help: {
     summary: 'Show help for a command.',
     usage: ['cairn help [COMMAND]'],

@@ -1,5 +1,4 @@
 import type { Log } from '../chain/eth/types.js'
-import { padLeft } from '../lib/bytes.js'
 import type { Database } from '../store/open.js'
 import { createChunkBuilder } from './chunkBuilder.js'
 import { requireIndexSettings } from './indexSettings.js'
@@ -7,6 +6,7 @@ import { createKeyHasher } from './keyHash.js'
 import { createMergeJob, findMergeable, type MergeJob } from './merge.js'
 import { chunksOf, createSegmentStore, type Segment } from './segmentStore.js'
 import { sealChunk } from './segmentWriter.js'
+import { createStoredLogs } from './storedLogs.js'
 
 /** The writer of the log index. Everything takes effect with the transaction that the caller is in. */
 export interface LogIndexer {
@@ -19,16 +19,12 @@ export interface LogIndexer {
   work(budgetMs: number): boolean
   /** Makes the index that of the first `logCount` logs, after the rows of later ones were deleted. */
   truncate(logCount: number): void
+  /** Drops all segments, and whatever rows lie in the index without one: every log is in the tail then. */
+  drop(): void
+  /** Seals the next chunk that is full of stored logs, in about 0.4 s; false when there is none. */
+  sealNext(): boolean
   /** Forgets what lies in memory: to be called after a rollback. */
   forget(): void
-}
-
-interface TailRow {
-  address: Uint8Array
-  topic0: Uint8Array | null
-  topic1: Uint8Array | null
-  topic2: Uint8Array | null
-  topic3: Uint8Array | null
 }
 
 // Rows deleted at a time between two looks at the clock.
@@ -40,12 +36,7 @@ export function createLogIndexer(db: Database, options: { chunkBits?: number } =
   const chunkLogs = 2 ** chunkBits
   const store = createSegmentStore(db)
   const builder = createChunkBuilder(createKeyHasher(secret))
-  const selectTail = db.prepare<[number, number], TailRow>(
-    `SELECT a.address, z.topic AS topic0, l.topic1, l.topic2, l.topic3
-     FROM logs l JOIN addresses a ON a.id = l.address_id LEFT JOIN topics z ON z.id = l.topic0_id
-     WHERE l.id >= ? AND l.id < ? ORDER BY l.id`,
-  )
-  const selectCount = db.prepare<[], number>('SELECT ifnull(max(id) + 1, 0) FROM logs').pluck()
+  const stored = createStoredLogs(db)
   let nextChunk: number | undefined
   let job: MergeJob | undefined
 
@@ -67,7 +58,7 @@ export function createLogIndexer(db: Database, options: { chunkBits?: number } =
     let from = nextChunk * chunkLogs + builder.count
     while (from < end) {
       const to = Math.min(end, (nextChunk + 1) * chunkLogs)
-      for (const row of selectTail.iterate(from, to)) builder.add(decodeTailRow(row))
+      for (const log of stored.read(from, to)) builder.add(log)
       nextChunk = sealFull(nextChunk)
       from = to
     }
@@ -75,13 +66,13 @@ export function createLogIndexer(db: Database, options: { chunkBits?: number } =
   return {
     add: (logs) => {
       // The rows are stored already: what is before them is caught up with first.
-      catchUp(selectCount.get()! - logs.length)
+      catchUp(stored.count() - logs.length)
       for (const log of logs) {
         builder.add(log)
         nextChunk = sealFull(nextChunk!)
       }
     },
-    isBehind: () => selectCount.get()! - sealedChunks(store.segments('live')) * chunkLogs >= chunkLogs,
+    isBehind: () => stored.count() - sealedChunks(store.segments('live')) * chunkLogs >= chunkLogs,
     work: (budgetMs) => {
       const end = performance.now() + budgetMs
       for (;;) {
@@ -104,6 +95,20 @@ export function createLogIndexer(db: Database, options: { chunkBits?: number } =
       nextChunk = undefined
       catchUp(logCount)
     },
+    drop: () => {
+      for (const state of ['live', 'building'] as const) {
+        for (const { id } of store.segments(state)) store.setState(id, 'dropped')
+      }
+      store.dropStrayRows()
+      nextChunk = undefined
+    },
+    sealNext: () => {
+      nextChunk ??= begin()
+      const end = (nextChunk + 1) * chunkLogs
+      if (end > stored.count()) return false
+      catchUp(end)
+      return true
+    },
     forget: () => {
       nextChunk = undefined
       job = undefined
@@ -119,10 +124,4 @@ export function sealedChunks(segments: readonly Segment[]): number {
     next += chunksOf(level)
   }
   return next
-}
-
-function decodeTailRow({ address, topic0, topic1, topic2, topic3 }: TailRow): Pick<Log, 'address' | 'topics'> {
-  const topics = topic0 === null ? [] : [topic0]
-  for (const topic of [topic1, topic2, topic3]) if (topic !== null) topics.push(padLeft(topic, 32))
-  return { address, topics }
 }

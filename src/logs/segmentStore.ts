@@ -36,6 +36,12 @@ export interface SegmentStore {
   setState(segment: number, state: SegmentState): void
   putBucket(segment: number, bucket: number, blob: Uint8Array): void
   putBigPostings(segment: number, ordinal: number, blob: Uint8Array): void
+  /** How many rows the segment has in each table. */
+  countRows(segment: number): { buckets: number; bigPostings: number }
+  /** Ids that rows are stored under and that no segment has, ascending: none unless a hand was in the tables. */
+  straySegments(): number[]
+  /** Makes dropped segments of those, so that their rows are deleted with the others. */
+  dropStrayRows(): void
   /** Deletes at most `limit` rows of a segment; true when none are left, and the segment is gone. */
   deleteRows(segment: number, limit: number): boolean
 }
@@ -60,6 +66,28 @@ export function createSegmentStore(db: Database): SegmentStore {
   const updateState = lazily(() => db.prepare('UPDATE log_segments SET state = ? WHERE id = ?'))
   const insertBucket = lazily(() => db.prepare('INSERT INTO log_buckets (id, data) VALUES (?, ?)'))
   const insertBig = lazily(() => db.prepare('INSERT INTO log_big_postings (id, data) VALUES (?, ?)'))
+  const insertStray = lazily(() =>
+    db.prepare("INSERT INTO log_segments (id, level, first_chunk, state) VALUES (?, 0, 0, 'dropped')"),
+  )
+  const hasSegment = lazily(() => db.prepare<[number], number>('SELECT 1 FROM log_segments WHERE id = ?').pluck())
+  const countIn = (table: string) =>
+    lazily(() => db.prepare<[number, number], number>(`SELECT count(*) FROM ${table} WHERE id >= ? AND id < ?`).pluck())
+  const countBuckets = countIn('log_buckets')
+  const countBig = countIn('log_big_postings')
+  const stored = (table: string, space: number): number[] => {
+    const next = db.prepare<[number], number | null>(`SELECT min(id) FROM ${table} WHERE id >= ?`).pluck()
+    const found: number[] = []
+    for (let id = next.get(0); typeof id === 'number'; id = next.get((found[found.length - 1] + 1) * space)) {
+      found.push(Math.floor(id / space))
+    }
+    return found
+  }
+  const straySegments = () => {
+    const ids = new Set([...stored('log_buckets', BUCKET_SPACE), ...stored('log_big_postings', POSTING_SPACE)])
+    return Array.from(ids)
+      .filter((id) => hasSegment().get(id) === undefined)
+      .sort((a, b) => a - b)
+  }
   const deleteSome = (table: string) =>
     db.prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id >= ? AND id < ? LIMIT ?)`)
   const deleteBuckets = lazily(() => deleteSome('log_buckets'))
@@ -73,13 +101,24 @@ export function createSegmentStore(db: Database): SegmentStore {
     setState: (segment, state) => void updateState().run(state, segment),
     putBucket: (segment, bucket, blob) => void insertBucket().run(segment * BUCKET_SPACE + bucket, blob),
     putBigPostings: (segment, ordinal, blob) => void insertBig().run(segment * POSTING_SPACE + ordinal, blob),
+    countRows: (segment) => ({
+      buckets: countBuckets().get(...rangeOf(segment, BUCKET_SPACE))!,
+      bigPostings: countBig().get(...rangeOf(segment, POSTING_SPACE))!,
+    }),
+    straySegments,
+    dropStrayRows: () => {
+      for (const id of straySegments()) insertStray().run(id)
+    },
     deleteRows: (segment, limit) => {
-      const range = (space: number) => [segment * space, (segment + 1) * space] as const
-      let left = limit - deleteBuckets().run(...range(BUCKET_SPACE), limit).changes
-      if (left > 0) left -= deleteBig().run(...range(POSTING_SPACE), left).changes
+      let left = limit - deleteBuckets().run(...rangeOf(segment, BUCKET_SPACE), limit).changes
+      if (left > 0) left -= deleteBig().run(...rangeOf(segment, POSTING_SPACE), left).changes
       if (left <= 0) return false
       deleteSegment().run(segment)
       return true
     },
   }
+}
+
+function rangeOf(segment: number, space: number): [from: number, to: number] {
+  return [segment * space, (segment + 1) * space]
 }

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
+import { describeLogIndex, type LogIndexSummary } from '../../logs/indexSummary.js'
 import { packageVersion } from '../../rpc/openContext.js'
 import { createChainReader } from '../../store/chainReader.js'
 import { createL2Reader } from '../../store/l2Reader.js'
@@ -22,10 +23,12 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
   const db = openForReading(config.datadir)
   try {
     const { secp256k1Implementation } = await import('../../lib/crypto.js')
+    const tables = measureTables(db)
     const report = {
       ...describeChain(db),
+      logIndex: describeIndex(db, tables),
       database: describeFile(db, config.datadir),
-      tables: measureTables(db),
+      tables,
       versions: {
         cairn: packageVersion(),
         node: process.versions.node,
@@ -63,6 +66,19 @@ function describeFile(db: Database, datadir: string) {
   return { path, bytes: statSync(path).size, schemaVersion: migrations.get()! }
 }
 
+const INDEX_TABLES = ['log_segments', 'log_buckets', 'log_big_postings']
+
+/** The log index with its bytes; null in a database of an older version, which the next import brings up to date. */
+function describeIndex(
+  db: Database,
+  tables: readonly TableSize[],
+): (LogIndexSummary & Pick<TableSize, 'bytes'>) | null {
+  const own = tables.filter(({ table }) => INDEX_TABLES.includes(table))
+  if (own.length < INDEX_TABLES.length) return null
+  const bytes = own.some((table) => table.bytes === null) ? null : own.reduce((sum, table) => sum + table.bytes!, 0)
+  return { ...describeLogIndex(db), bytes }
+}
+
 /** Rows of every table, and its bytes with its indexes, the largest first. */
 function measureTables(db: Database): TableSize[] {
   const names = db
@@ -97,6 +113,7 @@ function measureBytes(db: Database): Map<string, number> | undefined {
 }
 
 type Report = ReturnType<typeof describeChain> & {
+  logIndex: ReturnType<typeof describeIndex>
   database: ReturnType<typeof describeFile>
   tables: TableSize[]
   versions: { [name: string]: string }
@@ -110,6 +127,7 @@ function formatReport(report: Report): string {
     ['blocks', coverage === null ? 'none' : `${coverage.first} to ${coverage.head}`],
     ['state', state.first === null ? `not held (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`],
     ['layer-2 head', l2Head === null ? 'none' : `${l2Head.number} ${l2Head.hash}`],
+    ['log index', formatIndex(report.logIndex)],
     ['database', `${database.path}, ${formatSize(database.bytes)}, schema ${database.schemaVersion}`],
     [
       'versions',
@@ -123,6 +141,20 @@ function formatReport(report: Report): string {
       `  ${table.padEnd(18)}${rows.toLocaleString('en').padStart(14)} rows${bytes === null ? '' : formatSize(bytes).padStart(12)}`,
   )
   return [...facts.map(([name, value]) => `${name.padEnd(14)}${value}`), 'tables', ...tables].join('\n')
+}
+
+function formatIndex(index: Report['logIndex']): string {
+  if (index === null) return 'none: the next import makes it'
+  const { levels, sealedLogs, tailLogs, building, dropped, bytes } = index
+  const counts = levels.map(({ level, segments }) => `${segments} of level ${level}`).join(', ')
+  const parts = [
+    levels.length === 0 ? 'no segments' : `segments: ${counts}, with ${sealedLogs.toLocaleString('en')} logs`,
+    `${tailLogs.toLocaleString('en')} logs in the tail`,
+  ]
+  if (building > 0) parts.push(`${building} being merged`)
+  if (dropped > 0) parts.push(`${dropped} to be deleted`)
+  if (bytes !== null) parts.push(formatSize(bytes))
+  return parts.join('; ')
 }
 
 function formatSize(bytes: number): string {

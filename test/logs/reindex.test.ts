@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { noDeadline } from '../../src/lib/deadline.js'
+import { noProgress } from '../../src/lib/progress.js'
+import { createLogIndexer } from '../../src/logs/indexer.js'
+import { describeLogIndex } from '../../src/logs/indexSummary.js'
+import { createLogSource } from '../../src/logs/query.js'
+import { rebuildLogIndex } from '../../src/logs/reindex.js'
+import { verifyLogIndex } from '../../src/logs/verifyIndex.js'
+import type { Database } from '../../src/store/open.js'
+import { asPlaced, expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from './randomFilters.js'
+import { type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
+
+const BLOCKS = 700
+
+function indexed(t: TestContext, seed: number) {
+  const db = temporaryDatabase(t)
+  const logs = writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(seed), BLOCKS))
+  const indexer = createLogIndexer(db, { chunkBits: 6 })
+  indexer.add([])
+  indexer.work(Number.POSITIVE_INFINITY)
+  return { db, logs }
+}
+
+/** Holds answers against a look at every log. */
+function compare(source: ReturnType<typeof createLogSource>, logs: PlacedLog[], seed: number): void {
+  const random = seededFractions(seed)
+  for (let i = 0; i < 20; i++) {
+    const filter = randomFilter(random, BLOCKS)
+    const found = source.query(filter, { deadline: noDeadline, maxResults: 100_000 }).map(asPlaced)
+    assert.deepEqual(found.map(textOf), expectedMatches(logs, filter).map(textOf), `seed ${seed}, filter ${i}`)
+  }
+}
+
+const rowsOf = (db: Database, table: string) => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get()!
+
+test('a rebuilt index is whole, and answers are right after each of its transactions', async (t) => {
+  const { db, logs } = indexed(t, 21)
+  const before = describeLogIndex(db)
+  const verified = verifyLogIndex(db)
+  const source = createLogSource(db)
+  const sealed: number[] = []
+  const update = (done: number) => {
+    sealed.push(done)
+    // A kill here would leave exactly this.
+    assert.equal(verifyLogIndex(db).logs, done)
+    if (sealed.length % 9 === 1) compare(source, logs, sealed.length)
+  }
+  const summary = await rebuildLogIndex(db, { progress: { ...noProgress, update } })
+  const { sealedLogs, tailLogs } = before
+  assert.deepEqual(summary, { segments: verified.segments, sealedLogs, tailLogs, interrupted: false })
+  assert.equal(sealed[0], 0, 'the old index goes first')
+  assert.ok(new Set(sealed).size > 40, 'chunk by chunk')
+  assert.deepEqual(describeLogIndex(db), before)
+  assert.deepEqual(verifyLogIndex(db), verified)
+  compare(source, logs, 22)
+  compare(createLogSource(db), logs, 23)
+})
+
+test('a rebuild that was ended early is completed by the next writer', async (t) => {
+  const { db, logs } = indexed(t, 24)
+  const stop = new AbortController()
+  const update = (done: number) => {
+    if (done >= 64 * 12) stop.abort()
+  }
+  const summary = await rebuildLogIndex(db, { progress: { ...noProgress, update }, signal: stop.signal })
+  assert.equal(summary.interrupted, true)
+  assert.equal(summary.sealedLogs, 64 * 12)
+  assert.equal(summary.tailLogs, logs.length - 64 * 12)
+  compare(createLogSource(db), logs, 25)
+  const next = createLogIndexer(db)
+  assert.equal(next.isBehind(), true)
+  next.add([])
+  next.work(Number.POSITIVE_INFINITY)
+  assert.equal(verifyLogIndex(db).logs, Math.floor(logs.length / 64) * 64)
+  compare(createLogSource(db), logs, 26)
+})
+
+test('what is damaged or without its segment is gone after a rebuild', async (t) => {
+  const { db, logs } = indexed(t, 27)
+  const rows = { buckets: rowsOf(db, 'log_buckets'), big: rowsOf(db, 'log_big_postings') }
+  db.exec("UPDATE log_buckets SET data = x'ffff' WHERE id % 3 = 0")
+  db.exec('DELETE FROM log_segments')
+  assert.throws(() => verifyLogIndex(db), /has rows, but is not among the segments/)
+  await rebuildLogIndex(db, { progress: noProgress })
+  assert.equal(verifyLogIndex(db).logs, Math.floor(logs.length / 64) * 64)
+  assert.deepEqual({ buckets: rowsOf(db, 'log_buckets'), big: rowsOf(db, 'log_big_postings') }, rows)
+  compare(createLogSource(db), logs, 28)
+})
+
+test('a database without logs is rebuilt to nothing', async (t) => {
+  const summary = await rebuildLogIndex(temporaryDatabase(t), { progress: noProgress })
+  assert.deepEqual(summary, { segments: 0, sealedLogs: 0, tailLogs: 0, interrupted: false })
+})
