@@ -163,12 +163,12 @@ function takeKeys(builder: ChunkBuilder, bits: number): RebuiltChunk {
   const starts = new Uint32Array(2 ** bits + 1)
   const fingerprints: number[] = []
   const ends: number[] = []
-  let positions = new Uint16Array(0)
+  let positions: Uint16Array = new Uint16Array(0)
   builder.visitSorted((high, low, sorted, _from, to) => {
     starts[bucketOf(high, bits) + 1]++
     fingerprints.push(fingerprintOf(high, low, bits))
     ends.push(to)
-    positions = new Uint16Array(sorted)
+    positions = sorted // one array for all keys, made anew for each chunk
   })
   for (let bucket = 0; bucket < 2 ** bits; bucket++) starts[bucket + 1] += starts[bucket]
   return { starts, fingerprints: Uint32Array.from(fingerprints), ends: Uint32Array.from(ends), positions }
