@@ -18,7 +18,7 @@ export interface StateRoot {
 // Storage tries kept in memory, in the order of their last use.
 const MAX_STORAGE_TRIES = 2000
 
-/** The state root over the stored state as it is now. Reading all of it takes about 10 s per million accounts. */
+/** The state root over the stored state as it is now. The whole state is read. */
 export function createStateRoot(reader: StateReader): StateRoot {
   const accounts = createStateTrie()
   const storageTries = new Map<string, StateTrie>()
