@@ -1,5 +1,5 @@
 import { Address, eoaCode7702RecoverAuthority } from '@ethereumjs/util'
-import { blobBaseFee } from '../chain/eth/fees.js'
+import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
 import type { ChainSpec, Rules } from '../chain/eth/forks.js'
 import type { Authorization, Header } from '../chain/eth/types.js'
 import { bigIntToBytes, concatBytes, EMPTY_BYTES } from '../lib/bytes.js'
@@ -219,7 +219,7 @@ async function checkFunds(
       )
     }
   }
-  const needed = maxFee * gasLimit + (request.value ?? 0n) + blobs * 131_072n * blobCap
+  const needed = maxFee * gasLimit + (request.value ?? 0n) + blobs * GAS_PER_BLOB * blobCap
   if (needed === 0n) return
   const balance = (await overlay.getAccount(new Address(from)))?.balance ?? 0n
   if (balance < needed) {

@@ -1,11 +1,10 @@
 import { Address } from '@ethereumjs/util'
-import { blobBaseFee } from '../chain/eth/fees.js'
+import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
 import type { Rules } from '../chain/eth/forks.js'
 import type { Header, Transaction } from '../chain/eth/types.js'
 import { formatData } from '../lib/hex.js'
 import type { Overlay } from './overlay.js'
 
-const BLOB_GAS_PER_BLOB = 131_072n // EIP-4844
 const MAX_NONCE = 2n ** 64n - 1n // EIP-2681
 
 /** Why a transaction cannot be executed in its block, by a short name of the rule and the values; undefined when it can.
@@ -70,7 +69,7 @@ function checkFees(
 
 function upfrontCost(transaction: Transaction): bigint {
   const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n
-  const blobGas = BigInt(transaction.blobVersionedHashes?.length ?? 0) * BLOB_GAS_PER_BLOB
+  const blobGas = BigInt(transaction.blobVersionedHashes?.length ?? 0) * GAS_PER_BLOB
   return transaction.gasLimit * maxFee + transaction.value + blobGas * (transaction.maxFeePerBlobGas ?? 0n)
 }
 

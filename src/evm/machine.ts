@@ -3,7 +3,7 @@ import { createEVM, type EVM } from '@ethereumjs/evm'
 import { paramsTx } from '@ethereumjs/tx'
 import { Address, type KZG } from '@ethereumjs/util'
 import { createVM, type RunTxOpts, type VM } from '@ethereumjs/vm'
-import { blobBaseFee } from '../chain/eth/fees.js'
+import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
 import { type ChainSpec, FORKS, type Fork, type Rules } from '../chain/eth/forks.js'
 import type { Header } from '../chain/eth/types.js'
 import { concatBytes } from '../lib/bytes.js'
@@ -38,7 +38,8 @@ export function createMachines(spec: ChainSpec, overlay: Overlay, blockHashes: B
     const evm = (await createEVM({ common, stateManager: overlay, blockchain })) as unknown as EVM
     const vm = await createVM({ common, stateManager: overlay, evm: evm as never, blockchain })
     common.updateParams(paramsTx)
-    if (blobs) common.updateParams({ [packageForkName(fork)]: { maxBlobGasPerBlock: blobs.max * BLOB_GAS_PER_BLOB } })
+    if (blobs)
+      common.updateParams({ [packageForkName(fork)]: { maxBlobGasPerBlock: blobs.max * Number(GAS_PER_BLOB) } })
     // Every transaction made would otherwise copy the parameters of its package again.
     common.updateParams = () => {}
     return { common, evm, vm }
@@ -52,8 +53,6 @@ export function createMachines(spec: ChainSpec, overlay: Overlay, blockHashes: B
     return machine
   }
 }
-
-const BLOB_GAS_PER_BLOB = 131_072 // EIP-4844
 
 const packageForkName = (fork: Fork) => (fork === 'frontier' ? 'chainstart' : fork)
 

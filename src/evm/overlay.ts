@@ -1,6 +1,6 @@
 import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
 import { Account, type Address } from '@ethereumjs/util'
-import { EMPTY_BYTES, equalBytes, trimLeft } from '../lib/bytes.js'
+import { EMPTY_BYTES, equalBytes, keyOfBytes, trimLeft } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
 import type { StateChanges } from '../store/chainWriter.js'
 import { type BaseAccount, EMPTY_CODE_HASH, type StateBacking } from './stateBacking.js'
@@ -55,7 +55,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
   let clearedSinceTouched = new Set<string>()
 
   const entryOf = (address: Uint8Array): Entry => {
-    const key = keyOf(address)
+    const key = keyOfBytes(address)
     let entry = entries.get(key)
     if (!entry) {
       entry = { address, account: backing.account(address)?.account ?? null, cleared: false, slots: new Map() }
@@ -64,7 +64,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
     return entry
   }
   const mark = (address: Uint8Array, slot?: string) => {
-    const key = keyOf(address)
+    const key = keyOfBytes(address)
     for (const marks of [changed, touched]) {
       let slots = marks.get(key)
       if (!slots) {
@@ -86,7 +86,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
   const clearStorageOf = (address: Uint8Array) => {
     const entry = entryOf(address)
     const { cleared, slots } = entry
-    const key = keyOf(address)
+    const key = keyOfBytes(address)
     const known = clearedSinceTouched.has(key)
     undo.push(() => {
       entry.cleared = cleared
@@ -100,7 +100,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
   }
   const readSlot = (address: Uint8Array, slot: Uint8Array): Uint8Array => {
     const entry = entryOf(address)
-    const key = keyOf(slot)
+    const key = keyOfBytes(slot)
     let value = entry.slots.get(key)
     if (value === undefined) {
       value = entry.cleared ? EMPTY_BYTES : backing.storage(address, slot)
@@ -110,7 +110,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
   }
   const codeOf = (account: BaseAccount | null): Uint8Array => {
     if (!account || equalBytes(account.codeHash, EMPTY_CODE_HASH)) return EMPTY_BYTES
-    return newCodes.get(keyOf(account.codeHash)) ?? backing.code(account.codeHash)
+    return newCodes.get(keyOfBytes(account.codeHash)) ?? backing.code(account.codeHash)
   }
 
   const overlay: Overlay = {
@@ -140,7 +140,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
     },
     putCode: async ({ bytes }, value) => {
       const codeHash = value.length === 0 ? EMPTY_CODE_HASH : keccak256(value)
-      if (value.length > 0) newCodes.set(keyOf(codeHash), value)
+      if (value.length > 0) newCodes.set(keyOfBytes(codeHash), value)
       const account = entryOf(bytes).account
       setAccount(bytes, { nonce: account?.nonce ?? 0n, balance: account?.balance ?? 0n, codeHash })
     },
@@ -149,8 +149,8 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
     getStorage: async ({ bytes }, slot) => readSlot(bytes, slot),
     putStorage: async ({ bytes }, slot, value) => {
       const before = readSlot(bytes, slot)
-      const key = keyOf(slot)
-      const originalKey = keyOf(bytes) + key
+      const key = keyOfBytes(slot)
+      const originalKey = keyOfBytes(bytes) + key
       if (!originals.has(originalKey)) originals.set(originalKey, before)
       const { slots } = entryOf(bytes)
       undo.push(() => void slots.set(key, before))
@@ -173,7 +173,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
     hasStateRoot: async () => false,
     originalStorageCache: {
       get: async (address: Address, slot: Uint8Array) => {
-        const key = keyOf(address.bytes) + keyOf(slot)
+        const key = keyOfBytes(address.bytes) + keyOfBytes(slot)
         return originals.get(key) ?? readSlot(address.bytes, slot)
       },
       clear: () => {
@@ -279,10 +279,6 @@ function applyFields(account: BaseAccount | null, fields: AccountFields): BaseAc
     balance: fields.balance ?? account?.balance ?? 0n,
     codeHash: fields.codeHash ?? account?.codeHash ?? EMPTY_CODE_HASH,
   }
-}
-
-function keyOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
 function bytesOf(key: string): Uint8Array {

@@ -1,4 +1,4 @@
-import { EMPTY_BYTES } from '../lib/bytes.js'
+import { EMPTY_BYTES, keyOfBytes } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
 import type { StateReader } from '../store/stateReader.js'
 
@@ -70,7 +70,7 @@ export function createCodeCache(reader: StateReader): CodeCache {
       return hash
     },
     byHash: (hash) => {
-      const key = hashKey(hash)
+      const key = keyOfBytes(hash)
       let bytes = codes.get(key)
       if (!bytes) {
         bytes = reader.codeByHash(hash)
@@ -80,8 +80,4 @@ export function createCodeCache(reader: StateReader): CodeCache {
       return bytes
     },
   }
-}
-
-function hashKey(hash: Uint8Array): string {
-  return Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('hex')
 }

@@ -1,5 +1,6 @@
 import { encodeRlp } from '../chain/eth/rlp.js'
 import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
+import { keyOfBytes } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
 import { LATEST, type StateReader } from '../store/stateReader.js'
 import type { TouchedAccount } from './overlay.js'
@@ -29,14 +30,14 @@ export function createStateRoot(reader: StateReader): StateRoot {
     let storageRoot = EMPTY_TRIE_ROOT
     if (reader.hasStorage(account.addressId, account.incarnation)) {
       storageRoot = buildStorageTrie(reader, address).root()
-      if (storageRoot !== EMPTY_TRIE_ROOT) storageRoots.set(keyOf(address), storageRoot)
+      if (storageRoot !== EMPTY_TRIE_ROOT) storageRoots.set(keyOfBytes(address), storageRoot)
     }
     const codeHash = account.codeId === undefined ? EMPTY_CODE_HASH : reader.codeHash(account.codeId)
     accounts.put(keccak256(address), encodeAccount(account.nonce, account.balance, storageRoot, codeHash))
   }
 
   const storageTrieOf = (address: Uint8Array, empty: boolean): StateTrie => {
-    const key = keyOf(address)
+    const key = keyOfBytes(address)
     const trie =
       (empty ? undefined : storageTries.get(key)) ?? (empty ? createStateTrie() : buildStorageTrie(reader, address))
     storageTries.delete(key) // to the end: the last used
@@ -44,7 +45,7 @@ export function createStateRoot(reader: StateReader): StateRoot {
     return trie
   }
   const apply = ({ address, account, cleared, slots }: TouchedAccount) => {
-    const key = keyOf(address)
+    const key = keyOfBytes(address)
     if (account === null) {
       accounts.put(keccak256(address), new Uint8Array(0))
       storageTries.delete(key)
@@ -87,8 +88,4 @@ function buildStorageTrie(reader: StateReader, address: Uint8Array): StateTrie {
 
 function encodeAccount(nonce: bigint, balance: bigint, storageRoot: Uint8Array, codeHash: Uint8Array): Uint8Array {
   return encodeRlp([nonce, balance, storageRoot, codeHash])
-}
-
-function keyOf(address: Uint8Array): string {
-  return Buffer.from(address.buffer, address.byteOffset, address.length).toString('latin1')
 }

@@ -1,4 +1,4 @@
-import { blobBaseFee } from '../chain/eth/fees.js'
+import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
 import { type Rules, rulesAt } from '../chain/eth/forks.js'
 import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
 import type { Block, ConsensusReceipt, Header, Receipt } from '../chain/eth/types.js'
@@ -250,7 +250,7 @@ function deriveReceipt(block: Block, index: number, receipt: ConsensusReceipt, g
     gasUsed,
     effectiveGasPrice: effectiveGasPrice(transaction, block.header.baseFeePerGas),
     contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
-    blobGasUsed: blobs === undefined ? undefined : BigInt(blobs) * 131_072n,
+    blobGasUsed: blobs === undefined ? undefined : BigInt(blobs) * GAS_PER_BLOB,
     blobGasPrice: blobs === undefined ? undefined : blobBaseFee(block.header.excessBlobGas!, rules),
   }
 }

@@ -1,5 +1,5 @@
 import type { Log } from '../chain/eth/types.js'
-import { equalBytes } from '../lib/bytes.js'
+import { equalBytes, keyOfBytes } from '../lib/bytes.js'
 import { TooManyTopics } from './errors.js'
 
 /** Which logs are wanted. */
@@ -49,6 +49,6 @@ function includesBytes(values: Uint8Array[], wanted: Uint8Array): boolean {
 function withoutRepeats(values: Uint8Array[]): Uint8Array[] {
   if (values.length === 1) return values
   const byText = new Map<string, Uint8Array>()
-  for (const value of values) byText.set(Buffer.from(value).toString('latin1'), value)
+  for (const value of values) byText.set(keyOfBytes(value), value)
   return [...byText.values()]
 }

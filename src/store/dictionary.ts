@@ -1,3 +1,4 @@
+import { keyOfBytes } from '../lib/bytes.js'
 import type { Database } from './open.js'
 
 /** Ids of byte strings in a dictionary table; new ones are added. Ids are stable and never reused. */
@@ -16,7 +17,7 @@ export function createDictionary(db: Database, table: 'addresses' | 'topics', co
   const cache = new Map<string, number>()
   return {
     idOf: (value) => {
-      const key = Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1')
+      const key = keyOfBytes(value)
       let id = cache.get(key)
       if (id === undefined) {
         id = select.get(value) ?? Number(insert.run(value).lastInsertRowid)

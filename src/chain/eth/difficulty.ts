@@ -1,11 +1,10 @@
 import { equalBytes } from '../../lib/bytes.js'
-import { parseHex } from '../../lib/hex.js'
+import { EMPTY_UNCLES_HASH } from './emptyHashes.js'
 import type { Rules } from './forks.js'
 import type { Header } from './types.js'
 
 const MIN_DIFFICULTY = 131_072n
 const BOMB_PERIOD = 100_000
-const EMPTY_UNCLES_HASH = parseHex('0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347') // keccak(rlp([]))
 
 /** The difficulty that Ethash requires of a block with this number and time after `parent`, by the rules of that block
  *  (Yellow Paper 4.3.4; EIP-2, EIP-100, and the bomb's delays: EIP-649, 1234, 2384, 3554, 4345, 5133). */

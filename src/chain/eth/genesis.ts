@@ -3,6 +3,7 @@ import { getGenesis } from '@ethereumjs/genesis'
 import { bytesToBigInt, EMPTY_BYTES, padLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import { abbreviate, parseHex } from '../../lib/hex.js'
+import { EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from './emptyHashes.js'
 import { type BlobSchedule, type ChainSpec, FORKS, type Fork, type ForkActivation, rulesAt } from './forks.js'
 import { EMPTY_TRIE_ROOT } from './trie.js'
 import type { Header } from './types.js'
@@ -199,8 +200,6 @@ function readBlobSchedules(value: unknown): { [K in Fork]?: BlobSchedule } {
 }
 
 const INITIAL_BASE_FEE = 1_000_000_000n // EIP-1559
-const EMPTY_LIST_HASH = parseHex('0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347') // keccak(rlp([]))
-const EMPTY_REQUESTS_HASH = parseHex('0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855') // sha256 of nothing
 
 function genesisHeader(spec: ChainSpec, file: Json): Header {
   const timestamp = readNumber(file.timestamp ?? 0, 'timestamp')
@@ -212,7 +211,7 @@ function genesisHeader(spec: ChainSpec, file: Json): Header {
     file[key] === undefined || file[key] === null ? fallback : readBytes(file[key], length, key)
   const header: Header = {
     parentHash: optionalBytes('parentHash', 32),
-    unclesHash: EMPTY_LIST_HASH,
+    unclesHash: EMPTY_UNCLES_HASH,
     miner: optionalBytes('coinbase', 20),
     stateRoot: new Uint8Array(32),
     transactionsRoot: EMPTY_TRIE_ROOT,

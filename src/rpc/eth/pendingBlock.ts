@@ -1,14 +1,10 @@
+import { EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from '../../chain/eth/emptyHashes.js'
 import { nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
 import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import type { Header } from '../../chain/eth/types.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
-import { parseHex } from '../../lib/hex.js'
 import type { StoredBlock } from '../../store/chainReader.js'
-
-const EMPTY_UNCLES_HASH = parseHex('0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347')
-/** SHA-256 of nothing: the requests hash of a block without requests (EIP-7685). */
-const EMPTY_REQUESTS_HASH = parseHex('0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
 
 /** An empty block on top of the head at the time `nowMs`, or a second after the head where its clock is ahead: fees
  *  and fields follow the fork of that time. Nothing is executed, so the state root is the head's. */
