@@ -1,4 +1,5 @@
 import type { Deadline } from '../lib/deadline.js'
+import type { LogTrace } from './trace.js'
 
 /** Log ids [from, to): the first inclusive, the second not. */
 export interface IdRange {
@@ -33,10 +34,17 @@ export interface CandidateBatch {
   next: number
 }
 
+/** What goes along with a search. */
+export interface SearchOptions {
+  deadline: Deadline
+  /** Where it says what it does, when someone wants to know. */
+  trace?: LogTrace
+}
+
 /** The way from a filter to candidate rows. Every log that the filter wants is among the candidates; a candidate need
  *  not be wanted. */
 export interface LogIndex {
   /** Candidate ids in the range, the last batch with the end of the range. The filter has a clause, or asks for topics.
    *  To be called inside the snapshot that the rows are read from. @throws DeadlineExceeded */
-  candidates(filter: RowFilter, range: IdRange, deadline: Deadline): Iterable<CandidateBatch>
+  candidates(filter: RowFilter, range: IdRange, options: SearchOptions): Iterable<CandidateBatch>
 }

@@ -1,13 +1,16 @@
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import { TooManyLogs } from './errors.js'
-import type { IdRange, LogIndex, RowFilter } from './index.js'
+import type { IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
 import { createRowTest, type LogRow, type LogRows } from './scan.js'
+import type { LogTrace } from './trace.js'
 
 /** What bounds a query. */
 export interface LogQueryOptions {
   deadline: Deadline
   /** One more is an error. */
   maxResults: number
+  /** Where the query says what it does, when someone wants to know. */
+  trace?: LogTrace
 }
 
 /** What the planner works with. */
@@ -26,21 +29,29 @@ const SLICE = 2_000
 export function findRows(
   access: LogAccess,
   filter: RowFilter,
-  { range, deadline, maxResults }: LogQueryOptions & { range: IdRange },
+  { range, deadline, maxResults, trace }: LogQueryOptions & { range: IdRange },
 ): LogRow[] {
   if (filter.clauses.some(({ keys }) => keys.length === 0)) return []
   if (filter.clauses.length === 0 && filter.minTopics === 0 && range.to - range.from > maxResults) {
+    trace?.overflow('arithmetic', range.from + maxResults)
     throw new TooManyLogs({ limit: maxResults })
   }
   const wanted = createRowTest(filter)
   const found: LogRow[] = []
-  for (const { rows } of candidateRows(access, filter, { range, deadline })) {
+  for (const { rows } of candidateRows(access, filter, { range, deadline, trace })) {
     deadline.check()
+    trace?.step('verify')
+    const before = found.length
     for (const row of rows) {
       if (!wanted(row)) continue
-      if (found.length === maxResults) throw new TooManyLogs({ limit: maxResults })
+      if (found.length === maxResults) {
+        trace?.verified(rows.indexOf(row) + 1, found.length + 1 - before)
+        trace?.overflow('met', row[0])
+        throw new TooManyLogs({ limit: maxResults })
+      }
       found.push(row)
     }
+    trace?.verified(rows.length, found.length - before)
   }
   return found
 }
@@ -57,17 +68,28 @@ export interface RowPage {
 export function findPage(
   access: LogAccess,
   filter: RowFilter,
-  { range, sliceEnds, maxResults }: { range: IdRange; sliceEnds: Deadline; maxResults: number },
+  {
+    range,
+    sliceEnds,
+    maxResults,
+    trace,
+  }: { range: IdRange; sliceEnds: Deadline; maxResults: number; trace?: LogTrace },
 ): RowPage {
   if (filter.clauses.some(({ keys }) => keys.length === 0)) return { rows: [] }
   const wanted = createRowTest(filter)
   const found: LogRow[] = []
-  for (const { rows, next } of candidateRows(access, filter, { range, deadline: noDeadline })) {
+  for (const { rows, next } of candidateRows(access, filter, { range, deadline: noDeadline, trace })) {
+    trace?.step('verify')
+    const before = found.length
     for (const row of rows) {
       if (!wanted(row)) continue
       found.push(row)
-      if (found.length === maxResults) return { rows: found, next: row[0] + 1 < range.to ? row[0] + 1 : undefined }
+      if (found.length === maxResults) {
+        trace?.verified(rows.indexOf(row) + 1, found.length - before)
+        return { rows: found, next: row[0] + 1 < range.to ? row[0] + 1 : undefined }
+      }
     }
+    trace?.verified(rows.length, found.length - before)
     if (next < range.to && sliceEnds.remainingMs() <= 0) return { rows: found, next }
   }
   return { rows: found }
@@ -76,17 +98,25 @@ export function findPage(
 function* candidateRows(
   { rows, index }: LogAccess,
   filter: RowFilter,
-  { range, deadline }: { range: IdRange; deadline: Deadline },
+  { range, deadline, trace }: SearchOptions & { range: IdRange },
 ): Generator<{ rows: LogRow[]; next: number }> {
   const { clauses, minTopics } = filter
   if ((clauses.length === 0 && minTopics === 0) || range.to - range.from < SMALL_RANGE) {
+    trace?.plan('rows')
     for (let from = range.from; from < range.to; from += SLICE) {
       const next = Math.min(from + SLICE, range.to)
-      yield { rows: rows.slice({ from, to: next }, minTopics), next }
+      trace?.step('fetch')
+      const slice = rows.slice({ from, to: next }, minTopics)
+      trace?.fetched(slice.length)
+      yield { rows: slice, next }
     }
     return
   }
-  for (const { ids, next } of index.candidates(filter, range, deadline)) {
-    yield { rows: ids.length === 0 ? [] : rows.byIds(ids), next }
+  trace?.plan('index')
+  for (const { ids, next } of index.candidates(filter, range, { deadline, trace })) {
+    trace?.step('fetch')
+    const batch = ids.length === 0 ? [] : rows.byIds(ids)
+    trace?.fetched(batch.length)
+    yield { rows: batch, next }
   }
 }

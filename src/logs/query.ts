@@ -6,9 +6,10 @@ import type { Database } from '../store/open.js'
 import { LogsNotHeld, TooManyLogs } from './errors.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
 import type { Clause, IdRange, RowFilter } from './index.js'
-import { findPage, findRows, type LogAccess, type LogQueryOptions } from './planner.js'
+import { findPage, findRows, type LogAccess, type LogQueryOptions, type RowPage } from './planner.js'
 import { createLogRows, type LogRow } from './scan.js'
 import { createSegmentIndex } from './segmentIndex.js'
+import type { LogTrace } from './trace.js'
 
 export type { LogQueryOptions } from './planner.js'
 
@@ -51,6 +52,8 @@ export interface LogPageOptions {
   maxResults: number
   /** When it passes, the page ends at the next occasion: after less than a second more. */
   sliceEnds: Deadline
+  /** Where the query says what it does, when someone wants to know. */
+  trace?: LogTrace
 }
 
 /** Some of the logs that a filter wants, in order. */
@@ -70,32 +73,56 @@ export function createLogSource(db: Database): LogSource {
   const translate = createTranslator(db)
   const decode = createDecoder(db)
   const refused = createRefusals()
-  const run = (filter: LogFilter, options: LogQueryOptions): LogMatch[] => {
-    const range = resolveRange(filter)
-    if (!range) return []
-    const question = refused.question(filter, range, options.maxResults)
-    if (refused.has(question)) throw new TooManyLogs({ limit: options.maxResults })
-    try {
-      return decode(findRows(access, translate(filter, options), { range, ...options }), options)
-    } catch (error) {
-      if (error instanceof TooManyLogs) refused.add(question)
-      throw error
-    }
-  }
   const blockOf = db
     .prepare<[number], number>(
       'SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
     )
     .pluck()
-  const runPage = (filter: LogFilter, { fromId, maxResults, sliceEnds }: LogPageOptions): LogPage => {
+  const answer = (filter: LogFilter, range: HeldRange, options: LogQueryOptions): LogMatch[] => {
+    const { trace } = options
+    trace?.inRange(range)
+    const translated = translate(filter, options)
+    trace?.translated(translated, filter)
+    try {
+      const rows = findRows(access, translated, { range, ...options })
+      trace?.step('decode')
+      return decode(rows, options)
+    } catch (error) {
+      trace?.overflowBlock((log) => blockOf.get(log)!)
+      throw error
+    }
+  }
+  const run = (filter: LogFilter, options: LogQueryOptions): LogMatch[] => {
+    const { trace } = options
+    trace?.begin(filter, options.maxResults)
     const range = resolveRange(filter)
-    const rows = range
-      ? findPage(access, translate(filter, { deadline: noDeadline }), {
-          range: { from: Math.max(range.from, fromId ?? 0), to: range.to },
-          sliceEnds,
-          maxResults,
-        })
-      : { rows: [] }
+    if (!range) return []
+    const question = refused.question(filter, range, options.maxResults)
+    if (refused.has(question)) {
+      trace?.plan('remembered')
+      throw new TooManyLogs({ limit: options.maxResults })
+    }
+    try {
+      return answer(filter, range, options)
+    } catch (error) {
+      if (error instanceof TooManyLogs) refused.add(question)
+      throw error
+    }
+  }
+  const findRowsOfPage = (filter: LogFilter, held: HeldRange, options: LogPageOptions): RowPage => {
+    const { fromId, trace } = options
+    const range = { ...held, from: Math.max(held.from, fromId ?? 0) }
+    trace?.inRange(range)
+    const translated = translate(filter, { deadline: noDeadline })
+    trace?.translated(translated, filter)
+    return findPage(access, translated, { ...options, range })
+  }
+  const runPage = (filter: LogFilter, options: LogPageOptions): LogPage => {
+    const { trace } = options
+    trace?.begin(filter, options.maxResults)
+    const range = resolveRange(filter)
+    const rows = range ? findRowsOfPage(filter, range, options) : { rows: [] }
+    trace?.step('decode')
     const matches = decode(rows.rows, { deadline: noDeadline })
     if (rows.next === undefined) return { matches, scannedTo: filter.toBlock }
     return { matches, nextId: rows.next, scannedTo: blockOf.get(rows.next)! - 1 }
@@ -111,6 +138,8 @@ export function createLogSource(db: Database): LogSource {
 interface HeldRange extends IdRange {
   /** Of the last block: with it, all blocks of the range are known. */
   lastHash: Uint8Array
+  /** The last block held. */
+  head: number
 }
 
 function createRangeResolver(db: Database): (filter: LogFilter) => HeldRange | undefined {
@@ -127,7 +156,7 @@ function createRangeResolver(db: Database): (filter: LogFilter) => HeldRange | u
     const from = selectBounds.get(fromBlock)
     const last = selectBounds.get(Math.min(toBlock, head))
     if (!from || !last) return undefined
-    return { from: from.first_log, to: last.first_log + last.n_logs, lastHash: last.hash }
+    return { from: from.first_log, to: last.first_log + last.n_logs, lastHash: last.hash, head }
   }
 }
 

@@ -4,13 +4,14 @@ import type { Database } from '../store/open.js'
 import { bucketBits, bucketOf, findInBucket, fingerprintOf } from './bucket.js'
 import { PRESENCE_POSITION } from './chunkBuilder.js'
 import { type ClausePostings, intersectClauses } from './clausePostings.js'
-import type { CandidateBatch, Clause, IdRange, LogIndex, RowFilter } from './index.js'
+import type { CandidateBatch, Clause, IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
 import { sealedChunks } from './indexer.js'
 import { type IndexSettings, readIndexSettings } from './indexSettings.js'
 import { createKeyHasher, type KeyHasher } from './keyHash.js'
 import { CHUNK_BITS, decodeBigPostings, decodeGaps } from './postings.js'
 import { chunksOf, createSegmentStore, type Segment, type SegmentStore } from './segmentStore.js'
 import { createLogTail } from './tail.js'
+import type { ClauseName, LogTrace } from './trace.js'
 
 const POSITIONS = { address_id: 0, topic0_id: 1, topic1: 2, topic2: 3, topic3: 4 } as const
 
@@ -22,6 +23,7 @@ interface HashedKey {
 
 /** A clause while a query goes through the segments. */
 interface PlannedClause {
+  name: ClauseName
   keys: HashedKey[] // in the order of their buckets
   /** Postings seen so far, and the chunks that they were in. */
   seen: number
@@ -40,7 +42,9 @@ export function createSegmentIndex(db: Database): LogIndex {
   const tail = createLogTail(db)
   let settings: IndexSettings | undefined
   let hasher: KeyHasher | undefined
-  function* candidates(filter: RowFilter, range: IdRange, deadline: Deadline): Generator<CandidateBatch> {
+  function* candidates(filter: RowFilter, range: IdRange, options: SearchOptions): Generator<CandidateBatch> {
+    const { deadline, trace } = options
+    trace?.step('lookUp')
     settings ??= readIndexSettings(db)
     let sealedLogs = 0
     if (settings) {
@@ -56,15 +60,23 @@ export function createSegmentIndex(db: Database): LogIndex {
         const part = clip(segment, range, chunkBits)
         if (!part) continue
         const offsetOf = (chunk: number) => (segment.firstChunk + chunk) * 2 ** chunkBits
-        const ids = searchSegment(store, segment, { clauses, range: part, offsetOf, deadline })
+        const logs = chunksOf(segment.level) * 2 ** chunkBits
+        trace?.segment({ id: segment.id, level: segment.level, firstLog: offsetOf(0), logs })
+        const ids = searchSegment(store, segment, { clauses, range: part, offsetOf, deadline, trace })
+        trace?.segmentDone(ids.length)
         yield* batches(ids, Math.min(range.to, offsetOf(chunksOf(segment.level))))
       }
     }
     if (range.to <= sealedLogs) return
     deadline.check()
-    tail.refresh(sealedLogs, range.to, deadline)
     const tailRange = { from: Math.max(range.from, sealedLogs), to: range.to }
-    yield* batches(tail.scan(filter.clauses, filter.minTopics, tailRange), range.to)
+    const facts = trace?.tail(tailRange)
+    trace?.step('tailLoad')
+    tail.refresh(sealedLogs, range.to, { deadline, facts })
+    trace?.step('tailScan')
+    const ids = tail.scan(filter.clauses, filter.minTopics, tailRange)
+    if (facts) facts.candidates = ids.length
+    yield* batches(ids, range.to)
   }
   return { candidates }
 }
@@ -92,7 +104,7 @@ function planClauses({ clauses, minTopics }: RowFilter, hasher: KeyHasher): Plan
   const implied = Math.max(0, ...clauses.map(({ column }) => POSITIONS[column]))
   if (minTopics > implied) {
     hasher.hashId(PRESENCE_POSITION, minTopics)
-    planned.push({ keys: [{ high: hasher.high, low: hasher.low }], seen: 0, seenChunks: 0 })
+    planned.push({ name: 'presence', keys: [{ high: hasher.high, low: hasher.low }], seen: 0, seenChunks: 0 })
   }
   // One key costs little to look up and may end it; lists come after, the shorter first, until sizes are known.
   return planned.sort((a, b) => a.keys.length - b.keys.length)
@@ -105,7 +117,7 @@ function planClause({ column, values }: Clause, hasher: KeyHasher): PlannedClaus
     return { high: hasher.high, low: hasher.low }
   })
   keys.sort((a, b) => a.high - b.high)
-  return { keys, seen: 0, seenChunks: 0 }
+  return { name: column, keys, seen: 0, seenChunks: 0 }
 }
 
 interface SegmentSearch {
@@ -115,11 +127,13 @@ interface SegmentSearch {
   /** The log id at which a chunk of the segment begins. */
   offsetOf(chunk: number): number
   deadline: Deadline
+  trace?: LogTrace
 }
 
 /** Ids of the segment's logs in the range that may meet the clauses, ascending. */
 function searchSegment(store: SegmentStore, segment: Segment, search: SegmentSearch): number[] {
-  const { clauses, range, offsetOf, deadline } = search
+  const { clauses, range, offsetOf, deadline, trace } = search
+  trace?.step('lookUp')
   const size = chunksOf(segment.level)
   const density = (clause: PlannedClause) => (clause.seenChunks === 0 ? 0 : clause.seen / clause.seenChunks)
   const order = clauses.every(({ seenChunks }) => seenChunks > 0)
@@ -131,12 +145,18 @@ function searchSegment(store: SegmentStore, segment: Segment, search: SegmentSea
     // Looking at the rows that are left may be cheaper than at the index again.
     if (fewest * ROW_MICROSECONDS < clause.keys.length * KEY_MICROSECONDS) break
     const postings = lookUp(store, segment, clause.keys, deadline)
+    trace?.consulted({ name: clause.name, keys: clause.keys.length, found: postings.keys, postings: postings.total })
     clause.seen += postings.total
     clause.seenChunks += size
-    if (postings.total === 0) return []
+    if (postings.total === 0) {
+      trace?.skipped(order, 'empty')
+      return []
+    }
     found.push(postings)
     fewest = Math.min(fewest, postings.total)
   }
+  trace?.skipped(order, 'rows')
+  trace?.step('intersect')
   return intersectClauses(found, range, offsetOf)
 }
 
@@ -146,6 +166,7 @@ function lookUp(store: SegmentStore, segment: Segment, keys: readonly HashedKey[
   const small: number[] = []
   const big: ClausePostings['big'] = new Map()
   let total = 0
+  let held = 0
   let bucket = -1
   let blob: Uint8Array | undefined
   for (const [i, { high, low }] of keys.entries()) {
@@ -157,6 +178,7 @@ function lookUp(store: SegmentStore, segment: Segment, keys: readonly HashedKey[
     }
     const entry = blob && findInBucket(blob, fingerprintOf(high, low, bits))
     if (!entry) continue
+    held++
     if ('postings' in entry) {
       const before = small.length
       decodeGaps(entry.postings, 0, entry.postings.length, 0, small)
@@ -165,12 +187,12 @@ function lookUp(store: SegmentStore, segment: Segment, keys: readonly HashedKey[
     }
     total += entry.big.count
     for (const chunk of decodeBigPostings(store.bigPostings(segment.id, entry.big.ordinal))) {
-      const held = big.get(chunk.chunk)
-      if (held) held.push(chunk)
+      const others = big.get(chunk.chunk)
+      if (others) others.push(chunk)
       else big.set(chunk.chunk, [chunk])
     }
   }
   const ids = Uint32Array.from(small)
   if (keys.length > 1) ids.sort()
-  return { small: ids, big, total }
+  return { small: ids, big, total, keys: held }
 }

@@ -1,13 +1,14 @@
-import type { Deadline } from '../lib/deadline.js'
 import type { Database } from '../store/open.js'
-import type { Clause, IdRange } from './index.js'
+import type { Clause, IdRange, SearchOptions } from './index.js'
+import type { TailFacts } from './trace.js'
 
 /** The logs behind the last segment, as far as filters look at them: columns in memory, read as they come and scanned one
  *  after another. At most 65,535 logs once the index is up to date: 2 MB. */
 export interface LogTail {
-  /** Reads what is new, so that [start, end) is held. To be called inside the snapshot of the query.
+  /** Reads what is new, so that [start, end) is held, and counts it in `facts`. To be called inside the snapshot of the
+   *  query.
    *  @throws DeadlineExceeded; what was read until then is kept. */
-  refresh(start: number, end: number, deadline: Deadline): void
+  refresh(start: number, end: number, options: Pick<SearchOptions, 'deadline'> & { facts?: TailFacts }): void
   /** Ids in the range, which lies in what is held, whose columns meet all clauses by their hashes. */
   scan(clauses: readonly Clause[], minTopics: number, range: IdRange): number[]
 }
@@ -62,13 +63,15 @@ export function createLogTail(db: Database): LogTail {
     end++
   }
   return {
-    refresh: (from, to, deadline) => {
+    refresh: (from, to, { deadline, facts }) => {
       const reorganised = lastHash !== undefined && !selectBlockHash.get(end - 1)?.equals(lastHash)
       if (from !== start || to < end || reorganised) reset(from)
       if (to === end) return
       while (end < to) {
         deadline.check()
-        for (const row of selectRows.all(end, Math.min(end + SLICE, to)) as unknown as Row[]) append(row)
+        const rows = selectRows.all(end, Math.min(end + SLICE, to)) as unknown as Row[]
+        for (const row of rows) append(row)
+        if (facts) facts.loaded += rows.length
         lastHash = selectBlockHash.get(end - 1)
       }
     },
