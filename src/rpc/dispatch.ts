@@ -14,14 +14,20 @@ import {
   translateError,
 } from './errors.js'
 import { type CostClass, JsonBytes, type Method } from './method.js'
+import type { CacheableCall, ResponseCache } from './responseCache.js'
 
 /** All methods by name. */
 export type MethodTable = ReadonlyMap<string, Method>
 
-/** Where `scan` and `evm` methods run. Never rejects: what goes wrong is an error outcome. */
+/** Where `scan` and `evm` methods run. Never rejects: what goes wrong is an error outcome. The time of a call counts from
+ *  `sinceMs` of `performance.now()`, from now when absent. */
 export interface RemoteRunner {
-  run(cost: Exclude<CostClass, 'point'>, method: string, params: unknown): Promise<RpcOutcome>
+  run(cost: Exclude<CostClass, 'point'>, method: string, params: unknown, sinceMs?: number): Promise<RpcOutcome>
 }
+
+/** Texts of parameters together beyond which a call is not looked up: what is decoded for it on the main thread holds up
+ *  everyone. Room for 5,000 values of a filter, which take 5 ms; 5 MB of them took 70. */
+const MAX_KEYED_CHARACTERS = 500_000
 
 /** Answers calls. */
 export interface Dispatcher {
@@ -29,14 +35,16 @@ export interface Dispatcher {
   dispatch(call: RpcCall): RpcOutcome | Promise<RpcOutcome>
 }
 
-/** A dispatcher that runs `point` methods on the spot with `context` and everything else through `remote`. */
+/** A dispatcher that runs `point` methods on the spot with `context` and everything else through `remote`, unless `cache`
+ *  has the outcome. */
 export function createDispatcher(options: {
   methods: MethodTable
   context: RpcContext
   remote: RemoteRunner
   log: Logger
+  cache?: ResponseCache
 }): Dispatcher {
-  const { methods, context, remote, log } = options
+  const { methods, context, remote, log, cache } = options
   return {
     dispatch(call) {
       const method = methods.get(call.method)
@@ -46,10 +54,63 @@ export function createDispatcher(options: {
       } catch (error) {
         return describeFailure(error, method, log)
       }
-      if (method.cost !== 'point') return remote.run(method.cost, call.method, call.params)
-      return runMethod(method, call.params, context)
+      const { cost } = method
+      if (cost === 'point') return runMethod(method, call.params, context)
+      const run = (sinceMs?: number) => remote.run(cost, call.method, call.params, sinceMs)
+      const cacheable = cache && describeCacheable(method, call.params, context, run)
+      return cacheable === undefined ? run() : cache!.answer(cacheable)
     },
   }
+}
+
+/** The call as the cache takes it; undefined when its outcome is not to be kept, or is a refusal that the handler words. */
+function describeCacheable(
+  method: Method,
+  params: unknown,
+  context: RpcContext,
+  run: CacheableCall['run'],
+): CacheableCall | undefined {
+  const { caching } = method
+  if (caching === undefined || !isShort(params, MAX_KEYED_CHARACTERS)) return undefined
+  const keyNow = (decoded: unknown[]) => {
+    try {
+      const key = caching.key(context, ...decoded)
+      return key && `${method.name} ${key}`
+    } catch {
+      return undefined // what is wrong is said, or logged, where the method runs
+    }
+  }
+  let decoded: unknown[]
+  try {
+    decoded = decodeParams(method, params)
+  } catch {
+    return undefined
+  }
+  const key = keyNow(decoded)
+  if (key === undefined) return undefined
+  return {
+    key,
+    keyNow: () => keyNow(decoded),
+    lasts: (outcome) => 'result' in outcome || caching.keepsError?.(outcome.error, context) === true,
+    run,
+  }
+}
+
+/** True when the texts of a JSON value, each member counted as at least one character, have at most `limit` together. */
+function isShort(value: unknown, limit: number): boolean {
+  const open = [value]
+  let left = limit
+  while (open.length > 0) {
+    const next = open.pop()
+    left -= typeof next === 'string' ? next.length + 1 : 1
+    if (typeof next === 'object' && next !== null) {
+      const members = Object.values(next)
+      if (members.length > left) return false
+      for (const member of members) open.push(member)
+    }
+    if (left < 0) return false
+  }
+  return true
 }
 
 /** Decodes the parameters, runs the handler and encodes what it gives. Never throws: an error that nobody foresaw is

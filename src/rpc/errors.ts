@@ -56,10 +56,7 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
     }),
   ],
   [DeadlineExceeded, () => ({ code: LIMIT_EXCEEDED, message: 'query timeout exceeded' })],
-  [
-    TooManyLogs,
-    ({ limit }: TooManyLogs) => ({ code: LIMIT_EXCEEDED, message: `query returned more than ${limit} results` }),
-  ],
+  [TooManyLogs, ({ limit }: TooManyLogs) => ({ code: LIMIT_EXCEEDED, message: tooManyLogsMessage(limit) })],
   [
     TooManyFilterParams,
     ({ count, limit }: TooManyFilterParams) => ({
@@ -87,6 +84,11 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
   [StateUnavailable, ({ message }: StateUnavailable) => ({ code: SERVER_ERROR, message })],
   [EmptyDatabase, ({ message }: EmptyDatabase) => ({ code: SERVER_ERROR, message })],
 ]
+
+/** The contract's words for a query that more than `limit` logs match. */
+export function tooManyLogsMessage(limit: number): string {
+  return `query returned more than ${limit} results`
+}
 
 /** The body for an error that the table knows; undefined for one that nobody foresaw, which is `internal error`. */
 export function translateError(error: unknown): RpcErrorBody | undefined {

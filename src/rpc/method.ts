@@ -1,4 +1,5 @@
 import type { RpcContext } from './context.js'
+import type { RpcErrorBody } from './errors.js'
 
 /** Where a method runs: `point` on the main thread (microseconds to a few milliseconds); `scan` and `evm` in a reader
  *  thread under a deadline. */
@@ -25,6 +26,16 @@ export interface ErrorDoc {
   readonly message: string
 }
 
+/** Which outcomes of a method may be kept and given again. */
+export interface Caching<P extends readonly unknown[] = readonly unknown[]> {
+  /** Names the outcome of the call: calls of equal keys have the same one, whatever happens to the chain, so the key holds
+   *  the hash of the block that all that is read depends on. Undefined when there is no such name. Runs on the main thread
+   *  with its context, and again when the outcome has come. May throw what the handler would. */
+  key(context: RpcContext, ...params: P): string | undefined
+  /** True for an error that every run would give; without it, only results are kept. */
+  keepsError?(error: RpcErrorBody, context: RpcContext): boolean
+}
+
 /** A JSON-RPC method: its whole contract and its handler. The result is plain JSON data, or `JsonBytes` where the
  *  handler has written the JSON itself. */
 export interface Method<P extends readonly unknown[] = readonly unknown[]> {
@@ -37,6 +48,8 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   readonly params: { readonly [K in keyof P]: Param<P[K]> }
   readonly result: { readonly name: string; readonly schema: JsonSchema }
   readonly errors: readonly ErrorDoc[]
+  /** Only for `scan` and `evm` methods; without it, every call is run. */
+  readonly caching?: Caching<P>
   /** Fewer or by-name parameters only: an object stands for one that holds every parameter by its name. */
   handler(context: RpcContext, ...params: P): unknown
 }

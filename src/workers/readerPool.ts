@@ -181,14 +181,17 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
 
   fill()
   return {
-    run(cost, method, params) {
+    run(cost, method, params, sinceMs = performance.now()) {
       if (closed) return Promise.resolve({ error: INTERNAL })
+      const limit = limitMs[cost]
+      const endMs = sinceMs + limit
+      const remainingMs = endMs - performance.now()
+      if (remainingMs <= 0) return Promise.resolve({ error: timeoutError(cost, limit) })
       if (queues[cost].length >= MAX_QUEUED) return Promise.resolve({ error: SERVER_BUSY })
       return new Promise((resolve) => {
-        const limit = limitMs[cost]
-        const request = { method, params, remainingMs: limit, limitMs: limit }
-        const job: Job = { cost, request, endMs: performance.now() + limit, resolve, done: false }
-        job.timer = setTimeout(() => expire(job), limit + GRACE_MS[cost])
+        const request = { method, params, remainingMs, limitMs: limit }
+        const job: Job = { cost, request, endMs, resolve, done: false }
+        job.timer = setTimeout(() => expire(job), remainingMs + GRACE_MS[cost])
         queues[cost].push(job)
         for (const thread of threads) if (thread.cost === cost && thread.job === undefined) assign(thread)
       })

@@ -1,7 +1,8 @@
-import { INVALID_PARAMS, LIMIT_EXCEEDED, SERVER_ERROR } from '../errors.js'
+import { INVALID_PARAMS, LIMIT_EXCEEDED, SERVER_ERROR, tooManyLogsMessage } from '../errors.js'
 import { defineMethod } from '../method.js'
 import { formatLogs } from './format/log.js'
 import { logFilterParam } from './logFilter.js'
+import { logFilterKey } from './logFilterKey.js'
 import { resolveFilter } from './resolveFilter.js'
 import { LOG_SCHEMA } from './schemas.js'
 
@@ -29,6 +30,12 @@ export const getLogs = defineMethod({
     { code: SERVER_ERROR, message: 'unknown block' },
     { code: SERVER_ERROR, message: 'logs before block N are not held, the first block is N' },
   ],
+  caching: {
+    key: ({ chain, limits }, object) => logFilterKey(chain, object, limits),
+    // Clients ask a refused query again and again, since the code says that they may. Not so a timeout: it may have had
+    // other reasons than the query.
+    keepsError: ({ message }, { limits }) => message === tooManyLogsMessage(limits.maxLogs),
+  },
   handler: ({ chain, logs, limits, deadline }, object) => {
     const filter = resolveFilter(chain, object, limits)
     return formatLogs(logs.query(filter, { deadline, maxResults: limits.maxLogs }))
