@@ -58,9 +58,15 @@ export function padLeft(bytes: Uint8Array, length: number): Uint8Array {
   return out
 }
 
-/** The bytes without their leading zeros: a view, not a copy. */
-export function trimLeft(bytes: Uint8Array): Uint8Array {
+/** How many of the first bytes are zero. */
+export function leadingZeros(bytes: Uint8Array): number {
   let i = 0
   while (i < bytes.length && bytes[i] === 0) i++
-  return i === 0 ? bytes : bytes.subarray(i)
+  return i
+}
+
+/** The bytes without their leading zeros: a view, not a copy. */
+export function trimLeft(bytes: Uint8Array): Uint8Array {
+  const zeros = leadingZeros(bytes)
+  return zeros === 0 ? bytes : bytes.subarray(zeros)
 }

@@ -8,6 +8,7 @@ import { KEY_BITS } from './keyHash.js'
 /** Postings of more bytes than this go into a blob of their own. */
 export const MAX_INLINE_BYTES = 254
 const BIG = 255
+const LOW_VALUES = 2 ** (KEY_BITS - 32)
 const BIG_BYTES = 8
 
 /** Bits of the hash that choose the bucket, by the level of the segment: a bucket stays at about 1 KB. */
@@ -22,8 +23,7 @@ export function bucketOf(high: number, bits: number): number {
 
 /** What is left of a hash below its bucket: fewer than 2^32. */
 export function fingerprintOf(high: number, low: number, bits: number): number {
-  const rest = (high & (2 ** (32 - bits) - 1)) >>> 0
-  return rest * 2 ** (KEY_BITS - 32) + low
+  return ((high << bits) >>> bits) * LOW_VALUES + low
 }
 
 /** A key's place in a bucket. */

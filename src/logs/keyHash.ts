@@ -11,8 +11,8 @@ const LOW_BITS = KEY_BITS - 32
 export interface KeyHasher {
   readonly high: number
   readonly low: number
-  /** A value of at most 32 bytes. */
-  hashBytes(position: number, value: Uint8Array): void
+  /** A value of at most 32 bytes: those from `start` on. */
+  hashBytes(position: number, value: Uint8Array, start?: number): void
   /** A dictionary id. */
   hashId(position: number, id: number): void
 }
@@ -21,44 +21,36 @@ export interface KeyHasher {
  *  42 bits are kept: about 0.1 µs for 20 bytes. The position is hashed before the value. */
 export function createKeyHasher(secret: KeySecret): KeyHasher {
   const state = { high: 0, low: 0 }
-  let v0 = 0
-  let v1 = 0
-  let v2 = 0
-  let v3 = 0
-  const round = () => {
-    v0 = (v0 + v1) | 0
-    v1 = (v1 << 5) | (v1 >>> 27)
-    v1 ^= v0
-    v0 = (v0 << 16) | (v0 >>> 16)
-    v2 = (v2 + v3) | 0
-    v3 = (v3 << 8) | (v3 >>> 24)
-    v3 ^= v2
-    v0 = (v0 + v3) | 0
-    v3 = (v3 << 7) | (v3 >>> 25)
-    v3 ^= v0
-    v2 = (v2 + v1) | 0
-    v1 = (v1 << 13) | (v1 >>> 19)
-    v1 ^= v2
-    v2 = (v2 << 16) | (v2 >>> 16)
-  }
-  const absorb = (word: number) => {
-    v3 ^= word
-    round()
-    round()
-    v0 ^= word
-  }
-  const begin = () => {
-    v0 = secret[0]
-    v1 = secret[1] ^ 0xee
-    v2 = secret[0] ^ 0x6c796765
-    v3 = secret[1] ^ 0x74656462
-  }
-  const finish = () => {
-    v2 ^= 0xee
-    for (let i = 0; i < 4; i++) round()
-    state.high = (v1 ^ v3) >>> 0
-    v1 ^= 0xdd
-    for (let i = 0; i < 4; i++) round()
+  // The message is gathered first and hashed in one loop over local variables, which live in registers.
+  const message = new Int32Array(12)
+  const hashMessage = (words: number) => {
+    let v0 = secret[0]
+    let v1 = secret[1] ^ 0xee
+    let v2 = secret[0] ^ 0x6c796765
+    let v3 = secret[1] ^ 0x74656462
+    // Two rounds for each word, then four for each half of the result.
+    const rounds = words * 2
+    for (let i = 0; i < rounds + 8; i++) {
+      if (i < rounds) {
+        if ((i & 1) === 0) v3 ^= message[i >> 1]
+      } else if (i === rounds) v2 ^= 0xee
+      v0 = (v0 + v1) | 0
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+      v0 = (v0 << 16) | (v0 >>> 16)
+      v2 = (v2 + v3) | 0
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+      v0 = (v0 + v3) | 0
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+      v2 = (v2 + v1) | 0
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+      v2 = (v2 << 16) | (v2 >>> 16)
+      if (i < rounds) {
+        if ((i & 1) === 1) v0 ^= message[i >> 1]
+      } else if (i === rounds + 3) {
+        state.high = (v1 ^ v3) >>> 0
+        v1 ^= 0xdd
+      }
+    }
     state.low = (v1 ^ v3) >>> (32 - LOW_BITS)
   }
   return {
@@ -68,24 +60,23 @@ export function createKeyHasher(secret: KeySecret): KeyHasher {
     get low() {
       return state.low
     },
-    hashBytes: (position, value) => {
-      begin()
-      absorb(position)
-      const whole = value.length & ~3
-      for (let i = 0; i < whole; i += 4) {
-        absorb(value[i] | (value[i + 1] << 8) | (value[i + 2] << 16) | (value[i + 3] << 24))
+    hashBytes: (position, value, start = 0) => {
+      message[0] = position
+      let words = 1
+      let at = start
+      for (; at + 4 <= value.length; at += 4) {
+        message[words++] = value[at] | (value[at + 1] << 8) | (value[at + 2] << 16) | (value[at + 3] << 24)
       }
-      let last = value.length << 24
-      for (let i = whole; i < value.length; i++) last |= value[i] << (8 * (i - whole))
-      absorb(last)
-      finish()
+      let last = (value.length - start) << 24
+      for (let shift = 0; at < value.length; at++, shift += 8) last |= value[at] << shift
+      message[words++] = last
+      hashMessage(words)
     },
     hashId: (position, id) => {
-      begin()
-      absorb(position)
-      absorb(id | 0)
-      absorb(Math.floor(id / 2 ** 32) | (1 << 30))
-      finish()
+      message[0] = position
+      message[1] = id | 0
+      message[2] = Math.floor(id / 2 ** 32) | (1 << 30)
+      hashMessage(3)
     },
   }
 }

@@ -1,5 +1,5 @@
 import { type BucketEntry, bucketBits, bucketOf, encodeBucket, fingerprintOf, MAX_INLINE_BYTES } from './bucket.js'
-import type { ChunkBuilder } from './chunkBuilder.js'
+import type { ChunkBuilder, KeyVisitor } from './chunkBuilder.js'
 import { type ChunkPostings, encodeBigPostings, encodeChunk, encodeGaps } from './postings.js'
 import type { SegmentStore } from './segmentStore.js'
 
@@ -45,17 +45,35 @@ export function createBucketWriter(
   }
 }
 
-/** Seals a full chunk: writes its segment of level 0, live with the transaction that the caller is in. About 40 ms. */
-export function sealChunk(store: SegmentStore, chunk: number, builder: ChunkBuilder): void {
-  const segment = store.createSegment(0, chunk, 'live')
+/** A full chunk on its way to become a segment. */
+export interface SealJob {
+  /** Writes the next buckets, in about 1 ms; false when all were and the segment is live. To be called inside a
+   *  transaction; a job that is not finished leaves a segment in state `building`. */
+  step(): boolean
+}
+
+const BUCKETS_PER_STEP = 16
+
+/** The sealing of the chunk whose keys the builder holds, which must stay as it is until the job is done. */
+export function createSealJob(store: SegmentStore, chunk: number, builder: ChunkBuilder): SealJob {
+  const segment = store.createSegment(0, chunk, 'building')
   const writer = createBucketWriter(store, segment)
   const bits = bucketBits(0)
-  builder.visitSorted((high, low, positions, from, to) => {
+  let next = 0
+  const writeKey: KeyVisitor = (high, low, positions, from, to) => {
     const bucket = bucketOf(high, bits)
     const fingerprint = fingerprintOf(high, low, bits)
     const inline = to - from <= MAX_INLINE_BYTES ? encodeGaps(positions, from, to) : undefined
     if (inline && inline.length <= MAX_INLINE_BYTES) writer.putInline(bucket, fingerprint, inline)
     else writer.putBig(bucket, fingerprint, to - from, [encodeChunk(0, positions, from, to)])
-  })
-  writer.flush()
+  }
+  return {
+    step: () => {
+      for (const end = next + BUCKETS_PER_STEP; next < end; next++) builder.visitBucket(next, writeKey)
+      writer.flush()
+      if (next < 2 ** bits) return true
+      store.setState(segment, 'live')
+      return false
+    },
+  }
 }

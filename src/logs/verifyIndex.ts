@@ -163,15 +163,20 @@ function takeKeys(builder: ChunkBuilder, bits: number): RebuiltChunk {
   const starts = new Uint32Array(2 ** bits + 1)
   const fingerprints: number[] = []
   const ends: number[] = []
-  let positions: Uint16Array = new Uint16Array(0)
-  builder.visitSorted((high, low, sorted, _from, to) => {
+  const positions: number[] = []
+  builder.visitSorted((high, low, held, from, to) => {
     starts[bucketOf(high, bits) + 1]++
     fingerprints.push(fingerprintOf(high, low, bits))
-    ends.push(to)
-    positions = sorted // one array for all keys, made anew for each chunk
+    for (let i = from; i < to; i++) positions.push(held[i])
+    ends.push(positions.length)
   })
   for (let bucket = 0; bucket < 2 ** bits; bucket++) starts[bucket + 1] += starts[bucket]
-  return { starts, fingerprints: Uint32Array.from(fingerprints), ends: Uint32Array.from(ends), positions }
+  return {
+    starts,
+    fingerprints: Uint32Array.from(fingerprints),
+    ends: Uint32Array.from(ends),
+    positions: Uint16Array.from(positions),
+  }
 }
 
 /** The keys of a bucket in ascending order of hash within a chunk, each with its positions in the segment, ascending. */

@@ -1,10 +1,11 @@
 import { encodeWithdrawals } from '../chain/eth/block.js'
 import { encodeHeader, hashHeader } from '../chain/eth/header.js'
 import { encodeAccessList, encodeAuthorizationList } from '../chain/eth/transaction.js'
-import type { Block, Log, Receipt, Transaction } from '../chain/eth/types.js'
+import type { Block, Receipt, Transaction } from '../chain/eth/types.js'
 import { bigIntToBytes, concatBytes, trimLeft } from '../lib/bytes.js'
 import { encodeUint } from './columns.js'
 import { createDictionary } from './dictionary.js'
+import { createLogInserts } from './logInserts.js'
 import type { Database } from './open.js'
 
 /** How a block left an account. */
@@ -98,31 +99,7 @@ function createBlockInserts(db: Database) {
     `INSERT INTO receipts (tx_id, status, root, cumulative_gas_used, gas_used, effective_gas_price, contract_address,
       blob_gas_used, blob_gas_price, first_log, n_logs) VALUES (${placeholders(11)})`,
   )
-  const insertLog = db.prepare(
-    `INSERT INTO logs (id, tx_index, address_id, topic0_id, topic1, topic2, topic3, data, data_length)
-     VALUES (${placeholders(9)})`,
-  )
-  const newDictionaries = () => ({
-    addresses: createDictionary(db, 'addresses', 'address'),
-    topics: createDictionary(db, 'topics', 'topic'),
-  })
-  let dictionaries = newDictionaries()
-
-  const addLog = (id: number, txIndex: number, log: Log) => {
-    const [topic0, ...others] = log.topics
-    const [topic1, topic2, topic3] = others.map(trimLeft)
-    insertLog.run(
-      id,
-      txIndex,
-      dictionaries.addresses.idOf(log.address),
-      topic0 === undefined ? null : dictionaries.topics.idOf(topic0),
-      topic1 ?? null,
-      topic2 ?? null,
-      topic3 ?? null,
-      trimLeft(log.data),
-      log.data.length === 32 ? null : log.data.length,
-    )
-  }
+  const logs = createLogInserts(db)
 
   const insert = (block: Block, receipts: Receipt[], totalDifficulty: bigint, first: { tx: number; log: number }) => {
     let logId = first.log
@@ -130,7 +107,7 @@ function createBlockInserts(db: Database) {
       const receipt = receipts[index]
       insertTransaction.run(...transactionValues(first.tx + index, block.header.number, transaction))
       insertReceipt.run(...receiptValues(first.tx + index, receipt, logId))
-      for (const log of receipt.logs) addLog(logId++, index, log)
+      for (const log of receipt.logs) logs.insert(logId++, index, log)
     })
     block.uncles.forEach((uncle, index) => {
       insertUncle.run(block.header.number, index, hashHeader(uncle), encodeHeader(uncle))
@@ -139,13 +116,7 @@ function createBlockInserts(db: Database) {
     insertBlock.run(...blockValues(block, totalDifficulty), first.tx, block.transactions.length, first.log, logCount)
     return logCount
   }
-  return {
-    insert,
-    /** To be called after a rollback. */
-    forget: () => {
-      dictionaries = newDictionaries()
-    },
-  }
+  return { insert, forget: logs.forget }
 }
 
 const uintOrNull = (value: bigint | undefined) => (value === undefined ? null : encodeUint(value))
@@ -223,7 +194,7 @@ function receiptValues(txId: number, receipt: Receipt, firstLog: number): unknow
 }
 
 function createStateInserts(db: Database) {
-  const addresses = createDictionary(db, 'addresses', 'address')
+  const addresses = createDictionary(db, 'addresses')
   const insertAccount = db.prepare(
     `INSERT INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
      VALUES (${placeholders(6)})`,

@@ -1,4 +1,4 @@
-import { keyOfBytes } from '../lib/bytes.js'
+import { createByteIds } from '../lib/byteIds.js'
 import type { Database } from './open.js'
 
 /** Ids of byte strings in a dictionary table; new ones are added. Ids are stable and never reused. */
@@ -6,23 +6,25 @@ export interface Dictionary {
   idOf(value: Uint8Array): number
 }
 
+/** The dictionary tables: the column of the values, and their bytes. */
+const TABLES = { addresses: { column: 'address', length: 20 }, topics: { column: 'topic', length: 32 } } as const
+
 // Hot contracts and first topics repeat; a cleared cache only costs look-ups.
 const MAX_CACHED = 200_000
 
-/** The writer's dictionary over `table`, whose columns are `id` and `column`. After a rolled-back transaction it must be
- *  made anew, since it may know ids that are gone. */
-export function createDictionary(db: Database, table: 'addresses' | 'topics', column: string): Dictionary {
+/** The writer's dictionary over `table`. After a rolled-back transaction it must be made anew, since it may know ids that
+ *  are gone. */
+export function createDictionary(db: Database, table: keyof typeof TABLES): Dictionary {
+  const { column, length } = TABLES[table]
   const select = db.prepare<[Uint8Array], number>(`SELECT id FROM ${table} WHERE ${column} = ?`).pluck()
   const insert = db.prepare(`INSERT INTO ${table} (${column}) VALUES (?)`)
-  const cache = new Map<string, number>()
+  const cache = createByteIds(length, MAX_CACHED)
   return {
     idOf: (value) => {
-      const key = keyOfBytes(value)
-      let id = cache.get(key)
+      let id = cache.get(value)
       if (id === undefined) {
         id = select.get(value) ?? Number(insert.run(value).lastInsertRowid)
-        if (cache.size >= MAX_CACHED) cache.clear()
-        cache.set(key, id)
+        cache.add(value, id)
       }
       return id
     },

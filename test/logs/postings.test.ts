@@ -112,6 +112,61 @@ test('hashes depend on the secret, the position and every byte, and fill all the
   assert.ok(seen.size > 18_500, `${seen.size}`)
 })
 
+/** HalfSipHash-2-4 word by word as its paper writes it. */
+function slowHash([k0, k1]: [number, number], position: number, value: Uint8Array): bigint {
+  const message = Buffer.concat([Buffer.from([position, 0, 0, 0]), value])
+  const padded = Buffer.alloc((message.length >> 2) * 4 + 4)
+  padded.set(message)
+  padded[padded.length - 1] = value.length
+  const v = [k0, k1 ^ 0xee, 0x6c796765 ^ k0, 0x74656462 ^ k1].map((word) => word >>> 0)
+  const rotate = (word: number, bits: number) => ((word << bits) | (word >>> (32 - bits))) >>> 0
+  const add = (i: number, k: number) => {
+    v[i] = (v[i] + v[k]) >>> 0
+  }
+  const mix = (i: number, k: number, bits: number) => {
+    v[i] = (rotate(v[i], bits) ^ v[k]) >>> 0
+  }
+  const rounds = (count: number) => {
+    for (let i = 0; i < count; i++) {
+      add(0, 1)
+      mix(1, 0, 5)
+      v[0] = rotate(v[0], 16)
+      add(2, 3)
+      mix(3, 2, 8)
+      add(0, 3)
+      mix(3, 0, 7)
+      add(2, 1)
+      mix(1, 2, 13)
+      v[2] = rotate(v[2], 16)
+    }
+  }
+  for (let at = 0; at < padded.length; at += 4) {
+    const word = padded.readUInt32LE(at)
+    v[3] = (v[3] ^ word) >>> 0
+    rounds(2)
+    v[0] = (v[0] ^ word) >>> 0
+  }
+  v[2] = (v[2] ^ 0xee) >>> 0
+  rounds(4)
+  const high = (v[1] ^ v[3]) >>> 0
+  v[1] = (v[1] ^ 0xdd) >>> 0
+  rounds(4)
+  return (BigInt(high) << 32n) | BigInt((v[1] ^ v[3]) >>> 0)
+}
+
+test('hashes are HalfSipHash-2-4 of the position and the value', () => {
+  const random = seededRandom(6)
+  for (let i = 0; i < 2_000; i++) {
+    const secret: [number, number] = [random.below(2 ** 32), random.below(2 ** 32)]
+    const hasher = createKeyHasher(secret)
+    const value = random.bytes(random.below(33))
+    const start = random.below(value.length + 1)
+    hasher.hashBytes(i % 5, value, start)
+    const expected = slowHash(secret, i % 5, value.subarray(start)) >> BigInt(64 - KEY_BITS)
+    assert.equal(BigInt(hasher.high) * 2n ** BigInt(KEY_BITS - 32) + BigInt(hasher.low), expected)
+  }
+})
+
 test('bucket and fingerprint together are the whole hash at every level', () => {
   const random = seededRandom(5)
   for (let level = 0; level <= 2; level++) {

@@ -46,8 +46,13 @@ test('answers are the same at every stage of the index', (t) => {
   const indexer = createLogIndexer(db, { chunkBits: CHUNK_BITS })
   assert.equal(indexer.isBehind(), true)
   indexer.add([])
-  assert.equal(indexer.isBehind(), false)
   const chunks = Math.floor(logs.length / 64)
+  assert.deepEqual(states(db), { live: Array(chunks - 1).fill(0), building: 1, dropped: 0 })
+  for (let step = 0; step < 30; step++) indexer.work(0)
+  assert.equal(states(db).building, 1)
+  compare(db, logs, 'the last full chunk half sealed', 5)
+  while (indexer.sealNext());
+  assert.equal(indexer.isBehind(), false)
   assert.deepEqual(states(db), { live: Array(chunks).fill(0), building: 0, dropped: 0 })
   compare(db, logs, 'sealed', 2)
 
@@ -72,6 +77,7 @@ test('a merge that was cut off is given up and begun again', (t) => {
   first.add([])
   for (let step = 0; step < 1_500; step++) first.work(0)
   assert.equal(states(db).building, 1)
+  assert.equal(createSegmentStore(db).segments('building')[0].level, 1)
   // Another process takes over, as after a kill.
   const second = createLogIndexer(db)
   second.add([])
@@ -80,6 +86,28 @@ test('a merge that was cut off is given up and begun again', (t) => {
   second.work(Number.POSITIVE_INFINITY)
   assert.deepEqual({ ...states(db), live: 0 }, { live: 0, building: 0, dropped: 0 })
   compare(db, logs, 'merged by the second', 7)
+})
+
+test('a seal that was cut off is given up and begun again', (t) => {
+  const db = temporaryDatabase(t)
+  const logs = writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(12), BLOCKS))
+  const first = createLogIndexer(db, { chunkBits: CHUNK_BITS })
+  first.add([])
+  first.work(0)
+  const [begun] = createSegmentStore(db).segments('building')
+  assert.equal(begun.level, 0)
+  const second = createLogIndexer(db)
+  second.add([])
+  assert.ok(
+    !createSegmentStore(db)
+      .segments('building')
+      .some(({ id }) => id === begun.id),
+  )
+  compare(db, logs, 'taken over', 13)
+  second.work(Number.POSITIVE_INFINITY)
+  assert.equal(second.isBehind(), false)
+  assert.equal(createSegmentStore(db).countRows(begun.id).buckets, 0)
+  compare(db, logs, 'sealed by the second', 14)
 })
 
 test('a rolled-back transaction leaves no trace in the index', (t) => {
