@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS } from '../rpc/limits.js'
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
 
 /** The commands of `cairn`. */
-export const COMMANDS = ['import', 'serve', 'keys', 'status', 'verify', 'reindex', 'help'] as const
+export const COMMANDS = ['import', 'serve', 'keys', 'status', 'explain-logs', 'verify', 'reindex', 'help'] as const
 export type Command = (typeof COMMANDS)[number]
 
 /** One option: a row of the configuration table, from which parsing, help and the reference page are made. */
@@ -34,7 +34,7 @@ export const OPTIONS = {
     'datadir',
     'DIR',
     './data',
-    ['import', 'serve', 'keys', 'status', 'verify', 'reindex'],
+    ['import', 'serve', 'keys', 'status', 'explain-logs', 'verify', 'reindex'],
     'Directory of the database.',
   ),
   genesis: maybeText('genesis', 'FILE', ['import'], "Genesis file in geth's form, for a chain of one's own.", 'none'),
@@ -109,11 +109,17 @@ export const OPTIONS = {
     doc: 'Threads that answer contract calls; one more is kept ready.',
     defaultText: 'half of the cores, 2 to 8',
   }),
-  logsTimeout: number('logs-timeout', 'MS', DEFAULT_LIMITS.logsTimeoutMs, ['serve'], {
+  logsTimeout: number('logs-timeout', 'MS', DEFAULT_LIMITS.logsTimeoutMs, ['serve', 'explain-logs'], {
     min: 1,
     max: 3_600_000,
     unit: 'milliseconds',
     doc: 'Longest that a log query may take.',
+  }),
+  slowLogs: number('slow-logs', 'MS', DEFAULT_LIMITS.slowLogsMs, ['serve'], {
+    min: 0,
+    max: 3_600_000,
+    unit: 'milliseconds',
+    doc: 'Log queries that take at least so long are logged with what they did and advice; 0 logs none.',
   }),
   callTimeout: number('call-timeout', 'MS', DEFAULT_LIMITS.callTimeoutMs, ['serve'], {
     min: 1,
@@ -121,12 +127,12 @@ export const OPTIONS = {
     unit: 'milliseconds',
     doc: 'Longest that a contract call may take.',
   }),
-  maxLogs: number('max-logs', 'N', DEFAULT_LIMITS.maxLogs, ['serve'], {
+  maxLogs: number('max-logs', 'N', DEFAULT_LIMITS.maxLogs, ['serve', 'explain-logs'], {
     min: 1,
     max: 1_000_000,
     doc: 'Most logs that one query may return.',
   }),
-  maxFilterParams: number('max-filter-params', 'N', DEFAULT_LIMITS.maxFilterParams, ['serve'], {
+  maxFilterParams: number('max-filter-params', 'N', DEFAULT_LIMITS.maxFilterParams, ['serve', 'explain-logs'], {
     min: 1,
     max: 100_000,
     doc: 'Most addresses and topic values together that one log query may name.',
@@ -155,7 +161,7 @@ export const OPTIONS = {
     commands: ['verify'],
     parse: parseSegments,
   },
-  json: flag('json', ['keys', 'status'], 'Print JSON.'),
+  json: flag('json', ['keys', 'status', 'explain-logs'], 'Print JSON.'),
 } as const satisfies { [key: string]: Option<unknown> }
 
 export type OptionKey = keyof typeof OPTIONS

@@ -34,6 +34,13 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Show what the database holds.',
     usage: ['cairn status [OPTIONS]'],
   },
+  'explain-logs': {
+    summary: 'Show what a log query does, where its time goes, and what would be better.',
+    usage: ['cairn explain-logs [OPTIONS] FILTER.json', 'cairn explain-logs [OPTIONS] - < FILTER.json'],
+    detail:
+      'The file has a filter as eth_getLogs takes it, or a whole request with one. The query is run as a server would,\n' +
+      'in a process that has nothing in memory yet. A server answers the same to cairn_explainLogs.',
+  },
   verify: {
     summary: 'Compare the log index with what it was made from.',
     usage: ['cairn verify --index [OPTIONS]'],
@@ -56,7 +63,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
 
 /** The help of `cairn` itself. */
 export function formatHelp(): string {
-  const lines = COMMANDS.map((command) => `  ${command.padEnd(8)}${COMMAND_DOCS[command].summary}`)
+  const lines = COMMANDS.map((command) => `  ${command.padEnd(14)}${COMMAND_DOCS[command].summary}`)
   return [
     'Cairn: a chain indexer and JSON-RPC server over its own database.',
     '',

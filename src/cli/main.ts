@@ -14,6 +14,7 @@ const RUNS: { readonly [K in Exclude<Command, 'help'>]: () => Promise<Run> } = {
   serve: async () => (await import('./commands/serve.js')).runServe,
   keys: async () => (await import('./commands/keys.js')).runKeys,
   status: async () => (await import('./commands/status.js')).runStatus,
+  'explain-logs': async () => (await import('./commands/explainLogs.js')).runExplainLogs,
   verify: async () => (await import('./commands/verify.js')).runVerify,
   reindex: async () => (await import('./commands/reindex.js')).runReindex,
 }

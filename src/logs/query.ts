@@ -4,6 +4,7 @@ import { type Deadline, noDeadline } from '../lib/deadline.js'
 import { formatData } from '../lib/hex.js'
 import type { Database } from '../store/open.js'
 import { LogsNotHeld, TooManyLogs } from './errors.js'
+import { createLogExplainer, type LogExplainer } from './explain.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
 import type { Clause, IdRange, RowFilter } from './index.js'
 import { findPage, findRows, type LogAccess, type LogQueryOptions, type RowPage } from './planner.js'
@@ -43,6 +44,8 @@ export interface LogSource {
   query(filter: LogFilter, options: LogQueryOptions): LogMatch[]
   /** A page of the same logs: see `LogPage`. @throws LogsNotHeld, TooManyTopics */
   page(filter: LogFilter, options: LogPageOptions): LogPage
+  /** Runs a query for what it does on its way, without what is remembered of earlier ones. */
+  explain: LogExplainer
 }
 
 export interface LogPageOptions {
@@ -132,6 +135,11 @@ export function createLogSource(db: Database): LogSource {
   return {
     query: (filter, options) => snapshot(normalizeFilter(filter), options),
     page: (filter, options) => pageSnapshot(normalizeFilter(filter), options),
+    explain: createLogExplainer(db, (filter, options) => {
+      options.trace?.begin(filter, options.maxResults)
+      const range = resolveRange(filter)
+      return range ? answer(filter, range, options) : []
+    }),
   }
 }
 

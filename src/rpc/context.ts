@@ -13,6 +13,7 @@ export interface RpcLimits {
   logsTimeoutMs: number // 10,000
   callTimeoutMs: number // 5,000
   gasCapPercent: number // of the block gas limit, for eth_call and eth_estimateGas: 1,000
+  slowLogsMs: number // a log query of at least so long is logged with what it did: 1,000; 0 logs none
 }
 
 /** What a handler may use. One per thread; `deadline` is the request's own. */

@@ -7,4 +7,5 @@ export const DEFAULT_LIMITS: RpcLimits = {
   logsTimeoutMs: 10_000,
   callTimeoutMs: 5_000,
   gasCapPercent: 1_000,
+  slowLogsMs: 1_000,
 }

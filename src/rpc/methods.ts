@@ -1,3 +1,4 @@
+import { explainLogs } from './cairn/explainLogs.js'
 import type { MethodTable } from './dispatch.js'
 import { ETH_METHODS } from './eth/methods.js'
 import type { Method } from './method.js'
@@ -10,6 +11,7 @@ import { STARKNET_METHODS } from './starknet/methods.js'
 export const ALL_METHODS: readonly Method[] = [
   ...ETH_METHODS,
   ...STARKNET_METHODS,
+  explainLogs,
   createModules(() => ALL_METHODS),
   createDiscover(() => ALL_METHODS, packageVersion()),
 ]

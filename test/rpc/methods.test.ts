@@ -46,6 +46,7 @@ test('rpc_discover describes every method with its parameters', () => {
 
 test('rpc_modules lists the families', () => {
   assert.deepEqual(METHODS.get('rpc_modules')!.handler({} as RpcContext), {
+    cairn: '1.0',
     debug: '1.0',
     eth: '1.0',
     net: '1.0',

@@ -230,7 +230,14 @@ test('web pages may read answers as the operator says', async (t) => {
 
 test('a stuck call ends at its time while others are answered in milliseconds', async (t) => {
   const server = await startTestServer(t, {
-    limits: { maxLogs: 1, maxFilterParams: 1, logsTimeoutMs: 10_000, callTimeoutMs: 400, gasCapPercent: 1000 },
+    limits: {
+      maxLogs: 1,
+      maxFilterParams: 1,
+      logsTimeoutMs: 10_000,
+      callTimeoutMs: 400,
+      gasCapPercent: 1000,
+      slowLogsMs: 0,
+    },
   })
   await server.pool.ready()
   const start = performance.now()

@@ -6,6 +6,7 @@ import { createLogger } from '../../lib/logger.js'
 import { corsPolicy } from '../../server/cors.js'
 import { defaultThreads } from '../../workers/readerPool.js'
 import type { Config } from '../config.js'
+import { readLimits } from '../limits.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { type Serving, startServing } from '../serving.js'
 
@@ -57,13 +58,7 @@ async function serve(config: Config, datadir: string, open: boolean): Promise<nu
     rateLimitRps: config.rateLimit,
     scanThreads: config.scanThreads ?? defaultThreads(),
     evmThreads: config.evmThreads ?? defaultThreads(),
-    limits: {
-      maxLogs: config.maxLogs,
-      maxFilterParams: config.maxFilterParams,
-      logsTimeoutMs: config.logsTimeout,
-      callTimeoutMs: config.callTimeout,
-      gasCapPercent: config.gasCap,
-    },
+    limits: readLimits(config),
     logLevel: config.logLevel,
     methodsModule: new URL('../../rpc/methods.js', import.meta.url).href,
   }).catch((error: unknown) => {

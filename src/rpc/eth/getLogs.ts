@@ -1,5 +1,6 @@
 import { INVALID_PARAMS, LIMIT_EXCEEDED, SERVER_ERROR, tooManyLogsMessage } from '../errors.js'
 import { defineMethod } from '../method.js'
+import { logWhenSlow } from '../slowLogs.js'
 import { formatLogs } from './format/log.js'
 import { logFilterParam } from './logFilter.js'
 import { logFilterKey } from './logFilterKey.js'
@@ -36,8 +37,13 @@ export const getLogs = defineMethod({
     // other reasons than the query.
     keepsError: ({ message }, { limits }) => message === tooManyLogsMessage(limits.maxLogs),
   },
-  handler: ({ chain, logs, limits, deadline }, object) => {
+  handler: (context, object) => {
+    const { chain, logs, limits, deadline } = context
     const filter = resolveFilter(chain, object, limits)
-    return formatLogs(logs.query(filter, { deadline, maxResults: limits.maxLogs }))
+    return logWhenSlow(context, 'eth_getLogs', (trace) => {
+      const matches = logs.query(filter, { deadline, maxResults: limits.maxLogs, trace })
+      trace?.step('format')
+      return { value: formatLogs(matches), results: matches.length, outcome: 'answered' }
+    })
   },
 })

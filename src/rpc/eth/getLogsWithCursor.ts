@@ -3,6 +3,7 @@ import { formatData, formatQuantity } from '../../lib/hex.js'
 import { INVALID_PARAMS, SERVER_ERROR } from '../errors.js'
 import { defineMethod, JsonBytes } from '../method.js'
 import { numberBetween, optional, text } from '../params.js'
+import { logWhenSlow } from '../slowLogs.js'
 import { formatLogs } from './format/log.js'
 import { decodeCursor, encodeCursor } from './logCursor.js'
 import { logFilterParam } from './logFilter.js'
@@ -50,14 +51,21 @@ export const getLogsWithCursor = defineMethod({
     { code: SERVER_ERROR, message: 'the chain was reorganised below the cursor: block N is another one now' },
     { code: INVALID_PARAMS, message: 'block range extends beyond current head block' },
   ],
-  handler: ({ chain, logs, limits }, object, cursorText, limit) => {
+  handler: (context, object, cursorText, limit) => {
+    const { chain, logs, limits } = context
     const cursor = cursorText === undefined ? undefined : decodeCursor(cursorText, object, chain)
     const resolved = resolveFilter(chain, object, limits)
     const filter = cursor ? { ...resolved, toBlock: cursor.toBlock } : resolved
-    const page = logs.page(filter, {
-      fromId: cursor?.nextId,
-      maxResults: Math.min(limit, limits.maxLogs),
-      sliceEnds: deadlineAfter(Math.min(SLICE_MS, limits.logsTimeoutMs / 2)),
+    const { page, logsJson } = logWhenSlow(context, 'eth_getLogsWithCursor', (trace) => {
+      const found = logs.page(filter, {
+        fromId: cursor?.nextId,
+        maxResults: Math.min(limit, limits.maxLogs),
+        sliceEnds: deadlineAfter(Math.min(SLICE_MS, limits.logsTimeoutMs / 2)),
+        trace,
+      })
+      trace?.step('format')
+      const value = { page: found, logsJson: formatLogs(found.matches).bytes }
+      return { value, results: found.matches.length, outcome: 'page' }
     })
     const seenBlock = Math.min(page.scannedTo + 1, filter.toBlock)
     const next =
@@ -71,6 +79,6 @@ export const getLogsWithCursor = defineMethod({
     }
     const head = Buffer.from('{"logs":')
     const tail = Buffer.from(`,${JSON.stringify(rest).slice(1)}`)
-    return new JsonBytes(Buffer.concat([head, formatLogs(page.matches).bytes, tail]))
+    return new JsonBytes(Buffer.concat([head, logsJson, tail]))
   },
 })

@@ -7,6 +7,7 @@ import { formatData, parseHex } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { runMethod } from '../../../src/rpc/dispatch.js'
 import { ETH_METHODS } from '../../../src/rpc/eth/methods.js'
+import { DEFAULT_LIMITS } from '../../../src/rpc/limits.js'
 import { openContext } from '../../../src/rpc/openContext.js'
 import { openForWriting } from '../../../src/store/open.js'
 import { temporaryDirectory } from '../../support/temporary.js'
@@ -16,7 +17,7 @@ import { FIRST, FIRST_TOTAL_DIFFICULTY, type HandmadeChain, writeHandmadeChain }
 type Json = any
 type Ask = (name: string, ...params: unknown[]) => Promise<Json>
 
-const LIMITS = { maxLogs: 2, maxFilterParams: 3, logsTimeoutMs: 10_000, callTimeoutMs: 5_000, gasCapPercent: 1_000 }
+const LIMITS = { ...DEFAULT_LIMITS, maxLogs: 2, maxFilterParams: 3 }
 const byName = new Map(ETH_METHODS.map((method) => [method.name, method]))
 
 function openDatadir(t: TestContext, datadir: string): Ask {

@@ -9,6 +9,7 @@ import { silentLogger } from '../../../src/lib/logger.js'
 import { noProgress } from '../../../src/lib/progress.js'
 import { runMethod } from '../../../src/rpc/dispatch.js'
 import { ETH_METHODS } from '../../../src/rpc/eth/methods.js'
+import { DEFAULT_LIMITS } from '../../../src/rpc/limits.js'
 import { openContext } from '../../../src/rpc/openContext.js'
 import { openForWriting } from '../../../src/store/open.js'
 import { readRecordings } from '../../support/recordings.js'
@@ -16,13 +17,6 @@ import { sharedPath } from '../../support/shared.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const suite = sharedPath('conformance', 'execution-apis')
-const LIMITS = {
-  maxLogs: 10_000,
-  maxFilterParams: 5_000,
-  logsTimeoutMs: 10_000,
-  callTimeoutMs: 5_000,
-  gasCapPercent: 1_000,
-}
 /** Asked for by the issue, yet not in the suite. */
 const NOT_RECORDED = new Set([
   'eth_accounts',
@@ -40,7 +34,7 @@ const NOT_RECORDED = new Set([
 
 test('answers as recorded in the official suite', { skip: suite === undefined }, async (t) => {
   const datadir = await importChain(t, suite!)
-  const opened = openContext({ datadir, limits: LIMITS, log: silentLogger })
+  const opened = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
   t.after(() => opened.close())
   for (const method of ETH_METHODS.filter(({ name }) => !NOT_RECORDED.has(name))) {
     for (const { name, kindOnly, exchanges } of readRecordings(suite!, method.name)) {

@@ -1,0 +1,14 @@
+import type { RpcLimits } from '../rpc/context.js'
+import type { Config } from './config.js'
+
+/** The limits of requests that the options give. */
+export function readLimits(config: Config): RpcLimits {
+  return {
+    maxLogs: config.maxLogs,
+    maxFilterParams: config.maxFilterParams,
+    logsTimeoutMs: config.logsTimeout,
+    callTimeoutMs: config.callTimeout,
+    gasCapPercent: config.gasCap,
+    slowLogsMs: config.slowLogs,
+  }
+}

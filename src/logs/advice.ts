@@ -1,0 +1,166 @@
+import { CHUNK_LOGS } from './postings.js'
+import { MERGE_FACTOR } from './segmentStore.js'
+import type { ClauseFacts, ClauseName, LogFacts, LogStep } from './trace.js'
+import type { ValueCounts } from './valueCounts.js'
+
+// A clause that this share of the logs meet does little for a query.
+const BROAD = 0.05
+// So many rows are read in some tens of milliseconds: no advice for less.
+const MANY_ROWS = 10_000
+// An index that is up to date has fewer segments of the lowest level than one merge takes.
+const UNMERGED = 2 * MERGE_FACTOR
+// A part of the time below this is nobody's trouble.
+const SLOW_MS = 50
+
+const MEMBERS: { readonly [name in ClauseName]: string } = {
+  address_id: 'address',
+  topic0_id: 'topics[0]',
+  topic1: 'topics[1]',
+  topic2: 'topics[2]',
+  topic3: 'topics[3]',
+  presence: 'topics.length',
+}
+
+/** The member of a JSON-RPC filter that a clause comes from; `topics.length` where only the number of topics counts. */
+export function filterMember(name: ClauseName): string {
+  return MEMBERS[name]
+}
+
+/** What the facts of a query suggest to its asker, and to the operator: sentences, the weightiest first. None when it went
+ *  as well as it can. `values` are how often its values are in the segments that it looked into. */
+export function adviseOn(facts: LogFacts, values: readonly ValueCounts[] = []): string[] {
+  return [
+    ...adviseOnRange(facts),
+    ...adviseOnUnknown(facts),
+    ...adviseOnTooMany(facts),
+    ...adviseOnTimeout(facts),
+    ...adviseOnBreadth(facts),
+    ...adviseOnFrequent(facts, values),
+    ...adviseOnRows(facts),
+    ...adviseOnIndex(facts),
+  ]
+}
+
+function adviseOnRange({ outcome, firstHeld, range }: LogFacts): string[] {
+  if (outcome === 'notHeld')
+    return [`the first block held is ${firstHeld}: set fromBlock to it, or import older blocks`]
+  return outcome === 'answered' && !range ? ['no block of the range is held'] : []
+}
+
+function adviseOnUnknown({ clauses }: LogFacts): string[] {
+  return clauses.flatMap(({ name, values, known = values }) => {
+    const member = filterMember(name)
+    if (known === values) return []
+    if (known > 0)
+      return [`${member}: ${count(values - known)} of ${count(values)} values were never logged: drop them`]
+    return [`${member}: ${values === 1 ? 'the value was' : 'its values were'} never logged, so nothing can match`]
+  })
+}
+
+function adviseOnTooMany({ outcome, overflow, fromBlock, maxResults }: LogFacts): string[] {
+  if (outcome !== 'tooMany') return []
+  const words = `more than ${count(maxResults)} logs match`
+  if (overflow?.block === undefined) return [`${words}: narrow the range, or use eth_getLogsWithCursor`]
+  const { block } = overflow
+  if (block === fromBlock) return [`${words} in block ${block} alone: use eth_getLogsWithCursor`]
+  return [`${words}, block ${block} has the one too many: ask up to block ${block - 1}, or use eth_getLogsWithCursor`]
+}
+
+function adviseOnTimeout({ outcome, ms }: LogFacts): string[] {
+  if (outcome !== 'timeout') return []
+  const [step, longest] = (Object.entries(ms) as [LogStep, number][]).reduce((a, b) => (b[1] > a[1] ? b : a))
+  return [
+    `the time was over; ${STEP_WORDS[step]} took ${count(longest)} ms of it: narrow the range, or use eth_getLogsWithCursor`,
+  ]
+}
+
+const STEP_WORDS: { readonly [step in LogStep]: string } = {
+  translate: 'looking up the values',
+  lookUp: 'looking up the index',
+  intersect: 'intersecting what the index has',
+  tailLoad: 'reading the tail into memory',
+  tailScan: 'scanning the tail',
+  fetch: 'reading rows',
+  verify: 'comparing rows with the filter',
+  decode: 'putting the logs together',
+  format: 'writing the answer',
+}
+
+/** Of a query that reads much: its narrowest clause, when that is a broad one. */
+function adviseOnBreadth(facts: LogFacts): string[] {
+  const { outcome, rows, clauses } = facts
+  if (outcome === 'answered' && rows.fetched < MANY_ROWS) return []
+  if (facts.plan === 'none' || facts.plan === 'remembered' || outcome === 'notHeld') return []
+  const wanted = clauses.some(({ name }) => name === 'address_id')
+    ? 'name a topic as well, or a narrower range'
+    : 'name a contract, or a narrower range'
+  if (clauses.length === 0)
+    return [`neither address nor a topic is named, so all logs of the range are meant: ${wanted}`]
+  const narrowest = findNarrowest(facts)
+  if (!narrowest || narrowest.share < BROAD) return []
+  const percent = (100 * narrowest.share).toFixed(0)
+  return [`${narrowest.member}, the narrowest clause, has ${percent} % of the logs looked at: ${wanted}`]
+}
+
+/** The clause with the smallest share of the logs of the segments that were asked about it. */
+function findNarrowest({ segments }: LogFacts): { member: string; share: number } | undefined {
+  const sums = new Map<ClauseName, { postings: number; logs: number }>()
+  for (const { logs, clauses } of segments) {
+    for (const { name, postings, skipped } of clauses) {
+      if (skipped) continue
+      const before = sums.get(name) ?? { postings: 0, logs: 0 }
+      sums.set(name, { postings: before.postings + postings, logs: before.logs + logs })
+    }
+  }
+  const shares = Array.from(sums, ([name, sum]) => ({ member: filterMember(name), share: sum.postings / sum.logs }))
+  return shares.sort((a, b) => a.share - b.share)[0]
+}
+
+/** Of a query that got no answer: a value that has most of the logs of its list. */
+function adviseOnFrequent({ outcome, clauses }: LogFacts, values: readonly ValueCounts[]): string[] {
+  if (outcome !== 'tooMany' && outcome !== 'timeout') return []
+  return values.flatMap(({ name, top }) => {
+    const asked = clauses.find((clause: ClauseFacts) => clause.name === name)?.values ?? 0
+    const [first, ...others] = top
+    if (asked < 2 || !first || first.logs < MANY_ROWS) return []
+    if (others.reduce((sum, { logs }) => sum + logs, 0) > first.logs) return []
+    return [
+      `${filterMember(name)}: ${first.value} alone has ${count(first.logs)} logs, more than the next ones together: ask for it by itself`,
+    ]
+  })
+}
+
+function adviseOnRows({ rows, segments }: LogFacts): string[] {
+  if (rows.rejected < MANY_ROWS) return []
+  const skipped = segments.flatMap(({ clauses }) => clauses.filter((clause) => clause.skipped === 'rows'))
+  const largest = skipped.sort((a, b) => b.keys - a.keys)[0]
+  if (!largest) return []
+  const member = filterMember(largest.name)
+  return [
+    `${count(rows.rejected)} rows were read for nothing, since to look up the ${count(largest.keys)} values of ${member} was expected to take longer: name fewer`,
+  ]
+}
+
+function adviseOnIndex({ tail, segments, ms }: LogFacts): string[] {
+  const advice: string[] = []
+  if (tail && tail.logs >= CHUNK_LOGS) {
+    advice.push(
+      `${count(tail.logs)} logs have no index yet: the operator should let 'cairn import' or 'cairn reindex' run to its end`,
+    )
+  } else if (tail && ms.tailLoad > SLOW_MS) {
+    advice.push(
+      `${count(tail.loaded)} logs had to be read into memory first, which a next query in the thread need not`,
+    )
+  }
+  const small = segments.filter(({ level }) => level === 0).length
+  if (small > UNMERGED) {
+    advice.push(
+      `${small} segments of the index are not merged yet: the operator should let 'cairn import' run to its end`,
+    )
+  }
+  return advice
+}
+
+function count(value: number): string {
+  return Math.round(value).toLocaleString('en')
+}

@@ -1,0 +1,63 @@
+import { trimLeft } from '../lib/bytes.js'
+import type { Deadline } from '../lib/deadline.js'
+import { formatData } from '../lib/hex.js'
+import type { Database } from '../store/open.js'
+import { bucketBits, bucketOf, findInBucket, fingerprintOf } from './bucket.js'
+import type { LogFilter } from './filter.js'
+import type { ClauseColumn } from './index.js'
+import { readIndexSettings } from './indexSettings.js'
+import { createKeyHasher } from './keyHash.js'
+import { createSegmentStore, type Segment } from './segmentStore.js'
+
+/** How often the values of a clause are in some segments. */
+export interface ValueCounts {
+  name: ClauseColumn
+  /** Values that no segment has. */
+  absent: number
+  /** The most frequent ones, the first the most; those with none are left out. */
+  top: { value: string; logs: number }[]
+}
+
+const COLUMNS = ['address_id', 'topic0_id', 'topic1', 'topic2', 'topic3'] as const satisfies ClauseColumn[]
+// How many values are named for each clause.
+const TOP = 5
+
+/** Counts the logs of each value of a filter in the segments with these ids, as the index has them: without reading a
+ *  posting, and two values that share their hash are counted as one. @throws DeadlineExceeded */
+export function countValues(
+  db: Database,
+  filter: LogFilter,
+  { segments, deadline }: { segments: ReadonlySet<number>; deadline: Deadline },
+): ValueCounts[] {
+  const settings = readIndexSettings(db)
+  if (!settings) return []
+  const store = createSegmentStore(db)
+  const hasher = createKeyHasher(settings.secret)
+  const live = store.segments('live').filter(({ id }) => segments.has(id))
+  const countIn = ({ id, level }: Segment, { high, low }: { high: number; low: number }): number => {
+    const bits = bucketBits(level)
+    const blob = store.bucket(id, bucketOf(high, bits))
+    const entry = blob && findInBucket(blob, fingerprintOf(high, low, bits))
+    if (!entry) return 0
+    return 'big' in entry ? entry.big.count : countVarints(entry.postings)
+  }
+  return [filter.addresses, ...filter.topics].flatMap((values, position) => {
+    if (!values?.length) return []
+    const counts = values.map((value) => {
+      deadline.check()
+      hasher.hashBytes(position, position === 0 ? value : trimLeft(value))
+      const key = { high: hasher.high, low: hasher.low }
+      return { value, logs: live.reduce((sum, segment) => sum + countIn(segment, key), 0) }
+    })
+    const present = counts.filter(({ logs }) => logs > 0).sort((a, b) => b.logs - a.logs)
+    const top = present.slice(0, TOP).map(({ value, logs }) => ({ value: formatData(value), logs }))
+    return [{ name: COLUMNS[position], absent: counts.length - present.length, top }]
+  })
+}
+
+/** How many varints there are: each ends with a byte below 128. */
+function countVarints(bytes: Uint8Array): number {
+  let count = 0
+  for (const byte of bytes) if (byte < 128) count++
+  return count
+}
