@@ -7,9 +7,11 @@ import { KEY_BITS } from './keyHash.js'
 
 /** Postings of more bytes than this go into a blob of their own. */
 export const MAX_INLINE_BYTES = 254
-const BIG = 255
+/** The length that stands for large postings. */
+export const BIG_LENGTH = 255
 const LOW_VALUES = 2 ** (KEY_BITS - 32)
-const BIG_BYTES = 8
+/** Bytes of an entry with large postings. */
+export const BIG_BYTES = 8
 
 /** Bits of the hash that choose the bucket, by the level of the segment: a bucket stays at about 1 KB. */
 export function bucketBits(level: number): number {
@@ -41,7 +43,7 @@ export function encodeBucket(entries: readonly BucketEntry[]): Uint8Array {
   for (const [i, entry] of entries.entries()) {
     out.writeUInt32LE(entry.fingerprint, 2 + i * 4)
     if ('big' in entry) {
-      out[lengths + i] = BIG
+      out[lengths + i] = BIG_LENGTH
       out.writeUInt32LE(entry.big.ordinal, at)
       out.writeUInt32LE(entry.big.count, at + 4)
       at += BIG_BYTES
@@ -92,12 +94,12 @@ function entryAt(view: Buffer, n: number, index: number, fingerprint: number): B
 }
 
 function entrySize(length: number): number {
-  return length === BIG ? BIG_BYTES : length
+  return length === BIG_LENGTH ? BIG_BYTES : length
 }
 
 function readEntry(view: Buffer, place: { fingerprint: number; length: number; at: number }): BucketEntry {
   const { fingerprint, length, at } = place
-  if (length !== BIG) return { fingerprint, postings: view.subarray(at, at + length) }
+  if (length !== BIG_LENGTH) return { fingerprint, postings: view.subarray(at, at + length) }
   return { fingerprint, big: { ordinal: view.readUInt32LE(at), count: view.readUInt32LE(at + 4) } }
 }
 

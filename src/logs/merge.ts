@@ -1,16 +1,8 @@
-import { type BucketEntry, bucketBits, decodeBucket, MAX_INLINE_BYTES } from './bucket.js'
+import { BIG_BYTES, BIG_LENGTH, bucketBits } from './bucket.js'
 import { KEY_BITS } from './keyHash.js'
-import {
-  CHUNK_BITS,
-  CHUNK_LOGS,
-  type ChunkPostings,
-  decodeBigPostings,
-  decodeGaps,
-  encodeChunk,
-  encodeGaps,
-} from './postings.js'
+import { CHUNK_BITS, CHUNK_LOGS, type ChunkPostings, decodeBigPostings, decodeGaps, encodeChunk } from './postings.js'
 import { chunksOf, MAX_LEVEL, MERGE_FACTOR, type Segment, type SegmentStore } from './segmentStore.js'
-import { createBucketWriter } from './segmentWriter.js'
+import { type BucketWriter, createBucketWriter } from './segmentWriter.js'
 
 /** Eight neighbouring segments of one level on their way to become one of the next. */
 export interface MergeJob {
@@ -33,12 +25,6 @@ export function findMergeable(segments: readonly Segment[]): Segment[] | undefin
     }
   }
   return undefined
-}
-
-/** A key of the result: its place, and what each source has of it, with the source's first chunk in the result. */
-interface MergedKey {
-  fingerprint: number
-  parts: { entry: BucketEntry; source: Segment; chunkOffset: number }[]
 }
 
 /** A merge of `sources`, bucket by bucket. */
@@ -73,63 +59,117 @@ interface BucketMerge {
 /** Merges one bucket of the sources into the buckets of the target that it becomes; gives the next free ordinal. */
 function mergeBucket(store: SegmentStore, { sources, target, bucket, ordinal }: BucketMerge): number {
   const { level } = sources[0]
-  const keys = new Map<number, MergedKey>()
+  const cursors: BucketCursor[] = []
   for (const [i, source] of sources.entries()) {
     const blob = store.bucket(source.id, bucket)
-    for (const entry of blob ? decodeBucket(blob) : []) {
-      let key = keys.get(entry.fingerprint)
-      if (!key) {
-        key = { fingerprint: entry.fingerprint, parts: [] }
-        keys.set(entry.fingerprint, key)
-      }
-      key.parts.push({ entry, source, chunkOffset: i * chunksOf(level) })
-    }
+    if (blob) cursors.push(openCursor(blob, source, i * chunksOf(level)))
   }
   const writer = createBucketWriter(store, target, ordinal)
-  const sorted = Array.from(keys.values()).sort((a, b) => a.fingerprint - b.fingerprint)
   // The bits that the target's buckets have more come off the top of the fingerprint.
   const divisor = 2 ** (KEY_BITS - bucketBits(level + 1))
-  for (const { fingerprint, parts } of sorted) {
-    const part = Math.floor(fingerprint / divisor)
-    const targetBucket = bucket * MERGE_FACTOR + part
-    writeKey(store, writer, { bucket: targetBucket, fingerprint: fingerprint - part * divisor, parts })
+  const parts: BucketCursor[] = []
+  for (;;) {
+    let least = Number.POSITIVE_INFINITY
+    for (const { fingerprint } of cursors) if (fingerprint < least) least = fingerprint
+    if (least === Number.POSITIVE_INFINITY) break
+    parts.length = 0
+    let anyBig = false
+    for (const cursor of cursors) {
+      if (cursor.fingerprint !== least) continue
+      parts.push(cursor)
+      if (cursor.length === BIG_LENGTH) anyBig = true
+    }
+    const part = Math.floor(least / divisor)
+    const key = { bucket: bucket * MERGE_FACTOR + part, fingerprint: least - part * divisor }
+    if (anyBig || !joinInline(writer, key, parts)) joinBig(store, writer, key, parts)
+    for (const cursor of parts) advance(cursor)
   }
   writer.flush()
   return writer.ordinal()
 }
 
-function writeKey(
-  store: SegmentStore,
-  writer: ReturnType<typeof createBucketWriter>,
-  { bucket, fingerprint, parts }: { bucket: number } & MergedKey,
-): void {
-  if (parts.every(({ entry }) => 'postings' in entry)) {
-    const ids: number[] = []
-    for (const { entry, chunkOffset } of parts) {
-      if (!('postings' in entry)) continue
-      decodeGaps(entry.postings, 0, entry.postings.length, chunkOffset * CHUNK_LOGS, ids)
+/** The place of a merge in one bucket of a source. */
+interface BucketCursor {
+  readonly source: Segment
+  /** The source's first chunk in the result. */
+  readonly chunkOffset: number
+  readonly view: Buffer
+  readonly keys: number
+  /** Which key it is at; its fingerprint, infinite past the last. */
+  index: number
+  fingerprint: number
+  /** Of its postings, as the bucket says it, and where they lie. */
+  length: number
+  at: number
+}
+
+function openCursor(blob: Uint8Array, source: Segment, chunkOffset: number): BucketCursor {
+  const view = Buffer.from(blob.buffer, blob.byteOffset, blob.length)
+  const keys = view.readUInt16LE(0)
+  const cursor = { source, chunkOffset, view, keys, index: 0, fingerprint: 0, length: 0, at: 2 + keys * 5 }
+  readKey(cursor)
+  return cursor
+}
+
+function readKey(cursor: BucketCursor): void {
+  const { view, keys, index } = cursor
+  cursor.fingerprint = index < keys ? view.readUInt32LE(2 + index * 4) : Number.POSITIVE_INFINITY
+  cursor.length = index < keys ? view[2 + keys * 4 + index] : 0
+}
+
+function advance(cursor: BucketCursor): void {
+  cursor.at += cursor.length === BIG_LENGTH ? BIG_BYTES : cursor.length
+  cursor.index++
+  readKey(cursor)
+}
+
+interface KeyPlace {
+  bucket: number
+  fingerprint: number
+}
+
+/** Joins postings that all lie in buckets: only the first gap of each part changes. False when together they do not fit
+ *  in a bucket: then nothing was written. */
+function joinInline(writer: BucketWriter, { bucket, fingerprint }: KeyPlace, parts: readonly BucketCursor[]): boolean {
+  writer.begin(bucket, fingerprint)
+  let last = 0
+  for (const { view, at, length, chunkOffset } of parts) {
+    const end = at + length
+    let first = chunkOffset * CHUNK_LOGS
+    let rest = at
+    for (let shift = 0; ; shift += 7) {
+      const byte = view[rest++]
+      first += (byte & 127) << shift
+      if (byte < 128) break
     }
-    const postings = encodeGaps(ids)
-    if (postings.length <= MAX_INLINE_BYTES) writer.putInline(bucket, fingerprint, postings)
-    else writer.putBig(bucket, fingerprint, ids.length, splitChunks(ids))
-    return
+    writer.appendGap(first - last)
+    writer.appendBytes(view, rest, end)
+    last = first
+    for (let i = rest, shift = 0; i < end; i++) {
+      last += (view[i] & 127) << shift
+      shift = view[i] < 128 ? 0 : shift + 7
+    }
   }
+  return writer.end()
+}
+
+function joinBig(store: SegmentStore, writer: BucketWriter, key: KeyPlace, parts: readonly BucketCursor[]): void {
   let count = 0
   const chunks: ChunkPostings[] = []
-  for (const { entry, source, chunkOffset } of parts) {
-    if ('big' in entry) {
-      count += entry.big.count
-      for (const chunk of decodeBigPostings(store.bigPostings(source.id, entry.big.ordinal))) {
+  for (const { view, at, length, chunkOffset, source } of parts) {
+    if (length === BIG_LENGTH) {
+      count += view.readUInt32LE(at + 4)
+      for (const chunk of decodeBigPostings(store.bigPostings(source.id, view.readUInt32LE(at)))) {
         chunks.push({ ...chunk, chunk: chunk.chunk + chunkOffset })
       }
     } else {
       const ids: number[] = []
-      decodeGaps(entry.postings, 0, entry.postings.length, chunkOffset * CHUNK_LOGS, ids)
+      decodeGaps(view, at, at + length, chunkOffset * CHUNK_LOGS, ids)
       count += ids.length
       chunks.push(...splitChunks(ids))
     }
   }
-  writer.putBig(bucket, fingerprint, count, chunks)
+  writer.putBig(key.bucket, key.fingerprint, count, chunks)
 }
 
 /** Ids of a segment, ascending, as postings by chunk. */

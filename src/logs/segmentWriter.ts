@@ -1,48 +1,110 @@
-import { type BucketEntry, bucketBits, bucketOf, encodeBucket, fingerprintOf, MAX_INLINE_BYTES } from './bucket.js'
+import { BIG_BYTES, BIG_LENGTH, bucketBits, bucketOf, fingerprintOf, MAX_INLINE_BYTES } from './bucket.js'
 import type { ChunkBuilder, KeyVisitor } from './chunkBuilder.js'
-import { type ChunkPostings, encodeBigPostings, encodeChunk, encodeGaps } from './postings.js'
+import { type ChunkPostings, encodeBigPostings, encodeChunk } from './postings.js'
 import type { SegmentStore } from './segmentStore.js'
 
-/** Writes the buckets of one segment in ascending order. */
+/** Writes the buckets of one segment, keys in ascending order. An entry is begun, filled with gaps or bytes of gaps, and
+ *  ended; or it is put as large postings. */
 export interface BucketWriter {
-  /** A key with postings that fit in the bucket. */
-  putInline(bucket: number, fingerprint: number, postings: Uint8Array): void
-  /** A key with more. */
+  /** Begins the entry of a key. */
+  begin(bucket: number, fingerprint: number): void
+  /** Appends a gap in its varint. */
+  appendGap(gap: number): void
+  /** Appends bytes [from, to) of varints. */
+  appendBytes(bytes: Uint8Array, from: number, to: number): void
+  /** Ends the entry; false when its postings do not fit in the bucket: then it is gone, to be put as large ones. */
+  end(): boolean
+  /** A key with large postings. */
   putBig(bucket: number, fingerprint: number, count: number, chunks: readonly ChunkPostings[]): void
   /** Writes the last bucket begun. */
   flush(): void
+  /** The number of the next large postings. */
+  ordinal(): number
 }
 
-/** A writer for a segment; `firstOrdinal` is the number of large postings that it has already. */
-export function createBucketWriter(
-  store: SegmentStore,
-  segment: number,
-  firstOrdinal = 0,
-): BucketWriter & { ordinal(): number } {
+/** A writer for a segment; `firstOrdinal` is the number of large postings that it has already. Buckets are laid out in
+ *  place, without an object or a copy for each key. */
+export function createBucketWriter(store: SegmentStore, segment: number, firstOrdinal = 0): BucketWriter {
+  let fingerprints = new Uint32Array(1024)
+  let lengths = new Uint8Array(1024)
+  let payload = Buffer.alloc(8192)
   let current = -1
-  let entries: BucketEntry[] = []
+  let keys = 0
+  let used = 0
+  let entryStart = 0
   let ordinal = firstOrdinal
   const flush = () => {
-    if (entries.length > 0) store.putBucket(segment, current, encodeBucket(entries))
-    entries = []
+    if (keys > 0) {
+      const blob = Buffer.allocUnsafe(2 + keys * 5 + used)
+      blob.writeUInt16LE(keys, 0)
+      for (let i = 0; i < keys; i++) blob.writeUInt32LE(fingerprints[i], 2 + i * 4)
+      blob.set(lengths.subarray(0, keys), 2 + keys * 4)
+      payload.copy(blob, 2 + keys * 5, 0, used)
+      store.putBucket(segment, current, blob)
+    }
+    keys = 0
+    used = 0
   }
-  const add = (bucket: number, entry: BucketEntry) => {
+  const reserve = (bytes: number) => {
+    if (used + bytes <= payload.length) return
+    const larger = Buffer.alloc((used + bytes) * 2)
+    payload.copy(larger, 0, 0, used)
+    payload = larger
+  }
+  const begin = (bucket: number, fingerprint: number) => {
     if (bucket !== current) {
       flush()
       current = bucket
     }
-    entries.push(entry)
+    if (keys === lengths.length) {
+      fingerprints = copyTo(new Uint32Array(keys * 2), fingerprints)
+      lengths = copyTo(new Uint8Array(keys * 2), lengths)
+    }
+    fingerprints[keys] = fingerprint
+    entryStart = used
   }
   return {
-    putInline: (bucket, fingerprint, postings) => add(bucket, { fingerprint, postings }),
+    begin,
+    appendGap: (gap) => {
+      reserve(5)
+      let rest = gap
+      while (rest > 127) {
+        payload[used++] = (rest & 127) | 128
+        rest >>>= 7
+      }
+      payload[used++] = rest
+    },
+    appendBytes: (bytes, from, to) => {
+      reserve(to - from)
+      for (let i = from; i < to; i++) payload[used++] = bytes[i]
+    },
+    end: () => {
+      const length = used - entryStart
+      if (length > MAX_INLINE_BYTES) {
+        used = entryStart
+        return false
+      }
+      lengths[keys++] = length
+      return true
+    },
     putBig: (bucket, fingerprint, count, chunks) => {
       store.putBigPostings(segment, ordinal, encodeBigPostings(chunks))
-      add(bucket, { fingerprint, big: { ordinal, count } })
+      begin(bucket, fingerprint)
+      reserve(BIG_BYTES)
+      payload.writeUInt32LE(ordinal, used)
+      payload.writeUInt32LE(count, used + 4)
+      used += BIG_BYTES
+      lengths[keys++] = BIG_LENGTH
       ordinal++
     },
     flush,
     ordinal: () => ordinal,
   }
+}
+
+function copyTo<T extends Uint8Array | Uint32Array>(larger: T, from: T): T {
+  larger.set(from)
+  return larger
 }
 
 /** A full chunk on its way to become a segment. */
@@ -63,9 +125,13 @@ export function createSealJob(store: SegmentStore, chunk: number, builder: Chunk
   const writeKey: KeyVisitor = (high, low, positions, from, to) => {
     const bucket = bucketOf(high, bits)
     const fingerprint = fingerprintOf(high, low, bits)
-    const inline = to - from <= MAX_INLINE_BYTES ? encodeGaps(positions, from, to) : undefined
-    if (inline && inline.length <= MAX_INLINE_BYTES) writer.putInline(bucket, fingerprint, inline)
-    else writer.putBig(bucket, fingerprint, to - from, [encodeChunk(0, positions, from, to)])
+    // A posting takes a byte or more.
+    if (to - from <= MAX_INLINE_BYTES) {
+      writer.begin(bucket, fingerprint)
+      for (let i = from, last = 0; i < to; last = positions[i++]) writer.appendGap(positions[i] - last)
+      if (writer.end()) return
+    }
+    writer.putBig(bucket, fingerprint, to - from, [encodeChunk(0, positions, from, to)])
   }
   return {
     step: () => {
