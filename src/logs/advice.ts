@@ -9,6 +9,8 @@ const BROAD = 0.05
 const MANY_ROWS = 10_000
 // An index that is up to date has fewer segments of the lowest level than one merge takes.
 const UNMERGED = 2 * MERGE_FACTOR
+// Up to two chunks wait while the first of them is sealed.
+const LONGEST_TAIL = 2 * CHUNK_LOGS
 // A part of the time below this is nobody's trouble.
 const SLOW_MS = 50
 
@@ -143,7 +145,7 @@ function adviseOnRows({ rows, segments }: LogFacts): string[] {
 
 function adviseOnIndex({ tail, segments, ms }: LogFacts): string[] {
   const advice: string[] = []
-  if (tail && tail.logs >= CHUNK_LOGS) {
+  if (tail && tail.logs >= LONGEST_TAIL) {
     advice.push(
       `${count(tail.logs)} logs have no index yet: the operator should let 'cairn import' or 'cairn reindex' run to its end`,
     )
