@@ -4,6 +4,7 @@ import type { FileKind } from '../ingest/importFiles.js'
 import { UsageError } from '../lib/errors.js'
 import { LOG_LEVELS, type LogLevel } from '../lib/logger.js'
 import { DEFAULT_LIMITS } from '../rpc/limits.js'
+import { COMPRESS_MODES, type CompressMode } from '../server/compression.js'
 
 // As `ingest/importFiles` names them, which is too much to load for `--help`; its type says when they differ.
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
@@ -142,6 +143,28 @@ export const OPTIONS = {
     max: 100_000,
     unit: 'percent',
     doc: "Cap of a call's gas, of the gas limit of the block.",
+  }),
+  responseCache: number('response-cache', 'MIB', 64, ['serve'], {
+    min: 0,
+    max: 65_536,
+    unit: 'MiB',
+    doc: 'Memory for recent answers to log queries, refusals among them, which are given again; 0 is none.',
+  }),
+  compress: {
+    flag: 'compress',
+    placeholder: COMPRESS_MODES.join('|'),
+    default: 'auto' as CompressMode,
+    doc:
+      'Whether to compress answers over HTTP for clients that take brotli or gzip; auto: not for those on this ' +
+      'machine, which would wait longer. Set on behind a proxy on this machine that passes on Accept-Encoding.',
+    commands: ['serve'],
+    parse: oneOf('compress', COMPRESS_MODES),
+  },
+  compressAbove: number('compress-above', 'KIB', 64, ['serve'], {
+    min: 0,
+    max: 1_048_576,
+    unit: 'KiB',
+    doc: 'Answers up to this size are not compressed.',
   }),
   logLevel: {
     flag: 'log-level',

@@ -4,7 +4,9 @@ import { createLogger, type LogLevel } from '../lib/logger.js'
 import type { RpcContext, RpcLimits } from '../rpc/context.js'
 import { createDispatcher, type MethodTable } from '../rpc/dispatch.js'
 import { openContext, packageVersion } from '../rpc/openContext.js'
+import { createResponseCache, type ResponseCache } from '../rpc/responseCache.js'
 import { createAccess } from '../server/access.js'
+import type { CompressionPolicy } from '../server/compression.js'
 import { type CorsPolicy, isLoopback } from '../server/cors.js'
 import type { HealthReport } from '../server/health.js'
 import { createHttpServer } from '../server/http.js'
@@ -24,6 +26,9 @@ export interface ServingOptions {
   readonly port: number
   readonly open: boolean
   readonly cors: CorsPolicy
+  readonly compression: CompressionPolicy
+  /** Bytes of recent answers to keep; 0: none. */
+  readonly responseCacheBytes: number
   readonly rateLimitRps: number
   readonly scanThreads: number
   readonly evmThreads: number
@@ -55,9 +60,11 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const access = createAccess({ keys, open: options.open, rateLimitRps: options.rateLimitRps })
   let pool: ReaderPool | undefined
   const remote = { run: (...call: Parameters<ReaderPool['run']>) => pool!.run(...call) }
-  const dispatcher = createDispatcher({ methods: METHODS, context, remote, log })
-  const health = createHealthReporter(context, db, () => serving)
-  const serverOptions = { dispatcher, access, cors: options.cors, health, log, keys }
+  const { cors, compression, responseCacheBytes } = options
+  const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes }) : undefined
+  const dispatcher = createDispatcher({ methods: METHODS, context, remote, log, cache })
+  const health = createHealthReporter({ context, db, cache, serving: () => serving })
+  const serverOptions = { dispatcher, access, cors, compression, health, log, keys }
   const server = createHttpServer(serverOptions)
   const sockets = attachWebSocket(server, serverOptions)
   try {
@@ -119,7 +126,13 @@ function formatUrl({ address, family, port }: AddressInfo): string {
 }
 
 /** What `/health` says of an open database. */
-function createHealthReporter(context: RpcContext, db: Database, serving: () => boolean): () => HealthReport {
+function createHealthReporter(parts: {
+  context: RpcContext
+  db: Database
+  cache: ResponseCache | undefined
+  serving: () => boolean
+}): () => HealthReport {
+  const { context, db, cache, serving } = parts
   const version = packageVersion()
   const migrations = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
   return () => {
@@ -136,6 +149,7 @@ function createHealthReporter(context: RpcContext, db: Database, serving: () => 
         ? { first: coverage.first, head: coverage.head, stateFirst: coverage.stateFirst ?? null }
         : null,
       l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
+      responseCache: cache?.report() ?? null,
     }
   }
 }

@@ -1,4 +1,5 @@
 import express, { type Express } from 'express'
+import type { ResponseCacheReport } from '../rpc/responseCache.js'
 
 /** What `/health` says. */
 export interface HealthReport {
@@ -10,6 +11,8 @@ export interface HealthReport {
   readonly head: { number: number; hash: string } | null
   readonly coverage: { first: number; head: number; stateFirst: number | null } | null
   readonly l2Head: { number: number; hash: string } | null
+  /** Since the start; null without a cache. */
+  readonly responseCache: ResponseCacheReport | null
 }
 
 /** The HTTP surface around the calls: `/health` (200 with the report), `/ready` (200 or 503), and 404 as JSON for

@@ -5,6 +5,7 @@ import type { Dispatcher } from '../rpc/dispatch.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/envelope.js'
 import { INTERNAL_ERROR, INVALID_REQUEST, type RpcErrorBody } from '../rpc/errors.js'
 import { type Access, type Caller, isRefusal } from './access.js'
+import { type CompressionPolicy, type Compressor, createCompressor } from './compression.js'
 import { type CorsPolicy, corsHeaders, preflightHeaders } from './cors.js'
 import { createHealthApp, type HealthReport } from './health.js'
 
@@ -24,6 +25,7 @@ export interface ServerOptions {
   readonly dispatcher: Dispatcher
   readonly access: Access
   readonly cors: CorsPolicy
+  readonly compression: CompressionPolicy
   readonly health: () => HealthReport
   readonly log: Logger
 }
@@ -31,12 +33,13 @@ export interface ServerOptions {
 /** A server for calls by POST and for GET of `/health` and `/ready`; not listening yet. */
 export function createHttpServer(options: ServerOptions): Server {
   const app = createHealthApp(options.health)
+  const compressor = createCompressor(options.compression)
   const server = createServer((request, response) => {
     corsHeaders(options.cors, request.headers.origin).forEach(([name, value]) => void response.setHeader(name, value))
     const caller = options.access.identify(request.url ?? '/', '/v3')
     if (request.method === 'OPTIONS') return answerPreflight(request, response)
     if (caller === undefined) return void app(request, response)
-    answerRpc({ ...options, request, response, caller }).catch((error: unknown) => {
+    answerRpc({ ...options, compressor, request, response, caller }).catch((error: unknown) => {
       options.log.error({ error: error instanceof Error ? error.stack : String(error) }, 'a response failed')
       if (response.headersSent) response.destroy()
       else sendError(response, 500, { code: INTERNAL_ERROR, message: 'internal error' })
@@ -55,9 +58,14 @@ function answerPreflight(request: IncomingMessage, response: ServerResponse): vo
   response.writeHead(204).end()
 }
 
-async function answerRpc(
-  exchange: ServerOptions & { request: IncomingMessage; response: ServerResponse; caller: Caller | RpcErrorBody },
-): Promise<void> {
+interface Exchange extends ServerOptions {
+  readonly compressor: Compressor
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly caller: Caller | RpcErrorBody
+}
+
+async function answerRpc(exchange: Exchange): Promise<void> {
   const { request, response, caller, access, dispatcher } = exchange
   if (request.method !== 'POST') {
     response.setHeader('Allow', 'POST, OPTIONS')
@@ -85,7 +93,19 @@ async function answerRpc(
   const parts = await answerBody(body, dispatcher, abandonment)
   if (response.destroyed) return
   if (parts === undefined) response.writeHead(204).end()
-  else send(response, 200, parts)
+  else await sendAnswer(exchange, parts)
+}
+
+/** Sends the answer of a call or a batch, compressed where that is worth it. */
+async function sendAnswer({ compressor, request, response }: Exchange, parts: readonly Uint8Array[]): Promise<void> {
+  const size = sizeOf(parts)
+  if (compressor.varies(size)) response.appendHeader('Vary', 'Accept-Encoding')
+  const coding = compressor.codingFor(request, size)
+  if (coding === undefined) return send(response, 200, parts)
+  const compressed = await compressor.compress(parts, coding, response)
+  if (compressed === undefined || response.destroyed) return
+  response.setHeader('Content-Encoding', coding)
+  send(response, 200, [compressed])
 }
 
 /** Calls that a body is charged with. */

@@ -44,6 +44,8 @@ export interface WebSocketSide {
  *  of their completion. */
 export function attachWebSocket(server: Server, options: ServerOptions & { keys: ApiKeyReader }): WebSocketSide {
   const { access, keys, log } = options
+  // permessage-deflate (RFC 7692) stays off: it keeps a window of its own for every socket, and compresses every message in
+  // turn, the small ones of which most are too. Who wants large answers compressed asks by POST.
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_BODY_BYTES, perMessageDeflate: false })
   const peers = new Set<Peer>()
   let closing = false

@@ -4,10 +4,11 @@ import { DeadlineExceeded } from '../../src/lib/deadline.js'
 import type { Logger } from '../../src/lib/logger.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import type { RpcContext } from '../../src/rpc/context.js'
-import { createDispatcher, type RemoteRunner } from '../../src/rpc/dispatch.js'
+import { createDispatcher, type RemoteRunner, runMethod } from '../../src/rpc/dispatch.js'
 import type { RpcOutcome } from '../../src/rpc/envelope.js'
 import { defineMethod, JsonBytes, type Method } from '../../src/rpc/method.js'
 import { address, arrayOf, boolean, objectOf, optional, quantity, required } from '../../src/rpc/params.js'
+import { createResponseCache } from '../../src/rpc/responseCache.js'
 
 type Parsed = { result?: unknown; error?: { code: number; message: string } }
 
@@ -112,7 +113,7 @@ test('methods of other costs run elsewhere, after their parameters were counted'
   const asked: unknown[] = []
   const remote: RemoteRunner = {
     run: async (...request) => {
-      asked.push(request)
+      asked.push(request.slice(0, 3))
       return { result: Buffer.from('7') }
     },
   }
@@ -120,6 +121,75 @@ test('methods of other costs run elsewhere, after their parameters were counted'
   assert.deepEqual(asked, [['evm', 'm', ['0x1']]])
   assert.equal((await call({ ...two, cost: 'scan' }, [], { remote })).error?.code, -32602)
   assert.equal(asked.length, 1)
+})
+
+test('outcomes of a method that names them are given again, and its refusals keep their words', async () => {
+  let runs = 0
+  const cache = createResponseCache({ maxBytes: 100_000 })
+  const remote: RemoteRunner = {
+    run: async (_cost, _method, params) => {
+      runs++
+      return runMethod(method, params, context)
+    },
+  }
+  const method = defineMethod({
+    name: 'm',
+    summary: '',
+    cost: 'scan',
+    params: [required('amount', quantity, '')],
+    result: { name: 'r', schema: {} },
+    errors: [],
+    caching: { key: (_context, amount) => (amount === 13n ? assert.fail('a fault in the key') : String(amount)) },
+    handler: (_context, amount) => (amount > 99n ? assert.fail('a fault in the handler') : String(amount)),
+  })
+  const context = { log: silentLogger } as RpcContext
+  const other = { ...method, name: 'other' }
+  const methods = new Map([method, other].map((each) => [each.name, each]))
+  const dispatcher = createDispatcher({ methods, context, remote, log: silentLogger, cache })
+  const ask = async (params: unknown, name = 'm') => {
+    const before = runs
+    const outcome = await dispatcher.dispatch({ method: name, params, idText: '1' })
+    const text = 'error' in outcome ? outcome.error.message : Buffer.from(outcome.result).toString()
+    return [text, runs - before]
+  }
+  assert.deepEqual(await ask(['0x7']), ['"7"', 1])
+  assert.deepEqual(await ask({ amount: '0x7' }), ['"7"', 0])
+  assert.deepEqual(await ask(['0x7'], 'other'), ['"7"', 1])
+  for (let i = 0; i < 2; i++) {
+    assert.deepEqual(await ask(['seven']), [
+      'invalid argument 0: amount: expected a quantity with 0x prefix, got "seven"',
+      1,
+    ])
+    assert.deepEqual(await ask(['0xd']), ['"13"', 1])
+    assert.deepEqual(await ask(['0x64']), ['internal error', 1])
+    assert.deepEqual(await ask([]), ['missing value for required argument 0', 0])
+  }
+})
+
+test('parameters that would take long to decode are not looked up', async () => {
+  let keys = 0
+  let runs = 0
+  const method = defineMethod({
+    name: 'm',
+    summary: '',
+    cost: 'scan',
+    params: [required('values', arrayOf(address), '')],
+    result: { name: 'r', schema: {} },
+    errors: [],
+    caching: { key: (_context, values) => `${++keys && values.length}` },
+    handler: (_context, values) => values.length,
+  })
+  const remote: RemoteRunner = { run: async () => ({ result: Buffer.from(String(++runs)) }) }
+  const cache = createResponseCache({ maxBytes: 100_000 })
+  const methods = new Map([['m', method]])
+  const dispatcher = createDispatcher({ methods, context: {} as RpcContext, remote, log: silentLogger, cache })
+  const ask = (count: number) =>
+    dispatcher.dispatch({ method: 'm', params: [Array(count).fill(`0x${'ab'.repeat(20)}`)], idText: '1' })
+  for (let i = 0; i < 2; i++) await ask(5_000)
+  assert.equal(runs, 1)
+  const looked = keys
+  for (let i = 0; i < 2; i++) await ask(50_000)
+  assert.deepEqual([runs, keys], [3, looked])
 })
 
 test('an unknown method is named', async () => {

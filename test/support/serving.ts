@@ -19,6 +19,8 @@ export async function startTestServer(
     port: 0,
     open: true,
     cors: '*',
+    compression: { mode: 'auto', aboveBytes: 65_536 },
+    responseCacheBytes: 0,
     rateLimitRps: 0,
     scanThreads: 1,
     evmThreads: 1,

@@ -55,6 +55,8 @@ async function serve(config: Config, datadir: string, open: boolean): Promise<nu
     host: config.host,
     port: config.port,
     cors: corsPolicy(config.cors, config.host),
+    compression: { mode: config.compress, aboveBytes: config.compressAbove * 1024 },
+    responseCacheBytes: config.responseCache * 1024 * 1024,
     rateLimitRps: config.rateLimit,
     scanThreads: config.scanThreads ?? defaultThreads(),
     evmThreads: config.evmThreads ?? defaultThreads(),
