@@ -20,7 +20,7 @@ import { asPlaced, expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter, tex
 import { numberedBytes, type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
 
 const CHUNK_BITS = 6
-const BLOCKS = 700
+const BLOCKS = 900
 const POSITIONS: ClauseName[] = ['address_id', 'topic0_id', 'topic1', 'topic2', 'topic3']
 
 function queryTraced(source: LogSource, filter: LogFilter, maxResults = 100_000) {
