@@ -72,25 +72,21 @@ function describeCacheable(
 ): CacheableCall | undefined {
   const { caching } = method
   if (caching === undefined || !isShort(params, MAX_KEYED_CHARACTERS)) return undefined
-  const keyNow = (decoded: unknown[]) => {
+  let name: (() => string | undefined) | undefined
+  const keyNow = () => {
     try {
-      const key = caching.key(context, ...decoded)
+      name ??= caching.keyOf(context, ...decodeParams(method, params))
+      const key = name()
       return key && `${method.name} ${key}`
     } catch {
       return undefined // what is wrong is said, or logged, where the method runs
     }
   }
-  let decoded: unknown[]
-  try {
-    decoded = decodeParams(method, params)
-  } catch {
-    return undefined
-  }
-  const key = keyNow(decoded)
+  const key = keyNow()
   if (key === undefined) return undefined
   return {
     key,
-    keyNow: () => keyNow(decoded),
+    keyNow,
     lasts: (outcome) => 'result' in outcome || caching.keepsError?.(outcome.error, context) === true,
     run,
   }

@@ -28,10 +28,11 @@ export interface ErrorDoc {
 
 /** Which outcomes of a method may be kept and given again. */
 export interface Caching<P extends readonly unknown[] = readonly unknown[]> {
-  /** Names the outcome of the call: calls of equal keys have the same one, whatever happens to the chain, so the key holds
-   *  the hash of the block that all that is read depends on. Undefined when there is no such name. Runs on the main thread
-   *  with its context, and again when the outcome has come. May throw what the handler would. */
-  key(context: RpcContext, ...params: P): string | undefined
+  /** What names the outcome of the call as the chain is whenever it is asked: on the main thread, with its context, before
+   *  the call is run and again when the outcome has come. Calls of equal names have the same outcome, whatever happens to
+   *  the chain, so a name holds the hash of the block on which all that is read depends. Undefined when there is no such
+   *  name. Both may throw what the handler would. */
+  keyOf(context: RpcContext, ...params: P): () => string | undefined
   /** True for an error that every run would give; without it, only results are kept. */
   keepsError?(error: RpcErrorBody, context: RpcContext): boolean
 }

@@ -139,7 +139,9 @@ test('outcomes of a method that names them are given again, and its refusals kee
     params: [required('amount', quantity, '')],
     result: { name: 'r', schema: {} },
     errors: [],
-    caching: { key: (_context, amount) => (amount === 13n ? assert.fail('a fault in the key') : String(amount)) },
+    caching: {
+      keyOf: (_context, amount) => () => (amount === 13n ? assert.fail('a fault in the key') : String(amount)),
+    },
     handler: (_context, amount) => (amount > 99n ? assert.fail('a fault in the handler') : String(amount)),
   })
   const context = { log: silentLogger } as RpcContext
@@ -176,7 +178,7 @@ test('parameters that would take long to decode are not looked up', async () => 
     params: [required('values', arrayOf(address), '')],
     result: { name: 'r', schema: {} },
     errors: [],
-    caching: { key: (_context, values) => `${++keys && values.length}` },
+    caching: { keyOf: (_context, values) => () => `${++keys && values.length}` },
     handler: (_context, values) => values.length,
   })
   const remote: RemoteRunner = { run: async () => ({ result: Buffer.from(String(++runs)) }) }

@@ -3,7 +3,7 @@ import { defineMethod } from '../method.js'
 import { logWhenSlow } from '../slowLogs.js'
 import { formatLogs } from './format/log.js'
 import { logFilterParam } from './logFilter.js'
-import { logFilterKey } from './logFilterKey.js'
+import { nameLogFilter } from './logFilterName.js'
 import { resolveFilter } from './resolveFilter.js'
 import { LOG_SCHEMA } from './schemas.js'
 
@@ -32,7 +32,7 @@ export const getLogs = defineMethod({
     { code: SERVER_ERROR, message: 'logs before block N are not held, the first block is N' },
   ],
   caching: {
-    key: ({ chain, limits }, object) => logFilterKey(chain, object, limits),
+    keyOf: ({ chain, limits }, object) => nameLogFilter(chain, object, limits),
     // Clients ask a refused query again and again, since the code says that they may. Not so a timeout: it may have had
     // other reasons than the query.
     keepsError: ({ message }, { limits }) => message === tooManyLogsMessage(limits.maxLogs),

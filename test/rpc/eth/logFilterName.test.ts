@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatData } from '../../../src/lib/hex.js'
 import { logFilterParam } from '../../../src/rpc/eth/logFilter.js'
-import { logFilterKey } from '../../../src/rpc/eth/logFilterKey.js'
+import { nameLogFilter } from '../../../src/rpc/eth/logFilterName.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/limits.js'
 import { createChainReader } from '../../../src/store/chainReader.js'
 import { hashOfBlock, numberedBytes, seededFractions, temporaryDatabase, writeLogs } from '../../logs/randomLogs.js'
@@ -16,7 +16,7 @@ function openChain(t: Parameters<typeof temporaryDatabase>[0]) {
   const db = temporaryDatabase(t)
   writeLogs(db, FIRST, Array(HEAD - FIRST + 1).fill([]))
   const chain = createChainReader(db)
-  return { db, keyOf: (filter: Filter) => logFilterKey(chain, logFilterParam.decode(filter, ''), DEFAULT_LIMITS) }
+  return { db, keyOf: (filter: Filter) => nameLogFilter(chain, logFilterParam.decode(filter, ''), DEFAULT_LIMITS)() }
 }
 
 const address = (number: number) => formatData(numberedBytes(0xa0 + number, 20))
@@ -125,5 +125,5 @@ test('there is no key without blocks, and a filter that is refused is refused he
   assert.throws(() => keyOf({ blockHash: topic(1) }), /unknown block/)
   assert.throws(() => keyOf({ topics: [Array(5_001).fill(topic(1))] }), /5001 parameters/)
   const empty = createChainReader(temporaryDatabase(t))
-  assert.equal(logFilterKey(empty, { addresses: [], topics: [] }, DEFAULT_LIMITS), undefined)
+  assert.equal(nameLogFilter(empty, { addresses: [], topics: [] }, DEFAULT_LIMITS)(), undefined)
 })
