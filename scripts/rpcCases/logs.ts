@@ -16,10 +16,26 @@ import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_H
 const CURSOR =
   'aeWQvo800iwAAAAAABMAAAAAADwAAAAAABeTZ81dCjVzfy2HRCAVkoZT1pDqpSPtjokV8ZGlHF7NNUTY2rRwAipZLvr1HYjFSof2LButxK8vF82anQD8Gb8z28H9_RYQ7VA4drxra6TTqy-szzxypqMpfCmjtncK49A'
 
-/** Cases of `eth_getLogs` and its paged form. Before block 54 the chain has few logs; from there on 2,100 in each of five blocks. */
+// Times, and what lies in a thread's memory, differ from call to call.
+const LASTING = [
+  'outcome',
+  'plan',
+  'results',
+  'maxResults',
+  'answerBytes',
+  'range',
+  'minTopics',
+  'clauses',
+  'segments',
+  'rows',
+  'overflow',
+]
+
+/** Cases of `eth_getLogs`, its paged form and its explanation. Before block 54 the chain has few logs; from there on 2,100 in each of five blocks. */
 export function logCases(hashes: FixtureHashes): CasesByMethod {
   const range = (from: number, to: number) => ({ fromBlock: quantity(from), toBlock: quantity(to) })
   const logs = (filter: object) => positional(filter)
+  const explained = (filter: object, more: string[] = []) => ({ params: [filter], keep: [...LASTING, ...more] })
   return {
     eth_getLogs: {
       'one-topic-each': logs(range(3, 3)),
@@ -64,6 +80,18 @@ export function logCases(hashes: FixtureHashes): CasesByMethod {
       'no-cursor-at-all': positional({}, 'nonsense'),
       'limit-too-large': positional({}, null, 10_001),
       'beyond-head': positional(range(59, 61)),
+    },
+    cairn_explainLogs: {
+      'transfers-to-bob': explained({ topics: [TRANSFER_TOPIC, null, word(BOB)], ...range(0, 60) }),
+      'one-block': explained(range(5, 5), ['advice']),
+      'nothing-matches': explained({ address: [NOBODY, COUNTER], topics: [[word(1), word(2)]], ...range(0, 60) }, [
+        'advice',
+      ]),
+      'more-than-10000': explained({ topics: [null, null, null], ...range(0, 60) }),
+      everything: explained(range(0, 60), ['advice']),
+      'default-range-is-latest': explained({}, ['advice']),
+      'beyond-head': positional(range(59, 61)),
+      'short-topic': positional({ topics: ['0x12'] }),
     },
   }
 }
