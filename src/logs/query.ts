@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
 import { trimLeft } from '../lib/bytes.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import { formatData } from '../lib/hex.js'
 import type { Database } from '../store/open.js'
-import { LogsNotHeld, TooManyLogs } from './errors.js'
+import { LogsNotHeld } from './errors.js'
 import { createLogExplainer, type LogExplainer } from './explain.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
 import type { Clause, IdRange, RowFilter } from './index.js'
@@ -39,12 +38,12 @@ export interface LogSource {
   /** The logs that the filter wants, ordered by (blockNumber, logIndex), out of one snapshot of the database. A range
    *  that ends beyond the head ends at the head.
    *  @throws LogsNotHeld when the range begins before the first block held
-   *  @throws TooManyLogs beyond `maxResults` logs; asked again over the same blocks, without looking
+   *  @throws TooManyLogs beyond `maxResults` logs
    *  @throws TooManyTopics, DeadlineExceeded */
   query(filter: LogFilter, options: LogQueryOptions): LogMatch[]
   /** A page of the same logs: see `LogPage`. @throws LogsNotHeld, TooManyTopics */
   page(filter: LogFilter, options: LogPageOptions): LogPage
-  /** Runs a query for what it does on its way, without what is remembered of earlier ones. */
+  /** Runs a query for what it does on its way. */
   explain: LogExplainer
 }
 
@@ -75,7 +74,6 @@ export function createLogSource(db: Database): LogSource {
   const resolveRange = createRangeResolver(db)
   const translate = createTranslator(db)
   const decode = createDecoder(db)
-  const refused = createRefusals()
   const blockOf = db
     .prepare<[number], number>(
       'SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
@@ -96,21 +94,9 @@ export function createLogSource(db: Database): LogSource {
     }
   }
   const run = (filter: LogFilter, options: LogQueryOptions): LogMatch[] => {
-    const { trace } = options
-    trace?.begin(filter, options.maxResults)
+    options.trace?.begin(filter, options.maxResults)
     const range = resolveRange(filter)
-    if (!range) return []
-    const question = refused.question(filter, range, options.maxResults)
-    if (refused.has(question)) {
-      trace?.plan('remembered')
-      throw new TooManyLogs({ limit: options.maxResults })
-    }
-    try {
-      return answer(filter, range, options)
-    } catch (error) {
-      if (error instanceof TooManyLogs) refused.add(question)
-      throw error
-    }
+    return range ? answer(filter, range, options) : []
   }
   const findRowsOfPage = (filter: LogFilter, held: HeldRange, options: LogPageOptions): RowPage => {
     const { fromId, trace } = options
@@ -135,17 +121,11 @@ export function createLogSource(db: Database): LogSource {
   return {
     query: (filter, options) => snapshot(normalizeFilter(filter), options),
     page: (filter, options) => pageSnapshot(normalizeFilter(filter), options),
-    explain: createLogExplainer(db, (filter, options) => {
-      options.trace?.begin(filter, options.maxResults)
-      const range = resolveRange(filter)
-      return range ? answer(filter, range, options) : []
-    }),
+    explain: createLogExplainer(db, run),
   }
 }
 
 interface HeldRange extends IdRange {
-  /** Of the last block: with it, all blocks of the range are known. */
-  lastHash: Uint8Array
   /** The last block held. */
   head: number
 }
@@ -154,8 +134,8 @@ function createRangeResolver(db: Database): (filter: LogFilter) => HeldRange | u
   const selectCoverage = db.prepare<[], { first: number | null; head: number | null }>(
     'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',
   )
-  const selectBounds = db.prepare<[number], { hash: Uint8Array; first_log: number; n_logs: number }>(
-    'SELECT hash, first_log, n_logs FROM blocks WHERE number = ?',
+  const selectBounds = db.prepare<[number], { first_log: number; n_logs: number }>(
+    'SELECT first_log, n_logs FROM blocks WHERE number = ?',
   )
   return ({ fromBlock, toBlock }) => {
     const { first, head } = selectCoverage.get()!
@@ -164,7 +144,7 @@ function createRangeResolver(db: Database): (filter: LogFilter) => HeldRange | u
     const from = selectBounds.get(fromBlock)
     const last = selectBounds.get(Math.min(toBlock, head))
     if (!from || !last) return undefined
-    return { from: from.first_log, to: last.first_log + last.n_logs, lastHash: last.hash, head }
+    return { from: from.first_log, to: last.first_log + last.n_logs, head }
   }
 }
 
@@ -259,30 +239,5 @@ function memoize<V>(read: (id: number) => V): (id: number) => V {
     const value = read(id)
     known.set(id, value)
     return value
-  }
-}
-
-// Clients ask a refused query again and again: answered from memory until so many others were refused since.
-const REFUSALS_KEPT = 256
-
-/** Which questions had too many answers. The last block's hash stands for all blocks, so that a reorg asks anew. */
-function createRefusals() {
-  const kept = new Set<string>()
-  return {
-    question: (filter: LogFilter, range: HeldRange, maxResults: number): string => {
-      const hash = createHash('sha256').update(range.lastHash)
-      hash.update(JSON.stringify([range.from, range.to, maxResults, filter.addresses?.length ?? -1]))
-      for (const address of filter.addresses ?? []) hash.update(address)
-      for (const values of filter.topics) {
-        hash.update(`${values?.length ?? -1},`)
-        for (const value of values ?? []) hash.update(value)
-      }
-      return hash.digest('base64')
-    },
-    has: (question: string): boolean => kept.has(question),
-    add: (question: string): void => {
-      kept.add(question)
-      if (kept.size > REFUSALS_KEPT) kept.delete(kept.values().next().value!)
-    },
   }
 }
