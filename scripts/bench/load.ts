@@ -1,5 +1,5 @@
 import type { LogIndexer } from '../../src/logs/indexer.js'
-import { CHUNK_LOGS } from '../../src/logs/postings.js'
+import { CHUNK_SIZE } from '../../src/segments/postings.js'
 import type { ChainWriter } from '../../src/store/chainWriter.js'
 import type { BenchBlock } from './blocks.js'
 import { type OrdinaryLogs, ordinaryRows } from './ordinary.js'
@@ -43,7 +43,7 @@ export function loadBulk(
 ): BulkLoad {
   const { writer, indexer, ordinary } = loading
   const load: BulkLoad = { logs: 0, blocks: 0, cairnMs: 0, bareMs: 0, ordinaryMs: 0 }
-  const mergeUntil = count - Math.min(count / 2, 9 * CHUNK_LOGS)
+  const mergeUntil = count - Math.min(count / 2, 9 * CHUNK_SIZE)
   while (load.logs < count) {
     const batch = take(loading, BATCH_BLOCKS, count - load.logs)
     load.cairnMs += time(() => {

@@ -1,5 +1,5 @@
-import { CHUNK_LOGS } from './postings.js'
-import { MERGE_FACTOR } from './segmentStore.js'
+import { CHUNK_SIZE } from '../segments/postings.js'
+import { MERGE_FACTOR } from '../segments/segmentStore.js'
 import type { ClauseFacts, ClauseName, LogFacts, LogStep } from './trace.js'
 import type { ValueCounts } from './valueCounts.js'
 
@@ -10,7 +10,7 @@ const MANY_ROWS = 10_000
 // An index that is up to date has fewer segments of the lowest level than one merge takes.
 const UNMERGED = 2 * MERGE_FACTOR
 // Up to two chunks wait while the first of them is sealed.
-const LONGEST_TAIL = 2 * CHUNK_LOGS
+const LONGEST_TAIL = 2 * CHUNK_SIZE
 // A part of the time below this is nobody's trouble.
 const SLOW_MS = 50
 

@@ -1,14 +1,14 @@
-import type { IdRange } from './index.js'
 import {
   addChunk,
   CHUNK_BITS,
-  CHUNK_LOGS,
+  CHUNK_SIZE,
   type ChunkBitmap,
   type ChunkPostings,
   createBitmap,
   intersectBitmaps,
   listBitmap,
-} from './postings.js'
+} from '../segments/postings.js'
+import type { IdRange } from './index.js'
 
 /** The logs of a segment that meet one clause, as positions in the segment. */
 export interface ClausePostings {
@@ -33,8 +33,8 @@ export function intersectClauses(
   const scratch = [createBitmap(), createBitmap()] as const
   const out: number[] = []
   for (const chunk of chunksIn(driver, range)) {
-    const start = chunk * CHUNK_LOGS
-    const part = { from: Math.max(range.from - start, 0), to: Math.min(range.to - start, CHUNK_LOGS) }
+    const start = chunk * CHUNK_SIZE
+    const part = { from: Math.max(range.from - start, 0), to: Math.min(range.to - start, CHUNK_SIZE) }
     if (driver.big.has(chunk)) intersectDense(driver, others, { chunk, part, scratch }, offsetOf(chunk), out)
     else intersectSparse(driver, others, { chunk, part, scratch }, offsetOf(chunk), out)
   }
@@ -54,7 +54,7 @@ function chunksIn({ small, big }: ClausePostings, { from, to }: IdRange): number
   for (let at = lowerBound(small, from); at < small.length && small[at] < to; ) {
     const chunk = small[at] >> CHUNK_BITS
     chunks.add(chunk)
-    at = lowerBound(small, (chunk + 1) * CHUNK_LOGS)
+    at = lowerBound(small, (chunk + 1) * CHUNK_SIZE)
   }
   const last = (to - 1) >> CHUNK_BITS
   for (const chunk of big.keys()) if (chunk >= from >> CHUNK_BITS && chunk <= last) chunks.add(chunk)
@@ -103,7 +103,7 @@ function intersectSparse(
 
 function hasChunk({ small, big }: ClausePostings, chunk: number): boolean {
   if (big.has(chunk)) return true
-  const at = lowerBound(small, chunk * CHUNK_LOGS)
+  const at = lowerBound(small, chunk * CHUNK_SIZE)
   return at < small.length && small[at] >> CHUNK_BITS === chunk
 }
 
@@ -111,16 +111,16 @@ function hasChunk({ small, big }: ClausePostings, chunk: number): boolean {
 function fill(bitmap: ChunkBitmap, { small, big }: ClausePostings, chunk: number): void {
   bitmap.fill(0)
   for (const postings of big.get(chunk) ?? []) addChunk(postings, bitmap)
-  const end = (chunk + 1) * CHUNK_LOGS
-  for (let at = lowerBound(small, chunk * CHUNK_LOGS); at < small.length && small[at] < end; at++) {
-    const position = small[at] & (CHUNK_LOGS - 1)
+  const end = (chunk + 1) * CHUNK_SIZE
+  for (let at = lowerBound(small, chunk * CHUNK_SIZE); at < small.length && small[at] < end; at++) {
+    const position = small[at] & (CHUNK_SIZE - 1)
     bitmap[position >>> 5] |= 1 << (position & 31)
   }
 }
 
 /** Positions in the chunk, each once, that lie in the part. */
 function sliceChunk(small: Uint32Array, chunk: number, { from, to }: IdRange): number[] {
-  const start = chunk * CHUNK_LOGS
+  const start = chunk * CHUNK_SIZE
   const out: number[] = []
   for (let at = lowerBound(small, start + from); at < small.length && small[at] < start + to; at++) {
     const position = small[at] - start

@@ -1,8 +1,7 @@
+import { readIndexSettings } from '../segments/indexSettings.js'
+import { CHUNK_BITS } from '../segments/postings.js'
+import { chunksOf, createSegmentStore, sealedChunks } from '../segments/segmentStore.js'
 import type { Database } from '../store/open.js'
-import { sealedChunks } from './indexer.js'
-import { readIndexSettings } from './indexSettings.js'
-import { CHUNK_BITS } from './postings.js'
-import { chunksOf, createSegmentStore } from './segmentStore.js'
 import { createStoredLogs } from './storedLogs.js'
 
 /** The state of a log index. */

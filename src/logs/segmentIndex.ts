@@ -1,15 +1,20 @@
 import { trimLeft } from '../lib/bytes.js'
 import type { Deadline } from '../lib/deadline.js'
+import { bucketBits, bucketOf, findInBucket, fingerprintOf } from '../segments/bucket.js'
+import { type IndexSettings, readIndexSettings } from '../segments/indexSettings.js'
+import { createKeyHasher, type KeyHasher } from '../segments/keyHash.js'
+import { CHUNK_BITS, decodeBigPostings, decodeGaps } from '../segments/postings.js'
+import {
+  chunksOf,
+  createSegmentStore,
+  type Segment,
+  type SegmentStore,
+  sealedChunks,
+} from '../segments/segmentStore.js'
 import type { Database } from '../store/open.js'
-import { bucketBits, bucketOf, findInBucket, fingerprintOf } from './bucket.js'
-import { PRESENCE_POSITION } from './chunkBuilder.js'
 import { type ClausePostings, intersectClauses } from './clausePostings.js'
 import type { CandidateBatch, Clause, IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
-import { sealedChunks } from './indexer.js'
-import { type IndexSettings, readIndexSettings } from './indexSettings.js'
-import { createKeyHasher, type KeyHasher } from './keyHash.js'
-import { CHUNK_BITS, decodeBigPostings, decodeGaps } from './postings.js'
-import { chunksOf, createSegmentStore, type Segment, type SegmentStore } from './segmentStore.js'
+import { PRESENCE_POSITION } from './logKeys.js'
 import { createLogTail } from './tail.js'
 import type { ClauseName, LogTrace } from './trace.js'
 

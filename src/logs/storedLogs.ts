@@ -1,17 +1,13 @@
 import type { Log } from '../chain/eth/types.js'
 import { padLeft } from '../lib/bytes.js'
+import type { StoredItems } from '../segments/indexer.js'
 import type { Database } from '../store/open.js'
 
 /** What the index needs of a log. */
 export type IndexedLog = Pick<Log, 'address' | 'topics'>
 
 /** The logs of the rows, as the index takes them. */
-export interface StoredLogs {
-  /** How many there are: ids begin with 0 and are dense. */
-  count(): number
-  /** The logs with ids [from, to) in their order. */
-  read(from: number, to: number): Iterable<IndexedLog>
-}
+export type StoredLogs = StoredItems<IndexedLog>
 
 interface Row {
   address: Uint8Array

@@ -1,13 +1,13 @@
 import { trimLeft } from '../lib/bytes.js'
 import type { Deadline } from '../lib/deadline.js'
 import { formatData } from '../lib/hex.js'
+import { bucketBits, bucketOf, findInBucket, fingerprintOf } from '../segments/bucket.js'
+import { readIndexSettings } from '../segments/indexSettings.js'
+import { createKeyHasher } from '../segments/keyHash.js'
+import { createSegmentStore, type Segment } from '../segments/segmentStore.js'
 import type { Database } from '../store/open.js'
-import { bucketBits, bucketOf, findInBucket, fingerprintOf } from './bucket.js'
 import type { LogFilter } from './filter.js'
 import type { ClauseColumn } from './index.js'
-import { readIndexSettings } from './indexSettings.js'
-import { createKeyHasher } from './keyHash.js'
-import { createSegmentStore, type Segment } from './segmentStore.js'
 
 /** How often the values of a clause are in some segments. */
 export interface ValueCounts {

@@ -1,11 +1,19 @@
 import { CairnError, UsageError } from '../lib/errors.js'
+import {
+  type BucketEntry,
+  bucketBits,
+  bucketOf,
+  decodeBucket,
+  encodeBucket,
+  fingerprintOf,
+} from '../segments/bucket.js'
+import { type ChunkBuilder, createChunkBuilder } from '../segments/chunkBuilder.js'
+import { readIndexSettings } from '../segments/indexSettings.js'
+import { createKeyHasher } from '../segments/keyHash.js'
+import { CHUNK_BITS, CHUNK_SIZE, decodeBigPostings, decodeGaps, encodeBigPostings } from '../segments/postings.js'
+import { chunksOf, createSegmentStore, MAX_LEVEL, type Segment, type SegmentStore } from '../segments/segmentStore.js'
 import type { Database } from '../store/open.js'
-import { type BucketEntry, bucketBits, bucketOf, decodeBucket, encodeBucket, fingerprintOf } from './bucket.js'
-import { type ChunkBuilder, createChunkBuilder } from './chunkBuilder.js'
-import { readIndexSettings } from './indexSettings.js'
-import { createKeyHasher } from './keyHash.js'
-import { CHUNK_BITS, CHUNK_LOGS, decodeBigPostings, decodeGaps, encodeBigPostings } from './postings.js'
-import { chunksOf, createSegmentStore, MAX_LEVEL, type Segment, type SegmentStore } from './segmentStore.js'
+import { createLogKeys } from './logKeys.js'
 import { createStoredLogs, type StoredLogs } from './storedLogs.js'
 
 /** Where the log index is not what its rows make. */
@@ -128,12 +136,13 @@ function createComparison(
     }
   }
   const chunkLogs = 2 ** settings.chunkBits
-  const builder = createChunkBuilder(createKeyHasher(settings.secret))
+  const builder = createChunkBuilder()
+  const addKeys = createLogKeys(createKeyHasher(settings.secret))
   const rebuild = (segment: Segment, onLogs: (logs: number) => void): RebuiltChunk[] =>
     Array.from({ length: chunksOf(segment.level) }, (_, i) => {
       const from = (segment.firstChunk + i) * chunkLogs
       builder.clear()
-      for (const log of stored.read(from, from + chunkLogs)) builder.add(log)
+      for (const log of stored.read(from, from + chunkLogs)) addKeys(log, builder)
       if (builder.count !== chunkLogs) {
         const problem = `${builder.count} of the ${chunkLogs} rows of logs from ${from} on can be read`
         throw new IndexFault({ segment: segment.id }, problem)
@@ -144,7 +153,7 @@ function createComparison(
   return (segment, onLogs) => {
     const chunks = rebuild(segment, onLogs)
     const logIdOf = (position: number) =>
-      (segment.firstChunk + Math.floor(position / CHUNK_LOGS)) * chunkLogs + (position & (CHUNK_LOGS - 1))
+      (segment.firstChunk + Math.floor(position / CHUNK_SIZE)) * chunkLogs + (position & (CHUNK_SIZE - 1))
     const counts = { buckets: 0, bigPostings: 0 }
     for (let bucket = 0; bucket < 2 ** bucketBits(segment.level); bucket++) {
       compareBucket(store, { segment, bucket, expected: keysOf(chunks, bucket), logIdOf, counts })
@@ -189,7 +198,7 @@ function keysOf(chunks: readonly RebuiltChunk[], bucket: number): Map<number, nu
         ids = []
         keys.set(fingerprints[key], ids)
       }
-      for (let at = key === 0 ? 0 : ends[key - 1]; at < ends[key]; at++) ids.push(chunk * CHUNK_LOGS + positions[at])
+      for (let at = key === 0 ? 0 : ends[key - 1]; at < ends[key]; at++) ids.push(chunk * CHUNK_SIZE + positions[at])
     }
   }
   return keys
@@ -261,7 +270,7 @@ function readPostings(store: SegmentStore, segment: Segment, entry: BucketEntry,
 }
 
 function appendPositions({ chunk, kind, payload }: ReturnType<typeof decodeBigPostings>[number], out: number[]): void {
-  const offset = chunk * CHUNK_LOGS
+  const offset = chunk * CHUNK_SIZE
   if (kind === 0) {
     decodeGaps(payload, 0, payload.length, offset, out)
     return

@@ -148,10 +148,10 @@ export const logSegments = sqliteTable(
   (t) => [index('log_segments_by_state').on(t.state, t.firstChunk)],
 )
 
-/** Keys of a segment and their postings: `id` is segment * 2^20 + bucket; the blob's layout is in logs/bucket.ts. */
+/** Keys of a segment and their postings: `id` is segment * 2^20 + bucket; the blob's layout is in segments/bucket.ts. */
 export const logBuckets = sqliteTable('log_buckets', { id: integer('id').primaryKey(), data: bytes('data').notNull() })
 
-/** Postings that are too many for their bucket: `id` is segment * 2^26 + ordinal; layout in logs/postings.ts. */
+/** Postings that are too many for their bucket: `id` is segment * 2^26 + ordinal; layout in segments/postings.ts. */
 export const logBigPostings = sqliteTable('log_big_postings', {
   id: integer('id').primaryKey(),
   data: bytes('data').notNull(),

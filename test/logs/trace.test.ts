@@ -6,7 +6,7 @@ import { TooManyLogs } from '../../src/logs/errors.js'
 import { type LogFilter, normalizeFilter } from '../../src/logs/filter.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
 import { createLogSource, type LogSource } from '../../src/logs/query.js'
-import { createSegmentStore } from '../../src/logs/segmentStore.js'
+import { createSegmentStore } from '../../src/segments/segmentStore.js'
 import {
   type ClauseName,
   type ConsultedClause,

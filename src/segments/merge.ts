@@ -1,6 +1,6 @@
 import { BIG_BYTES, BIG_LENGTH, bucketBits } from './bucket.js'
 import { KEY_BITS } from './keyHash.js'
-import { CHUNK_BITS, CHUNK_LOGS, type ChunkPostings, decodeBigPostings, decodeGaps, encodeChunk } from './postings.js'
+import { CHUNK_BITS, CHUNK_SIZE, type ChunkPostings, decodeBigPostings, decodeGaps, encodeChunk } from './postings.js'
 import { chunksOf, MAX_LEVEL, MERGE_FACTOR, type Segment, type SegmentStore } from './segmentStore.js'
 import { type BucketWriter, createBucketWriter } from './segmentWriter.js'
 
@@ -135,7 +135,7 @@ function joinInline(writer: BucketWriter, { bucket, fingerprint }: KeyPlace, par
   let last = 0
   for (const { view, at, length, chunkOffset } of parts) {
     const end = at + length
-    let first = chunkOffset * CHUNK_LOGS
+    let first = chunkOffset * CHUNK_SIZE
     let rest = at
     for (let shift = 0; ; shift += 7) {
       const byte = view[rest++]
@@ -164,7 +164,7 @@ function joinBig(store: SegmentStore, writer: BucketWriter, key: KeyPlace, parts
       }
     } else {
       const ids: number[] = []
-      decodeGaps(view, at, at + length, chunkOffset * CHUNK_LOGS, ids)
+      decodeGaps(view, at, at + length, chunkOffset * CHUNK_SIZE, ids)
       count += ids.length
       chunks.push(...splitChunks(ids))
     }
@@ -179,7 +179,7 @@ function splitChunks(ids: readonly number[]): ChunkPostings[] {
     const chunk = ids[from] >> CHUNK_BITS
     const positions: number[] = []
     let to = from
-    while (to < ids.length && ids[to] >> CHUNK_BITS === chunk) positions.push(ids[to++] & (CHUNK_LOGS - 1))
+    while (to < ids.length && ids[to] >> CHUNK_BITS === chunk) positions.push(ids[to++] & (CHUNK_SIZE - 1))
     chunks.push(encodeChunk(chunk, positions, 0, positions.length))
     from = to
   }

@@ -1,9 +1,9 @@
-/** Logs are indexed in chunks of 2^16, aligned to multiples of it: the n-th chunk has the log ids from n * 2^16 on. In a
- *  segment a log has the position `chunk << 16 | place in the chunk`. */
+/** Items, logs for one, are indexed in chunks of 2^16, aligned to multiples of it: the n-th chunk has the ids from
+ *  n * 2^16 on. In a segment an item has the position `chunk << 16 | place in the chunk`. */
 export const CHUNK_BITS = 16
-export const CHUNK_LOGS = 1 << CHUNK_BITS
-const BITMAP_WORDS = CHUNK_LOGS / 32
-const BITMAP_BYTES = CHUNK_LOGS / 8
+export const CHUNK_SIZE = 1 << CHUNK_BITS
+const BITMAP_WORDS = CHUNK_SIZE / 32
+const BITMAP_BYTES = CHUNK_SIZE / 8
 
 /** Postings of a key that do not fit in its bucket: per chunk either gaps in varints or a bitmap, whichever is shorter.
  *  Layout, little-endian: u16 chunks | chunks × (u16 chunk, u8 kind, u24 bytes) | payloads in the same order. */

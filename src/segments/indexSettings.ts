@@ -8,7 +8,7 @@ import { CHUNK_BITS } from './postings.js'
 export interface IndexSettings {
   /** Of the key hashes. */
   secret: KeySecret
-  /** A chunk has 2^chunkBits logs, at most 2^16. Fewer only make an index that shows all its stages on little data. */
+  /** A chunk has 2^chunkBits items, at most 2^16. Fewer only make an index that shows all its stages on little data. */
   chunkBits: number
 }
 

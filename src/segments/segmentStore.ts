@@ -2,7 +2,7 @@ import type { Database } from '../store/open.js'
 
 /** Chunks that a segment of a level covers; its first chunk is a multiple of it. */
 export const MERGE_FACTOR = 8
-/** Segments of this level, 2^22 logs, are not merged further: their largest blobs are 512 KiB. */
+/** Segments of this level, 2^22 items, are not merged further: their largest blobs are 512 KiB. */
 export const MAX_LEVEL = 2
 
 /** The chunks in a segment of a level. */
@@ -13,12 +13,22 @@ export function chunksOf(level: number): number {
 /** `building` is not looked at by queries; `dropped` waits for its rows to be deleted. */
 export type SegmentState = 'building' | 'live' | 'dropped'
 
-/** A stretch of chunks with an index over their logs. */
+/** A stretch of chunks with an index over their items. */
 export interface Segment {
   id: number
   level: number
   firstChunk: number
   state: SegmentState
+}
+
+/** How many chunks from the first on the live segments cover. */
+export function sealedChunks(segments: readonly Segment[]): number {
+  let next = 0
+  for (const { firstChunk, level } of segments) {
+    if (firstChunk !== next) break
+    next += chunksOf(level)
+  }
+  return next
 }
 
 // Room for buckets (16 bits at the highest level) and large postings of a segment in the keys of their tables.

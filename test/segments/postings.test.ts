@@ -8,8 +8,8 @@ import {
   encodeBucket,
   findInBucket,
   fingerprintOf,
-} from '../../src/logs/bucket.js'
-import { createKeyHasher, KEY_BITS } from '../../src/logs/keyHash.js'
+} from '../../src/segments/bucket.js'
+import { createKeyHasher, KEY_BITS } from '../../src/segments/keyHash.js'
 import {
   addChunk,
   createBitmap,
@@ -19,7 +19,7 @@ import {
   encodeChunk,
   encodeGaps,
   listBitmap,
-} from '../../src/logs/postings.js'
+} from '../../src/segments/postings.js'
 import { seededRandom } from '../support/random.js'
 
 /** Ascending numbers below `limit`, about `count` of them. */

@@ -1,21 +1,18 @@
-import type { Log } from '../chain/eth/types.js'
-import { leadingZeros } from '../lib/bytes.js'
 import { bucketBits, bucketOf, fingerprintOf } from './bucket.js'
-import { KEY_BITS, type KeyHasher } from './keyHash.js'
-import { CHUNK_LOGS } from './postings.js'
+import { KEY_BITS } from './keyHash.js'
+import { CHUNK_SIZE } from './postings.js'
 
-/** Position of the keys that say how many topics a log has at least: their value is that number. */
-export const PRESENCE_POSITION = 5
-
-/** Told of each key: the hash, the positions [from, to) of its logs in `positions`, ascending. */
+/** Told of each key: the hash, the positions [from, to) of its items in `positions`, ascending. */
 export type KeyVisitor = (high: number, low: number, positions: Uint16Array, from: number, to: number) => void
 
-/** The keys of one chunk's logs as they are added. Memory: 8 MB, and 8 bytes a key beyond what that holds. */
+/** The keys of one chunk's items as they are added. Memory: 8 MB, and 8 bytes a key beyond what that holds. */
 export interface ChunkBuilder {
-  /** Logs added so far. */
+  /** Items added so far. */
   readonly count: number
-  /** Takes the address, the topics, and how many topics there are. */
-  add(log: Pick<Log, 'address' | 'topics'>): void
+  /** Adds a key of the item under way. */
+  addKey(high: number, low: number): void
+  /** Ends the item: the keys that follow are of the next. */
+  endItem(): void
   /** Calls `visit` for each key in a bucket of level 0, in the order of its hash. */
   visitBucket(bucket: number, visit: KeyVisitor): void
   /** Calls `visit` for each key in the order of its hash. */
@@ -26,22 +23,18 @@ export interface ChunkBuilder {
 const BITS = bucketBits(0)
 const FIRST_CAPACITY = 1024
 // An entry is a key and a position in one number below 2^48, so that sorting numbers sorts both.
-const POSITIONS = CHUNK_LOGS
+const POSITIONS = CHUNK_SIZE
 const LOW_VALUES = 2 ** (KEY_BITS - 32)
 const BUCKETS = 2 ** BITS
 
 /** A builder for chunks, to be used again and again. Keys lie by bucket from the first: sorting a bucket is cheap, and
  *  a chunk can be sealed in slices. */
-export function createChunkBuilder(hasher: KeyHasher): ChunkBuilder {
+export function createChunkBuilder(): ChunkBuilder {
   const buckets = Array.from({ length: BUCKETS }, () => new Float64Array(FIRST_CAPACITY))
   const sizes = new Uint32Array(BUCKETS)
-  const positions = new Uint16Array(CHUNK_LOGS)
-  const presence = [1, 2, 3, 4].map((topics) => {
-    hasher.hashId(PRESENCE_POSITION, topics)
-    return { high: hasher.high, low: hasher.low }
-  })
+  const positions = new Uint16Array(CHUNK_SIZE)
   let count = 0
-  const push = (high: number, low: number) => {
+  const addKey = (high: number, low: number) => {
     const bucket = bucketOf(high, BITS)
     const size = sizes[bucket]
     if (size === buckets[bucket].length) buckets[bucket] = grow(buckets[bucket])
@@ -63,14 +56,8 @@ export function createChunkBuilder(hasher: KeyHasher): ChunkBuilder {
     get count() {
       return count
     },
-    add: ({ address, topics }) => {
-      hasher.hashBytes(0, address)
-      push(hasher.high, hasher.low)
-      for (let i = 0; i < topics.length; i++) {
-        hasher.hashBytes(i + 1, topics[i], leadingZeros(topics[i]))
-        push(hasher.high, hasher.low)
-        push(presence[i].high, presence[i].low)
-      }
+    addKey,
+    endItem: () => {
       count++
     },
     visitBucket,

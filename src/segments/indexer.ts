@@ -1,0 +1,157 @@
+import { type ChunkBuilder, createChunkBuilder } from './chunkBuilder.js'
+import { createMergeJob, findMergeable, type MergeJob } from './merge.js'
+import { chunksOf, type SegmentStore, sealedChunks } from './segmentStore.js'
+import { createSealJob, type SealJob } from './segmentWriter.js'
+
+/** What is indexed, as its rows have it. */
+export interface StoredItems<Item> {
+  /** How many there are: ids begin with 0 and are dense. */
+  count(): number
+  /** Those with ids [from, to) in their order. */
+  read(from: number, to: number): Iterable<Item>
+}
+
+/** Adds all keys of an item to a builder, and ends it. */
+export type KeyAdder<Item> = (item: Item, builder: ChunkBuilder) => void
+
+/** What an index is made of. */
+export interface IndexParts<Item> {
+  store: SegmentStore
+  stored: StoredItems<Item>
+  addKeys: KeyAdder<Item>
+  /** A chunk has 2^chunkBits items. */
+  chunkBits: number
+}
+
+/** The writer of an index. Everything takes effect with the transaction that the caller is in. */
+export interface SegmentIndexer<Item> {
+  /** Takes the items of a stored block, in their order and right after those taken before. A chunk that becomes full is
+   *  sealed by `work`; only when the next one is full before that, on the spot. */
+  add(items: readonly Item[]): void
+  /** True when there are rows for a full chunk that is not sealed, as in a database made before there was an index. */
+  isBehind(): boolean
+  /** Seals the full chunk, merges segments and deletes what was merged, for about `budgetMs`; true when there is more
+   *  to do. */
+  work(budgetMs: number): boolean
+  /** Makes the index that of the first `count` items, after the rows of later ones were deleted. */
+  truncate(count: number): void
+  /** Drops all segments, and whatever rows lie in the index without one: every item is in the tail then. */
+  drop(): void
+  /** Seals the next chunk that is full of stored items, or what is left of one, in about 0.3 s; false when there is
+   *  none. */
+  sealNext(): boolean
+  /** Forgets what lies in memory: to be called after a rollback. */
+  forget(): void
+}
+
+// Rows deleted at a time between two looks at the clock.
+const DELETE_ROWS = 200
+
+/** The indexer of a database opened for writing. What an earlier process left unfinished is given up and begun again. */
+export function createSegmentIndexer<Item>(parts: IndexParts<Item>): SegmentIndexer<Item> {
+  const { store, stored, addKeys } = parts
+  const chunkSize = 2 ** parts.chunkBits
+  /** Of the chunk that fills, and of the one before while it is sealed. */
+  let builder = createChunkBuilder()
+  let spare: ChunkBuilder | undefined
+  let nextChunk: number | undefined
+  let sealing: SealJob | undefined
+  let job: MergeJob | undefined
+
+  const begin = (): number => {
+    for (const { id } of store.segments('building')) store.setState(id, 'dropped')
+    sealing = undefined
+    job = undefined
+    builder.clear()
+    return sealedChunks(store.segments('live'))
+  }
+  const finishSealing = () => {
+    while (sealing?.step());
+    sealing = undefined
+  }
+  const sealFull = (chunk: number): number => {
+    if (builder.count < chunkSize) return chunk
+    finishSealing()
+    sealing = createSealJob(store, chunk, builder)
+    spare ??= createChunkBuilder()
+    ;[builder, spare] = [spare, builder]
+    builder.clear()
+    return chunk + 1
+  }
+  /** Takes the rows that no segment covers, up to `end`, as far as they are not taken. */
+  const catchUp = (end: number) => {
+    nextChunk ??= begin()
+    let from = nextChunk * chunkSize + builder.count
+    while (from < end) {
+      const to = Math.min(end, (nextChunk + 1) * chunkSize)
+      for (const item of stored.read(from, to)) addKeys(item, builder)
+      nextChunk = sealFull(nextChunk)
+      from = to
+    }
+  }
+  /** One step of what is to be done first; false when there is nothing. */
+  const step = (): boolean => {
+    if (sealing) {
+      if (!sealing.step()) sealing = undefined
+      return true
+    }
+    const [dropped] = job ? [] : store.segments('dropped')
+    if (dropped) {
+      store.deleteRows(dropped.id, DELETE_ROWS)
+      return true
+    }
+    const sources = job ? undefined : findMergeable(store.segments('live'))
+    if (!job && !sources) return false
+    job ??= createMergeJob(store, sources!)
+    if (!job.step()) job = undefined
+    return true
+  }
+  return {
+    add: (items) => {
+      // The rows are stored already: what is before them is caught up with first.
+      catchUp(stored.count() - items.length)
+      for (const item of items) {
+        addKeys(item, builder)
+        nextChunk = sealFull(nextChunk!)
+      }
+    },
+    isBehind: () => stored.count() - sealedChunks(store.segments('live')) * chunkSize >= chunkSize,
+    work: (budgetMs) => {
+      const end = performance.now() + budgetMs
+      while (step()) if (performance.now() > end) return true
+      return false
+    },
+    truncate: (count) => {
+      const kept = Math.floor(count / chunkSize)
+      for (const segment of store.segments('live')) {
+        if (segment.firstChunk + chunksOf(segment.level) > kept) store.setState(segment.id, 'dropped')
+      }
+      nextChunk = undefined
+      catchUp(count)
+    },
+    drop: () => {
+      for (const state of ['live', 'building'] as const) {
+        for (const { id } of store.segments(state)) store.setState(id, 'dropped')
+      }
+      store.dropStrayRows()
+      nextChunk = undefined
+    },
+    sealNext: () => {
+      nextChunk ??= begin()
+      if (sealing) {
+        finishSealing()
+        return true
+      }
+      const end = (nextChunk + 1) * chunkSize
+      if (end > stored.count()) return false
+      catchUp(end)
+      finishSealing()
+      return true
+    },
+    forget: () => {
+      nextChunk = undefined
+      sealing = undefined
+      job = undefined
+    },
+  }
+}
