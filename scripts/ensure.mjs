@@ -60,7 +60,7 @@ function compile(outDir, folders, args) {
 
 function listSources(folder) {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
     .sort()
     .map((name) => join(folder, name))
 }

@@ -2,16 +2,16 @@ import type { LogIndexer } from '../../src/logs/indexer.js'
 import { CHUNK_SIZE } from '../../src/segments/postings.js'
 import type { ChainWriter } from '../../src/store/chainWriter.js'
 import type { BenchBlock } from './blocks.js'
-import { type OrdinaryLogs, ordinaryRows } from './ordinary.js'
+import type { LogStore } from './store.js'
 
-/** The chain under way into both stores. */
+/** The chain under way into all stores. */
 export interface Loading {
   blocks: Iterator<BenchBlock>
   writer: ChainWriter
   indexer: LogIndexer
-  ordinary: OrdinaryLogs
-  /** The writer of a third store, which gets the same blocks, transactions and receipts without logs: what they cost. */
+  /** The writer of another store, which gets the same blocks, transactions and receipts without logs: what they cost. */
   bare: ChainWriter
+  others: readonly LogStore[]
 }
 
 /** How long each store took for the same logs; making them is not counted. */
@@ -20,29 +20,28 @@ export interface BulkLoad {
   blocks: number
   /** With blocks, transactions and receipts. */
   cairnMs: number
-  /** Of it, for blocks, transactions and receipts, which the ordinary design does not get. */
+  /** Of it, for blocks, transactions and receipts, which the others do not get. */
   bareMs: number
-  ordinaryMs: number
+  othersMs: { [store: string]: number }
 }
 
 /** Times of single blocks, in milliseconds. */
 export interface TipBlocks {
   cairnMs: number[]
   bareMs: number[]
-  ordinaryMs: number[]
+  othersMs: { [store: string]: number[] }
+  /** Whether a merge was under way to the end. */
+  merging: boolean
 }
 
-// As many blocks per transaction in both stores: about 50,000 logs, less than an import's second.
+// As many blocks per transaction in all stores: about 50,000 logs, less than an import's second.
 const BATCH_BLOCKS = 200
 
-/** Loads at least `count` logs into both. Merges that are due near the end are left undone, for `loadTip` to meet. */
-export function loadBulk(
-  loading: Loading,
-  count: number,
-  report: (done: BulkLoad & { head: BenchBlock }) => void,
-): BulkLoad {
-  const { writer, indexer, ordinary } = loading
-  const load: BulkLoad = { logs: 0, blocks: 0, cairnMs: 0, bareMs: 0, ordinaryMs: 0 }
+/** Loads at least `count` logs into all. Merges that are due near the end are left undone, for `loadTip` to meet. */
+export async function loadBulk(loading: Loading, count: number, report: (done: BulkLoad) => void): Promise<BulkLoad> {
+  const { writer, indexer, others } = loading
+  const zero = Object.fromEntries(others.map(({ name }) => [name, 0]))
+  const load: BulkLoad = { logs: 0, blocks: 0, cairnMs: 0, bareMs: 0, othersMs: zero }
   const mergeUntil = count - Math.min(count / 2, 9 * CHUNK_SIZE)
   while (load.logs < count) {
     const batch = take(loading, BATCH_BLOCKS, count - load.logs)
@@ -53,25 +52,20 @@ export function loadBulk(
       writer.commit()
     })
     load.bareMs += timeBare(loading, batch)
-    const rows = batch.flatMap(ordinaryRows)
-    load.ordinaryMs += time(() => ordinary.insert(rows))
-    load.logs += rows.length
+    for (const other of others) load.othersMs[other.name] += await timeStore(other, batch)
+    load.logs += batch.reduce((sum, { logs }) => sum + logs.length, 0)
     load.blocks += batch.length
-    report({ ...load, head: batch[batch.length - 1] })
+    report(load)
   }
   return load
 }
 
-/** Stores `count` blocks in both, each in a transaction of its own; with a budget, the index merges on for so long
- *  between them. @returns also whether a merge was under way to the end. */
-export function loadTip(loading: Loading, count: number, mergeBudgetMs?: number): TipBlocks & { merging: boolean } {
-  const { writer, indexer, ordinary } = loading
-  const times: TipBlocks & { merging: boolean } = {
-    cairnMs: [],
-    bareMs: [],
-    ordinaryMs: [],
-    merging: mergeBudgetMs !== undefined,
-  }
+/** Stores `count` blocks in all, each in a transaction of its own; with a budget, the index merges on for so long
+ *  between them. */
+export async function loadTip(loading: Loading, count: number, mergeBudgetMs?: number): Promise<TipBlocks> {
+  const { writer, indexer, others } = loading
+  const othersMs = Object.fromEntries(others.map(({ name }) => [name, [] as number[]]))
+  const times: TipBlocks = { cairnMs: [], bareMs: [], othersMs, merging: mergeBudgetMs !== undefined }
   for (const made of take(loading, count)) {
     times.cairnMs.push(
       time(() => {
@@ -81,8 +75,7 @@ export function loadTip(loading: Loading, count: number, mergeBudgetMs?: number)
       }),
     )
     times.bareMs.push(timeBare(loading, [made]))
-    const rows = ordinaryRows(made)
-    times.ordinaryMs.push(time(() => ordinary.insert(rows)))
+    for (const other of others) othersMs[other.name].push(await timeStore(other, [made]))
     if (mergeBudgetMs === undefined) continue
     writer.begin()
     times.merging &&= indexer.work(mergeBudgetMs)
@@ -127,6 +120,13 @@ function take({ blocks }: Loading, count: number, logs = Number.POSITIVE_INFINIT
     taken += made.logs.length
   }
   return batch
+}
+
+async function timeStore(store: LogStore, blocks: readonly BenchBlock[]): Promise<number> {
+  const insert = store.stage(blocks)
+  const started = performance.now()
+  await insert()
+  return performance.now() - started
 }
 
 function time(work: () => void): number {

@@ -1,6 +1,6 @@
-import { Agent, request } from 'node:http'
-import type { OrdinaryLogs } from './ordinary.js'
+import { type BenchClient, countResults, quantile, toFilter } from './client.js'
 import type { Question, Shape } from './shapes.js'
+import type { LogStore } from './store.js'
 
 /** What was measured of a shape, in milliseconds. */
 export interface ShapeResult {
@@ -11,104 +11,74 @@ export interface ShapeResult {
   p50Ms: number
   p99Ms: number
   maxMs: number
-  ordinaryP50Ms: number
-  peers: Record<string, never>
+  /** Null when the ordinary design was left out. */
+  ordinaryP50Ms: number | null
+  /** p50 of each other store. That of anvil is for fewer logs: see `peers.anvil` of the report. */
+  peers: { [name: string]: number }
 }
 
-/** A client that has one request under way at a time on one connection. */
-export interface BenchClient {
-  /** The time from sending to the last byte of the answer, and the answer. */
-  getLogs(filter: unknown): Promise<{ ms: number; body: Buffer }>
-  close(): void
-}
+/** The hash of a block, as hex. */
+export type HashOf = (blockNumber: number) => string | Promise<string>
 
-const RUNS = 30
-const ORDINARY_RUNS = 9
-// Per shape: the slow ones of the ordinary design take seconds each.
-const ORDINARY_BUDGET_MS = 2_500
-const TOO_MANY = 10_001
+// Per shape and store: some questions take the others seconds each.
+const STORE_RUNS: { [store: string]: number } = { ordinary: 9 }
+const PEER_RUNS = 5
+const STORE_BUDGET_MS = 2_500
 
-/** Asks the questions of a shape of both stores and requires that both find as many logs.
+/** Asks the questions of a shape of all stores and requires that they find as many logs.
  *  @throws Error when they do not, or for an error other than that of too many logs. */
 export async function measureShape(
   shape: Shape,
-  {
-    client,
-    ordinary,
-    hashOf,
-  }: { client: BenchClient; ordinary: OrdinaryLogs; hashOf: (blockNumber: number) => string },
+  { client, hashOf, others, runs }: { client: BenchClient; hashOf: HashOf; others: readonly LogStore[]; runs: number },
 ): Promise<ShapeResult> {
-  const ask = (question: Question) => client.getLogs(toFilter(question, shape.byHash ? hashOf : undefined))
-  const first = await ask(shape.question(0))
-  const results = countResults(first.body)
-  const times: number[] = []
-  for (let n = 1; n <= RUNS; n++) {
-    const { ms, body } = await ask(shape.question(n))
-    if (body.includes('"error"')) countResults(body)
-    times.push(ms)
+  const { results, times } = await askOverHttp(shape, { client, hashOf, runs })
+  const p50s: { [store: string]: number } = {}
+  for (const store of others) {
+    const expected = await store.find(shape.question(0))
+    if (expected !== results) throw new Error(`${shape.name}: ${results} results, ${store.name} has ${expected}`)
+    p50s[store.name] = quantile(await askStore(store, shape, runs), 0.5)
   }
-  const expected = ordinary.find(shape.question(0)).length
-  if (expected !== results) throw new Error(`${shape.name}: ${results} results, the ordinary design has ${expected}`)
-  const ordinaryTimes: number[] = []
-  const started = performance.now()
-  for (let n = 1; n <= ORDINARY_RUNS; n++) {
-    const asked = performance.now()
-    ordinary.find(shape.question(n))
-    ordinaryTimes.push(performance.now() - asked)
-    if (performance.now() - started > ORDINARY_BUDGET_MS) break
-  }
+  const { ordinary = null, ...peers } = p50s
   return {
     name: shape.name,
-    selective: shape.selective === true,
+    selective: shape.kind === 'selective',
     results,
     p50Ms: quantile(times, 0.5),
     p99Ms: quantile(times, 0.99),
     maxMs: quantile(times, 1),
-    ordinaryP50Ms: quantile(ordinaryTimes, 0.5),
-    peers: {},
+    ordinaryP50Ms: ordinary,
+    peers,
   }
 }
 
-/** A client of the server at `url`. */
-export function openClient(url: string): BenchClient {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const getLogs: BenchClient['getLogs'] = (filter) => {
-    const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: [filter] })
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }
-    return new Promise((resolve, reject) => {
-      const started = performance.now()
-      const sent = request(url, { method: 'POST', agent, headers }, (response) => {
-        const chunks: Buffer[] = []
-        response.on('data', (chunk: Buffer) => void chunks.push(chunk))
-        response.on('end', () => resolve({ ms: performance.now() - started, body: Buffer.concat(chunks) }))
-        response.on('error', reject)
-      })
-      sent.on('error', reject)
-      sent.end(text)
-    })
+/** Logs in the answer to question 0, and the times of questions 1 to `runs`, in milliseconds; fewer when `budgetMs` is
+ *  used up. */
+export async function askOverHttp(
+  shape: Shape,
+  { client, hashOf, runs, budgetMs }: { client: BenchClient; hashOf: HashOf; runs: number; budgetMs?: number },
+): Promise<{ results: number; times: number[] }> {
+  const ask = async (question: Question) =>
+    client.getLogs(toFilter(question, shape.byHash && (await hashOf(question.fromBlock))))
+  const results = countResults((await ask(shape.question(0))).body)
+  const times: number[] = []
+  const started = performance.now()
+  for (let n = 1; n <= runs; n++) {
+    const { ms, body } = await ask(shape.question(n))
+    if (body.includes('"error"')) countResults(body)
+    times.push(ms)
+    if (budgetMs !== undefined && performance.now() - started > budgetMs) break
   }
-  return { getLogs, close: () => agent.destroy() }
+  return { results, times }
 }
 
-/** The value below which that share of the values lies: the nearest rank. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]
-}
-
-function toFilter({ fromBlock, toBlock, address, topics }: Question, hashOf?: (blockNumber: number) => string) {
-  const range = hashOf
-    ? { blockHash: hashOf(fromBlock) }
-    : { fromBlock: `0x${fromBlock.toString(16)}`, toBlock: `0x${toBlock.toString(16)}` }
-  return { ...range, address, topics }
-}
-
-function countResults(body: Buffer): number {
-  const { result, error } = JSON.parse(body.toString()) as {
-    result?: unknown[]
-    error?: { code: number; message: string }
+async function askStore(store: LogStore, shape: Shape, runs: number): Promise<number[]> {
+  const times: number[] = []
+  const started = performance.now()
+  for (let n = 1; n <= Math.min(runs, STORE_RUNS[store.name] ?? PEER_RUNS); n++) {
+    const asked = performance.now()
+    await store.find(shape.question(n))
+    times.push(performance.now() - asked)
+    if (performance.now() - started > STORE_BUDGET_MS) break
   }
-  if (result !== undefined) return result.length
-  if (error?.message === 'query returned more than 10000 results') return TOO_MANY
-  throw new Error(`eth_getLogs: ${error?.code} ${error?.message}`)
+  return times
 }

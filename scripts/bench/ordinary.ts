@@ -3,20 +3,44 @@ import { formatData } from '../../src/lib/hex.js'
 import type { Database } from '../../src/store/open.js'
 import type { BenchBlock } from './blocks.js'
 import type { Question } from './shapes.js'
+import { measureOrdinaryBytes } from './size.js'
+import type { LogStore } from './store.js'
 
-/** The logs as an ordinary indexer keeps them: hex TEXT columns with a B-tree on each that filters name. Only logs: what
- *  such an indexer holds of blocks and transactions beside them is left out, in its favour. */
-export interface OrdinaryLogs {
-  readonly db: Database
-  /** Inserts rows of `ordinaryRows` in one transaction. */
-  insert(rows: readonly unknown[][]): void
-  /** Rows that the filter wants, in the order of the chain, at most 10,001. */
-  find(question: Question): unknown[]
-  close(): void
+/** The ordinary design as a store: it answers at once. */
+export interface OrdinaryLogs extends LogStore {
+  find(question: Question): number
 }
 
-/** Makes the database at `path`, with the pragmas that ours has. */
+/** The logs as an ordinary indexer keeps them: hex TEXT columns with a B-tree on each that filters name. Only logs: what
+ *  such an indexer holds of blocks and transactions beside them is left out, in its favour. The database at `path` is
+ *  made when it is not there, with the pragmas that ours has. */
 export function openOrdinary(path: string): OrdinaryLogs {
+  const db = openTable(path)
+  const insertRow = db.prepare('INSERT INTO logs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const insert = db.transaction((rows: readonly unknown[][]) => {
+    for (const row of rows) insertRow.run(...row)
+  })
+  return {
+    name: 'ordinary',
+    stage: (blocks) => {
+      const rows = blocks.flatMap(ordinaryRows)
+      return () => insert(rows)
+    },
+    finish: () => {
+      db.pragma('analysis_limit = 1000')
+      db.exec('ANALYZE')
+      db.pragma('wal_checkpoint(TRUNCATE)')
+    },
+    find: (question) => {
+      const { sql, values } = toSql(question)
+      return db.prepare(sql).raw().all(values).length
+    },
+    bytesPerLog: () => measureOrdinaryBytes(db),
+    close: () => void db.close(),
+  }
+}
+
+function openTable(path: string): Database {
   const db = new SqliteDatabase(path)
   for (const pragma of [
     'mmap_size = 2147483648',
@@ -29,30 +53,18 @@ export function openOrdinary(path: string): OrdinaryLogs {
     db.pragma(pragma)
   }
   db.exec(`
-    CREATE TABLE logs (
+    CREATE TABLE IF NOT EXISTS logs (
       block_number INTEGER NOT NULL, log_index INTEGER NOT NULL, block_hash TEXT NOT NULL,
       transaction_hash TEXT NOT NULL, transaction_index INTEGER NOT NULL, address TEXT NOT NULL,
       topic0 TEXT, topic1 TEXT, topic2 TEXT, topic3 TEXT, data TEXT NOT NULL,
       PRIMARY KEY (block_number, log_index)
     );
-    CREATE INDEX logs_address ON logs (address);
-    CREATE INDEX logs_topic0 ON logs (topic0);
-    CREATE INDEX logs_topic1 ON logs (topic1);
-    CREATE INDEX logs_topic2 ON logs (topic2);
-    CREATE INDEX logs_topic3 ON logs (topic3);`)
-  const insertRow = db.prepare('INSERT INTO logs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  const insert = db.transaction((rows: readonly unknown[][]) => {
-    for (const row of rows) insertRow.run(...row)
-  })
-  return {
-    db,
-    insert,
-    find: (question) => {
-      const { sql, values } = toSql(question)
-      return db.prepare(sql).raw().all(values)
-    },
-    close: () => void db.close(),
-  }
+    CREATE INDEX IF NOT EXISTS logs_address ON logs (address);
+    CREATE INDEX IF NOT EXISTS logs_topic0 ON logs (topic0);
+    CREATE INDEX IF NOT EXISTS logs_topic1 ON logs (topic1);
+    CREATE INDEX IF NOT EXISTS logs_topic2 ON logs (topic2);
+    CREATE INDEX IF NOT EXISTS logs_topic3 ON logs (topic3);`)
+  return db
 }
 
 /** The rows of a block's logs. Such an indexer gets hex from its node: making it here is no part of its time. */

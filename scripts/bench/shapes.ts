@@ -1,5 +1,6 @@
 import { formatData } from '../../src/lib/hex.js'
 import { bytesOf, createRandom, EVENTS, type LogChain, topicOf } from './logChain.js'
+import type { ShapeParameters } from './parameters.js'
 
 /** A filter as JSON has it, its range in numbers. */
 export interface Question {
@@ -9,33 +10,32 @@ export interface Question {
   topics?: (string[] | null)[]
 }
 
+/** Kinds of shapes. `selective`: few logs match, and no long list hides them: what must be answered at once. `large`:
+ *  thousands of results. `refused`: too many. `list`: a thousand values and more. */
+export type ShapeKind = 'selective' | 'other' | 'large' | 'refused' | 'list'
+
 /** A named kind of filter. */
 export interface Shape {
   name: string
-  /** Few logs match, and a popular key or a long list does not hide them: what must be answered at once. */
-  selective?: true
+  kind: ShapeKind
   /** The whole range is asked for by the hash of its one block. */
   byHash?: true
   /** The n-th question of the shape. Each differs a little from the others, so that no answer can be remembered. */
   question(n: number): Question
 }
 
-/** What the shapes are made from. */
-export interface ShapeSource {
+/** What the shapes are made from: the chain, and what is known of it once it is stored. */
+export interface ShapeSource extends ShapeParameters {
   chain: LogChain
   seed: number
-  head: number
-  /** How many logs have the topic 1. */
-  countTopic1(topic: string): number
-  /** How many logs of the contract each of its blocks has, in order. */
-  blockCounts(address: string): { block: number; count: number }[]
 }
 
-const MAX_LOGS = 10_000
+/** The shape with as many results as an answer may have. */
+export const TEN_THOUSAND = 'exactly 10,000 results'
 
 /** The shapes in the order of the report. */
 export function makeShapes(source: ShapeSource): Shape[] {
-  const { chain, head } = source
+  const { chain, head, exact } = source
   const contract = (rank: number) => formatData(chain.contracts[rank])
   const wallet = (rank: number) => formatData(topicOf(chain.holder(rank)))
   const list = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
@@ -64,131 +64,130 @@ export function makeShapes(source: ShapeSource): Shape[] {
   const skewedWallets = [wallet(0), ...coldWallets(500_000).slice(1)]
   const events = list(1_000, (i) => formatData(chain.signatures[i]))
   const strangerTopics = strangers.slice(0, 1_000).map((address) => `0x${'0'.repeat(24)}${address.slice(2)}`)
-  const scattered = wallet(scatteredRank(source, wallet))
-  const exact = exactRange(source, contract)
+  const scattered = wallet(source.scatteredRank)
 
   return [
-    { name: 'cold contract', selective: true, question: whole({ address: [contract(29_000)] }) },
-    { name: 'popular contract, narrow range', question: narrow(100, { address: [contract(0)] }) },
-    { name: 'contract that never logged', selective: true, question: whole({ address: [strangers[0]] }) },
-    { name: 'topic that was never logged', selective: true, question: whole({ topics: [null, [strangerTopic]] }) },
+    { name: 'cold contract', kind: 'selective', question: whole({ address: [contract(29_000)] }) },
+    { name: 'popular contract, narrow range', kind: 'large', question: narrow(100, { address: [contract(0)] }) },
+    { name: 'contract that never logged', kind: 'selective', question: whole({ address: [strangers[0]] }) },
+    { name: 'topic that was never logged', kind: 'selective', question: whole({ topics: [null, [strangerTopic]] }) },
     {
       name: 'popular contract and a topic never logged',
-      selective: true,
+      kind: 'selective',
       question: whole({ address: [contract(0)], topics: [null, [strangerTopic]] }),
     },
     {
       name: 'popular contract and popular topic, empty',
-      selective: true,
+      kind: 'selective',
       question: whole({ address: [contract(0)], topics: [[event.swapV2]] }),
     },
     {
       name: 'two popular topics, empty',
-      selective: true,
+      kind: 'selective',
       question: whole({ topics: [[event.deposit], null, [wallet(0)]] }),
     },
-    { name: 'popular pair of wallets', question: whole({ topics: [[event.transfer], [wallet(20)], [wallet(21)]] }) },
+    {
+      name: 'popular pair of wallets',
+      kind: 'other',
+      question: whole({ topics: [[event.transfer], [wallet(20)], [wallet(21)]] }),
+    },
     {
       name: 'token and wallet, in',
-      selective: true,
+      kind: 'selective',
       question: whole({ address: [contract(3)], topics: [[event.transfer], null, [wallet(40)]] }),
     },
     {
       name: 'token and wallet, out',
-      selective: true,
+      kind: 'selective',
       question: whole({ address: [contract(3)], topics: [[event.transfer], [wallet(40)]] }),
     },
-    { name: 'wallet, in', selective: true, question: whole({ topics: [[event.transfer], null, [wallet(3_000)]] }) },
-    { name: 'wallet, out', selective: true, question: whole({ topics: [[event.transfer], [wallet(3_000)]] }) },
-    { name: 'wallet, any event', selective: true, question: whole({ topics: [null, [wallet(3_000)]] }) },
-    { name: 'rare event', selective: true, question: whole({ topics: [[formatData(chain.signatures[1_900])]] }) },
+    { name: 'wallet, in', kind: 'selective', question: whole({ topics: [[event.transfer], null, [wallet(3_000)]] }) },
+    { name: 'wallet, out', kind: 'selective', question: whole({ topics: [[event.transfer], [wallet(3_000)]] }) },
+    { name: 'wallet, any event', kind: 'selective', question: whole({ topics: [null, [wallet(3_000)]] }) },
+    { name: 'rare event', kind: 'selective', question: whole({ topics: [[formatData(chain.signatures[1_900])]] }) },
     {
       name: 'three events of a cold pool',
-      selective: true,
+      kind: 'selective',
       question: whole({ address: [contract(45_000)], topics: [[event.swapV2, event.sync, event.swapV3]] }),
     },
-    { name: 'scattered thousands of results', question: whole({ topics: [null, [scattered]] }) },
+    { name: 'scattered thousands of results', kind: 'large', question: whole({ topics: [null, [scattered]] }) },
     {
-      name: 'exactly 10,000 results',
-      question: (n) => ({ ...exact.range, address: [exact.address, strangers[1_000 + (n % 1_000)]] }),
+      name: TEN_THOUSAND,
+      kind: 'large',
+      question: (n) => ({
+        fromBlock: exact.fromBlock,
+        toBlock: exact.toBlock,
+        address: [exact.address, strangers[1_000 + (n % 1_000)]],
+      }),
     },
-    { name: 'all Transfers (too many)', question: whole({ topics: [[event.transfer]] }) },
-    { name: 'popular contract (too many)', question: whole({ address: [contract(0)] }) },
+    { name: 'all Transfers (too many)', kind: 'refused', question: whole({ topics: [[event.transfer]] }) },
+    { name: 'popular contract (too many)', kind: 'refused', question: whole({ address: [contract(0)] }) },
     {
       name: 'popular contract and its popular topic (too many)',
+      kind: 'refused',
       question: whole({ address: [contract(0)], topics: [[event.transfer]] }),
     },
-    { name: 'everything (too many)', question: whole({}) },
-    { name: 'four topics present (too many)', question: whole({ topics: [null, null, null, null] }) },
+    { name: 'everything (too many)', kind: 'refused', question: whole({}) },
+    { name: 'four topics present (too many)', kind: 'refused', question: whole({ topics: [null, null, null, null] }) },
     {
       name: 'four topics present, of a contract',
+      kind: 'other',
       question: whole({ address: [contract(12)], topics: [null, null, null, null] }),
     },
-    { name: 'four topics present, narrow range', question: narrow(200, { topics: [null, null, null, null] }) },
-    { name: 'everything in 20 blocks', question: narrow(20, {}) },
-    { name: 'one block by number and topic', selective: true, question: narrow(1, { topics: [[event.approval]] }) },
-    { name: 'one block by hash', byHash: true, question: narrow(1, {}) },
-    { name: '1000 cold contracts', question: whole({ address: coldContracts }) },
-    { name: '1000 contracts that never logged', question: whole({ address: strangers.slice(0, 1_000) }) },
+    {
+      name: 'four topics present, narrow range',
+      kind: 'large',
+      question: narrow(200, { topics: [null, null, null, null] }),
+    },
+    { name: 'everything in 20 blocks', kind: 'large', question: narrow(20, {}) },
+    { name: 'one block by number and topic', kind: 'selective', question: narrow(1, { topics: [[event.approval]] }) },
+    { name: 'one block by hash', kind: 'other', byHash: true, question: narrow(1, {}) },
+    { name: '1000 cold contracts', kind: 'list', question: whole({ address: coldContracts }) },
+    { name: '1000 contracts that never logged', kind: 'list', question: whole({ address: strangers.slice(0, 1_000) }) },
     {
       name: '1000 popular contracts and a wallet',
+      kind: 'list',
       question: whole({ address: popularContracts, topics: [null, [wallet(3_000)]] }),
     },
     {
       name: '1000 contracts, one popular, and a wallet',
+      kind: 'list',
       question: whole({ address: skewedContracts, topics: [null, null, [wallet(3_000)]] }),
     },
-    { name: '1000 cold wallets, in', question: whole({ topics: [[event.transfer], null, coldWallets(40_000)] }) },
+    {
+      name: '1000 cold wallets, in',
+      kind: 'list',
+      question: whole({ topics: [[event.transfer], null, coldWallets(40_000)] }),
+    },
     {
       name: '1000 x 3 lists, cold',
+      kind: 'list',
       question: whole({ address: coldContracts, topics: [null, coldWallets(40_000), coldWallets(50_000)] }),
     },
     {
       name: '1000 x 3 lists, one popular in each',
+      kind: 'list',
       question: whole({ address: skewedContracts, topics: [null, skewedWallets, skewedWallets] }),
     },
     {
       name: '1000 x 3 lists, popular',
+      kind: 'list',
       question: whole({ address: popularContracts, topics: [null, popularWallets, popularWallets] }),
     },
     {
       name: '1000 x 4 lists, cold',
+      kind: 'list',
       question: whole({ topics: [events, coldWallets(40_000), coldWallets(50_000), coldWallets(60_000)] }),
     },
     {
       name: '1000 x 5 lists, cold',
+      kind: 'list',
       question: whole({
         address: coldContracts,
         topics: [events, coldWallets(40_000), coldWallets(50_000), strangerTopics],
       }),
     },
   ]
-}
-
-/** The first wallet with no more than 9,500 logs by topic 1, which are scattered over the chain. */
-function scatteredRank({ countTopic1 }: ShapeSource, wallet: (rank: number) => string): number {
-  let rank = 0
-  while (rank < 1_000 && countTopic1(wallet(rank)) > 9_500) rank++
-  return rank
-}
-
-/** A contract and a range in which it has exactly 10,000 logs; on a chain too short for that, all it has. */
-function exactRange(
-  { head, blockCounts }: ShapeSource,
-  contract: (rank: number) => string,
-): { address: string; range: { fromBlock: number; toBlock: number } } {
-  for (let rank = 1; rank < 100; rank++) {
-    const counts = blockCounts(contract(rank))
-    for (let start = 0; start < Math.min(50, counts.length); start++) {
-      let sum = 0
-      let end = start
-      while (end < counts.length && sum < MAX_LOGS) sum += counts[end++].count
-      if (sum < MAX_LOGS) break
-      const range = { fromBlock: counts[start].block, toBlock: counts[end - 1].block }
-      if (sum === MAX_LOGS) return { address: contract(rank), range }
-    }
-  }
-  return { address: contract(1), range: { fromBlock: 0, toBlock: head } }
 }
 
 function mapValues<K extends string, V, W>(

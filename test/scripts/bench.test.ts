@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeBlocks } from '../../scripts/bench/blocks.js'
+import { quantile } from '../../scripts/bench/client.js'
 import { createLogChain } from '../../scripts/bench/logChain.js'
-import { quantile } from '../../scripts/bench/measure.js'
 import { openOrdinary, ordinaryRows } from '../../scripts/bench/ordinary.js'
+import { findExactRange } from '../../scripts/bench/parameters.js'
 import { makeShapes } from '../../scripts/bench/shapes.js'
 
 function firstBlocks(seed: number, count: number) {
@@ -25,9 +26,13 @@ test('a synthetic block has about 250 logs and stands on the one before', () => 
   assert.equal(first.block.transactions.length, first.receipts.length)
 })
 
+function shapesOf(seed: number) {
+  const exact = { address: '0x00', fromBlock: 0, toBlock: 4_000 }
+  return makeShapes({ chain: createLogChain(seed), seed, head: 4_000, scatteredRank: 3, exact })
+}
+
 test('there are at least 27 shapes, each with a name of its own and questions that differ', () => {
-  const chain = createLogChain(7)
-  const shapes = makeShapes({ chain, seed: 7, head: 4_000, countTopic1: () => 0, blockCounts: () => [] })
+  const shapes = shapesOf(7)
   assert.ok(shapes.length >= 27)
   assert.equal(new Set(shapes.map(({ name }) => name)).size, shapes.length)
   for (const { name, question } of shapes) {
@@ -37,14 +42,7 @@ test('there are at least 27 shapes, each with a name of its own and questions th
 })
 
 test('no shape names more than the 5,000 values that a filter may hold', () => {
-  const chain = createLogChain(7)
-  for (const { name, question } of makeShapes({
-    chain,
-    seed: 7,
-    head: 4_000,
-    countTopic1: () => 0,
-    blockCounts: () => [],
-  })) {
+  for (const { name, question } of shapesOf(7)) {
     const { address, topics } = question(0)
     const count = [address, ...(topics ?? [])].reduce((sum, list) => sum + (list?.length ?? 0), 0)
     assert.ok(count <= 5_000, name)
@@ -53,20 +51,30 @@ test('no shape names more than the 5,000 values that a filter may hold', () => {
 
 test('the range of exactly 10,000 results is found by the counts of blocks', () => {
   const counts = Array.from({ length: 4_000 }, (_, i) => ({ block: i * 2, count: i === 0 ? 1 : 3 }))
-  const source = { chain: createLogChain(7), seed: 7, head: 8_000, countTopic1: () => 0, blockCounts: () => counts }
-  const shape = makeShapes(source).find(({ name }) => name === 'exactly 10,000 results')!
-  const { fromBlock, toBlock } = shape.question(0)
-  const inRange = counts.filter(({ block }) => block >= fromBlock && block <= toBlock)
+  const asked: number[] = []
+  const range = findExactRange((rank) => {
+    asked.push(rank)
+    return rank === 1 ? [{ block: 4, count: 10_001 }] : counts
+  })!
+  const inRange = counts.filter(({ block }) => block >= range.fromBlock && block <= range.toBlock)
   assert.equal(
     inRange.reduce((sum, { count }) => sum + count, 0),
     10_000,
+  )
+  assert.deepEqual([range.rank, asked], [2, [1, 2]])
+})
+
+test('there is no range of exactly 10,000 results on a chain that is too short', () => {
+  assert.equal(
+    findExactRange(() => [{ block: 1, count: 9_999 }]),
+    undefined,
   )
 })
 
 test('the ordinary design finds by address, by list and by the presence of topics', () => {
   const ordinary = openOrdinary(':memory:')
   const blocks = firstBlocks(7, 4)
-  ordinary.insert(blocks.flatMap(ordinaryRows))
+  void ordinary.stage(blocks)()
   const all = { fromBlock: 1, toBlock: 2 }
   const inRange = blocks.slice(1, 3).flatMap(({ logs }) => logs)
   const [row] = ordinaryRows(blocks[1])
@@ -75,11 +83,11 @@ test('the ordinary design finds by address, by list and by the presence of topic
     .slice(1, 3)
     .flatMap(ordinaryRows)
     .filter((other) => other[5] === address)
-  assert.equal(ordinary.find(all).length, inRange.length)
-  assert.equal(ordinary.find({ ...all, address: [address, `0x${'00'.repeat(20)}`] }).length, sameAddress.length)
+  assert.equal(ordinary.find(all), inRange.length)
+  assert.equal(ordinary.find({ ...all, address: [address, `0x${'00'.repeat(20)}`] }), sameAddress.length)
   const withTwo = inRange.filter(({ topics }) => topics.length >= 2)
-  assert.equal(ordinary.find({ ...all, topics: [null, null] }).length, withTwo.length)
-  ordinary.close()
+  assert.equal(ordinary.find({ ...all, topics: [null, null] }), withTwo.length)
+  void ordinary.close()
 })
 
 test('a quantile is the value of the nearest rank', () => {

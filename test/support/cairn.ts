@@ -30,8 +30,18 @@ export function spawnCairn(args: readonly string[], env: Environment = {}): Runn
 
 /** Starts Node with the arguments. */
 export function spawnNode(args: readonly string[], env: Environment = {}): Running {
+  return spawnProgram(process.execPath, args, { env })
+}
+
+/** Starts a program, its `CAIRN_…` environment empty but for `env`; as another user where `uid` and `gid` name one. */
+export function spawnProgram(
+  path: string,
+  args: readonly string[],
+  { env = {}, ...identity }: { env?: Environment; uid?: number; gid?: number; cwd?: string } = {},
+): Running {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CAIRN_'))
-  const child = spawn(process.execPath, args, {
+  const child = spawn(path, args, {
+    ...identity,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...Object.fromEntries(inherited), ...env },
   })

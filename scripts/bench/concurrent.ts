@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type BenchClient, countResults, toFilter } from './client.js'
+import type { HashOf } from './measure.js'
+import { type Memory, readMemory, resetPeak } from './memory.js'
+import type { ShapeParameters } from './parameters.js'
+import { type BenchProcess, startProcess } from './process.js'
+import type { ClientsPlan, ClientsResult, Sample } from './processes/clients.js'
+import type { ProbePlan, ProbeResult } from './processes/prober.js'
+import type { Shape } from './shapes.js'
+import type { LogStore } from './store.js'
+
+/** What came of many clients at once. */
+export interface LoadResult extends Omit<ClientsResult, 'samples'> {
+  clients: number
+  /** eth_blockNumber, asked every 5 ms by a process of its own: before, with nothing else going on, and throughout. */
+  blockNumberAtRest: ProbeResult
+  blockNumber: ProbeResult
+  memory: { start: Memory; end: Memory; peakAnonymousMb: number } | null
+  /** Answers that were counted again afterwards, in another store or, without one, by asking the server at rest. */
+  checked: { answers: number; by: string; wrong: Sample[] }
+}
+
+/** What the load is made with. */
+export interface LoadPlan {
+  url: string
+  /** Process of the server. */
+  pid: number
+  seed: number
+  parameters: ShapeParameters
+  shapes: readonly Shape[]
+  hashOf: HashOf
+  clients: number
+  seconds: number
+}
+
+const PROBE_MS = 5
+const REST_MS = 2_000
+const MEMORY_MS = 100
+// Counting again takes the ordinary design seconds for some shapes.
+const CHECK_BUDGET_MS = 60_000
+
+/** Many clients with mixed shapes beside a prober, each kind in a process of its own; then checks a sample of answers. */
+export async function measureLoad(
+  plan: LoadPlan,
+  { client, checker }: { client: BenchClient; checker: LogStore | undefined },
+): Promise<LoadResult> {
+  const { url, pid, seed, parameters, clients, seconds } = plan
+  const probePlan: ProbePlan = { url, everyMs: PROBE_MS }
+  const prober = startProcess<ProbeResult>('prober', probePlan)
+  const clientsPlan: ClientsPlan = { url, seed, parameters, middleHashes: await middleHashes(plan), clients, seconds }
+  let crowd: BenchProcess<ClientsResult | 'begin'> | undefined
+  try {
+    await sleep(Math.min(REST_MS, seconds * 1_000))
+    const blockNumberAtRest = await askProber(prober)
+    resetPeak(pid)
+    const start = readMemory(pid)
+    crowd = startProcess('clients', clientsPlan)
+    await crowd.next()
+    await askProber(prober) // what was asked while the clients started is no part of it
+    const watch = watchMemory(pid)
+    const { samples, ...result } = (await crowd.next()) as ClientsResult
+    const blockNumber = await askProber(prober)
+    const peakAnonymousMb = watch.stop()
+    const end = readMemory(pid)
+    const memory = start && end ? { start, end, peakAnonymousMb } : null
+    const checked = await check(samples, plan, { client, checker })
+    return { clients, ...result, blockNumberAtRest, blockNumber, memory, checked }
+  } finally {
+    prober.kill()
+    crowd?.kill()
+  }
+}
+
+function askProber(prober: BenchProcess<ProbeResult>): Promise<ProbeResult> {
+  prober.send('count')
+  return prober.next()
+}
+
+/** Hashes of the blocks that the questions by hash are about. */
+async function middleHashes({ parameters: { head }, hashOf }: LoadPlan): Promise<string[]> {
+  const middle = Math.floor(head / 2)
+  const hashes: string[] = []
+  for (let number = middle; number <= Math.min(head, middle + 1_000); number++) hashes.push(await hashOf(number))
+  return hashes
+}
+
+function watchMemory(pid: number): { stop(): number } {
+  let peak = 0
+  const look = () => {
+    peak = Math.max(peak, readMemory(pid)?.anonymousMb ?? 0)
+  }
+  const timer = setInterval(look, MEMORY_MS)
+  return {
+    stop: () => {
+      clearInterval(timer)
+      look()
+      return peak
+    },
+  }
+}
+
+/** Counts the sampled answers again until the time for it is used up. */
+async function check(
+  samples: readonly Sample[],
+  { shapes, hashOf }: LoadPlan,
+  { client, checker }: { client: BenchClient; checker: LogStore | undefined },
+): Promise<LoadResult['checked']> {
+  const wrong: Sample[] = []
+  let answers = 0
+  const started = performance.now()
+  for (const sample of samples) {
+    if (performance.now() - started > CHECK_BUDGET_MS) break
+    const shape = shapes.find(({ name }) => name === sample.shape)!
+    const question = shape.question(sample.n)
+    const ask = async () =>
+      countResults((await client.getLogs(toFilter(question, shape.byHash && (await hashOf(question.fromBlock))))).body)
+    const expected = checker ? await checker.find(question) : await ask()
+    if (expected !== sample.results) wrong.push(sample)
+    answers++
+  }
+  return { answers, by: checker?.name ?? 'cairn at rest', wrong }
+}

@@ -1,0 +1,177 @@
+import { Agent } from 'node:http'
+import { countResults, post, quantile, TOO_MANY, toFilter } from '../client.js'
+import { createLogChain, createRandom } from '../logChain.js'
+import type { ShapeParameters } from '../parameters.js'
+import { makeShapes, type Shape, type ShapeKind } from '../shapes.js'
+
+/** What the clients are told. */
+export interface ClientsPlan {
+  url: string
+  seed: number
+  parameters: ShapeParameters
+  /** Hashes of the blocks from the middle of the chain on, for the shape that asks by hash. */
+  middleHashes: string[]
+  clients: number
+  seconds: number
+}
+
+/** Times of one kind of shape, in milliseconds. */
+export interface KindTimes {
+  requests: number
+  p50Ms: number
+  p99Ms: number
+  maxMs: number
+}
+
+/** An answer that was kept to be checked: of question `n` of a shape, with so many logs. */
+export interface Sample {
+  shape: string
+  n: number
+  results: number
+}
+
+/** What the clients did. */
+export interface ClientsResult {
+  requests: number
+  /** From the first request to the last answer. */
+  seconds: number
+  requestsPerSecond: number
+  megabytesPerSecond: number
+  kinds: { [kind: string]: KindTimes }
+  /** Answers that are errors, save the refusal of more than 10,000 results, by message. */
+  errors: { [message: string]: number }
+  /** Requests without a whole answer of their own. */
+  lost: number
+  samples: Sample[]
+}
+
+// What users ask for, roughly: mostly little; the heavy ones are there too.
+const WEIGHTS: { readonly [kind in ShapeKind]: number } = { selective: 55, other: 15, large: 12, refused: 8, list: 10 }
+// Questions of a shape differ by a number below this, so that hardly one is asked twice.
+const VARIANTS = 1_000
+const SAMPLES_PER_SHAPE = 2
+const ANSWER_TIMEOUT_MS = 30_000
+// Above it an answer is looked at from both ends instead of being parsed: these clients share the machine's cores.
+const PARSED_BYTES = 16_384
+
+interface Kept {
+  shape: string
+  n: number
+  body: Buffer
+}
+
+/* Clients that ask all the time, each on a connection of its own, for questions drawn at random but the same for the same
+ * seed. Gets the plan, says 'begin' once it has made the shapes, and in the end what came of it. */
+
+process.once('message', async (plan: ClientsPlan) => {
+  const shapes = makeShapes({ chain: createLogChain(plan.seed), seed: plan.seed, ...plan.parameters })
+  process.send!('begin')
+  const agent = new Agent({ keepAlive: true, maxSockets: plan.clients, timeout: ANSWER_TIMEOUT_MS })
+  const started = performance.now()
+  const record = createRecord()
+  const runClient = async (client: number) => {
+    const random = createRandom(plan.seed * 101 + client)
+    for (let id = 1; performance.now() - started < plan.seconds * 1_000; id++) {
+      const shape = pickShape(shapes, random)
+      const n = Math.floor(random() * VARIANTS)
+      const question = shape.question(n)
+      const middle = Math.floor(plan.parameters.head / 2)
+      const filter = toFilter(question, shape.byHash && plan.middleHashes[question.fromBlock - middle])
+      const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'eth_getLogs', params: [filter] })
+      try {
+        const { ms, body } = await post(plan.url, agent, text)
+        record.answer({ shape, n, id, ms, body, random })
+      } catch (error) {
+        record.lose(error as Error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: plan.clients }, (_, client) => runClient(client)))
+  process.send!(record.result((performance.now() - started) / 1_000))
+  agent.destroy()
+  process.disconnect()
+})
+
+function pickShape(shapes: readonly Shape[], random: () => number): Shape {
+  let left = random() * Object.values(WEIGHTS).reduce((sum, weight) => sum + weight, 0)
+  const kinds = Object.entries(WEIGHTS) as [ShapeKind, number][]
+  const [kind] = kinds.find(([, weight]) => {
+    left -= weight
+    return left < 0
+  })!
+  const ofKind = shapes.filter((shape) => shape.kind === kind)
+  return ofKind[Math.floor(random() * ofKind.length)]
+}
+
+function createRecord() {
+  const times: { [kind: string]: number[] } = {}
+  const errors: { [message: string]: number } = {}
+  const kept = new Map<string, { seen: number; answers: Kept[] }>()
+  let [requests, lost, bytes] = [0, 0, 0]
+  const addError = (message: string) => {
+    errors[message] = (errors[message] ?? 0) + 1
+  }
+  /** Keeps some answers of each shape, each as likely as the others. */
+  const keep = (answer: Kept, random: () => number) => {
+    const held = kept.get(answer.shape) ?? { seen: 0, answers: [] }
+    kept.set(answer.shape, held)
+    const place = held.seen < SAMPLES_PER_SHAPE ? held.seen : Math.floor(random() * (held.seen + 1))
+    held.seen++
+    if (place < SAMPLES_PER_SHAPE) held.answers[place] = answer
+  }
+  return {
+    answer({ shape, n, id, ms, body, random }: Answer): void {
+      requests++
+      bytes += body.length
+      times[shape.kind] ??= []
+      times[shape.kind].push(ms)
+      const fault = findFault(body, id)
+      if (fault === undefined) keep({ shape: shape.name, n, body }, random)
+      else if (fault === 'not whole') lost++
+      else addError(fault)
+    },
+    lose(error: Error): void {
+      requests++
+      lost++
+      addError(error.message)
+    },
+    result(seconds: number): ClientsResult {
+      const kinds = Object.entries(times).map(([kind, values]) => {
+        const [p50Ms, p99Ms, maxMs] = [0.5, 0.99, 1].map((share) => quantile(values, share))
+        return [kind, { requests: values.length, p50Ms, p99Ms, maxMs }] as const
+      })
+      const samples = [...kept.values()].flatMap(({ answers }) =>
+        answers.map(({ shape, n, body }) => ({ shape, n, results: countResults(body) })),
+      )
+      const rates = { requestsPerSecond: requests / seconds, megabytesPerSecond: bytes / 1e6 / seconds }
+      return { requests, seconds, ...rates, kinds: Object.fromEntries(kinds), errors, lost, samples }
+    },
+  }
+}
+
+interface Answer {
+  shape: Shape
+  n: number
+  id: number
+  ms: number
+  body: Buffer
+  random: () => number
+}
+
+/** What is wrong with an answer: `not whole` when it is none to this request, else the message of its error. */
+function findFault(body: Buffer, id: number): string | undefined {
+  const start = `{"jsonrpc":"2.0","id":${id},"result":[`
+  if (body.length > PARSED_BYTES) {
+    const whole =
+      body.toString('latin1', 0, start.length) === start && body.toString('latin1', body.length - 2) === ']}'
+    return whole ? undefined : 'not whole'
+  }
+  try {
+    const { id: answered, result, error } = JSON.parse(body.toString())
+    if (answered !== id) return 'not whole'
+    if (result !== undefined || countResults(body) === TOO_MANY) return undefined
+    return error?.message
+  } catch (error) {
+    return error instanceof SyntaxError ? 'not whole' : (error as Error).message
+  }
+}
