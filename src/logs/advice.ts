@@ -92,7 +92,7 @@ const STEP_WORDS: { readonly [step in LogStep]: string } = {
 function adviseOnBreadth(facts: LogFacts): string[] {
   const { outcome, rows, clauses } = facts
   if (outcome === 'answered' && rows.fetched < MANY_ROWS) return []
-  if (facts.plan === 'none' || facts.plan === 'remembered' || outcome === 'notHeld') return []
+  if (facts.plan === 'none' || outcome === 'notHeld') return []
   const wanted = clauses.some(({ name }) => name === 'address_id')
     ? 'name a topic as well, or a narrower range'
     : 'name a contract, or a narrower range'

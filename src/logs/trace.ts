@@ -19,9 +19,9 @@ export const LOG_STEPS = [
 ] as const
 export type LogStep = (typeof LOG_STEPS)[number]
 
-/** How a query goes about it: `none` when the filter names only values that were never logged, or no block; `remembered`
- *  and `arithmetic` refuse without a look at any log; `rows` reads all logs of the range, `index` the candidates. */
-export type LogPlan = 'none' | 'remembered' | 'arithmetic' | 'rows' | 'index'
+/** How a query goes about it: `none` when the filter names only values that were never logged, or no block; `arithmetic`
+ *  refuses without a look at any log; `rows` reads all logs of the range, `index` the candidates. */
+export type LogPlan = 'none' | 'arithmetic' | 'rows' | 'index'
 
 /** How it ended. `page`: with logs, and maybe more behind them. */
 export type LogOutcome = 'answered' | 'page' | 'tooMany' | 'timeout' | 'notHeld' | 'failed'
