@@ -34,7 +34,6 @@ export function formatExplanationTable(explanation: ExplanationJson): string {
 
 const PLAN_WORDS: { readonly [plan in ExplanationJson['plan']]: string } = {
   none: 'nothing to look at',
-  remembered: 'refused from memory',
   arithmetic: 'refused by counting: all logs of the range are wanted',
   rows: 'all logs of the range are read, without the index',
   index: 'segments and tail of the index, then rows',
