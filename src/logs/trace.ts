@@ -168,16 +168,17 @@ export function createLogTrace(now: () => number = () => performance.now()): Log
     plan: (plan) => {
       facts.plan = plan
     },
-    segment: (segment) => {
-      const entry: SegmentFacts = { ...segment, clauses: [], candidates: 0, ms: 0 }
+    segment: ({ id, level, firstLog, logs }) => {
+      // Not by spreading, which takes 3 µs.
+      const entry: SegmentFacts = { id, level, firstLog, logs, clauses: [], candidates: 0, ms: 0 }
       facts.segments.push(entry)
       open = { segment: entry, since: now() }
     },
     consulted: (clause) => void open?.segment.clauses.push(clause),
     skipped: (order, why) => {
       const clauses = open?.segment.clauses ?? []
-      for (const { name, keys } of order.slice(clauses.length)) {
-        clauses.push({ name, keys: keys.length, found: 0, postings: 0, skipped: why })
+      for (let i = clauses.length; i < order.length; i++) {
+        clauses.push({ name: order[i].name, keys: order[i].keys.length, found: 0, postings: 0, skipped: why })
       }
     },
     segmentDone: (candidates) => {
