@@ -4,7 +4,7 @@ import { formatData } from '../../src/lib/hex.js'
 import { type Running, spawnProgram } from '../../test/support/cairn.js'
 import { dispatcherCode, dispatcherInput, emitterCode } from './anvilCode.js'
 import type { BenchBlock } from './blocks.js'
-import { type BenchClient, openClient } from './client.js'
+import { type BenchClient, makeCall, openClient } from './client.js'
 import { requirePeerPackage } from './peers.js'
 
 /** An anvil that has executed the logs of blocks. Its block n + 1 has what our block n has: block 0 is its genesis. */
@@ -21,6 +21,8 @@ export interface Anvil {
 const CHAIN_ID = 31_337
 const DISPATCHER = `0x${'d1'.repeat(20)}`
 const GAS = 3_000_000
+// Blocks per request when its logs are counted: about 10,000 logs.
+const COUNTED_BLOCKS = 40
 
 /** Starts anvil and has it execute the blocks, which are made anew with each call: as many transactions in each, which
  *  log the same from the same addresses. Their hashes and those of the blocks are its own.
@@ -38,8 +40,9 @@ export async function startAnvil(blocks: () => Iterable<BenchBlock>, directory: 
     const client = openClient(`http://${address}`)
     await askAnvil(client, 'anvil_setLoggingEnabled', [false])
     const started = performance.now()
-    await replay(blocks(), client)
+    const replayed = await replay(blocks(), client)
     const replayMs = performance.now() - started
+    await requireLogs(client, replayed)
     return {
       client,
       version: String(await askAnvil(client, 'web3_clientVersion', [])),
@@ -75,24 +78,46 @@ function makeGenesis(blocks: Iterable<BenchBlock>) {
   }
 }
 
-async function replay(blocks: Iterable<BenchBlock>, client: BenchClient): Promise<void> {
+interface Replayed {
+  blocks: number
+  logs: number
+}
+
+async function replay(blocks: Iterable<BenchBlock>, client: BenchClient): Promise<Replayed> {
   const [from] = (await askAnvil(client, 'eth_accounts', [])) as string[]
+  const replayed: Replayed = { blocks: 0, logs: 0 }
   let nonce = 0
-  for (const { block, receipts } of blocks) {
-    const sends = receipts.map(({ logs }) => {
+  for (const { logs, receipts } of blocks) {
+    const calls = receipts.map(({ logs }) => {
       const data = formatData(dispatcherInput(logs))
       const amounts = { gas: toHex(GAS), gasPrice: '0x0', nonce: toHex(nonce++) }
-      return askAnvil(client, 'eth_sendTransaction', [{ from, to: DISPATCHER, data, ...amounts }])
+      return makeCall('eth_sendTransaction', [{ from, to: DISPATCHER, data, ...amounts }])
     })
-    await Promise.all(sends)
+    const { body } = await client.send(calls)
+    const failed = (JSON.parse(body.toString()) as { error?: { message: string } }[]).find(({ error }) => error)
+    if (failed) throw new Error(`anvil: eth_sendTransaction: ${failed.error?.message}`)
     await askAnvil(client, 'evm_mine', [])
-    process.stderr.write(`\ranvil: ${block.header.number + 1} blocks `)
+    replayed.blocks++
+    replayed.logs += logs.length
+    process.stderr.write(`\ranvil: ${replayed.blocks} blocks `)
   }
   process.stderr.write('\n')
+  return replayed
+}
+
+/** Checks that no transaction failed: anvil must have all the logs. */
+async function requireLogs(client: BenchClient, { blocks, logs }: Replayed): Promise<void> {
+  let found = 0
+  for (let from = 1; from <= blocks; from += COUNTED_BLOCKS) {
+    const to = from + COUNTED_BLOCKS - 1
+    const { body } = await client.getLogs({ fromBlock: toHex(from), toBlock: toHex(Math.min(to, blocks)) })
+    for (let at = body.indexOf('"logIndex"'); at !== -1; at = body.indexOf('"logIndex"', at + 1)) found++
+  }
+  if (found !== logs) throw new Error(`anvil: ${found} logs after executing ${logs}`)
 }
 
 async function askAnvil(client: BenchClient, method: string, params: unknown[]): Promise<unknown> {
-  const { body } = await client.call(method, params)
+  const { body } = await client.send(makeCall(method, params))
   const { result, error } = JSON.parse(body.toString())
   if (error) throw new Error(`anvil: ${method}: ${error.message}`)
   return result

@@ -52,7 +52,7 @@ test('the benchmark measures a small chain, and its databases once more', async 
   assert.equal(again.logs, 10_000)
   assert.equal(again.shapes, undefined)
   assert.equal(again.bytesPerLog, report.bytesPerLog)
-  checkLoad(again, 'cairn at rest')
+  checkLoad(again, 'cairn, in halves')
 })
 
 function checkLoad({ load }: Report, checker: string): void {

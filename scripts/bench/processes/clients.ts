@@ -1,54 +1,11 @@
 import { Agent } from 'node:http'
 import { countResults, post, quantile, TOO_MANY, toFilter } from '../client.js'
 import { createLogChain, createRandom } from '../logChain.js'
-import type { ShapeParameters } from '../parameters.js'
+import { type ClientsPlan, type ClientsResult, variantsOf } from '../plans.js'
 import { makeShapes, type Shape, type ShapeKind } from '../shapes.js'
-
-/** What the clients are told. */
-export interface ClientsPlan {
-  url: string
-  seed: number
-  parameters: ShapeParameters
-  /** Hashes of the blocks from the middle of the chain on, for the shape that asks by hash. */
-  middleHashes: string[]
-  clients: number
-  seconds: number
-}
-
-/** Times of one kind of shape, in milliseconds. */
-export interface KindTimes {
-  requests: number
-  p50Ms: number
-  p99Ms: number
-  maxMs: number
-}
-
-/** An answer that was kept to be checked: of question `n` of a shape, with so many logs. */
-export interface Sample {
-  shape: string
-  n: number
-  results: number
-}
-
-/** What the clients did. */
-export interface ClientsResult {
-  requests: number
-  /** From the first request to the last answer. */
-  seconds: number
-  requestsPerSecond: number
-  megabytesPerSecond: number
-  kinds: { [kind: string]: KindTimes }
-  /** Answers that are errors, save the refusal of more than 10,000 results, by message. */
-  errors: { [message: string]: number }
-  /** Requests without a whole answer of their own. */
-  lost: number
-  samples: Sample[]
-}
 
 // What users ask for, roughly: mostly little; the heavy ones are there too.
 const WEIGHTS: { readonly [kind in ShapeKind]: number } = { selective: 55, other: 15, large: 12, refused: 8, list: 10 }
-// Questions of a shape differ by a number below this, so that hardly one is asked twice.
-const VARIANTS = 1_000
 const SAMPLES_PER_SHAPE = 2
 const ANSWER_TIMEOUT_MS = 30_000
 // Above it an answer is looked at from both ends instead of being parsed: these clients share the machine's cores.
@@ -65,6 +22,7 @@ interface Kept {
 
 process.once('message', async (plan: ClientsPlan) => {
   const shapes = makeShapes({ chain: createLogChain(plan.seed), seed: plan.seed, ...plan.parameters })
+  const variants = variantsOf(plan.parameters)
   process.send!('begin')
   const agent = new Agent({ keepAlive: true, maxSockets: plan.clients, timeout: ANSWER_TIMEOUT_MS })
   const started = performance.now()
@@ -73,7 +31,7 @@ process.once('message', async (plan: ClientsPlan) => {
     const random = createRandom(plan.seed * 101 + client)
     for (let id = 1; performance.now() - started < plan.seconds * 1_000; id++) {
       const shape = pickShape(shapes, random)
-      const n = Math.floor(random() * VARIANTS)
+      const n = variants.first + Math.floor(random() * variants.count)
       const question = shape.question(n)
       const middle = Math.floor(plan.parameters.head / 2)
       const filter = toFilter(question, shape.byHash && plan.middleHashes[question.fromBlock - middle])

@@ -1,21 +1,7 @@
 import { Agent } from 'node:http'
 import { setPriority } from 'node:os'
 import { post, quantile } from '../client.js'
-
-/** What the prober is told. */
-export interface ProbePlan {
-  url: string
-  everyMs: number
-}
-
-/** Times of eth_blockNumber, in milliseconds, since the prober was last asked. */
-export interface ProbeResult {
-  probes: number
-  p50Ms: number
-  p99Ms: number
-  maxMs: number
-  errors: { [message: string]: number }
-}
+import type { ProbePlan, ProbeResult } from '../plans.js'
 
 /* Asks eth_blockNumber at a fixed beat, whether or not the last one was answered: one that waits does not keep the next
  * ones from being asked, and so from being counted. They share a connection unless one is late. A second message ends a
