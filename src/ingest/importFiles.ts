@@ -8,6 +8,7 @@ import type { ChainSource } from '../store/chainSource.js'
 import { createL2Writer } from '../store/l2Writer.js'
 import { type Database, openForWriting } from '../store/open.js'
 import { openWritableChain, type StateMode, type WritableChain } from './chainState.js'
+import type { Checkpoints } from './checkpoints.js'
 import { importL2 } from './l2Import.js'
 import { importBlocks } from './pipeline.js'
 import { CHAIN_RLP, openChainRlp, recogniseChainRlp } from './sources/chainRlp.js'
@@ -30,6 +31,8 @@ export interface ImportOptions {
   /** Recomputes layer-2 block hashes; undefined: they are not checked. */
   l2Verify?: L2VerifyFunction
   l2Network?: L2NetworkName
+  /** Undefined: the writer makes its checkpoints itself. */
+  checkpoints?: Checkpoints
   log: Logger
   showProgress: boolean
   signal?: AbortSignal
@@ -55,6 +58,7 @@ export interface ImportSummary {
 export async function importFiles(options: ImportOptions): Promise<ImportSummary> {
   const files = options.paths.map((path) => ({ path, kind: options.kind ?? recogniseKind(path) }))
   const db = openForWriting(options.datadir)
+  if (options.checkpoints) db.pragma('wal_autocheckpoint = 0')
   const summary = { blocks: 0, skipped: 0, l2Blocks: 0, l2Skipped: 0, l2Verified: 0, interrupted: false }
   try {
     let chain: WritableChain | undefined
@@ -84,7 +88,8 @@ async function importChainFile(
 ): Promise<void> {
   const source = kind === ERA1 ? openEra1(path) : openChainRlp(path)
   const progress = startProgress(options, path, source.totalBlocks)
-  const done = await importBlocks(chain, source, { progress, signal: options.signal })
+  const { signal, checkpoints } = options
+  const done = await importBlocks(chain, source, { progress, signal, checkpoints })
   progress.finish(`head ${chain.reader.head()}`)
   summary.blocks += done.imported
   summary.skipped += done.skipped

@@ -10,6 +10,7 @@ import { formatData } from '../lib/hex.js'
 import type { Progress } from '../lib/progress.js'
 import type { StateChanges } from '../store/chainWriter.js'
 import type { WritableChain } from './chainState.js'
+import type { Checkpoints } from './checkpoints.js'
 import type { BlockSource, RawBlock } from './source.js'
 import { type Ancestors, InvalidBlock, verifyBody, verifyHeader, verifyReceipts, verifyUncles } from './verify.js'
 
@@ -25,6 +26,8 @@ export interface PipelineSummary {
 interface PipelineOptions {
   progress: Progress
   signal?: AbortSignal
+  /** Undefined: the writer makes its checkpoints itself. */
+  checkpoints?: Checkpoints
 }
 
 // A batch is one transaction: at most this many blocks, or this long, so that a kill costs little.
@@ -47,10 +50,10 @@ interface Head {
 export async function importBlocks(
   chain: WritableChain,
   source: BlockSource,
-  { progress, signal }: PipelineOptions,
+  { progress, signal, checkpoints }: PipelineOptions,
 ): Promise<PipelineSummary> {
   const summary: PipelineSummary = { imported: 0, skipped: 0, interrupted: false }
-  const batches = createBatches(chain)
+  const batches = createBatches(chain, checkpoints)
   let head = readHead(chain)
   let breathedMs = performance.now()
   try {
@@ -67,7 +70,7 @@ export async function importBlocks(
         passedOver(raw.block.header.number, raw.block.hash)
       } else {
         const accepted = await acceptBlock(chain, raw, head)
-        batches.add(raw.block, accepted)
+        await batches.add(raw.block, accepted)
         head = { hash: raw.block.hash, header: raw.block.header, totalDifficulty: accepted.totalDifficulty }
         summary.imported++
       }
@@ -81,26 +84,26 @@ export async function importBlocks(
     chain.executor?.discard()
     throw error
   } finally {
-    batches.end()
+    await batches.end()
   }
   progress.update(summary.imported + summary.skipped)
   return summary
 }
 
 /** Blocks gathered into transactions. */
-function createBatches({ writer, indexer }: WritableChain) {
+function createBatches({ writer, indexer }: WritableChain, checkpoints?: Checkpoints) {
   let blocks = 0
   let startedMs = 0
-  const end = () => {
-    if (writer.inTransaction) {
-      indexer.work(Number.POSITIVE_INFINITY)
-      writer.commit()
-    }
+  const end = (): Promise<void> | undefined => {
     blocks = 0
+    if (!writer.inTransaction) return undefined
+    indexer.work(Number.POSITIVE_INFINITY)
+    writer.commit()
+    return checkpoints?.afterCommit()
   }
   return {
     end,
-    add: (block: Block, { receipts, totalDifficulty, changes }: AcceptedBlock) => {
+    add: (block: Block, { receipts, totalDifficulty, changes }: AcceptedBlock): Promise<void> | undefined => {
       if (blocks === 0) {
         writer.begin()
         startedMs = performance.now()
@@ -114,7 +117,7 @@ function createBatches({ writer, indexer }: WritableChain) {
         throw error
       }
       blocks++
-      if (blocks >= BATCH_BLOCKS || performance.now() - startedMs > BATCH_MS) end()
+      return blocks >= BATCH_BLOCKS || performance.now() - startedMs > BATCH_MS ? end() : undefined
     },
   }
 }

@@ -15,10 +15,12 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
   }
   const { importFiles, readGenesisFile } = await import('../../ingest/importFiles.js')
   const { createL2Verifier } = await import('../../workers/l2Verifier.js')
+  const { createCheckpointer } = await import('../../workers/checkpointer.js')
   const stop = new AbortController()
   const onSignal = () => stop.abort()
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
   const verifier = createL2Verifier()
+  const checkpointer = createCheckpointer(config.datadir)
   try {
     const summary = await importFiles({
       datadir: config.datadir,
@@ -28,13 +30,14 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       kind: config.kind,
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
+      checkpoints: checkpointer,
       log: createLogger(config.logLevel),
       showProgress: true,
       signal: stop.signal,
     })
     process.stdout.write(`${formatSummary(summary)}\n`)
   } finally {
-    await verifier.close()
+    await Promise.all([verifier.close(), checkpointer.close()])
   }
   return 0
 }

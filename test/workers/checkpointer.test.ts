@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import SqliteDatabase from 'better-sqlite3'
+import { DATABASE_FILE } from '../../src/store/open.js'
+import { CheckpointFailed, createCheckpointer } from '../../src/workers/checkpointer.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+/** A database in WAL mode whose own checkpoints are off, and a commit of about `pages` pages. */
+function openLogged(directory: string) {
+  const db = new SqliteDatabase(join(directory, DATABASE_FILE))
+  db.pragma('journal_mode = WAL')
+  db.pragma('wal_autocheckpoint = 0')
+  db.exec('CREATE TABLE blobs (data BLOB)')
+  const insert = db.prepare('INSERT INTO blobs VALUES (zeroblob(?))')
+  return { db, commit: (pages: number) => void insert.run(pages * 4096) }
+}
+
+test('what is committed lies in the database file when the writer has waited', async (t) => {
+  const directory = temporaryDirectory(t)
+  const { db, commit } = openLogged(directory)
+  const checkpointer = createCheckpointer(directory, { maxLogPages: 50 })
+  commit(200)
+  await checkpointer.afterCommit()
+  for (let i = 0; i < 200; i++) {
+    commit(20)
+    await checkpointer.afterCommit()
+    await new Promise(setImmediate) // an import lets messages in, too
+  }
+  const path = join(directory, DATABASE_FILE)
+  const logBytes = statSync(`${path}-wal`).size
+  // 4,200 pages went through it: had it not begun anew, it would have 17 MB.
+  assert.ok(logBytes < 600 * 4096, `${logBytes}`)
+  assert.ok(statSync(path).size > 4_000 * 4096)
+  await checkpointer.close()
+  assert.equal(db.prepare('SELECT count(*) FROM blobs').pluck().get(), 201)
+  db.close()
+})
+
+test('a checkpoint that cannot be made is told to the writer', { timeout: 20_000 }, async (t) => {
+  const checkpointer = createCheckpointer(join(temporaryDirectory(t), 'nothing here'))
+  await assert.rejects(async () => {
+    for (;;) {
+      await checkpointer.afterCommit()
+      await new Promise(setImmediate)
+    }
+  }, CheckpointFailed)
+  await checkpointer.close()
+})
