@@ -75,7 +75,7 @@ function formatClauses(clauses: readonly ClauseJson[]): string[] {
 
 /** A line for each clause that a segment was asked about. */
 function formatSegments(segments: readonly SegmentJson[]): string[] {
-  const header = ['', 'level', 'blocks', 'logs', 'clause', 'keys', 'found', 'postings', 'candidates', 'ms']
+  const header = ['id', 'level', 'blocks', 'logs', 'clause', 'keys', 'found', 'postings', 'candidates', 'ms']
   const lines = segments.flatMap(({ id, level, fromBlock, toBlock, logs, clauses, candidates, ms }) =>
     clauses.map(({ member, keys, found, postings, skipped }, i) => [
       ...(i > 0
