@@ -47,4 +47,7 @@ export interface LogIndex {
   /** Candidate ids in the range, the last batch with the end of the range. The filter has a clause, or asks for topics.
    *  To be called inside the snapshot that the rows are read from. @throws DeadlineExceeded */
   candidates(filter: RowFilter, range: IdRange, options: SearchOptions): Iterable<CandidateBatch>
+  /** Does a slice of about 10 ms of what the first search would have to do, when there are `logCount` logs; true when
+   *  there is more. To be called inside a snapshot. */
+  warm(logCount: number): boolean
 }

@@ -116,12 +116,16 @@ export function createLogSource(db: Database): LogSource {
     if (rows.next === undefined) return { matches, scannedTo: filter.toBlock }
     return { matches, nextId: rows.next, scannedTo: blockOf.get(rows.next)! - 1 }
   }
+  const selectLogCount = db
+    .prepare<[], number>('SELECT first_log + n_logs FROM blocks ORDER BY number DESC LIMIT 1')
+    .pluck()
   const snapshot = db.transaction(run)
   const pageSnapshot = db.transaction(runPage)
   return {
     query: (filter, options) => snapshot(normalizeFilter(filter), options),
     page: (filter, options) => pageSnapshot(normalizeFilter(filter), options),
     explain: createLogExplainer(db, run),
+    warm: db.transaction(() => access.index.warm(selectLogCount.get() ?? 0)),
   }
 }
 

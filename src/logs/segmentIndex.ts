@@ -83,7 +83,12 @@ export function createSegmentIndex(db: Database): LogIndex {
     if (facts) facts.candidates = ids.length
     yield* batches(ids, range.to)
   }
-  return { candidates }
+  const warm = (logCount: number): boolean => {
+    settings ??= readIndexSettings(db)
+    const sealedLogs = settings ? sealedChunks(store.segments('live')) * 2 ** settings.chunkBits : 0
+    return tail.warm(sealedLogs, logCount)
+  }
+  return { candidates, warm }
 }
 
 function* batches(ids: number[], end: number): Generator<CandidateBatch> {

@@ -1,3 +1,4 @@
+import { noDeadline } from '../lib/deadline.js'
 import type { Database } from '../store/open.js'
 import type { Clause, IdRange, SearchOptions } from './index.js'
 import type { TailFacts } from './trace.js'
@@ -11,6 +12,8 @@ export interface LogTail {
   refresh(start: number, end: number, options: Pick<SearchOptions, 'deadline'> & { facts?: TailFacts }): void
   /** Ids in the range, which lies in what is held, whose columns meet all clauses by their hashes. */
   scan(clauses: readonly Clause[], minTopics: number, range: IdRange): number[]
+  /** Reads about 10 ms' worth of what is new, as `refresh` does; true when there is more. */
+  warm(start: number, end: number): boolean
 }
 
 type Row = [
@@ -50,6 +53,11 @@ export function createLogTail(db: Database): LogTail {
     end = from
     lastHash = undefined
   }
+  /** What was sealed meanwhile goes; what came after it stays. */
+  const dropBefore = (from: number) => {
+    for (const column of [...columns.cells, columns.topicCount]) column.copyWithin(0, from - start, end - start)
+    start = from
+  }
   const append = (row: Row) => {
     const at = end - start
     if (at === columns.topicCount.length) columns = grow(columns)
@@ -62,18 +70,24 @@ export function createLogTail(db: Database): LogTail {
     columns.topicCount[at] = topic3 !== null ? 4 : topic2 !== null ? 3 : topic1 !== null ? 2 : topic0Id !== null ? 1 : 0
     end++
   }
+  const refresh: LogTail['refresh'] = (from, to, { deadline, facts }) => {
+    const reorganised = lastHash !== undefined && !selectBlockHash.get(end - 1)?.equals(lastHash)
+    if (reorganised || from < start || from > end) reset(from)
+    else if (from > start) dropBefore(from)
+    while (end < to) {
+      deadline.check()
+      const rows = selectRows.all(end, Math.min(end + SLICE, to)) as unknown as Row[]
+      for (const row of rows) append(row)
+      if (facts) facts.loaded += rows.length
+      lastHash = selectBlockHash.get(end - 1)
+    }
+  }
   return {
-    refresh: (from, to, { deadline, facts }) => {
-      const reorganised = lastHash !== undefined && !selectBlockHash.get(end - 1)?.equals(lastHash)
-      if (from !== start || to < end || reorganised) reset(from)
-      if (to === end) return
-      while (end < to) {
-        deadline.check()
-        const rows = selectRows.all(end, Math.min(end + SLICE, to)) as unknown as Row[]
-        for (const row of rows) append(row)
-        if (facts) facts.loaded += rows.length
-        lastHash = selectBlockHash.get(end - 1)
-      }
+    refresh,
+    warm: (from, to) => {
+      const slice = Math.min(to, Math.max(from, end) + SLICE)
+      refresh(from, slice, { deadline: noDeadline })
+      return slice < to
     },
     scan: (clauses, minTopics, { from, to }) => {
       const tests = clauses.map((clause) => ({
