@@ -5,7 +5,9 @@ import {
   type ChunkBitmap,
   type ChunkPostings,
   createBitmap,
+  decodeGaps,
   intersectBitmaps,
+  isBitmap,
   listBitmap,
 } from '../segments/postings.js'
 import type { IdRange } from './index.js'
@@ -35,17 +37,94 @@ export function intersectClauses(
   for (const chunk of chunksIn(driver, range)) {
     const start = chunk * CHUNK_SIZE
     const part = { from: Math.max(range.from - start, 0), to: Math.min(range.to - start, CHUNK_SIZE) }
-    if (driver.big.has(chunk)) intersectDense(driver, others, { chunk, part, scratch }, offsetOf(chunk), out)
-    else intersectSparse(driver, others, { chunk, part, scratch }, offsetOf(chunk), out)
+    intersectChunk([driver, ...others], { chunk, part, scratch }, offsetOf(chunk), out)
   }
   return out
 }
 
-interface ChunkPart {
+interface ChunkPlace {
   chunk: number
   /** Positions in the chunk. */
   part: IdRange
   scratch: readonly [ChunkBitmap, ChunkBitmap]
+}
+
+// Postings of a chunk that are read one by one; more are taken as a bitmap.
+const FEW_POSTINGS = 2_000
+
+function intersectChunk(clauses: readonly ClausePostings[], place: ChunkPlace, offset: number, out: number[]): void {
+  const { chunk, part, scratch } = place
+  const held = clauses.map((clause) => inChunk(clause, chunk)).sort((a, b) => a.atMost - b.atMost)
+  const [driver, ...others] = held
+  if (driver.atMost === 0) return
+  if (driver.atMost <= FEW_POSTINGS) {
+    let positions = listPositions(driver, part)
+    for (const other of others) {
+      if (positions.length === 0) return
+      if (other.atMost <= FEW_POSTINGS) positions = intersectSorted(positions, listPositions(other, part))
+      else {
+        const bytes = bitmapBytes(other, scratch[1])
+        positions = positions.filter((position) => (bytes[position >>> 3] & (1 << (position & 7))) !== 0)
+      }
+    }
+    for (const position of positions) out.push(offset + position)
+    return
+  }
+  const [left, right] = scratch
+  left.set(wordsOf(bitmapBytes(driver, left)))
+  for (const other of others) {
+    if (!intersectBitmaps(left, wordsOf(bitmapBytes(other, right)))) return
+  }
+  listBitmap(left, offset, part.from, part.to, out)
+}
+
+/** What a clause has in a chunk. */
+interface ChunkHolding {
+  /** Those of keys with few postings, as positions in the chunk. */
+  small: Uint32Array
+  chunk: number
+  big: readonly ChunkPostings[]
+  /** No more postings than this. */
+  atMost: number
+}
+
+function inChunk({ small, big }: ClausePostings, chunk: number): ChunkHolding {
+  const own = small.subarray(lowerBound(small, chunk * CHUNK_SIZE), lowerBound(small, (chunk + 1) * CHUNK_SIZE))
+  const postings = big.get(chunk) ?? []
+  // A gap takes a byte or more; a bitmap is only made for more postings than it has bytes.
+  const atMost = postings.reduce((sum, { payload }) => sum + payload.length, own.length)
+  return { small: own, chunk, big: postings, atMost }
+}
+
+/** The positions that lie in the part, ascending, each once. */
+function listPositions({ small, chunk, big }: ChunkHolding, { from, to }: IdRange): number[] {
+  const all: number[] = []
+  for (const position of small) all.push(position - chunk * CHUNK_SIZE)
+  for (const { payload } of big) decodeGaps(payload, 0, payload.length, 0, all)
+  if (big.length + Math.min(small.length, 1) > 1) all.sort((a, b) => a - b)
+  const out: number[] = []
+  for (const position of all) {
+    if (position >= from && position < to && position !== out[out.length - 1]) out.push(position)
+  }
+  return out
+}
+
+/** The bitmap of a holding as bytes: the stored one where that is all there is, otherwise made in `scratch`. */
+function bitmapBytes({ small, chunk, big }: ChunkHolding, scratch: ChunkBitmap): Uint8Array {
+  if (small.length === 0 && big.length === 1 && isBitmap(big[0])) return big[0].payload
+  scratch.fill(0)
+  for (const postings of big) addChunk(postings, scratch)
+  for (const position of small) {
+    const at = position - chunk * CHUNK_SIZE
+    scratch[at >>> 5] |= 1 << (at & 31)
+  }
+  return new Uint8Array(scratch.buffer)
+}
+
+/** The same memory as words where they lie at a multiple of four, else a copy. */
+function wordsOf(bytes: Uint8Array): Uint32Array {
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice()
+  return new Uint32Array(aligned.buffer, aligned.byteOffset, bytes.length / 4)
 }
 
 /** The chunks of the range in which a clause has something, ascending. */
@@ -59,74 +138,6 @@ function chunksIn({ small, big }: ClausePostings, { from, to }: IdRange): number
   const last = (to - 1) >> CHUNK_BITS
   for (const chunk of big.keys()) if (chunk >= from >> CHUNK_BITS && chunk <= last) chunks.add(chunk)
   return Array.from(chunks).sort((a, b) => a - b)
-}
-
-function intersectDense(
-  driver: ClausePostings,
-  others: ClausePostings[],
-  place: ChunkPart,
-  offset: number,
-  out: number[],
-): void {
-  const { chunk, part, scratch } = place
-  const [left, right] = scratch
-  if (others.some((other) => !hasChunk(other, chunk))) return
-  fill(left, driver, chunk)
-  for (const other of others) {
-    fill(right, other, chunk)
-    if (!intersectBitmaps(left, right)) return
-  }
-  listBitmap(left, offset, part.from, part.to, out)
-}
-
-function intersectSparse(
-  driver: ClausePostings,
-  others: ClausePostings[],
-  place: ChunkPart,
-  offset: number,
-  out: number[],
-): void {
-  const { chunk, part, scratch } = place
-  let positions = sliceChunk(driver.small, chunk, part)
-  for (const other of others) {
-    if (positions.length === 0) return
-    if (!other.big.has(chunk)) {
-      positions = intersectSorted(positions, sliceChunk(other.small, chunk, part))
-      continue
-    }
-    const bitmap = scratch[1]
-    fill(bitmap, other, chunk)
-    positions = positions.filter((position) => (bitmap[position >>> 5] & (1 << (position & 31))) !== 0)
-  }
-  for (const position of positions) out.push(offset + position)
-}
-
-function hasChunk({ small, big }: ClausePostings, chunk: number): boolean {
-  if (big.has(chunk)) return true
-  const at = lowerBound(small, chunk * CHUNK_SIZE)
-  return at < small.length && small[at] >> CHUNK_BITS === chunk
-}
-
-/** Makes the bitmap that of the clause in the chunk. */
-function fill(bitmap: ChunkBitmap, { small, big }: ClausePostings, chunk: number): void {
-  bitmap.fill(0)
-  for (const postings of big.get(chunk) ?? []) addChunk(postings, bitmap)
-  const end = (chunk + 1) * CHUNK_SIZE
-  for (let at = lowerBound(small, chunk * CHUNK_SIZE); at < small.length && small[at] < end; at++) {
-    const position = small[at] & (CHUNK_SIZE - 1)
-    bitmap[position >>> 5] |= 1 << (position & 31)
-  }
-}
-
-/** Positions in the chunk, each once, that lie in the part. */
-function sliceChunk(small: Uint32Array, chunk: number, { from, to }: IdRange): number[] {
-  const start = chunk * CHUNK_SIZE
-  const out: number[] = []
-  for (let at = lowerBound(small, start + from); at < small.length && small[at] < start + to; at++) {
-    const position = small[at] - start
-    if (out[out.length - 1] !== position) out.push(position)
-  }
-  return out
 }
 
 function intersectSorted(a: number[], b: number[]): number[] {

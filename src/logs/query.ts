@@ -45,6 +45,8 @@ export interface LogSource {
   page(filter: LogFilter, options: LogPageOptions): LogPage
   /** Runs a query for what it does on its way. */
   explain: LogExplainer
+  /** Does a slice of about 10 ms of what the first query would have to do; true when there is more. */
+  warm(): boolean
 }
 
 export interface LogPageOptions {

@@ -105,6 +105,11 @@ export function createBitmap(): ChunkBitmap {
   return new Uint32Array(BITMAP_WORDS)
 }
 
+/** Whether the payload is a bitmap: bit p of byte p / 8 for each position p, 8 KiB. Otherwise it is gaps. */
+export function isBitmap({ kind }: ChunkPostings): boolean {
+  return kind === KIND_BITMAP
+}
+
 /** Adds the postings of a chunk to a bitmap. */
 export function addChunk({ kind, payload }: ChunkPostings, into: ChunkBitmap): void {
   if (kind === KIND_BITMAP) {

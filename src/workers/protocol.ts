@@ -11,6 +11,8 @@ export interface ReaderData {
   readonly methodsModule: string
   /** Whether to load the EVM before saying `ready`. */
   readonly loadEvm: boolean
+  /** Whether to read the logs that no segment covers beforehand, between requests. */
+  readonly warmLogs: boolean
 }
 
 /** A call for a reader thread. One at a time is under way in a thread. */

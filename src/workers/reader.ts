@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { deadlineBetween } from '../lib/deadline.js'
+import { messageOf } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
 import type { RpcContext } from '../rpc/context.js'
 import { type MethodTable, methodNotFound, runMethod } from '../rpc/dispatch.js'
@@ -16,6 +17,7 @@ const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTa
 if (options.loadEvm) await opened.context.evm.warm()
 port.on('message', (request: ReaderRequest) => void answer(opened, request))
 port.postMessage({ kind: 'ready' } satisfies ReaderMessage)
+if (options.warmLogs) warmLogs(opened)
 
 async function answer({ context }: OpenContext, request: ReaderRequest): Promise<void> {
   const method = METHODS.get(request.method)
@@ -30,6 +32,15 @@ async function answer({ context }: OpenContext, request: ReaderRequest): Promise
   }
   const result = ownBuffer(outcome.result)
   port.postMessage({ kind: 'result', result } satisfies ReaderMessage, [result])
+}
+
+/** A slice at a time, so that a request waits for one slice at most. */
+function warmLogs({ context }: OpenContext): void {
+  try {
+    if (context.logs.warm()) setImmediate(warmLogs, opened)
+  } catch (error) {
+    context.log.warn({ error: messageOf(error) }, 'could not read the newest logs beforehand')
+  }
 }
 
 /** The bytes in a buffer of just their size: a small Buffer is a view into a pool that must not be handed over. */

@@ -25,7 +25,7 @@ export function defaultThreads(): number {
 }
 
 /** Options of a pool. */
-export interface ReaderPoolOptions extends Omit<ReaderData, 'loadEvm'> {
+export interface ReaderPoolOptions extends Omit<ReaderData, 'loadEvm' | 'warmLogs'> {
   readonly scanThreads: number
   readonly evmThreads: number
   readonly log: Logger
@@ -107,6 +107,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       logLevel: options.logLevel,
       methodsModule: options.methodsModule,
       loadEvm: cost !== 'scan',
+      warmLogs: cost !== 'evm',
     }
     const worker = new Worker(new URL('./reader.js', import.meta.url), { workerData })
     const thread: Thread = { worker, cost, ready: false, job: undefined }

@@ -6,7 +6,6 @@ import { TooManyLogs } from '../../src/logs/errors.js'
 import { type LogFilter, normalizeFilter } from '../../src/logs/filter.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
 import { createLogSource, type LogSource } from '../../src/logs/query.js'
-import { createSegmentStore } from '../../src/segments/segmentStore.js'
 import {
   type ClauseName,
   type ConsultedClause,
@@ -15,6 +14,7 @@ import {
   type LogFacts,
   type SegmentFacts,
 } from '../../src/logs/trace.js'
+import { createSegmentStore } from '../../src/segments/segmentStore.js'
 import type { Database } from '../../src/store/open.js'
 import { asPlaced, expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from './randomFilters.js'
 import { numberedBytes, type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
