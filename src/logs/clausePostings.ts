@@ -20,8 +20,6 @@ export interface ClausePostings {
   big: Map<number, ChunkPostings[]>
   /** How many there are, counting a position once for each of its keys. */
   total: number
-  /** Keys of the clause that the segment has. */
-  keys: number
 }
 
 /** Ids of the logs that meet all clauses, in the range of positions, ascending. `offsetOf` gives the id at which a chunk

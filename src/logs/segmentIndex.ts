@@ -1,9 +1,8 @@
 import { trimLeft } from '../lib/bytes.js'
 import type { Deadline } from '../lib/deadline.js'
-import { bucketBits, bucketOf, findInBucket, fingerprintOf } from '../segments/bucket.js'
 import { type IndexSettings, readIndexSettings } from '../segments/indexSettings.js'
 import { createKeyHasher, type KeyHasher } from '../segments/keyHash.js'
-import { CHUNK_BITS, decodeBigPostings, decodeGaps } from '../segments/postings.js'
+import { CHUNK_BITS } from '../segments/postings.js'
 import {
   chunksOf,
   createSegmentStore,
@@ -12,6 +11,7 @@ import {
   sealedChunks,
 } from '../segments/segmentStore.js'
 import type { Database } from '../store/open.js'
+import { type ClauseEntries, findEntries, type HashedKey, readEntries, readingMicroseconds } from './clauseEntries.js'
 import { type ClausePostings, intersectClauses } from './clausePostings.js'
 import type { CandidateBatch, Clause, IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
 import { PRESENCE_POSITION } from './logKeys.js'
@@ -19,12 +19,6 @@ import { createLogTail } from './tail.js'
 import type { ClauseName, LogTrace } from './trace.js'
 
 const POSITIONS = { address_id: 0, topic0_id: 1, topic1: 2, topic2: 3, topic3: 4 } as const
-
-/** A key's hash. */
-interface HashedKey {
-  high: number
-  low: number
-}
 
 /** A clause while a query goes through the segments. */
 interface PlannedClause {
@@ -38,7 +32,6 @@ interface PlannedClause {
 // What the choice between the index and the rows goes by; measured with `npm run bench:logs`.
 const ROW_MICROSECONDS = 3
 const KEY_MICROSECONDS = 4
-const KEYS_PER_CHECK = 1_000
 const BATCH = 500
 
 /** The log index of segments, through one connection. */
@@ -149,60 +142,33 @@ function searchSegment(store: SegmentStore, segment: Segment, search: SegmentSea
   const order = clauses.every(({ seenChunks }) => seenChunks > 0)
     ? clauses.slice().sort((a, b) => density(a) * size + a.keys.length - (density(b) * size + b.keys.length))
     : clauses
-  const found: ClausePostings[] = []
+  const found: ClauseEntries[] = []
   let fewest = Number.POSITIVE_INFINITY
   for (const clause of order) {
     // Looking at the rows that are left may be cheaper than at the index again.
     if (fewest * ROW_MICROSECONDS < clause.keys.length * KEY_MICROSECONDS) break
-    const postings = lookUp(store, segment, clause.keys, deadline)
-    trace?.consulted({ name: clause.name, keys: clause.keys.length, found: postings.keys, postings: postings.total })
-    clause.seen += postings.total
+    const entries = findEntries(store, segment, clause.keys, deadline)
+    const { postings } = entries
+    trace?.consulted({ name: clause.name, keys: clause.keys.length, found: entries.keys, postings })
+    clause.seen += postings
     clause.seenChunks += size
-    if (postings.total === 0) {
+    if (postings === 0) {
       trace?.skipped(order, 'empty')
       return []
     }
-    found.push(postings)
-    fewest = Math.min(fewest, postings.total)
+    found.push(entries)
+    fewest = Math.min(fewest, postings)
   }
   trace?.skipped(order, 'rows')
   trace?.step('intersect')
-  return intersectClauses(found, range, offsetOf)
+  return intersectClauses(readCheapest(store, segment, found), range, offsetOf)
 }
 
-/** What the segment has of the keys. */
-function lookUp(store: SegmentStore, segment: Segment, keys: readonly HashedKey[], deadline: Deadline): ClausePostings {
-  const bits = bucketBits(segment.level)
-  const small: number[] = []
-  const big: ClausePostings['big'] = new Map()
-  let total = 0
-  let held = 0
-  let bucket = -1
-  let blob: Uint8Array | undefined
-  for (const [i, { high, low }] of keys.entries()) {
-    if (i % KEYS_PER_CHECK === KEYS_PER_CHECK - 1) deadline.check()
-    const wanted = bucketOf(high, bits)
-    if (wanted !== bucket) {
-      bucket = wanted
-      blob = store.bucket(segment.id, bucket)
-    }
-    const entry = blob && findInBucket(blob, fingerprintOf(high, low, bits))
-    if (!entry) continue
-    held++
-    if ('postings' in entry) {
-      const before = small.length
-      decodeGaps(entry.postings, 0, entry.postings.length, 0, small)
-      total += small.length - before
-      continue
-    }
-    total += entry.big.count
-    for (const chunk of decodeBigPostings(store.bigPostings(segment.id, entry.big.ordinal))) {
-      const others = big.get(chunk.chunk)
-      if (others) others.push(chunk)
-      else big.set(chunk.chunk, [chunk])
-    }
-  }
-  const ids = Uint32Array.from(small)
-  if (keys.length > 1) ids.sort()
-  return { small: ids, big, total, keys: held }
+/** The postings of the smallest clause, and of others as long as reading them is cheaper than the rows of all that are
+ *  left: counts are known before any posting is read, so that a popular key beside a rare one costs nothing. */
+function readCheapest(store: SegmentStore, segment: Segment, found: ClauseEntries[]): ClausePostings[] {
+  const [smallest, ...others] = found.sort((a, b) => a.postings - b.postings)
+  const rowsMicroseconds = smallest.postings * ROW_MICROSECONDS
+  const worth = others.filter((entries) => readingMicroseconds(entries, segment) < rowsMicroseconds)
+  return [smallest, ...worth].map((entries) => readEntries(store, segment, entries))
 }

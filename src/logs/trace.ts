@@ -47,7 +47,8 @@ export interface ConsultedClause {
   keys: number
   /** Keys that the segment has. */
   found: number
-  /** Logs of those keys in the whole segment, one counted for each of its keys. */
+  /** Logs of those keys in the whole segment, one counted for each of its keys: known before, and whether or not, they
+   *  are read. */
   postings: number
   /** Why it was not asked: `rows` when reading the candidates left is cheaper, `empty` when a clause before has none. */
   skipped?: 'rows' | 'empty'

@@ -53,6 +53,13 @@ export function decodeGaps(bytes: Uint8Array, start: number, end: number, offset
   }
 }
 
+/** How many ids `encodeGaps` had. */
+export function countGaps(bytes: Uint8Array): number {
+  let count = 0
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] < 128) count++
+  return count
+}
+
 /** The postings of one chunk in their shorter form. `ids` are positions in the chunk, [from, to) of the array. */
 export function encodeChunk(chunk: number, ids: ArrayLike<number>, from: number, to: number): ChunkPostings {
   if (to - from < BITMAP_BYTES) {

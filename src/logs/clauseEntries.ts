@@ -1,0 +1,84 @@
+import type { Deadline } from '../lib/deadline.js'
+import { bucketBits, bucketOf, findInBucket, fingerprintOf } from '../segments/bucket.js'
+import { countGaps, decodeBigPostings, decodeGaps } from '../segments/postings.js'
+import { chunksOf, type Segment, type SegmentStore } from '../segments/segmentStore.js'
+import type { ClausePostings } from './clausePostings.js'
+
+/** A key's hash. */
+export interface HashedKey {
+  high: number
+  low: number
+}
+
+/** What a segment's buckets have of the keys of a clause: how many logs, before any of them is read. */
+export interface ClauseEntries {
+  /** Keys that the segment has. */
+  keys: number
+  /** Their logs, one counted for each of its keys. */
+  postings: number
+  /** Gaps of the keys that have few. */
+  inline: Uint8Array[]
+  /** Keys with large postings. */
+  big: { ordinal: number; count: number }[]
+}
+
+const KEYS_PER_CHECK = 1_000
+
+/** Looks up keys, which are in the order of their hashes. @throws DeadlineExceeded */
+export function findEntries(
+  store: SegmentStore,
+  segment: Segment,
+  keys: readonly HashedKey[],
+  deadline: Deadline,
+): ClauseEntries {
+  const bits = bucketBits(segment.level)
+  const found: ClauseEntries = { keys: 0, postings: 0, inline: [], big: [] }
+  let bucket = -1
+  let blob: Uint8Array | undefined
+  for (const [i, { high, low }] of keys.entries()) {
+    if (i % KEYS_PER_CHECK === KEYS_PER_CHECK - 1) deadline.check()
+    const wanted = bucketOf(high, bits)
+    if (wanted !== bucket) {
+      bucket = wanted
+      blob = store.bucket(segment.id, bucket)
+    }
+    const entry = blob && findInBucket(blob, fingerprintOf(high, low, bits))
+    if (!entry) continue
+    found.keys++
+    if ('postings' in entry) {
+      found.inline.push(entry.postings)
+      found.postings += countGaps(entry.postings)
+    } else {
+      found.big.push(entry.big)
+      found.postings += entry.big.count
+    }
+  }
+  return found
+}
+
+// Measured with `npm run bench:logs`: a posting in gaps, and the bitmap of a chunk.
+const GAP_MICROSECONDS = 0.01
+const BITMAP_MICROSECONDS = 8
+
+/** About how long reading the postings takes. */
+export function readingMicroseconds({ postings, big }: ClauseEntries, segment: Segment): number {
+  const bitmaps = big.length * chunksOf(segment.level) * BITMAP_MICROSECONDS
+  return Math.min(postings * GAP_MICROSECONDS, bitmaps + postings * GAP_MICROSECONDS * 0.1)
+}
+
+/** Reads the postings. */
+export function readEntries(store: SegmentStore, segment: Segment, entries: ClauseEntries): ClausePostings {
+  const small: number[] = []
+  for (const gaps of entries.inline) decodeGaps(gaps, 0, gaps.length, 0, small)
+  const ids = Uint32Array.from(small)
+  if (entries.inline.length > 1) ids.sort()
+  const big: ClausePostings['big'] = new Map()
+  for (const { ordinal } of entries.big) {
+    for (const chunk of decodeBigPostings(store.bigPostings(segment.id, ordinal))) {
+      const others = big.get(chunk.chunk)
+      if (others) others.push(chunk)
+      else big.set(chunk.chunk, [chunk])
+    }
+  }
+  return { small: ids, big, total: entries.postings }
+}
