@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type BenchClient, countResults, TOO_MANY, toFilter } from './client.js'
 import type { HashOf } from './measure.js'
-import { type Memory, readMemory, resetPeak } from './memory.js'
+import { type Memory, readMainThread, readMemory, resetPeak } from './memory.js'
 import type { ShapeParameters } from './parameters.js'
 import {
   type ClientsPlan,
@@ -21,6 +21,9 @@ export interface LoadResult extends Omit<ClientsResult, 'samples'> {
   /** eth_blockNumber, asked every 5 ms by a process of its own: before, with nothing else going on, and throughout. */
   blockNumberAtRest: ProbeResult
   blockNumber: ProbeResult
+  /** How long the server's main thread ran, and how long it waited for a core that others had: a wait that the times of
+   *  eth_blockNumber have in them. */
+  mainThread: { ranMs: number; waitedForCoreMs: number } | null
   memory: { start: Memory; end: Memory; peakAnonymousMb: number } | null
   /** Answers that were counted again afterwards, in another store or, without one, by asking the server for the two halves
    *  of the range. */
@@ -59,19 +62,15 @@ export async function measureLoad(
   try {
     await sleep(Math.min(REST_MS, seconds * 1_000))
     const blockNumberAtRest = await askProber(prober)
-    resetPeak(pid)
-    const start = readMemory(pid)
     crowd = startProcess('clients', clientsPlan)
     await crowd.next()
     await askProber(prober) // what was asked while the clients started is no part of it
-    const watch = watchMemory(pid)
+    const watch = watchServer(pid)
     const { samples, ...result } = (await crowd.next()) as ClientsResult
     const blockNumber = await askProber(prober)
-    const peakAnonymousMb = watch.stop()
-    const end = readMemory(pid)
-    const memory = start && end ? { start, end, peakAnonymousMb } : null
+    const watched = watch.stop()
     const checked = await check(samples, plan, { client, checker })
-    return { clients, ...result, blockNumberAtRest, blockNumber, memory, checked }
+    return { clients, ...result, blockNumberAtRest, blockNumber, ...watched, checked }
   } finally {
     prober.kill()
     crowd?.kill()
@@ -94,17 +93,27 @@ async function middleHashes({ parameters, hashOf }: LoadPlan): Promise<string[]>
   return hashes
 }
 
-function watchMemory(pid: number): { stop(): number } {
-  let peak = 0
+/** Watches the process of the server until it is told to stop. */
+function watchServer(pid: number): { stop(): Pick<LoadResult, 'mainThread' | 'memory'> } {
+  resetPeak(pid)
+  const [start, threadStart] = [readMemory(pid), readMainThread(pid)]
+  let peakAnonymousMb = 0
   const look = () => {
-    peak = Math.max(peak, readMemory(pid)?.anonymousMb ?? 0)
+    const now = readMemory(pid)
+    peakAnonymousMb = Math.max(peakAnonymousMb, now?.anonymousMb ?? 0)
+    return now
   }
   const timer = setInterval(look, MEMORY_MS)
   return {
     stop: () => {
       clearInterval(timer)
-      look()
-      return peak
+      const [end, threadEnd] = [look(), readMainThread(pid)]
+      const ranMs = (threadEnd?.ranMs ?? 0) - (threadStart?.ranMs ?? 0)
+      const waitedForCoreMs = (threadEnd?.waitedMs ?? 0) - (threadStart?.waitedMs ?? 0)
+      return {
+        mainThread: threadStart && threadEnd ? { ranMs, waitedForCoreMs } : null,
+        memory: start && end ? { start, end, peakAnonymousMb } : null,
+      }
     },
   }
 }

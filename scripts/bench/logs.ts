@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AnvilComparison, compareAnvil } from './compareAnvil.js'
 import { measureLoad } from './concurrent.js'
+import { describeEnvironment, type Environment } from './environment.js'
 import { cairnFolder, type Filled, fill, openStores, readFilled, storeNames } from './fill.js'
 import { createLogChain, type LogChain } from './logChain.js'
 import { measureShape, type ShapeResult } from './measure.js'
@@ -42,10 +43,11 @@ async function bench({ reuse, json, peers, ordinary, ...rest }: BenchOptions): P
   const others = await openStores(before ? wanted.filter((name) => before.stores.includes(name)) : wanted, directory)
   try {
     const { logs, seed } = before ?? rest
+    const environment = describeEnvironment()
     const chain = createLogChain(seed)
     const filled = before ?? (await fill(chain, { logs, seed, directory, others }))
     const measured = await measure(chain, { filled, others })
-    const report: Report = { logs, seed, node: process.version, ...measured, ...filled.figures }
+    const report: Report = { logs, seed, ...environment, ...measured, ...filled.figures }
     for (const name of wanted) if (filled.peers[name]) report.peers = { ...report.peers, [name]: filled.peers[name] }
     const anvil = peers.includes('anvil') ? await askAnvil(chain, filled) : undefined
     if (anvil) addAnvil(report, anvil)
@@ -58,10 +60,9 @@ async function bench({ reuse, json, peers, ordinary, ...rest }: BenchOptions): P
   }
 }
 
-interface Report extends Awaited<ReturnType<typeof measure>> {
+interface Report extends Environment, Awaited<ReturnType<typeof measure>> {
   logs: number
   seed: number
-  node: string
   peers?: { [name: string]: unknown }
 }
 

@@ -27,3 +27,14 @@ export function resetPeak(pid: number): void {
     writeFileSync(`/proc/${pid}/clear_refs`, '5')
   } catch {}
 }
+
+/** How long the main thread of a process has run, and how long it could have but waited for a core, in milliseconds, as
+ *  Linux counts it. Undefined where there is no /proc. */
+export function readMainThread(pid: number): { ranMs: number; waitedMs: number } | undefined {
+  try {
+    const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ').map(Number)
+    return { ranMs: ran / 1e6, waitedMs: waited / 1e6 }
+  } catch {
+    return undefined
+  }
+}

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { makeBlocks } from '../../scripts/bench/blocks.js'
 import { quantile } from '../../scripts/bench/client.js'
 import { createLogChain } from '../../scripts/bench/logChain.js'
+import { parseBenchOptions } from '../../scripts/bench/options.js'
 import { openOrdinary, ordinaryRows } from '../../scripts/bench/ordinary.js'
 import { findExactRange } from '../../scripts/bench/parameters.js'
 import { makeShapes } from '../../scripts/bench/shapes.js'
@@ -96,4 +97,21 @@ test('a quantile is the value of the nearest rank', () => {
     [0.5, 0.99, 1].map((share) => quantile(values, share)),
     [3, 5, 5],
   )
+})
+
+test('the benchmark says what is wrong with its options', () => {
+  const cases: [string[], RegExp][] = [
+    [['--logs', 'many', '--json', 'x'], /^--logs: expected a number from 1, got many$/],
+    [['--logs', '10'], /^--json FILE/],
+    [['--logs', '10', '--json', 'x', '--peers', 'duckdb,oracle'], /^--peers: expected some of .*, got oracle$/],
+    [['--json', 'x', '--reuse'], /^--reuse: say with --datadir/],
+  ]
+  for (const [args, message] of cases) assert.throws(() => parseBenchOptions(args), { message })
+})
+
+test('the benchmark takes peers and phases in an order of its own', () => {
+  const { peers, phases, logs } = parseBenchOptions(
+    '--logs 10 --json x --peers anvil,duckdb --phases load,shapes'.split(' '),
+  )
+  assert.deepEqual([peers, phases, logs], [['duckdb', 'anvil'], ['shapes', 'load'], 10])
 })
