@@ -12,6 +12,7 @@ const FLOORS: { readonly [folder: string]: number } = {
   segments: 3,
   evm: 4,
   logs: 4,
+  transactions: 4,
   ingest: 5,
   rpc: 5,
   workers: 6,

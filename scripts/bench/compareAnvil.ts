@@ -90,7 +90,7 @@ async function storeBlocks(
   writer.begin()
   for (const { block, receipts, logs } of blocks) {
     writer.insertBlock(block, receipts, 0n)
-    indexer.add(logs)
+    indexer.add(block, receipts)
     count += logs.length
   }
   indexer.work(Number.POSITIVE_INFINITY)

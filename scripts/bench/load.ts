@@ -1,4 +1,4 @@
-import type { LogIndexer } from '../../src/logs/indexer.js'
+import type { ChainIndexer } from '../../src/ingest/chainIndexer.js'
 import { CHUNK_SIZE } from '../../src/segments/postings.js'
 import type { ChainWriter } from '../../src/store/chainWriter.js'
 import type { BenchBlock } from './blocks.js'
@@ -8,7 +8,7 @@ import type { LogStore } from './store.js'
 export interface Loading {
   blocks: Iterator<BenchBlock>
   writer: ChainWriter
-  indexer: LogIndexer
+  indexer: ChainIndexer
   /** The writer of another store, which gets the same blocks, transactions and receipts without logs: what they cost. */
   bare: ChainWriter
   others: readonly LogStore[]
@@ -93,9 +93,9 @@ export function finishMerges({ writer, indexer }: Loading): number {
   })
 }
 
-function insertBlock({ writer, indexer }: Loading, { block, receipts, logs }: BenchBlock): void {
+function insertBlock({ writer, indexer }: Loading, { block, receipts }: BenchBlock): void {
   writer.insertBlock(block, receipts, 0n)
-  indexer.add(logs)
+  indexer.add(block, receipts)
 }
 
 /** Milliseconds of one transaction with the blocks as they would be without logs. */

@@ -174,13 +174,13 @@ export const OPTIONS = {
     commands: ['import', 'serve'],
     parse: oneOf('log-level', LOG_LEVELS),
   },
-  index: flag('index', ['verify'], 'Compare the log index with the rows of the logs.'),
+  index: flag('index', ['verify'], 'Compare the indexes with the rows: of logs, and of transactions by hash.'),
   segments: {
     flag: 'segments',
-    placeholder: 'all|ID',
-    default: undefined as number | undefined,
+    placeholder: 'all|log:ID|transaction:ID',
+    default: undefined as SegmentChoice | undefined,
     defaultText: 'all',
-    doc: 'Segments of the log index to compare: all, or the one with this id.',
+    doc: 'Segments to compare: all, or one of an index by its id.',
     commands: ['verify'],
     parse: parseSegments,
   },
@@ -279,12 +279,19 @@ function parseInteger(flag: string, { min, max }: { min: number; max: number }) 
   }
 }
 
-function parseSegments(value: string): number | undefined {
+/** One segment of the index whose items are called so. */
+export interface SegmentChoice {
+  item: string
+  id: number
+}
+
+function parseSegments(value: string): SegmentChoice | undefined {
   if (value === 'all') return undefined
-  if (!/^[1-9]\d{0,14}$/.test(value)) {
-    throw new UsageError(`--segments: expected all or the id of a segment, got ${JSON.stringify(value)}`)
+  const [, item, id] = /^(log|transaction):([1-9]\d{0,14})$/.exec(value) ?? []
+  if (item === undefined) {
+    throw new UsageError(`--segments: expected all, log:ID or transaction:ID, got ${JSON.stringify(value)}`)
   }
-  return Number(value)
+  return { item, id: Number(id) }
 }
 
 function oneOf<const T extends string>(flag: string, values: readonly T[]) {

@@ -6,13 +6,19 @@ import { hashHeader } from '../chain/eth/header.js'
 import type { Block } from '../chain/eth/types.js'
 import { createExecutor, type Executor } from '../evm/execute.js'
 import { UsageError } from '../lib/errors.js'
-import { createLogIndexer, type LogIndexer } from '../logs/indexer.js'
+import { noProgress, type Progress } from '../lib/progress.js'
+import type { IndexKind } from '../segments/indexKind.js'
+import { requireIndexSettings } from '../segments/indexSettings.js'
+import { describeIndex } from '../segments/indexSummary.js'
+import { completeIndex } from '../segments/reindex.js'
 import { type ChainReader, createChainReader } from '../store/chainReader.js'
 import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../store/chainSource.js'
 import { type ChainWriter, createChainWriter } from '../store/chainWriter.js'
 import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_STATE_MODE } from '../store/meta.js'
 import type { Database } from '../store/open.js'
 import { createStateReader } from '../store/stateReader.js'
+import { CHAIN_INDEXES, type ChainIndexer, createChainIndexer } from './chainIndexer.js'
+import type { Checkpoints } from './checkpoints.js'
 
 /** Whether blocks are executed, with state kept at every block, or only their receipts are taken and checked. */
 export type StateMode = 'execute' | 'none'
@@ -23,21 +29,31 @@ export interface WritableChain {
   readonly stateMode: StateMode
   readonly reader: ChainReader
   readonly writer: ChainWriter
-  readonly indexer: LogIndexer
+  readonly indexer: ChainIndexer
   /** Present when blocks are executed. */
   readonly executor?: Executor
   /** Block 0 as the genesis makes it; its state is hashed when asked. Only without execution. */
   genesisBlock(): Promise<Block>
 }
 
+/** How indexes that are behind are brought up to date when a chain is opened. */
+export interface OpenChainOptions {
+  /** Makes the progress that shows it; undefined: nothing does. */
+  startProgress?: (label: string, unit: string, total: number) => Progress
+  signal?: AbortSignal
+  checkpoints?: Checkpoints
+}
+
 /** The chain of a database opened for writing. The first time, `wanted` says which it is, and with execution its
- *  genesis state and block 0 are stored.
+ *  genesis state and block 0 are stored. An index that is behind, as in a database of an older version, is brought up to
+ *  date in transactions of less than a second.
  *  @throws UsageError when the database holds another chain or state mode, or nothing says which chain it is;
  *    InvalidGenesis. */
 export async function openWritableChain(
   db: Database,
   wanted: ChainSource | undefined,
   wantedMode: StateMode | undefined,
+  options: OpenChainOptions = {},
 ): Promise<WritableChain> {
   const held = readChainSource(db)
   const source = held ?? wanted
@@ -56,7 +72,7 @@ export async function openWritableChain(
   const spec = specOfSource(source)
   const reader = createChainReader(db)
   const writer = createChainWriter(db)
-  const indexer = createLogIndexer(db)
+  const indexer = createChainIndexer(db)
   const newExecutor = () => createExecutor(spec, createStateReader(db), (number) => reader.blockHash(number))
   const executor = stateMode === 'execute' ? newExecutor() : undefined
   if (!held) {
@@ -69,12 +85,7 @@ export async function openWritableChain(
     if (block) writer.insertBlock(block, [], block.header.difficulty, executor.accept())
     writer.commit()
   }
-  if (indexer.isBehind()) {
-    writer.begin()
-    indexer.add([])
-    indexer.work(Number.POSITIVE_INFINITY)
-    writer.commit()
-  }
+  for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
   const genesisBlock = async () => {
     const scratch = newExecutor()
     const block = await layGenesis(genesisOfSource(source), scratch)
@@ -82,6 +93,18 @@ export async function openWritableChain(
     return block
   }
   return { spec, stateMode, reader, writer, indexer, executor, genesisBlock }
+}
+
+async function catchUp(
+  db: Database,
+  kind: IndexKind<unknown>,
+  { startProgress, signal, checkpoints }: OpenChainOptions,
+): Promise<void> {
+  const { sealed, tail } = describeIndex(db, kind)
+  if (tail < 2 ** requireIndexSettings(db).chunkBits) return
+  const progress = startProgress?.(kind.name, kind.items, sealed + tail) ?? noProgress
+  await completeIndex(db, kind, { progress, signal, afterCommit: () => checkpoints?.afterCommit() })
+  progress.finish()
 }
 
 /** Block 0 over the state that the executor has then. */

@@ -67,7 +67,7 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
       if (kind === 'starknet') {
         await importL2File(db, path, options, summary)
       } else {
-        chain ??= await openWritableChain(db, options.chain, options.stateMode)
+        chain ??= await openChain(db, options)
         await importChainFile(chain, path, kind, options, summary)
       }
     }
@@ -77,6 +77,13 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
     db.close()
   }
   return summary
+}
+
+function openChain(db: Database, options: ImportOptions): Promise<WritableChain> {
+  const { chain, stateMode, showProgress, signal, checkpoints } = options
+  const startProgress = (label: string, unit: string, total: number) =>
+    showProgress ? createProgress({ label, unit, total }) : noProgress
+  return openWritableChain(db, chain, stateMode, { startProgress, signal, checkpoints })
 }
 
 async function importChainFile(

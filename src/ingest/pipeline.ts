@@ -110,7 +110,7 @@ function createBatches({ writer, indexer }: WritableChain, checkpoints?: Checkpo
       }
       try {
         writer.insertBlock(block, receipts, totalDifficulty, changes)
-        indexer.add(receipts.flatMap(({ logs }) => logs))
+        indexer.add(block, receipts)
       } catch (error) {
         indexer.forget()
         writer.rollback() // half a block may be in the transaction: all of the batch goes

@@ -1,5 +1,6 @@
 import { leadingZeros } from '../lib/bytes.js'
-import type { KeyAdder } from '../segments/indexer.js'
+import type { ChunkBuilder } from '../segments/chunkBuilder.js'
+import type { ItemKeys } from '../segments/indexKind.js'
 import type { KeyHasher } from '../segments/keyHash.js'
 import type { IndexedLog } from './storedLogs.js'
 
@@ -8,12 +9,12 @@ export const PRESENCE_POSITION = 5
 
 /** The keys of a log: its address under position 0, its topics under 1 to 4 without leading zeros, and for each number of
  *  topics that it has a key that says so. */
-export function createLogKeys(hasher: KeyHasher): KeyAdder<IndexedLog> {
+export function createLogKeys(hasher: KeyHasher): ItemKeys<IndexedLog> {
   const presence = [1, 2, 3, 4].map((topics) => {
     hasher.hashId(PRESENCE_POSITION, topics)
     return { high: hasher.high, low: hasher.low }
   })
-  return ({ address, topics }, builder) => {
+  const add = ({ address, topics }: IndexedLog, builder: ChunkBuilder) => {
     hasher.hashBytes(0, address)
     builder.addKey(hasher.high, hasher.low)
     for (let i = 0; i < topics.length; i++) {
@@ -23,4 +24,5 @@ export function createLogKeys(hasher: KeyHasher): KeyAdder<IndexedLog> {
     }
     builder.endItem()
   }
+  return { add }
 }

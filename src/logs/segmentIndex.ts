@@ -14,6 +14,7 @@ import type { Database } from '../store/open.js'
 import { type ClauseEntries, findEntries, type HashedKey, readEntries, readingMicroseconds } from './clauseEntries.js'
 import { type ClausePostings, intersectClauses } from './clausePostings.js'
 import type { CandidateBatch, Clause, IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
+import { LOG_INDEX } from './logIndex.js'
 import { PRESENCE_POSITION } from './logKeys.js'
 import { createLogTail } from './tail.js'
 import type { ClauseName, LogTrace } from './trace.js'
@@ -36,7 +37,7 @@ const BATCH = 500
 
 /** The log index of segments, through one connection. */
 export function createSegmentIndex(db: Database): LogIndex {
-  const store = createSegmentStore(db)
+  const store = createSegmentStore(db, LOG_INDEX.tables)
   const tail = createLogTail(db)
   let settings: IndexSettings | undefined
   let hasher: KeyHasher | undefined

@@ -1,6 +1,6 @@
 import type { Log } from '../chain/eth/types.js'
 import { padLeft } from '../lib/bytes.js'
-import type { StoredItems } from '../segments/indexer.js'
+import type { StoredItems } from '../segments/indexKind.js'
 import type { Database } from '../store/open.js'
 
 /** What the index needs of a log. */

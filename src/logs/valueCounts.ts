@@ -8,6 +8,7 @@ import { createSegmentStore, type Segment } from '../segments/segmentStore.js'
 import type { Database } from '../store/open.js'
 import type { LogFilter } from './filter.js'
 import type { ClauseColumn } from './index.js'
+import { LOG_INDEX } from './logIndex.js'
 
 /** How often the values of a clause are in some segments. */
 export interface ValueCounts {
@@ -31,7 +32,7 @@ export function countValues(
 ): ValueCounts[] {
   const settings = readIndexSettings(db)
   if (!settings) return []
-  const store = createSegmentStore(db)
+  const store = createSegmentStore(db, LOG_INDEX.tables)
   const hasher = createKeyHasher(settings.secret)
   const live = store.segments('live').filter(({ id }) => segments.has(id))
   const countIn = ({ id, level }: Segment, { high, low }: { high: number; low: number }): number => {

@@ -5,6 +5,7 @@ import type { LogSource } from '../logs/query.js'
 import type { ChainReader } from '../store/chainReader.js'
 import type { L2Reader } from '../store/l2Reader.js'
 import type { StateReads } from '../store/stateReader.js'
+import type { TransactionFinder } from '../transactions/finder.js'
 
 /** Limits that the operator can set; the contract's values are the defaults. */
 export interface RpcLimits {
@@ -19,6 +20,7 @@ export interface RpcLimits {
 /** What a handler may use. One per thread; `deadline` is the request's own. */
 export interface RpcContext {
   readonly chain: ChainReader
+  readonly transactions: TransactionFinder
   readonly logs: LogSource
   readonly l2: L2Reader
   /** Present where `evm` methods run: reader threads. */

@@ -7,6 +7,7 @@ import { createChainReader } from '../store/chainReader.js'
 import { createL2Reader } from '../store/l2Reader.js'
 import { type Database, openForReading, packagePath } from '../store/open.js'
 import { createStateReads } from '../store/stateReader.js'
+import { createTransactionFinder } from '../transactions/finder.js'
 import type { RpcContext, RpcLimits } from './context.js'
 
 /** A context over a connection of its own. */
@@ -27,6 +28,7 @@ export function openContext(options: { datadir: string; limits: RpcLimits; log: 
   }
   const context: RpcContext = {
     chain: createChainReader(db),
+    transactions: createTransactionFinder(db),
     logs: createLogSource(db),
     l2: createL2Reader(db),
     evm: {

@@ -5,7 +5,8 @@ import { CHUNK_SIZE } from './postings.js'
 /** Told of each key: the hash, the positions [from, to) of its items in `positions`, ascending. */
 export type KeyVisitor = (high: number, low: number, positions: Uint16Array, from: number, to: number) => void
 
-/** The keys of one chunk's items as they are added. Memory: 8 MB, and 8 bytes a key beyond what that holds. */
+/** The keys of one chunk's items as they are added. Memory: 1 MB, and up to 16 bytes a
+ *  key beyond what that holds. */
 export interface ChunkBuilder {
   /** Items added so far. */
   readonly count: number
@@ -21,7 +22,7 @@ export interface ChunkBuilder {
 }
 
 const BITS = bucketBits(0)
-const FIRST_CAPACITY = 1024
+const FIRST_CAPACITY = 128
 // An entry is a key and a position in one number below 2^48, so that sorting numbers sorts both.
 const POSITIONS = CHUNK_SIZE
 const LOW_VALUES = 2 ** (KEY_BITS - 32)

@@ -1,27 +1,11 @@
+import type { Database } from '../store/open.js'
 import { type ChunkBuilder, createChunkBuilder } from './chunkBuilder.js'
+import type { IndexKind } from './indexKind.js'
+import { requireIndexSettings } from './indexSettings.js'
+import { createKeyHasher } from './keyHash.js'
 import { createMergeJob, findMergeable, type MergeJob } from './merge.js'
-import { chunksOf, type SegmentStore, sealedChunks } from './segmentStore.js'
+import { chunksOf, createSegmentStore, sealedChunks } from './segmentStore.js'
 import { createSealJob, type SealJob } from './segmentWriter.js'
-
-/** What is indexed, as its rows have it. */
-export interface StoredItems<Item> {
-  /** How many there are: ids begin with 0 and are dense. */
-  count(): number
-  /** Those with ids [from, to) in their order. */
-  read(from: number, to: number): Iterable<Item>
-}
-
-/** Adds all keys of an item to a builder, and ends it. */
-export type KeyAdder<Item> = (item: Item, builder: ChunkBuilder) => void
-
-/** What an index is made of. */
-export interface IndexParts<Item> {
-  store: SegmentStore
-  stored: StoredItems<Item>
-  addKeys: KeyAdder<Item>
-  /** A chunk has 2^chunkBits items. */
-  chunkBits: number
-}
 
 /** The writer of an index. Everything takes effect with the transaction that the caller is in. */
 export interface SegmentIndexer<Item> {
@@ -30,11 +14,13 @@ export interface SegmentIndexer<Item> {
   add(items: readonly Item[]): void
   /** True when there are rows for a full chunk that is not sealed, as in a database made before there was an index. */
   isBehind(): boolean
-  /** Seals the full chunk, merges segments and deletes what was merged, for about `budgetMs`; true when there is more
-   *  to do. */
+  /** Does a step, of about a millisecond, of what is to be done: seals the full chunk, merges segments, or deletes what
+   *  was merged; false when there is nothing. */
+  step(): boolean
+  /** Steps for about `budgetMs`; true when there is more to do. */
   work(budgetMs: number): boolean
-  /** Makes the index that of the first `count` items, after the rows of later ones were deleted. */
-  truncate(count: number): void
+  /** Makes the index that of the items that there are, after the rows of later ones were deleted. */
+  truncate(): void
   /** Drops all segments, and whatever rows lie in the index without one: every item is in the tail then. */
   drop(): void
   /** Seals the next chunk that is full of stored items, or what is left of one, in about 0.3 s; false when there is
@@ -48,9 +34,16 @@ export interface SegmentIndexer<Item> {
 const DELETE_ROWS = 200
 
 /** The indexer of a database opened for writing. What an earlier process left unfinished is given up and begun again. */
-export function createSegmentIndexer<Item>(parts: IndexParts<Item>): SegmentIndexer<Item> {
-  const { store, stored, addKeys } = parts
-  const chunkSize = 2 ** parts.chunkBits
+export function createSegmentIndexer<Item>(
+  db: Database,
+  kind: IndexKind<Item>,
+  options: { chunkBits?: number } = {},
+): SegmentIndexer<Item> {
+  const { secret, chunkBits } = requireIndexSettings(db, options.chunkBits)
+  const chunkSize = 2 ** chunkBits
+  const store = createSegmentStore(db, kind.tables)
+  const stored = kind.openStored(db)
+  const keys = kind.createKeys(createKeyHasher(secret))
   /** Of the chunk that fills, and of the one before while it is sealed. */
   let builder = createChunkBuilder()
   let spare: ChunkBuilder | undefined
@@ -84,12 +77,11 @@ export function createSegmentIndexer<Item>(parts: IndexParts<Item>): SegmentInde
     let from = nextChunk * chunkSize + builder.count
     while (from < end) {
       const to = Math.min(end, (nextChunk + 1) * chunkSize)
-      for (const item of stored.read(from, to)) addKeys(item, builder)
+      for (const item of stored.read(from, to)) keys.add(item, builder)
       nextChunk = sealFull(nextChunk)
       from = to
     }
   }
-  /** One step of what is to be done first; false when there is nothing. */
   const step = (): boolean => {
     if (sealing) {
       if (!sealing.step()) sealing = undefined
@@ -100,7 +92,7 @@ export function createSegmentIndexer<Item>(parts: IndexParts<Item>): SegmentInde
       store.deleteRows(dropped.id, DELETE_ROWS)
       return true
     }
-    const sources = job ? undefined : findMergeable(store.segments('live'))
+    const sources = job ? undefined : findMergeable(store.segments('live'), store.maxLevel)
     if (!job && !sources) return false
     job ??= createMergeJob(store, sources!)
     if (!job.step()) job = undefined
@@ -111,17 +103,15 @@ export function createSegmentIndexer<Item>(parts: IndexParts<Item>): SegmentInde
       // The rows are stored already: what is before them is caught up with first.
       catchUp(stored.count() - items.length)
       for (const item of items) {
-        addKeys(item, builder)
+        keys.add(item, builder)
         nextChunk = sealFull(nextChunk!)
       }
     },
     isBehind: () => stored.count() - sealedChunks(store.segments('live')) * chunkSize >= chunkSize,
-    work: (budgetMs) => {
-      const end = performance.now() + budgetMs
-      while (step()) if (performance.now() > end) return true
-      return false
-    },
-    truncate: (count) => {
+    step,
+    work: (budgetMs) => workInTurns([{ step }], budgetMs),
+    truncate: () => {
+      const count = stored.count()
       const kept = Math.floor(count / chunkSize)
       for (const segment of store.segments('live')) {
         if (segment.firstChunk + chunksOf(segment.level) > kept) store.setState(segment.id, 'dropped')
@@ -154,4 +144,16 @@ export function createSegmentIndexer<Item>(parts: IndexParts<Item>): SegmentInde
       job = undefined
     },
   }
+}
+
+/** Steps of several indexers by turns for about `budgetMs`, so that none waits for another's long merges; true when there
+ *  is more to do. */
+export function workInTurns(indexers: readonly { step(): boolean }[], budgetMs: number): boolean {
+  const end = performance.now() + budgetMs
+  let busy = indexers.slice()
+  while (busy.length > 0) {
+    busy = busy.filter((indexer) => indexer.step())
+    if (busy.length > 0 && performance.now() > end) return true
+  }
+  return false
 }

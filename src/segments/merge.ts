@@ -1,7 +1,7 @@
 import { BIG_BYTES, BIG_LENGTH, bucketBits } from './bucket.js'
 import { KEY_BITS } from './keyHash.js'
 import { CHUNK_BITS, CHUNK_SIZE, type ChunkPostings, decodeBigPostings, decodeGaps, encodeChunk } from './postings.js'
-import { chunksOf, MAX_LEVEL, MERGE_FACTOR, type Segment, type SegmentStore } from './segmentStore.js'
+import { chunksOf, MERGE_FACTOR, type Segment, type SegmentStore } from './segmentStore.js'
 import { type BucketWriter, createBucketWriter } from './segmentWriter.js'
 
 /** Eight neighbouring segments of one level on their way to become one of the next. */
@@ -11,9 +11,9 @@ export interface MergeJob {
   step(): boolean
 }
 
-/** The first eight live segments that can be merged, undefined when there are none. */
-export function findMergeable(segments: readonly Segment[]): Segment[] | undefined {
-  for (let level = 0; level < MAX_LEVEL; level++) {
+/** The first eight live segments below `maxLevel` that can be merged, undefined when there are none. */
+export function findMergeable(segments: readonly Segment[], maxLevel: number): Segment[] | undefined {
+  for (let level = 0; level < maxLevel; level++) {
     const ofLevel = segments.filter((segment) => segment.level === level)
     for (const [i, first] of ofLevel.entries()) {
       if (first.firstChunk % chunksOf(level + 1) !== 0) continue

@@ -2,8 +2,17 @@ import type { Database } from '../store/open.js'
 
 /** Chunks that a segment of a level covers; its first chunk is a multiple of it. */
 export const MERGE_FACTOR = 8
-/** Segments of this level, 2^22 items, are not merged further: their largest blobs are 512 KiB. */
-export const MAX_LEVEL = 2
+/** Where an index lies. What is here is part of the format of a database. */
+export interface IndexTables {
+  segments: string
+  buckets: string
+  /** Undefined where no key ever has more postings than fit in a bucket. */
+  bigPostings?: string
+  /** Segments of this level are not merged further. */
+  maxLevel: number
+  /** Room for a segment's buckets in the keys of their table: 2^(10 + 3 * maxLevel) or more. */
+  bucketSpace: number
+}
 
 /** The chunks in a segment of a level. */
 export function chunksOf(level: number): number {
@@ -31,16 +40,17 @@ export function sealedChunks(segments: readonly Segment[]): number {
   return next
 }
 
-// Room for buckets (16 bits at the highest level) and large postings of a segment in the keys of their tables.
-const BUCKET_SPACE = 2 ** 20
+// Room for large postings of a segment in the keys of their table.
 const POSTING_SPACE = 2 ** 26
 
 /** Reads and writes of the index's tables, through statements prepared once. The writing ones need a connection that
  *  may write, and take effect with the transaction that the caller is in. */
 export interface SegmentStore {
+  readonly maxLevel: number
   /** By first chunk, then level. */
   segments(state: SegmentState): Segment[]
   bucket(segment: number, bucket: number): Uint8Array | undefined
+  /** @throws RangeError in an index that has none. */
   bigPostings(segment: number, ordinal: number): Uint8Array
   createSegment(level: number, firstChunk: number, state: SegmentState): number
   setState(segment: number, state: SegmentState): void
@@ -56,72 +66,48 @@ export interface SegmentStore {
   deleteRows(segment: number, limit: number): boolean
 }
 
-/** The store of an open database. */
-export function createSegmentStore(db: Database): SegmentStore {
+/** The store of one index of an open database. */
+export function createSegmentStore(db: Database, tables: IndexTables): SegmentStore {
+  const { segments, maxLevel, bucketSpace } = tables
   const selectSegments = db.prepare<[SegmentState], Segment>(
-    `SELECT id, level, first_chunk AS firstChunk, state FROM log_segments WHERE state = ? ORDER BY first_chunk, level`,
+    `SELECT id, level, first_chunk AS firstChunk, state FROM ${segments} WHERE state = ? ORDER BY first_chunk, level`,
   )
-  const selectBucket = db.prepare<[number], Uint8Array>('SELECT data FROM log_buckets WHERE id = ?').pluck()
-  const selectBig = db.prepare<[number], Uint8Array>('SELECT data FROM log_big_postings WHERE id = ?').pluck()
-  const lazily = <T>(make: () => T) => {
-    let made: T | undefined
-    return () => {
-      made ??= make()
-      return made
-    }
-  }
-  const insertSegment = lazily(() =>
-    db.prepare('INSERT INTO log_segments (level, first_chunk, state) VALUES (?, ?, ?)'),
-  )
-  const updateState = lazily(() => db.prepare('UPDATE log_segments SET state = ? WHERE id = ?'))
-  const insertBucket = lazily(() => db.prepare('INSERT INTO log_buckets (id, data) VALUES (?, ?)'))
-  const insertBig = lazily(() => db.prepare('INSERT INTO log_big_postings (id, data) VALUES (?, ?)'))
+  const insertSegment = lazily(() => db.prepare(`INSERT INTO ${segments} (level, first_chunk, state) VALUES (?, ?, ?)`))
+  const updateState = lazily(() => db.prepare(`UPDATE ${segments} SET state = ? WHERE id = ?`))
   const insertStray = lazily(() =>
-    db.prepare("INSERT INTO log_segments (id, level, first_chunk, state) VALUES (?, 0, 0, 'dropped')"),
+    db.prepare(`INSERT INTO ${segments} (id, level, first_chunk, state) VALUES (?, 0, 0, 'dropped')`),
   )
-  const hasSegment = lazily(() => db.prepare<[number], number>('SELECT 1 FROM log_segments WHERE id = ?').pluck())
-  const countIn = (table: string) =>
-    lazily(() => db.prepare<[number, number], number>(`SELECT count(*) FROM ${table} WHERE id >= ? AND id < ?`).pluck())
-  const countBuckets = countIn('log_buckets')
-  const countBig = countIn('log_big_postings')
-  const stored = (table: string, space: number): number[] => {
-    const next = db.prepare<[number], number | null>(`SELECT min(id) FROM ${table} WHERE id >= ?`).pluck()
-    const found: number[] = []
-    for (let id = next.get(0); typeof id === 'number'; id = next.get((found[found.length - 1] + 1) * space)) {
-      found.push(Math.floor(id / space))
-    }
-    return found
+  const hasSegment = lazily(() => db.prepare<[number], number>(`SELECT 1 FROM ${segments} WHERE id = ?`).pluck())
+  const deleteSegment = lazily(() => db.prepare(`DELETE FROM ${segments} WHERE id = ?`))
+  const buckets = createBlobTable(db, tables.buckets, bucketSpace)
+  const big = tables.bigPostings === undefined ? undefined : createBlobTable(db, tables.bigPostings, POSTING_SPACE)
+  const requireBig = () => {
+    if (!big) throw new RangeError(`${tables.buckets} has no large postings beside it`)
+    return big
   }
   const straySegments = () => {
-    const ids = new Set([...stored('log_buckets', BUCKET_SPACE), ...stored('log_big_postings', POSTING_SPACE)])
+    const ids = new Set([...buckets.segments(), ...(big?.segments() ?? [])])
     return Array.from(ids)
       .filter((id) => hasSegment().get(id) === undefined)
       .sort((a, b) => a - b)
   }
-  const deleteSome = (table: string) =>
-    db.prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id >= ? AND id < ? LIMIT ?)`)
-  const deleteBuckets = lazily(() => deleteSome('log_buckets'))
-  const deleteBig = lazily(() => deleteSome('log_big_postings'))
-  const deleteSegment = lazily(() => db.prepare('DELETE FROM log_segments WHERE id = ?'))
   return {
+    maxLevel,
     segments: (state) => selectSegments.all(state),
-    bucket: (segment, bucket) => selectBucket.get(segment * BUCKET_SPACE + bucket),
-    bigPostings: (segment, ordinal) => selectBig.get(segment * POSTING_SPACE + ordinal)!,
+    bucket: (segment, bucket) => buckets.get(segment, bucket),
+    bigPostings: (segment, ordinal) => requireBig().get(segment, ordinal)!,
     createSegment: (level, firstChunk, state) => Number(insertSegment().run(level, firstChunk, state).lastInsertRowid),
     setState: (segment, state) => void updateState().run(state, segment),
-    putBucket: (segment, bucket, blob) => void insertBucket().run(segment * BUCKET_SPACE + bucket, blob),
-    putBigPostings: (segment, ordinal, blob) => void insertBig().run(segment * POSTING_SPACE + ordinal, blob),
-    countRows: (segment) => ({
-      buckets: countBuckets().get(...rangeOf(segment, BUCKET_SPACE))!,
-      bigPostings: countBig().get(...rangeOf(segment, POSTING_SPACE))!,
-    }),
+    putBucket: (segment, bucket, blob) => buckets.put(segment, bucket, blob),
+    putBigPostings: (segment, ordinal, blob) => requireBig().put(segment, ordinal, blob),
+    countRows: (segment) => ({ buckets: buckets.count(segment), bigPostings: big?.count(segment) ?? 0 }),
     straySegments,
     dropStrayRows: () => {
       for (const id of straySegments()) insertStray().run(id)
     },
     deleteRows: (segment, limit) => {
-      let left = limit - deleteBuckets().run(...rangeOf(segment, BUCKET_SPACE), limit).changes
-      if (left > 0) left -= deleteBig().run(...rangeOf(segment, POSTING_SPACE), left).changes
+      let left = limit - buckets.deleteSome(segment, limit)
+      if (left > 0 && big) left -= big.deleteSome(segment, left)
       if (left <= 0) return false
       deleteSegment().run(segment)
       return true
@@ -129,6 +115,39 @@ export function createSegmentStore(db: Database): SegmentStore {
   }
 }
 
-function rangeOf(segment: number, space: number): [from: number, to: number] {
-  return [segment * space, (segment + 1) * space]
+/** Blobs of segments in a table of (id, data), where `space` ids in a row are a segment's. */
+function createBlobTable(db: Database, table: string, space: number) {
+  const rangeOf = (segment: number): [from: number, to: number] => [segment * space, (segment + 1) * space]
+  const select = db.prepare<[number], Uint8Array>(`SELECT data FROM ${table} WHERE id = ?`).pluck()
+  const insert = lazily(() => db.prepare(`INSERT INTO ${table} (id, data) VALUES (?, ?)`))
+  const count = lazily(() =>
+    db.prepare<[number, number], number>(`SELECT count(*) FROM ${table} WHERE id >= ? AND id < ?`).pluck(),
+  )
+  const deleteSome = lazily(() =>
+    db.prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id >= ? AND id < ? LIMIT ?)`),
+  )
+  return {
+    get: (segment: number, index: number) => select.get(segment * space + index),
+    put: (segment: number, index: number, blob: Uint8Array) => void insert().run(segment * space + index, blob),
+    count: (segment: number) => count().get(...rangeOf(segment))!,
+    deleteSome: (segment: number, limit: number) => deleteSome().run(...rangeOf(segment), limit).changes,
+    /** The segments that have rows, ascending. */
+    segments: (): number[] => {
+      const next = db.prepare<[number], number | null>(`SELECT min(id) FROM ${table} WHERE id >= ?`).pluck()
+      const found: number[] = []
+      for (let id = next.get(0); typeof id === 'number'; id = next.get((found[found.length - 1] + 1) * space)) {
+        found.push(Math.floor(id / space))
+      }
+      return found
+    },
+  }
+}
+
+/** Statements that write, or are seldom used, are prepared when they are: a connection for reading may not. */
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
 }

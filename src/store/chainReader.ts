@@ -74,8 +74,6 @@ export interface ChainReader {
   transactionHashes(block: StoredBlock): Uint8Array[]
   transactions(block: StoredBlock): Transaction[]
   transaction(block: StoredBlock, index: number): Transaction | undefined
-  /** Block number and index of a transaction. */
-  transactionLocation(hash: Uint8Array): { blockNumber: number; index: number } | undefined
   /** Receipts of the block in order, with logs. */
   receipts(block: StoredBlock): StoredReceipt[]
   receipt(block: StoredBlock, index: number): StoredReceipt | undefined
@@ -124,10 +122,6 @@ export function createChainReader(db: Database): ChainReader {
     .pluck()
   const selectTransactions = db.prepare<[number, number], TransactionRow>(
     'SELECT * FROM transactions WHERE id >= ? AND id < ? ORDER BY id',
-  )
-  const selectLocation = db.prepare<[Uint8Array], { block_number: number; idx: number }>(
-    `SELECT t.block_number, t.id - b.first_tx AS idx FROM transactions t
-     JOIN blocks b ON b.number = t.block_number WHERE t.hash = ?`,
   )
   const selectReceipts = db.prepare<[number, number], ReceiptRow>(
     `SELECT ${RECEIPT_COLUMNS} FROM receipts r JOIN transactions t ON t.id = r.tx_id
@@ -198,10 +192,6 @@ export function createChainReader(db: Database): ChainReader {
       if (!inBlock(block, index)) return undefined
       const id = block.firstTx + index
       return decodeTransactionRow(selectTransactions.get(id, id + 1)!)
-    },
-    transactionLocation: (hash) => {
-      const row = selectLocation.get(hash)
-      return row && { blockNumber: row.block_number, index: row.idx }
     },
     receipts: (block) => receiptRange(block.firstTx, block.firstTx + block.txCount),
     receipt: (block, index) =>

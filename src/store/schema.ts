@@ -64,34 +64,30 @@ export const uncles = sqliteTable(
   (t) => [primaryKey({ columns: [t.blockNumber, t.index] })],
 )
 
-/** Transactions by dense id: the n-th transaction held has id n. */
-export const transactions = sqliteTable(
-  'transactions',
-  {
-    id: integer('id').primaryKey(),
-    hash: bytes('hash').notNull(),
-    blockNumber: integer('block_number').notNull(),
-    type: integer('type').notNull(),
-    sender: bytes('sender').notNull(),
-    recipient: bytes('recipient'), // NULL: contract creation
-    chainId: uint('chain_id'),
-    nonce: uint('nonce').notNull(),
-    gasLimit: uint('gas_limit').notNull(),
-    gasPrice: uint('gas_price'),
-    maxPriorityFeePerGas: uint('max_priority_fee_per_gas'),
-    maxFeePerGas: uint('max_fee_per_gas'),
-    value: uint('value').notNull(),
-    input: bytes('input').notNull(),
-    accessList: bytes('access_list'), // RLP as in the transaction; NULL: the type has none
-    maxFeePerBlobGas: uint('max_fee_per_blob_gas'),
-    blobVersionedHashes: bytes('blob_versioned_hashes'), // 32 bytes each, one after another
-    authorizationList: bytes('authorization_list'), // RLP as in the transaction
-    v: uint('v').notNull(),
-    r: bytes('r').notNull(), // without leading zeros
-    s: bytes('s').notNull(), // without leading zeros
-  },
-  (t) => [uniqueIndex('transactions_by_hash').on(t.hash)],
-)
+/** Transactions by dense id: the n-th transaction held has id n. By hash: `transactionSegments`. */
+export const transactions = sqliteTable('transactions', {
+  id: integer('id').primaryKey(),
+  hash: bytes('hash').notNull(),
+  blockNumber: integer('block_number').notNull(),
+  type: integer('type').notNull(),
+  sender: bytes('sender').notNull(),
+  recipient: bytes('recipient'), // NULL: contract creation
+  chainId: uint('chain_id'),
+  nonce: uint('nonce').notNull(),
+  gasLimit: uint('gas_limit').notNull(),
+  gasPrice: uint('gas_price'),
+  maxPriorityFeePerGas: uint('max_priority_fee_per_gas'),
+  maxFeePerGas: uint('max_fee_per_gas'),
+  value: uint('value').notNull(),
+  input: bytes('input').notNull(),
+  accessList: bytes('access_list'), // RLP as in the transaction; NULL: the type has none
+  maxFeePerBlobGas: uint('max_fee_per_blob_gas'),
+  blobVersionedHashes: bytes('blob_versioned_hashes'), // 32 bytes each, one after another
+  authorizationList: bytes('authorization_list'), // RLP as in the transaction
+  v: uint('v').notNull(),
+  r: bytes('r').notNull(), // without leading zeros
+  s: bytes('s').notNull(), // without leading zeros
+})
 
 /** The outcome of the transaction with the same id. The bloom is made from the logs when it is asked for. */
 export const receipts = sqliteTable('receipts', {
@@ -153,6 +149,24 @@ export const logBuckets = sqliteTable('log_buckets', { id: integer('id').primary
 
 /** Postings that are too many for their bucket: `id` is segment * 2^26 + ordinal; layout in segments/postings.ts. */
 export const logBigPostings = sqliteTable('log_big_postings', {
+  id: integer('id').primaryKey(),
+  data: bytes('data').notNull(),
+})
+
+/** Stretches of the transaction index, which finds transactions by hash. As in `logSegments`. */
+export const transactionSegments = sqliteTable(
+  'transaction_segments',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    level: integer('level').notNull(),
+    firstChunk: integer('first_chunk').notNull(),
+    state: text('state').notNull(), // building, live, dropped
+  },
+  (t) => [index('transaction_segments_by_state').on(t.state, t.firstChunk)],
+)
+
+/** Hashes of a segment's transactions: `id` is segment * 2^24 + bucket; the blob's layout is in segments/bucket.ts. */
+export const transactionBuckets = sqliteTable('transaction_buckets', {
   id: integer('id').primaryKey(),
   data: bytes('data').notNull(),
 })

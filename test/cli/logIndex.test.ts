@@ -3,8 +3,9 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { noDeadline } from '../../src/lib/deadline.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
-import { describeLogIndex } from '../../src/logs/indexSummary.js'
+import { LOG_INDEX } from '../../src/logs/logIndex.js'
 import { createLogSource } from '../../src/logs/query.js'
+import { describeIndex } from '../../src/segments/indexSummary.js'
 import { openForReading, openForWriting } from '../../src/store/open.js'
 import { asPlaced, expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from '../logs/randomFilters.js'
 import { type PlacedLog, seededFractions, writeLogs } from '../logs/randomLogs.js'
@@ -43,15 +44,16 @@ test('an index is verified, found damaged, and rebuilt', async (t) => {
   const right = await verify()
   assert.equal(right.code, 0, right.stderr)
   const words = new RegExp(
-    `^\\d+ segments with ${sealed} logs and \\d+ postings are right; ${logs.length - sealed} logs`,
+    `^log index: \\d+ segments with ${sealed} logs and \\d+ postings are right; ${logs.length - sealed} logs in the tail\n` +
+      `transaction index: \\d+ segments with \\d+ transactions and \\d+ postings are right; \\d+ transactions in the tail\n$`,
   )
   assert.match(right.stdout, words)
 
   const status = JSON.parse((await cairn(['status', '--json', '--datadir', datadir])).stdout)
-  const { levels, sealedLogs, tailLogs, bytes } = status.logIndex
-  assert.deepEqual([sealedLogs, tailLogs], [sealed, logs.length - sealed])
+  const { levels, tail, bytes } = status.logIndex
+  assert.deepEqual([status.logIndex.sealed, tail], [sealed, logs.length - sealed])
   assert.equal(
-    levels.reduce((sum: number, level: { logs: number }) => sum + level.logs, 0),
+    levels.reduce((sum: number, level: { items: number }) => sum + level.items, 0),
     sealed,
   )
   assert.ok(bytes === null || bytes > 0)
@@ -69,7 +71,7 @@ test('an index is verified, found damaged, and rebuilt', async (t) => {
   assert.equal(rebuilt.code, 0, rebuilt.stderr)
   assert.match(
     rebuilt.stdout,
-    new RegExp(`^\\d+ segments with ${sealed} logs, ${logs.length - sealed} logs in the tail\n`),
+    new RegExp(`^log index: \\d+ segments with ${sealed} logs, ${logs.length - sealed} logs in the tail\n`),
   )
   assert.match((await verify()).stdout, words)
 
@@ -86,8 +88,11 @@ test('wrong use is said, with exit code 2', async (t) => {
     [['verify', '--datadir', datadir], /say what to verify: --index/],
     [['verify', '--index', 'operand'], /unexpected operand/],
     [['verify', '--index', '--datadir', nowhere], /no database at/],
-    [['verify', '--index', '--segments', 'some'], /expected all or the id of a segment, got "some"/],
-    [['verify', '--index', '--segments', '99999', '--datadir', datadir], /no live segment 99999; there is \d+/],
+    [['verify', '--index', '--segments', 'some'], /expected all, log:ID or transaction:ID, got "some"/],
+    [
+      ['verify', '--index', '--segments', 'log:99999', '--datadir', datadir],
+      /log index: no live segment 99999; there is \d+/,
+    ],
     [['reindex', 'operand'], /unexpected operand/],
     [['reindex', '--datadir', nowhere], /no database at/],
   ]
@@ -118,16 +123,16 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     const { datadir, logs } = prepare(t)
     const db = openForReading(datadir)
     t.after(() => void db.close())
-    const before = describeLogIndex(db).sealedLogs
+    const before = describeIndex(db, LOG_INDEX).sealed
     const halfway = () => {
-      const { sealedLogs, levels } = describeLogIndex(db)
-      return sealedLogs < before && levels.length > 0
+      const { sealed, levels } = describeIndex(db, LOG_INDEX)
+      return sealed < before && levels.length > 0
     }
     // On a busy machine it may be done before it is seen: then once more.
     let caught = false
     for (let attempt = 0; attempt < 10 && !caught; attempt++) caught = await endHalfway(datadir, signal, halfway)
     assert.ok(caught, 'it was ended half done')
-    assert.ok(describeLogIndex(db).sealedLogs < before)
+    assert.ok(describeIndex(db, LOG_INDEX).sealed < before)
     const random = seededFractions(32)
     const source = createLogSource(db)
     for (let i = 0; i < 30; i++) {
@@ -137,6 +142,6 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     }
     assert.equal((await cairn(['verify', '--index', '--datadir', datadir])).code, 0)
     assert.equal((await cairn(['reindex', '--datadir', datadir])).code, 0)
-    assert.equal(describeLogIndex(db).sealedLogs, before)
+    assert.equal(describeIndex(db, LOG_INDEX).sealed, before)
   })
 }

@@ -5,6 +5,7 @@ import { DeadlineExceeded, noDeadline } from '../../src/lib/deadline.js'
 import { TooManyLogs } from '../../src/logs/errors.js'
 import { type LogFilter, normalizeFilter } from '../../src/logs/filter.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
+import { LOG_INDEX } from '../../src/logs/logIndex.js'
 import { createLogSource, type LogSource } from '../../src/logs/query.js'
 import {
   type ClauseName,
@@ -121,7 +122,7 @@ test('traced queries give what untraced ones give, and true facts, at every stag
   compare(db, logs, 'the last full chunk not sealed', 2)
   while (indexer.sealNext());
   compare(db, logs, 'sealed', 3)
-  const store = createSegmentStore(db)
+  const store = createSegmentStore(db, LOG_INDEX.tables)
   let merging = 0
   for (let step = 0; indexer.work(0); step++) {
     if (step % 2_500 !== 450) continue

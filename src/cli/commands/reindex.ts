@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.js'
 import { createProgress } from '../../lib/progress.js'
-import type { ReindexSummary } from '../../logs/reindex.js'
+import type { IndexKind } from '../../segments/indexKind.js'
+import type { ReindexSummary } from '../../segments/reindex.js'
 import { DATABASE_FILE, DatabaseMissing, openForWriting } from '../../store/open.js'
 import type { ParsedArgs } from '../parseArgs.js'
 
@@ -11,26 +12,31 @@ export async function runReindex({ config, operands }: ParsedArgs): Promise<numb
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help reindex'`)
   const path = join(config.datadir, DATABASE_FILE)
   if (!existsSync(path)) throw new DatabaseMissing(path)
-  const { rebuildLogIndex } = await import('../../logs/reindex.js')
-  const { createStoredLogs } = await import('../../logs/storedLogs.js')
+  const { CHAIN_INDEXES } = await import('../../ingest/chainIndexer.js')
+  const { rebuildIndex } = await import('../../segments/reindex.js')
   const stop = new AbortController()
   const onSignal = () => stop.abort()
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
   const db = openForWriting(config.datadir)
   try {
-    const progress = createProgress({ label: 'log index', unit: 'logs', total: createStoredLogs(db).count() })
-    const summary = await rebuildLogIndex(db, { progress, signal: stop.signal })
-    progress.finish()
+    for (const kind of CHAIN_INDEXES) {
+      if (stop.signal.aborted) break
+      const total = kind.openStored(db).count()
+      const progress = createProgress({ label: kind.name, unit: kind.items, total })
+      const summary = await rebuildIndex(db, kind, { progress, signal: stop.signal })
+      progress.finish()
+      process.stdout.write(`${formatSummary(kind, summary)}\n`)
+    }
     // Readers that open next find a small write-ahead log.
     db.pragma('wal_checkpoint(TRUNCATE)')
-    process.stdout.write(`${formatSummary(summary)}\n`)
   } finally {
     db.close()
   }
   return 0
 }
 
-function formatSummary({ segments, sealedLogs, tailLogs, interrupted }: ReindexSummary): string {
-  const words = `${segments} segments with ${sealedLogs} logs, ${tailLogs} logs in the tail`
+function formatSummary({ name, items }: IndexKind<unknown>, summary: ReindexSummary): string {
+  const { segments, sealed, tail, interrupted } = summary
+  const words = `${name}: ${segments} segments with ${sealed} ${items}, ${tail} ${items} in the tail`
   return interrupted ? `${words}; interrupted: an import, or running it again, completes the index` : words
 }

@@ -2,12 +2,15 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
-import { describeLogIndex, type LogIndexSummary } from '../../logs/indexSummary.js'
+import { LOG_INDEX } from '../../logs/logIndex.js'
 import { packageVersion } from '../../rpc/openContext.js'
+import type { IndexKind } from '../../segments/indexKind.js'
+import { describeIndex, type IndexSummary } from '../../segments/indexSummary.js'
 import { createChainReader } from '../../store/chainReader.js'
 import { createL2Reader } from '../../store/l2Reader.js'
 import { createMetaTable, META_CHAIN, META_STATE_MODE } from '../../store/meta.js'
 import { DATABASE_FILE, type Database, openForReading } from '../../store/open.js'
+import { TRANSACTION_INDEX } from '../../transactions/transactionIndex.js'
 import type { ParsedArgs } from '../parseArgs.js'
 
 interface TableSize {
@@ -26,7 +29,8 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
     const tables = measureTables(db)
     const report = {
       ...describeChain(db),
-      logIndex: describeIndex(db, tables),
+      logIndex: measureIndex(db, LOG_INDEX, tables),
+      transactionIndex: measureIndex(db, TRANSACTION_INDEX, tables),
       database: describeFile(db, config.datadir),
       tables,
       versions: {
@@ -66,17 +70,16 @@ function describeFile(db: Database, datadir: string) {
   return { path, bytes: statSync(path).size, schemaVersion: migrations.get()! }
 }
 
-const INDEX_TABLES = ['log_segments', 'log_buckets', 'log_big_postings']
+type MeasuredIndex = IndexSummary & Pick<TableSize, 'bytes'>
 
-/** The log index with its bytes; null in a database of an older version, which the next import brings up to date. */
-function describeIndex(
-  db: Database,
-  tables: readonly TableSize[],
-): (LogIndexSummary & Pick<TableSize, 'bytes'>) | null {
-  const own = tables.filter(({ table }) => INDEX_TABLES.includes(table))
-  if (own.length < INDEX_TABLES.length) return null
+/** An index with its bytes; null in a database of an older version, which the next import brings up to date. */
+function measureIndex(db: Database, kind: IndexKind<unknown>, tables: readonly TableSize[]): MeasuredIndex | null {
+  const { segments, buckets, bigPostings } = kind.tables
+  const names = [segments, buckets, bigPostings].filter((name) => name !== undefined)
+  const own = tables.filter(({ table }) => names.includes(table))
+  if (own.length < names.length) return null
   const bytes = own.some((table) => table.bytes === null) ? null : own.reduce((sum, table) => sum + table.bytes!, 0)
-  return { ...describeLogIndex(db), bytes }
+  return { ...describeIndex(db, kind), bytes }
 }
 
 /** Rows of every table, and its bytes with its indexes, the largest first. */
@@ -113,7 +116,8 @@ function measureBytes(db: Database): Map<string, number> | undefined {
 }
 
 type Report = ReturnType<typeof describeChain> & {
-  logIndex: ReturnType<typeof describeIndex>
+  logIndex: MeasuredIndex | null
+  transactionIndex: MeasuredIndex | null
   database: ReturnType<typeof describeFile>
   tables: TableSize[]
   versions: { [name: string]: string }
@@ -127,7 +131,8 @@ function formatReport(report: Report): string {
     ['blocks', coverage === null ? 'none' : `${coverage.first} to ${coverage.head}`],
     ['state', state.first === null ? `not held (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`],
     ['layer-2 head', l2Head === null ? 'none' : `${l2Head.number} ${l2Head.hash}`],
-    ['log index', formatIndex(report.logIndex)],
+    ['log index', formatIndex(LOG_INDEX, report.logIndex)],
+    ['transactions', formatIndex(TRANSACTION_INDEX, report.transactionIndex)],
     ['database', `${database.path}, ${formatSize(database.bytes)}, schema ${database.schemaVersion}`],
     [
       'versions',
@@ -138,20 +143,20 @@ function formatReport(report: Report): string {
   ]
   const tables = report.tables.map(
     ({ table, rows, bytes }) =>
-      `  ${table.padEnd(18)}${rows.toLocaleString('en').padStart(14)} rows${bytes === null ? '' : formatSize(bytes).padStart(12)}`,
+      `  ${table.padEnd(22)}${rows.toLocaleString('en').padStart(14)} rows${bytes === null ? '' : formatSize(bytes).padStart(12)}`,
   )
   return [...facts.map(([name, value]) => `${name.padEnd(14)}${value}`), 'tables', ...tables].join('\n')
 }
 
-function formatIndex(index: Report['logIndex']): string {
-  if (index === null) return 'none: the next import makes it'
-  const { levels, sealedLogs, tailLogs, building, dropped, bytes } = index
+function formatIndex({ items }: IndexKind<unknown>, index: MeasuredIndex | null): string {
+  if (index === null) return 'no index: the next import makes it'
+  const { levels, sealed, tail, building, dropped, bytes } = index
   const counts = levels.map(({ level, segments }) => `${segments} of level ${level}`).join(', ')
   const parts = [
-    levels.length === 0 ? 'no segments' : `segments: ${counts}, with ${sealedLogs.toLocaleString('en')} logs`,
-    `${tailLogs.toLocaleString('en')} logs in the tail`,
+    levels.length === 0 ? 'no segments' : `segments: ${counts}, with ${sealed.toLocaleString('en')} ${items}`,
+    `${tail.toLocaleString('en')} ${items} in the tail`,
   ]
-  if (building > 0) parts.push(`${building} being merged`)
+  if (building > 0) parts.push(`${building} being made`)
   if (dropped > 0) parts.push(`${dropped} to be deleted`)
   if (bytes !== null) parts.push(formatSize(bytes))
   return parts.join('; ')

@@ -7,17 +7,22 @@ import type { ParsedArgs } from '../parseArgs.js'
 export async function runVerify({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help verify'`)
   if (!config.index) throw new UsageError("say what to verify: --index; see 'cairn help verify'")
-  const { describeLogIndex } = await import('../../logs/indexSummary.js')
-  const { verifyLogIndex } = await import('../../logs/verifyIndex.js')
+  const { CHAIN_INDEXES } = await import('../../ingest/chainIndexer.js')
+  const { describeIndex } = await import('../../segments/indexSummary.js')
+  const { verifyIndex } = await import('../../segments/verifyIndex.js')
+  const only = config.segments
   const db = openForReading(config.datadir)
   try {
-    const { sealedLogs, tailLogs } = describeLogIndex(db)
-    const total = config.segments === undefined ? sealedLogs : undefined
-    const progress = createProgress({ label: 'log index', unit: 'logs', total })
-    const done = verifyLogIndex(db, { segment: config.segments, onProgress: (logs) => progress.update(logs) })
-    progress.finish()
-    const words = `${done.segments} segments with ${done.logs} logs and ${done.postings} postings are right`
-    process.stdout.write(`${words}; ${tailLogs} logs in the tail\n`)
+    for (const kind of CHAIN_INDEXES) {
+      if (only && only.item !== kind.item) continue
+      const { name, items } = kind
+      const { sealed, tail } = describeIndex(db, kind)
+      const progress = createProgress({ label: name, unit: items, total: only ? undefined : sealed })
+      const done = verifyIndex(db, kind, { segment: only?.id, onProgress: (count) => progress.update(count) })
+      progress.finish()
+      const words = `${done.segments} segments with ${done.items} ${items} and ${done.postings} postings are right`
+      process.stdout.write(`${name}: ${words}; ${tail} ${items} in the tail\n`)
+    }
   } finally {
     db.close()
   }

@@ -12,8 +12,8 @@ export const getRawTransaction = defineMethod({
   params: [transactionHashParam],
   result: { name: 'transaction', schema: orNull(data.schema) },
   errors: [],
-  handler: ({ chain }, hash) => {
-    const location = chain.transactionLocation(hash)
+  handler: ({ chain, transactions }, hash) => {
+    const location = transactions.locate(hash)
     const block = location && chain.blockByNumber(location.blockNumber)
     const transaction = block && chain.transaction(block, location.index)
     return transaction ? formatData(encodeTransaction(transaction)) : null

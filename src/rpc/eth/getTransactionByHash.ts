@@ -10,8 +10,8 @@ export const getTransactionByHash = defineMethod({
   params: [transactionHashParam],
   result: { name: 'transaction', schema: orNull(TRANSACTION_SCHEMA) },
   errors: [],
-  handler: ({ chain }, hash) => {
-    const location = chain.transactionLocation(hash)
+  handler: ({ chain, transactions }, hash) => {
+    const location = transactions.locate(hash)
     const block = location && chain.blockByNumber(location.blockNumber)
     const transaction = block && chain.transaction(block, location.index)
     return transaction ? formatTransaction(transaction, block, location.index) : null

@@ -10,8 +10,8 @@ export const getTransactionReceipt = defineMethod({
   params: [transactionHashParam],
   result: { name: 'receipt', schema: orNull(RECEIPT_SCHEMA) },
   errors: [],
-  handler: ({ chain }, hash) => {
-    const location = chain.transactionLocation(hash)
+  handler: ({ chain, transactions }, hash) => {
+    const location = transactions.locate(hash)
     const block = location && chain.blockByNumber(location.blockNumber)
     const transaction = block && chain.transaction(block, location.index)
     const stored = block && chain.receipt(block, location.index)

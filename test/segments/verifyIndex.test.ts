@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { UsageError } from '../../src/lib/errors.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
-import { IndexFault, verifyLogIndex } from '../../src/logs/verifyIndex.js'
+import { LOG_INDEX } from '../../src/logs/logIndex.js'
 import { createSegmentStore } from '../../src/segments/segmentStore.js'
+import { IndexFault, verifyIndex } from '../../src/segments/verifyIndex.js'
 import { createChainWriter } from '../../src/store/chainWriter.js'
 import type { Database } from '../../src/store/open.js'
-import { FIRST_BLOCK, randomBlocks } from './randomFilters.js'
-import { seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
+import { FIRST_BLOCK, randomBlocks } from '../logs/randomFilters.js'
+import { seededFractions, temporaryDatabase, writeLogs } from '../logs/randomLogs.js'
 
 const CHUNK_BITS = 6
 const BUCKET_SPACE = 2 ** 20
@@ -28,7 +29,7 @@ function faultOf(db: Database, harm: () => void, options: { segment?: number } =
   db.exec('BEGIN')
   try {
     harm()
-    verifyLogIndex(db, options)
+    verifyIndex(db, LOG_INDEX, options)
   } catch (error) {
     assert.ok(error instanceof IndexFault, String(error))
     return error
@@ -44,31 +45,31 @@ test('a right index verifies at every stage', (t) => {
   // Address, topics, and for each number of topics that there is a key that says so; twice the same is one key.
   const postings = logs.slice(0, chunks * 64).reduce((sum, { topics }) => sum + 1 + 2 * topics.length, 0)
   const told: number[] = []
-  const sealed = verifyLogIndex(db, { onProgress: (done) => told.push(done) })
-  assert.deepEqual(sealed, { segments: chunks, logs: chunks * 64, postings })
+  const sealed = verifyIndex(db, LOG_INDEX, { onProgress: (done) => told.push(done) })
+  assert.deepEqual(sealed, { segments: chunks, items: chunks * 64, postings })
   assert.deepEqual(
     told,
     Array.from({ length: chunks }, (_, i) => (i + 1) * 64),
   )
   for (let step = 0; indexer.work(0); step++) {
-    if (step % 2_500 === 450) assert.equal(verifyLogIndex(db).postings, postings, `step ${step}`)
+    if (step % 2_500 === 450) assert.equal(verifyIndex(db, LOG_INDEX).postings, postings, `step ${step}`)
   }
-  const merged = verifyLogIndex(db)
+  const merged = verifyIndex(db, LOG_INDEX)
   assert.ok(merged.segments < 20)
   assert.deepEqual({ ...merged, segments: chunks }, sealed)
   db.transaction(() => {
     createChainWriter(db).rewindTo(FIRST_BLOCK + 400)
-    indexer.truncate(logs.filter(({ blockNumber }) => blockNumber <= FIRST_BLOCK + 400).length)
+    indexer.truncate()
   })()
-  assert.ok(verifyLogIndex(db).segments > 0)
+  assert.ok(verifyIndex(db, LOG_INDEX).segments > 0)
 })
 
 test('a database without an index, and one with no more than a tail, verify', (t) => {
   const db = temporaryDatabase(t)
-  assert.deepEqual(verifyLogIndex(db), { segments: 0, logs: 0, postings: 0 })
+  assert.deepEqual(verifyIndex(db, LOG_INDEX), { segments: 0, items: 0, postings: 0 })
   writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(4), 5))
   createLogIndexer(db, { chunkBits: 10 }).add([])
-  assert.deepEqual(verifyLogIndex(db), { segments: 0, logs: 0, postings: 0 })
+  assert.deepEqual(verifyIndex(db, LOG_INDEX), { segments: 0, items: 0, postings: 0 })
 })
 
 test('any byte flipped in a bucket is found in that bucket', (t) => {
@@ -123,14 +124,14 @@ test('a log that lost a key, and one that was given a strange one, are named', (
   const id = 64 * 3 + 17
   // The row changes, not the index: its new key is in no bucket, or its old one in one too much.
   const changed = faultOf(db, () => update.run(Buffer.from('a topic of no other log'), id))
-  assert.equal(changed.place.logId, id)
+  assert.equal(changed.place.itemId, id)
   const missing = faultOf(db, () => db.prepare('DELETE FROM logs WHERE id = ?').run(id))
   assert.match(missing.message, /63 of the 64 rows of logs from 192 on/)
 })
 
 test('missing and strange rows are found', (t) => {
   const { db, logs } = indexed(t, { blocks: 300, seed: 10 })
-  const [segment] = createSegmentStore(db).segments('live')
+  const [segment] = createSegmentStore(db, LOG_INDEX.tables).segments('live')
   const bucket = db
     .prepare<[number], number>('SELECT id FROM log_buckets WHERE id >= ? LIMIT 1 OFFSET 40')
     .pluck()
@@ -138,7 +139,7 @@ test('missing and strange rows are found', (t) => {
   const gone = faultOf(db, () => db.prepare('DELETE FROM log_buckets WHERE id = ?').run(bucket))
   assert.deepEqual([gone.place.segment, gone.place.bucket], [segment.id, bucket % BUCKET_SPACE])
   assert.equal(gone.problem, 'the bucket is missing')
-  assert.ok(gone.place.logId! < logs.length)
+  assert.ok(gone.place.itemId! < logs.length)
   const insert = db.prepare("INSERT INTO log_buckets VALUES (?, x'0000')")
   const extra = faultOf(db, () => insert.run(segment.id * BUCKET_SPACE + BUCKET_SPACE - 1))
   assert.match(extra.problem, /^1 buckets and 0 large postings more/)
@@ -148,7 +149,7 @@ test('missing and strange rows are found', (t) => {
 
 test('gaps, overlaps and segments beyond the logs are found', (t) => {
   const { db, logs } = indexed(t, { blocks: 300, seed: 11, merge: false })
-  const live = createSegmentStore(db).segments('live')
+  const live = createSegmentStore(db, LOG_INDEX.tables).segments('live')
   const run = (sql: string, ...values: number[]) => faultOf(db, () => db.prepare(sql).run(...values)).message
   const last = live[live.length - 1]
   assert.match(run("UPDATE log_segments SET state = 'dropped' WHERE id = ?", live[2].id), /chunk 2 lies in no segment/)
@@ -157,6 +158,6 @@ test('gaps, overlaps and segments beyond the logs are found', (t) => {
   const beyond = `INSERT INTO log_segments (level, first_chunk, state) VALUES (0, ?, 'live')`
   assert.match(run(beyond, last.firstChunk + 1), new RegExp(`the logs fill ${Math.floor(logs.length / 64)}`))
   assert.match(run("DELETE FROM meta WHERE key = 'log_index'"), /settings of the index are gone|the logs fill 0/)
-  assert.throws(() => verifyLogIndex(db, { segment: 12_345 }), UsageError)
-  assert.equal(verifyLogIndex(db, { segment: last.id }).segments, 1)
+  assert.throws(() => verifyIndex(db, LOG_INDEX, { segment: 12_345 }), UsageError)
+  assert.equal(verifyIndex(db, LOG_INDEX, { segment: last.id }).segments, 1)
 })

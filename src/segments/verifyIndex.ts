@@ -1,0 +1,358 @@
+import { CairnError, UsageError } from '../lib/errors.js'
+import type { Database } from '../store/open.js'
+import { type BucketEntry, bucketBits, decodeBucket, encodeBucket, fingerprintOf } from './bucket.js'
+import { type ChunkBuilder, createChunkBuilder } from './chunkBuilder.js'
+import type { IndexKind } from './indexKind.js'
+import { type IndexSettings, readIndexSettings } from './indexSettings.js'
+import { createKeyHasher } from './keyHash.js'
+import { CHUNK_BITS, CHUNK_SIZE, decodeBigPostings, decodeGaps, encodeBigPostings } from './postings.js'
+import { chunksOf, createSegmentStore, MERGE_FACTOR, type Segment, type SegmentStore } from './segmentStore.js'
+
+/** Where an index is not what its rows make. */
+interface FaultPlace {
+  segment: number
+  bucket?: number
+  fingerprint?: number
+  /** The first item that is missing, or there too much. */
+  itemId?: number
+}
+
+/** How an index and what it finds are called. */
+type IndexNames = Pick<IndexKind<unknown>, 'name' | 'item' | 'items'>
+
+/** An index is not what the rows make; `cairn reindex` rebuilds it. */
+export class IndexFault extends CairnError {
+  readonly place: FaultPlace
+  readonly problem: string
+  constructor({ name, item }: IndexNames, place: FaultPlace, problem: string, options?: ErrorOptions) {
+    const { segment, bucket, fingerprint, itemId } = place
+    const words = [`${name}, segment ${segment}`]
+    if (bucket !== undefined) words.push(`bucket ${bucket}`)
+    if (fingerprint !== undefined) words.push(`fingerprint 0x${fingerprint.toString(16).padStart(8, '0')}`)
+    if (itemId !== undefined) words.push(`${item} ${itemId}`)
+    super(`${words.join(', ')}: ${problem}; 'cairn reindex' rebuilds the index`, options)
+    this.place = place
+    this.problem = problem
+  }
+}
+
+interface VerifyOptions {
+  /** The id of the only segment to look at; undefined: all. */
+  segment?: number
+  /** Told how many items were compared, after each 65,536. */
+  onProgress?: (items: number) => void
+}
+
+/** What was compared and found right. */
+export interface IndexVerification {
+  segments: number
+  items: number
+  /** Pairs of key and item. */
+  postings: number
+}
+
+/** Compares live segments with the postings that their rows make, both ways, and their chunks for gaps and overlaps. It
+ *  only reads, each segment in a snapshot of its own, so that it may run beside an import. Memory: about 10 bytes for
+ *  each posting of a segment; above level 3 for an eighth of them at a time.
+ *  @throws IndexFault at the first difference; UsageError when there is no live segment of that id. */
+export function verifyIndex(
+  db: Database,
+  kind: IndexKind<unknown>,
+  { segment: only, onProgress }: VerifyOptions = {},
+): IndexVerification {
+  const store = createSegmentStore(db, kind.tables)
+  const stored = kind.openStored(db)
+  const done: IndexVerification = { segments: 0, items: 0, postings: 0 }
+  const settings = readIndexSettings(db)
+  const compare = createComparison(db, kind, settings)
+  let nextChunk = 0
+  const step = db.transaction((): boolean => {
+    const live = store.segments('live')
+    const segment = only === undefined ? live.find((one) => endOf(one) > nextChunk) : live.find(({ id }) => id === only)
+    if (only !== undefined && !segment) throw noSuchSegment(kind, only, live)
+    checkCoverage(kind, live, Math.floor(stored.count() / 2 ** (settings?.chunkBits ?? CHUNK_BITS)))
+    if (!segment) {
+      const [stray] = store.straySegments()
+      if (stray !== undefined) throw new IndexFault(kind, { segment: stray }, 'has rows, but is not among the segments')
+      return false
+    }
+    const before = done.items
+    done.postings += compare(segment, (items) => onProgress?.(before + items))
+    done.segments++
+    done.items += chunksOf(segment.level) * 2 ** settings!.chunkBits
+    nextChunk = endOf(segment)
+    return only === undefined
+  })
+  while (step());
+  return done
+}
+
+function noSuchSegment({ name }: IndexNames, id: number, live: readonly Segment[]): UsageError {
+  const ids = live.map((segment) => segment.id)
+  return new UsageError(
+    `${name}: no live segment ${id}; there ${ids.length === 0 ? 'are none' : `is ${ids.join(', ')}`}`,
+  )
+}
+
+function endOf({ firstChunk, level }: Segment): number {
+  return firstChunk + chunksOf(level)
+}
+
+/** @throws IndexFault unless the segments cover chunks from the first on, each once, and none beyond the full ones. */
+function checkCoverage(kind: IndexKind<unknown>, live: readonly Segment[], fullChunks: number): void {
+  let next = 0
+  for (const segment of live) {
+    const { id, firstChunk, level } = segment
+    const fail = (problem: string) => new IndexFault(kind, { segment: id }, problem)
+    if (level < 0 || level > kind.tables.maxLevel) throw fail(`there is no level ${level}`)
+    if (firstChunk !== next) {
+      const words = firstChunk > next ? `chunk ${next} lies in no segment` : `chunk ${firstChunk} lies in two segments`
+      throw fail(`begins with chunk ${firstChunk}: ${words}`)
+    }
+    if (firstChunk % chunksOf(level) !== 0) throw fail(`chunk ${firstChunk} cannot begin level ${level}`)
+    next = endOf(segment)
+    if (next > fullChunks) throw fail(`reaches to chunk ${next - 1}, the ${kind.items} fill ${fullChunks}`)
+  }
+}
+
+// Segments above this level are compared in parts, so that memory stays within bounds: 2^25 items at a time.
+const WHOLE_LEVEL = 3
+
+/** The comparison of one segment; gives the number of its postings. */
+function createComparison(
+  db: Database,
+  kind: IndexKind<unknown>,
+  settings: IndexSettings | undefined,
+): (segment: Segment, onItems: (items: number) => void) => number {
+  if (!settings) {
+    return (segment) => {
+      throw new IndexFault(kind, { segment: segment.id }, 'the settings of the index are gone')
+    }
+  }
+  const store = createSegmentStore(db, kind.tables)
+  const rebuild = createRebuild(db, kind, settings)
+  const chunkSize = 2 ** settings.chunkBits
+  return (segment, onItems) => {
+    const { level } = segment
+    const items = chunksOf(level) * chunkSize
+    const idOf = (position: number) =>
+      (segment.firstChunk + Math.floor(position / CHUNK_SIZE)) * chunkSize + (position & (CHUNK_SIZE - 1))
+    const counts = { buckets: 0, bigPostings: 0 }
+    const parts = MERGE_FACTOR ** Math.max(0, level - WHOLE_LEVEL)
+    const bucketsOfPart = 2 ** bucketBits(level) / parts
+    let postings = 0
+    for (let part = 0; part < parts; part++) {
+      const chunks = rebuild(segment, { part, parts }, (read) => onItems(Math.floor((part * items + read) / parts)))
+      for (let i = 0; i < bucketsOfPart; i++) {
+        const expected = takeBucket(chunks, i, level)
+        compareBucket(store, { kind, segment, bucket: part * bucketsOfPart + i, expected, idOf, counts })
+      }
+      postings += chunks.reduce((sum, { positions }) => sum + positions.length, 0)
+    }
+    const rows = store.countRows(segment.id)
+    if (rows.buckets !== counts.buckets || rows.bigPostings !== counts.bigPostings) {
+      const [buckets, big] = [rows.buckets - counts.buckets, rows.bigPostings - counts.bigPostings]
+      const problem = `${buckets} buckets and ${big} large postings more than its keys need`
+      throw new IndexFault(kind, { segment: segment.id }, problem)
+    }
+    return postings
+  }
+}
+
+/** Keys of one chunk in a part of the buckets, in the order of their hashes. */
+interface RebuiltChunk {
+  /** As in a segment of level 0. */
+  fingerprints: Uint32Array
+  /** By bucket of level 0, the first is that of the part: where its keys end. */
+  bucketEnds: Uint32Array
+  /** By key: where its positions end. */
+  ends: Uint32Array
+  positions: Uint16Array
+  /** The next key to compare. */
+  next: number
+}
+
+interface BucketPart {
+  part: number
+  parts: number
+}
+
+/** Gives the keys that the rows of a segment make, chunk by chunk, in one part of the buckets. */
+function createRebuild(
+  db: Database,
+  kind: IndexKind<unknown>,
+  { secret, chunkBits }: IndexSettings,
+): (segment: Segment, part: BucketPart, onItems: (items: number) => void) => RebuiltChunk[] {
+  const stored = kind.openStored(db)
+  const keys = kind.createKeys(createKeyHasher(secret))
+  const builder = createChunkBuilder()
+  const chunkSize = 2 ** chunkBits
+  return (segment, part, onItems) =>
+    Array.from({ length: chunksOf(segment.level) }, (_, i) => {
+      const from = (segment.firstChunk + i) * chunkSize
+      builder.clear()
+      for (const item of stored.read(from, from + chunkSize)) keys.add(item, builder)
+      if (builder.count !== chunkSize) {
+        const problem = `${builder.count} of the ${chunkSize} rows of ${kind.items} from ${from} on can be read`
+        throw new IndexFault(kind, { segment: segment.id }, problem)
+      }
+      onItems((i + 1) * chunkSize)
+      return takePart(builder, part)
+    })
+}
+
+function takePart(builder: ChunkBuilder, { part, parts }: BucketPart): RebuiltChunk {
+  const buckets = 2 ** bucketBits(0) / parts
+  const bucketEnds = new Uint32Array(buckets)
+  const fingerprints: number[] = []
+  const ends: number[] = []
+  const positions: number[] = []
+  for (let i = 0; i < buckets; i++) {
+    builder.visitBucket(part * buckets + i, (high, low, held, from, to) => {
+      fingerprints.push(fingerprintOf(high, low, bucketBits(0)))
+      for (let at = from; at < to; at++) positions.push(held[at])
+      ends.push(positions.length)
+    })
+    bucketEnds[i] = ends.length
+  }
+  return {
+    fingerprints: Uint32Array.from(fingerprints),
+    bucketEnds,
+    ends: Uint32Array.from(ends),
+    positions: Uint16Array.from(positions),
+    next: 0,
+  }
+}
+
+/** The keys of a bucket, each with its positions in the segment, ascending. `index` counts from the first bucket of the
+ *  part; buckets are taken in ascending order, each once. */
+function takeBucket(chunks: readonly RebuiltChunk[], index: number, level: number): Map<number, number[]> {
+  // A bucket of level 0 is divided by the bits that come off the top of its fingerprints.
+  const divisions = MERGE_FACTOR ** level
+  const width = 2 ** 32 / divisions
+  const least = (index % divisions) * width
+  const keys = new Map<number, number[]>()
+  for (const [i, chunk] of chunks.entries()) {
+    const { fingerprints, bucketEnds, ends, positions } = chunk
+    const end = bucketEnds[Math.floor(index / divisions)]
+    for (; chunk.next < end && fingerprints[chunk.next] < least + width; chunk.next++) {
+      const fingerprint = fingerprints[chunk.next] - least
+      let ids = keys.get(fingerprint)
+      if (!ids) {
+        ids = []
+        keys.set(fingerprint, ids)
+      }
+      const first = chunk.next === 0 ? 0 : ends[chunk.next - 1]
+      for (let at = first; at < ends[chunk.next]; at++) ids.push(i * CHUNK_SIZE + positions[at])
+    }
+  }
+  return keys
+}
+
+interface BucketComparison {
+  kind: IndexNames
+  segment: Segment
+  bucket: number
+  /** Emptied as keys are found. */
+  expected: Map<number, number[]>
+  idOf(position: number): number
+  /** Rows met so far. */
+  counts: { buckets: number; bigPostings: number }
+}
+
+type MakeFault = (place: FaultPlace, problem: string, options?: ErrorOptions) => IndexFault
+
+function compareBucket(store: SegmentStore, comparison: BucketComparison): void {
+  const { kind, segment, bucket, expected, idOf, counts } = comparison
+  const fault: MakeFault = (at, problem, options) => new IndexFault(kind, at, problem, options)
+  const place = { segment: segment.id, bucket }
+  const blob = store.bucket(segment.id, bucket)
+  if (blob) counts.buckets++
+  let last = -1
+  for (const entry of blob ? readBucket(blob, place, fault) : []) {
+    const { fingerprint } = entry
+    const keyPlace = { ...place, fingerprint }
+    if (fingerprint <= last) throw fault(keyPlace, 'is not in ascending order')
+    last = fingerprint
+    if ('big' in entry) counts.bigPostings++
+    const wanted = expected.get(fingerprint) ?? []
+    const found = readPostings(store, entry, keyPlace, fault)
+    const difference = firstDifference(wanted, found)
+    if (difference) throw fault({ ...keyPlace, itemId: idOf(difference.position) }, difference.problem)
+    if ('big' in entry && entry.big.count !== wanted.length) {
+      throw fault(keyPlace, `is said to have ${entry.big.count} ${kind.items}, it has ${wanted.length}`)
+    }
+    expected.delete(fingerprint)
+  }
+  for (const [fingerprint, positions] of expected) {
+    const problem = blob ? 'the key is missing' : 'the bucket is missing'
+    throw fault({ ...place, fingerprint, itemId: idOf(positions[0]) }, problem)
+  }
+}
+
+/** @throws IndexFault when the blob is not exactly what its entries are encoded as. */
+function readBucket(blob: Uint8Array, place: FaultPlace, fault: MakeFault): BucketEntry[] {
+  return decodeOrExplain(place, fault, () => {
+    const entries = decodeBucket(blob)
+    if (Buffer.compare(encodeBucket(entries), blob) !== 0) throw fault(place, 'the bucket is damaged')
+    return entries
+  })
+}
+
+/** Positions in the segment, as they are stored. */
+function readPostings(store: SegmentStore, entry: BucketEntry, place: FaultPlace, fault: MakeFault): number[] {
+  const out: number[] = []
+  if ('postings' in entry) {
+    decodeGaps(entry.postings, 0, entry.postings.length, 0, out)
+    return out
+  }
+  return decodeOrExplain(place, fault, () => {
+    const blob: Uint8Array | undefined = store.bigPostings(place.segment, entry.big.ordinal)
+    if (!blob) throw fault(place, `large postings ${entry.big.ordinal} are missing`)
+    const chunks = decodeBigPostings(blob)
+    if (Buffer.compare(encodeBigPostings(chunks), blob) !== 0) {
+      throw fault(place, `large postings ${entry.big.ordinal} are damaged`)
+    }
+    for (const chunk of chunks) appendPositions(chunk, out)
+    return out
+  })
+}
+
+function appendPositions({ chunk, kind, payload }: ReturnType<typeof decodeBigPostings>[number], out: number[]): void {
+  const offset = chunk * CHUNK_SIZE
+  if (kind === 0) {
+    decodeGaps(payload, 0, payload.length, offset, out)
+    return
+  }
+  for (let position = 0; position < payload.length * 8; position++) {
+    if (payload[position >> 3] & (1 << (position & 7))) out.push(offset + position)
+  }
+}
+
+/** The first position in one of the lists only; a position that is there twice counts once. */
+function firstDifference(
+  wanted: readonly number[],
+  found: readonly number[],
+): { position: number; problem: string } | undefined {
+  let i = 0
+  let j = 0
+  while (i < wanted.length || j < found.length) {
+    if (wanted[i] === found[j]) {
+      const position = wanted[i]
+      while (wanted[i] === position) i++
+      while (found[j] === position) j++
+    } else if (j === found.length || wanted[i] < found[j]) {
+      return { position: wanted[i], problem: 'has the key and is missing' }
+    } else return { position: found[j], problem: 'is there and does not have the key' }
+  }
+  return undefined
+}
+
+function decodeOrExplain<T>(place: FaultPlace, fault: MakeFault, decode: () => T): T {
+  try {
+    return decode()
+  } catch (cause) {
+    if (cause instanceof RangeError) throw fault(place, 'cannot be decoded', { cause })
+    throw cause
+  }
+}

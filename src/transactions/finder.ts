@@ -1,0 +1,106 @@
+import { randomInt } from 'node:crypto'
+import { equalBytes } from '../lib/bytes.js'
+import { bucketBits, bucketOf, findInBucket, fingerprintOf } from '../segments/bucket.js'
+import { type IndexSettings, readIndexSettings } from '../segments/indexSettings.js'
+import { createKeyHasher, type KeySecret } from '../segments/keyHash.js'
+import { CHUNK_BITS, CHUNK_SIZE, decodeGaps } from '../segments/postings.js'
+import { createSegmentStore, type Segment, sealedChunks } from '../segments/segmentStore.js'
+import type { Database } from '../store/open.js'
+import { createHashTail } from './hashTail.js'
+import { HASH_POSITION, TRANSACTION_INDEX } from './transactionIndex.js'
+
+/** Where a transaction is in the chain. */
+export interface TransactionLocation {
+  blockNumber: number
+  /** In the block. */
+  index: number
+}
+
+/** Finds transactions by their hashes, over one connection. */
+export interface TransactionFinder {
+  /** Undefined when no transaction of that hash, 32 bytes, is held. */
+  locate(hash: Uint8Array): TransactionLocation | undefined
+  /** Takes transactions that the index does not have yet into memory, for about `budgetMs`; false when there is more to
+   *  take. `locate` does so too, without a bound: about 1 µs for each transaction that came since the last time. */
+  refresh(budgetMs: number): boolean
+}
+
+interface Row extends TransactionLocation {
+  hash: Uint8Array
+}
+
+/** A finder through statements prepared once for the connection. */
+export function createTransactionFinder(db: Database): TransactionFinder {
+  const store = createSegmentStore(db, TRANSACTION_INDEX.tables)
+  const stored = TRANSACTION_INDEX.openStored(db)
+  const select = db.prepare<[number], Row>(
+    `SELECT t.hash, t.block_number AS blockNumber, t.id - b.first_tx AS "index"
+     FROM transactions t JOIN blocks b ON b.number = t.block_number WHERE t.id = ?`,
+  )
+  let memory: ReturnType<typeof createMemory> | undefined
+  /** What is held in memory, as the settings of the database want it. */
+  const requireMemory = () => {
+    if (!memory?.settings) {
+      const settings = readIndexSettings(db)
+      if (!memory || settings) memory = createMemory(db, settings)
+    }
+    return memory
+  }
+  const refresh = (budgetMs: number) => {
+    const segments = store.segments('live')
+    const sealed = sealedChunks(segments)
+    const held = requireMemory()
+    const fresh = held.tail.refresh(sealed * held.chunkSize, stored.count(), budgetMs)
+    return { held, segments, sealed, fresh }
+  }
+  const rowOf = (id: number, hash: Uint8Array): TransactionLocation | undefined => {
+    const row = select.get(id)
+    // Other hashes may share the bits that the index looks at.
+    return row && equalBytes(row.hash, hash) ? { blockNumber: row.blockNumber, index: row.index } : undefined
+  }
+  const idsIn = (segment: Segment, high: number, low: number, chunkSize: number): number[] => {
+    const bits = bucketBits(segment.level)
+    const blob = store.bucket(segment.id, bucketOf(high, bits))
+    const entry = blob && findInBucket(blob, fingerprintOf(high, low, bits))
+    if (!entry || 'big' in entry) return []
+    const positions: number[] = []
+    decodeGaps(entry.postings, 0, entry.postings.length, 0, positions)
+    return positions.map(
+      (position) => (segment.firstChunk + Math.floor(position / CHUNK_SIZE)) * chunkSize + (position % CHUNK_SIZE),
+    )
+  }
+  const locate = (hash: Uint8Array): TransactionLocation | undefined => {
+    const { held, segments, sealed } = refresh(Number.POSITIVE_INFINITY)
+    const { hasher, tail, chunkSize } = held
+    hasher.hashBytes(HASH_POSITION, hash)
+    const { high, low } = hasher
+    for (const id of tail.find(high)) {
+      const found = rowOf(id, hash)
+      if (found) return found
+    }
+    // The newest first: they are asked for most.
+    for (let i = segments.length - 1; i >= 0; i--) {
+      if (segments[i].firstChunk >= sealed) continue
+      for (const id of idsIn(segments[i], high, low, chunkSize).reverse()) {
+        const found = rowOf(id, hash)
+        if (found) return found
+      }
+    }
+    return undefined
+  }
+  // Segments, tail and rows are looked at in one snapshot: a merge would take them away in between.
+  const locateInSnapshot = db.transaction(locate)
+  const refreshInSnapshot = db.transaction((budgetMs: number) => refresh(budgetMs).fresh)
+  return { locate: (hash) => locateInSnapshot(hash), refresh: (budgetMs) => refreshInSnapshot(budgetMs) }
+}
+
+/** `settings` undefined: no index was begun, and all transactions are in the tail. */
+function createMemory(db: Database, settings: IndexSettings | undefined) {
+  const secret: KeySecret = settings?.secret ?? [randomInt(2 ** 32), randomInt(2 ** 32)]
+  const hasher = createKeyHasher(secret)
+  const tail = createHashTail(db, (hash) => {
+    hasher.hashBytes(HASH_POSITION, hash)
+    return hasher.high
+  })
+  return { settings, hasher, tail, chunkSize: 2 ** (settings?.chunkBits ?? CHUNK_BITS) }
+}

@@ -1,0 +1,103 @@
+import type { Database } from '../store/open.js'
+
+/** Transactions behind the last segment, in memory: ids by 32 bits of their hashes. At most 131,071 once the index is up
+ *  to date: 1.5 MB. Ids in front of it may still be in it. */
+export interface HashTail {
+  /** Reads what is new for about `budgetMs`, so that [start, end) is held; false when time ended first. To be called
+   *  inside the snapshot that `find` and the rows are looked at in. */
+  refresh(start: number, end: number, budgetMs: number): boolean
+  /** Ids of the transactions that may have a hash with these 32 bits, the newest first. */
+  find(prefix: number): number[]
+}
+
+// Rows read between two looks at the clock: about 1 ms.
+const SLICE = 1_024
+const FIRST_CAPACITY = 4_096
+// So many ids in front of the tail are dropped at a time: as many as two chunks.
+const SLACK = 2 ** 17
+// Places where the tail was once up to date, to go back to after a reorg: one for each block at the head of the chain.
+const CHECKPOINTS = 64
+
+/** The tail of one connection. `prefixOf` gives 32 bits of a hash; strangers must not be able to foresee them. */
+export function createHashTail(db: Database, prefixOf: (hash: Uint8Array) => number): HashTail {
+  const selectHashes = db
+    .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')
+    .pluck()
+  // The block of a transaction stands for all transactions up to it: a reorg gives their places to others.
+  const selectBlockHash = db
+    .prepare<[number], Buffer>(
+      'SELECT b.hash FROM transactions t JOIN blocks b ON b.number = t.block_number WHERE t.id = ?',
+    )
+    .pluck()
+  let from = 0
+  /** By id - from. */
+  let prefixes = new Uint32Array(FIRST_CAPACITY)
+  let count = 0
+  /** Open addressing: place in `prefixes` + 1, or 0. Places may be stale: then another prefix lies there, or none. */
+  let slots = new Uint32Array(FIRST_CAPACITY * 2)
+  let used = 0
+  let checkpoints: { end: number; blockHash: Buffer }[] = []
+
+  const insert = (place: number) => {
+    const mask = slots.length - 1
+    let at = prefixes[place] & mask
+    while (slots[at] !== 0) at = (at + 1) & mask
+    slots[at] = place + 1
+    used++
+  }
+  /** Drops what is in front of `start`, and stale slots; makes as much room as there is need for. */
+  const rebuild = (start: number) => {
+    const kept = prefixes.subarray(Math.min(start - from, count), count)
+    let capacity = FIRST_CAPACITY
+    while (capacity < kept.length * 2) capacity *= 2
+    const moved = new Uint32Array(capacity)
+    moved.set(kept)
+    prefixes = moved
+    count = kept.length
+    from = start
+    slots = new Uint32Array(capacity * 2)
+    used = 0
+    for (let place = 0; place < count; place++) insert(place)
+  }
+  const append = (hash: Uint8Array, start: number) => {
+    if (count === prefixes.length || used * 2 >= slots.length) rebuild(start)
+    prefixes[count] = prefixOf(hash)
+    insert(count)
+    count++
+  }
+  /** Goes back to where the chain is still the one that was read. */
+  const dropReplaced = () => {
+    for (let last = checkpoints.at(-1); last; last = checkpoints.at(-1)) {
+      if (selectBlockHash.get(last.end - 1)?.equals(last.blockHash)) break
+      checkpoints.pop()
+    }
+    count = Math.max(0, (checkpoints.at(-1)?.end ?? from) - from)
+  }
+  return {
+    refresh: (start, end, budgetMs) => {
+      dropReplaced()
+      if (start < from || start > from + count) {
+        checkpoints = []
+        count = 0
+        rebuild(start)
+      } else if (start - from > SLACK) rebuild(start)
+      const deadline = performance.now() + budgetMs
+      while (from + count < end) {
+        for (const hash of selectHashes.all(from + count, Math.min(from + count + SLICE, end))) append(hash, start)
+        const blockHash = selectBlockHash.get(from + count - 1)!
+        if (checkpoints.push({ end: from + count, blockHash }) > CHECKPOINTS) checkpoints.shift()
+        if (performance.now() > deadline) return from + count >= end
+      }
+      return true
+    },
+    find: (prefix) => {
+      const ids: number[] = []
+      const mask = slots.length - 1
+      for (let at = prefix & mask; slots[at] !== 0; at = (at + 1) & mask) {
+        const place = slots[at] - 1
+        if (place < count && prefixes[place] === prefix && !ids.includes(from + place)) ids.push(from + place)
+      }
+      return ids.sort((a, b) => b - a)
+    },
+  }
+}

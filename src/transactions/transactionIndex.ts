@@ -1,0 +1,50 @@
+import { createSegmentIndexer, type SegmentIndexer } from '../segments/indexer.js'
+import type { IndexKind, ItemKeys, StoredItems } from '../segments/indexKind.js'
+import type { KeyHasher } from '../segments/keyHash.js'
+import type { Database } from '../store/open.js'
+
+/** Position of transaction hashes among the keys: 0 to 5 are those of logs. */
+export const HASH_POSITION = 6
+
+/** The index of transactions by their hashes, 32 bytes each. */
+export const TRANSACTION_INDEX: IndexKind<Uint8Array> = {
+  name: 'transaction index',
+  item: 'transaction',
+  items: 'transactions',
+  tables: {
+    segments: 'transaction_segments',
+    buckets: 'transaction_buckets',
+    // A hash is looked for in one segment after another, so that the fewer there are the better: 2^28 transactions, 22
+    // bits of bucket. Keys are not shared, and buckets of every level are below 1 KB.
+    maxLevel: 4,
+    bucketSpace: 2 ** 24,
+  },
+  openStored: createStoredHashes,
+  createKeys: createHashKeys,
+}
+
+/** The writer of the transaction index. */
+export type TransactionIndexer = SegmentIndexer<Uint8Array>
+
+/** The indexer of a database opened for writing. */
+export function createTransactionIndexer(db: Database, options: { chunkBits?: number } = {}): TransactionIndexer {
+  return createSegmentIndexer(db, TRANSACTION_INDEX, options)
+}
+
+function createStoredHashes(db: Database): StoredItems<Uint8Array> {
+  const select = db
+    .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')
+    .pluck()
+  const selectCount = db.prepare<[], number>('SELECT ifnull(max(id) + 1, 0) FROM transactions').pluck()
+  return { count: () => selectCount.get()!, read: (from, to) => select.iterate(from, to) }
+}
+
+function createHashKeys(hasher: KeyHasher): ItemKeys<Uint8Array> {
+  return {
+    add: (hash, builder) => {
+      hasher.hashBytes(HASH_POSITION, hash)
+      builder.addKey(hasher.high, hasher.low)
+      builder.endItem()
+    },
+  }
+}
