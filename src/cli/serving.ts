@@ -13,6 +13,7 @@ import { createHttpServer } from '../server/http.js'
 import { attachWebSocket } from '../server/websocket.js'
 import { createApiKeyReader } from '../store/apiKeys.js'
 import type { Database } from '../store/open.js'
+import { keepFresh } from '../transactions/keepFresh.js'
 import { createReaderPool, type ReaderPool } from '../workers/readerPool.js'
 
 /** After this long, a server that stops no longer waits for requests: above the longest that a request may take. */
@@ -77,6 +78,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   // After the port, which has to be there before the process is kept busy by starting threads.
   const started = createReaderPool({ ...options, log })
   pool = started
+  const stopRefreshing = keepFresh(context.transactions, log)
 
   let closing: Promise<void> | undefined
   const close = async () => {
@@ -94,6 +96,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     clearTimeout(deadline)
     clearInterval(sweep)
     await started.close()
+    stopRefreshing()
     closeContext()
   }
   return {

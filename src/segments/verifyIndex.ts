@@ -1,11 +1,10 @@
 import { CairnError, UsageError } from '../lib/errors.js'
 import type { Database } from '../store/open.js'
-import { type BucketEntry, bucketBits, decodeBucket, encodeBucket, fingerprintOf } from './bucket.js'
-import { type ChunkBuilder, createChunkBuilder } from './chunkBuilder.js'
+import { type BucketEntry, bucketBits, decodeBucket, encodeBucket } from './bucket.js'
 import type { IndexKind } from './indexKind.js'
 import { type IndexSettings, readIndexSettings } from './indexSettings.js'
-import { createKeyHasher } from './keyHash.js'
 import { CHUNK_BITS, CHUNK_SIZE, decodeBigPostings, decodeGaps, encodeBigPostings } from './postings.js'
+import { createKeyRebuilder, MissingRows, takeBuckets } from './rebuiltKeys.js'
 import { chunksOf, createSegmentStore, MERGE_FACTOR, type Segment, type SegmentStore } from './segmentStore.js'
 
 /** Where an index is not what its rows make. */
@@ -130,7 +129,15 @@ function createComparison(
     }
   }
   const store = createSegmentStore(db, kind.tables)
-  const rebuild = createRebuild(db, kind, settings)
+  const rebuild = createKeyRebuilder(db, kind, settings)
+  const rebuildOrExplain = <T>(make: () => T, { id }: Segment): T => {
+    try {
+      return make()
+    } catch (cause) {
+      if (cause instanceof MissingRows) throw new IndexFault(kind, { segment: id }, cause.message, { cause })
+      throw cause
+    }
+  }
   const chunkSize = 2 ** settings.chunkBits
   return (segment, onItems) => {
     const { level } = segment
@@ -139,13 +146,16 @@ function createComparison(
       (segment.firstChunk + Math.floor(position / CHUNK_SIZE)) * chunkSize + (position & (CHUNK_SIZE - 1))
     const counts = { buckets: 0, bigPostings: 0 }
     const parts = MERGE_FACTOR ** Math.max(0, level - WHOLE_LEVEL)
-    const bucketsOfPart = 2 ** bucketBits(level) / parts
+    const bucketsOfPart = 2 ** bucketBits(0) / parts
     let postings = 0
     for (let part = 0; part < parts; part++) {
-      const chunks = rebuild(segment, { part, parts }, (read) => onItems(Math.floor((part * items + read) / parts)))
+      const onRead = (read: number) => onItems(Math.floor((part * items + read) / parts))
+      const chunks = rebuildOrExplain(() => rebuild(segment, { part, parts }, onRead), segment)
       for (let i = 0; i < bucketsOfPart; i++) {
-        const expected = takeBucket(chunks, i, level)
-        compareBucket(store, { kind, segment, bucket: part * bucketsOfPart + i, expected, idOf, counts })
+        const first = (part * bucketsOfPart + i) * MERGE_FACTOR ** level
+        for (const [k, expected] of takeBuckets(chunks, i, level).entries()) {
+          compareBucket(store, { kind, segment, bucket: first + k, expected, idOf, counts })
+        }
       }
       postings += chunks.reduce((sum, { positions }) => sum + positions.length, 0)
     }
@@ -157,96 +167,6 @@ function createComparison(
     }
     return postings
   }
-}
-
-/** Keys of one chunk in a part of the buckets, in the order of their hashes. */
-interface RebuiltChunk {
-  /** As in a segment of level 0. */
-  fingerprints: Uint32Array
-  /** By bucket of level 0, the first is that of the part: where its keys end. */
-  bucketEnds: Uint32Array
-  /** By key: where its positions end. */
-  ends: Uint32Array
-  positions: Uint16Array
-  /** The next key to compare. */
-  next: number
-}
-
-interface BucketPart {
-  part: number
-  parts: number
-}
-
-/** Gives the keys that the rows of a segment make, chunk by chunk, in one part of the buckets. */
-function createRebuild(
-  db: Database,
-  kind: IndexKind<unknown>,
-  { secret, chunkBits }: IndexSettings,
-): (segment: Segment, part: BucketPart, onItems: (items: number) => void) => RebuiltChunk[] {
-  const stored = kind.openStored(db)
-  const keys = kind.createKeys(createKeyHasher(secret))
-  const builder = createChunkBuilder()
-  const chunkSize = 2 ** chunkBits
-  return (segment, part, onItems) =>
-    Array.from({ length: chunksOf(segment.level) }, (_, i) => {
-      const from = (segment.firstChunk + i) * chunkSize
-      builder.clear()
-      for (const item of stored.read(from, from + chunkSize)) keys.add(item, builder)
-      if (builder.count !== chunkSize) {
-        const problem = `${builder.count} of the ${chunkSize} rows of ${kind.items} from ${from} on can be read`
-        throw new IndexFault(kind, { segment: segment.id }, problem)
-      }
-      onItems((i + 1) * chunkSize)
-      return takePart(builder, part)
-    })
-}
-
-function takePart(builder: ChunkBuilder, { part, parts }: BucketPart): RebuiltChunk {
-  const buckets = 2 ** bucketBits(0) / parts
-  const bucketEnds = new Uint32Array(buckets)
-  const fingerprints: number[] = []
-  const ends: number[] = []
-  const positions: number[] = []
-  for (let i = 0; i < buckets; i++) {
-    builder.visitBucket(part * buckets + i, (high, low, held, from, to) => {
-      fingerprints.push(fingerprintOf(high, low, bucketBits(0)))
-      for (let at = from; at < to; at++) positions.push(held[at])
-      ends.push(positions.length)
-    })
-    bucketEnds[i] = ends.length
-  }
-  return {
-    fingerprints: Uint32Array.from(fingerprints),
-    bucketEnds,
-    ends: Uint32Array.from(ends),
-    positions: Uint16Array.from(positions),
-    next: 0,
-  }
-}
-
-/** The keys of a bucket, each with its positions in the segment, ascending. `index` counts from the first bucket of the
- *  part; buckets are taken in ascending order, each once. */
-function takeBucket(chunks: readonly RebuiltChunk[], index: number, level: number): Map<number, number[]> {
-  // A bucket of level 0 is divided by the bits that come off the top of its fingerprints.
-  const divisions = MERGE_FACTOR ** level
-  const width = 2 ** 32 / divisions
-  const least = (index % divisions) * width
-  const keys = new Map<number, number[]>()
-  for (const [i, chunk] of chunks.entries()) {
-    const { fingerprints, bucketEnds, ends, positions } = chunk
-    const end = bucketEnds[Math.floor(index / divisions)]
-    for (; chunk.next < end && fingerprints[chunk.next] < least + width; chunk.next++) {
-      const fingerprint = fingerprints[chunk.next] - least
-      let ids = keys.get(fingerprint)
-      if (!ids) {
-        ids = []
-        keys.set(fingerprint, ids)
-      }
-      const first = chunk.next === 0 ? 0 : ends[chunk.next - 1]
-      for (let at = first; at < ends[chunk.next]; at++) ids.push(i * CHUNK_SIZE + positions[at])
-    }
-  }
-  return keys
 }
 
 interface BucketComparison {

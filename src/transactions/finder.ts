@@ -37,21 +37,22 @@ export function createTransactionFinder(db: Database): TransactionFinder {
     `SELECT t.hash, t.block_number AS blockNumber, t.id - b.first_tx AS "index"
      FROM transactions t JOIN blocks b ON b.number = t.block_number WHERE t.id = ?`,
   )
-  let memory: ReturnType<typeof createMemory> | undefined
-  /** What is held in memory, as the settings of the database want it. */
-  const requireMemory = () => {
-    if (!memory?.settings) {
-      const settings = readIndexSettings(db)
-      if (!memory || settings) memory = createMemory(db, settings)
-    }
-    return memory
-  }
-  const refresh = (budgetMs: number) => {
-    const segments = store.segments('live')
-    const sealed = sealedChunks(segments)
-    const held = requireMemory()
-    const fresh = held.tail.refresh(sealed * held.chunkSize, stored.count(), budgetMs)
-    return { held, segments, sealed, fresh }
+  // Changes with every commit of another connection. One that may write does not see its own commits in it.
+  const selectVersion = db.readonly ? db.prepare<[], number>('PRAGMA data_version').pluck() : undefined
+  let memory = createMemory(db, undefined)
+  let known: { version: number | undefined; segments: Segment[] } | undefined
+  /** Live segments, the oldest first, with all that is behind them in the tail; undefined when time ended first. */
+  const refresh = (budgetMs: number): Segment[] | undefined => {
+    const version = selectVersion?.get()
+    if (known && version !== undefined && version === known.version) return known.segments
+    known = undefined
+    const settings = memory.settings ? undefined : readIndexSettings(db)
+    if (settings) memory = createMemory(db, settings)
+    const live = store.segments('live')
+    const sealed = sealedChunks(live)
+    if (!memory.tail.refresh(sealed * memory.chunkSize, stored.count(), budgetMs)) return undefined
+    known = { version, segments: live.filter(({ firstChunk }) => firstChunk < sealed) }
+    return known.segments
   }
   const rowOf = (id: number, hash: Uint8Array): TransactionLocation | undefined => {
     const row = select.get(id)
@@ -70,8 +71,8 @@ export function createTransactionFinder(db: Database): TransactionFinder {
     )
   }
   const locate = (hash: Uint8Array): TransactionLocation | undefined => {
-    const { held, segments, sealed } = refresh(Number.POSITIVE_INFINITY)
-    const { hasher, tail, chunkSize } = held
+    const segments = refresh(Number.POSITIVE_INFINITY)!
+    const { hasher, tail, chunkSize } = memory
     hasher.hashBytes(HASH_POSITION, hash)
     const { high, low } = hasher
     for (const id of tail.find(high)) {
@@ -80,7 +81,6 @@ export function createTransactionFinder(db: Database): TransactionFinder {
     }
     // The newest first: they are asked for most.
     for (let i = segments.length - 1; i >= 0; i--) {
-      if (segments[i].firstChunk >= sealed) continue
       for (const id of idsIn(segments[i], high, low, chunkSize).reverse()) {
         const found = rowOf(id, hash)
         if (found) return found
@@ -90,7 +90,7 @@ export function createTransactionFinder(db: Database): TransactionFinder {
   }
   // Segments, tail and rows are looked at in one snapshot: a merge would take them away in between.
   const locateInSnapshot = db.transaction(locate)
-  const refreshInSnapshot = db.transaction((budgetMs: number) => refresh(budgetMs).fresh)
+  const refreshInSnapshot = db.transaction((budgetMs: number) => refresh(budgetMs) !== undefined)
   return { locate: (hash) => locateInSnapshot(hash), refresh: (budgetMs) => refreshInSnapshot(budgetMs) }
 }
 

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { createStateRoot } from '../../src/evm/stateRoot.js'
+import { CHAIN_INDEXES } from '../../src/ingest/chainIndexer.js'
 import { formatData } from '../../src/lib/hex.js'
+import { verifyIndex } from '../../src/segments/verifyIndex.js'
 import { type Database, openForReading } from '../../src/store/open.js'
 import { createStateReader } from '../../src/store/stateReader.js'
+import { createTransactionFinder } from '../../src/transactions/finder.js'
 
 /** The newest block of a checked database. */
 export interface CheckedHead {
@@ -13,7 +16,7 @@ export interface CheckedHead {
 }
 
 /** Fails unless the database is sound: SQLite's own check, blocks that follow on each other, dense ids, counts that
- *  agree in every table, and, where state is held, a state of the head with the root that its header says.
+ *  agree in every table, indexes that are what the rows make, and, where state is held, a state of the head with the root that its header says.
  *  @returns the head; undefined when no block is held. */
 export function checkDatabase(datadir: string): CheckedHead | undefined {
   const db = openForReading(datadir)
@@ -24,6 +27,7 @@ export function checkDatabase(datadir: string): CheckedHead | undefined {
     const blocks = db.prepare<[], BlockRow>('SELECT * FROM blocks ORDER BY number').all()
     checkChain(blocks)
     checkIds(db, blocks)
+    checkIndexes(db)
     const head = blocks.at(-1)
     if (head === undefined) return undefined
     checkState(db, head)
@@ -42,6 +46,12 @@ interface BlockRow {
   n_tx: number
   first_log: number
   n_logs: number
+}
+
+interface TransactionRow {
+  hash: Uint8Array
+  blockNumber: number
+  index: number
 }
 
 interface ReceiptRow {
@@ -80,6 +90,16 @@ function checkIds(db: Database, blocks: BlockRow[]): void {
   const unnamed = `SELECT count(*) FROM logs l LEFT JOIN addresses a ON a.id = l.address_id
     LEFT JOIN topics t ON t.id = l.topic0_id WHERE a.id IS NULL OR (l.topic0_id IS NOT NULL AND t.id IS NULL)`
   assert.equal(db.prepare(unnamed).pluck().get(), 0)
+}
+
+function checkIndexes(db: Database): void {
+  for (const kind of CHAIN_INDEXES) verifyIndex(db, kind)
+  const finder = createTransactionFinder(db)
+  const placed = `SELECT t.hash, t.block_number AS blockNumber, t.id - b.first_tx AS "index"
+    FROM transactions t JOIN blocks b ON b.number = t.block_number`
+  for (const { hash, ...place } of db.prepare<[], TransactionRow>(placed).all()) {
+    assert.deepEqual(finder.locate(hash), place, `look-up of ${formatData(hash)}`)
+  }
 }
 
 function denseIds(db: Database, table: string, id: string): unknown {

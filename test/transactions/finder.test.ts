@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { createSegmentStore } from '../../src/segments/segmentStore.js'
 import { createChainWriter } from '../../src/store/chainWriter.js'
@@ -39,7 +40,9 @@ const states = (db: Database) => {
 
 test('finds every transaction at every stage of the index', (t) => {
   const db = temporaryDatabase(t)
-  const old = createTransactionFinder(db) // lives through all of it, as a server's does
+  const reading = openForReading(dirname(db.name))
+  t.after(() => void reading.close())
+  const old = createTransactionFinder(reading) // lives through all of it, as a server's does
   const both = (stage: string, transactions: readonly PlacedTransaction[]) => {
     check(old, transactions, stage)
     check(createTransactionFinder(db), transactions, `${stage}, just opened`)
@@ -85,7 +88,9 @@ test('after a reorg, transactions that are gone are not found, and those that ca
   const indexer = createTransactionIndexer(db, { chunkBits: CHUNK_BITS })
   indexer.add([])
   indexer.work(Number.POSITIVE_INFINITY)
-  const finder = createTransactionFinder(db)
+  const reading = openForReading(dirname(db.name))
+  t.after(() => void reading.close())
+  const finder = createTransactionFinder(reading)
   for (const kept of [599, 597, 590, 450, 200, 10]) {
     check(finder, held, `before the reorg to ${kept}`)
     const head = FIRST_BLOCK + kept - 1
