@@ -6,11 +6,13 @@ import type { RpcContext } from '../rpc/context.js'
 import { type MethodTable, methodNotFound, runMethod } from '../rpc/dispatch.js'
 import type { RpcOutcome } from '../rpc/envelope.js'
 import { type OpenContext, openContext } from '../rpc/openContext.js'
+import { yieldToMainThread } from './priority.js'
 import type { ReaderData, ReaderMessage, ReaderRequest } from './protocol.js'
 
 /* The entry of a reader thread: its own read-only connection, one request after another. */
 
 const port = parentPort!
+yieldToMainThread()
 const options = workerData as ReaderData
 const opened = openContext({ ...options, log: createLogger(options.logLevel) })
 const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
