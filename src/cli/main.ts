@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { messageOf, UsageError } from '../lib/errors.js'
-import { DatabaseMissing } from '../store/open.js'
+import { DatabaseMissing, DatabaseOutdated } from '../store/open.js'
 import { COMMANDS, type Command } from './config.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
 import { type ParsedArgs, parseArgs } from './parseArgs.js'
@@ -50,7 +50,7 @@ function print(text: string): number {
 /** 2 when the command was used wrongly, 1 when its work failed; one line says why. */
 function fail(error: unknown): number {
   process.stderr.write(`cairn: ${messageOf(error).split('\n')[0]}\n`)
-  const wrong = error instanceof UsageError || error instanceof DatabaseMissing
+  const wrong = error instanceof UsageError || error instanceof DatabaseMissing || error instanceof DatabaseOutdated
   return wrong ? 2 : 1
 }
 

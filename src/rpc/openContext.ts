@@ -5,7 +5,7 @@ import type { Logger } from '../lib/logger.js'
 import { createLogSource } from '../logs/query.js'
 import { createChainReader } from '../store/chainReader.js'
 import { createL2Reader } from '../store/l2Reader.js'
-import { type Database, openForReading, packagePath } from '../store/open.js'
+import { type Database, openForReading, packagePath, requireCurrentSchema } from '../store/open.js'
 import { createStateReads } from '../store/stateReader.js'
 import { createTransactionFinder } from '../transactions/finder.js'
 import type { RpcContext, RpcLimits } from './context.js'
@@ -18,9 +18,16 @@ export interface OpenContext {
 }
 
 /** Opens the database of `datadir` read-only for one thread. The EVM is loaded when it is first used (360 to 630 ms), so
- *  that a thread that runs no calls never has it. @throws DatabaseMissing when there is none. */
+ *  that a thread that runs no calls never has it.
+ *  @throws DatabaseMissing when there is none; DatabaseOutdated when it is of an older version. */
 export function openContext(options: { datadir: string; limits: RpcLimits; log: Logger }): OpenContext {
   const db = openForReading(options.datadir)
+  try {
+    requireCurrentSchema(db)
+  } catch (error) {
+    db.close()
+    throw error
+  }
   let loaded: Promise<EvmService> | undefined
   const loadEvm = () => {
     loaded ??= import('../evm/service.js').then(({ createEvmService }) => createEvmService(db))

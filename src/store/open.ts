@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import SqliteDatabase from 'better-sqlite3'
@@ -23,6 +23,13 @@ export class DatabaseLocked extends CairnError {
 export class DatabaseMissing extends CairnError {
   constructor(path: string) {
     super(`no database at ${path}; run 'cairn import' first, or point --datadir at a directory that has one`)
+  }
+}
+
+/** A database that was made by an older version, with another schema. */
+export class DatabaseOutdated extends CairnError {
+  constructor(path: string) {
+    super(`${path} is of an older version; the next 'cairn import' or 'cairn reindex' brings it up to date`)
   }
 }
 
@@ -65,6 +72,16 @@ export function openForReading(datadir: string): Database {
   const db = new SqliteDatabase(path, { readonly: true })
   tune(db)
   return db
+}
+
+/** @throws DatabaseOutdated unless the schema of a database opened for reading is that of this version, or a later one. */
+export function requireCurrentSchema(db: Database): void {
+  const journal = JSON.parse(readFileSync(packagePath('migrations/meta/_journal.json'), 'utf8')) as {
+    entries: unknown[]
+  }
+  const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get() !== undefined
+  const applied = known ? db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck().get()! : 0
+  if (applied < journal.entries.length) throw new DatabaseOutdated(db.name)
 }
 
 function tune(db: Database): void {

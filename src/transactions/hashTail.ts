@@ -83,7 +83,9 @@ export function createHashTail(db: Database, prefixOf: (hash: Uint8Array) => num
       } else if (start - from > SLACK) rebuild(start)
       const deadline = performance.now() + budgetMs
       while (from + count < end) {
-        for (const hash of selectHashes.all(from + count, Math.min(from + count + SLICE, end))) append(hash, start)
+        const hashes = selectHashes.all(from + count, Math.min(from + count + SLICE, end))
+        if (hashes.length === 0) return true // ids with a gap: the database is damaged, and has no more
+        for (const hash of hashes) append(hash, start)
         const blockHash = selectBlockHash.get(from + count - 1)!
         if (checkpoints.push({ end: from + count, blockHash }) > CHECKPOINTS) checkpoints.shift()
         if (performance.now() > deadline) return from + count >= end

@@ -13,7 +13,15 @@ import { createLogSource } from '../../src/logs/query.js'
 import { requireIndexSettings } from '../../src/segments/indexSettings.js'
 import { describeIndex } from '../../src/segments/indexSummary.js'
 import { verifyIndex } from '../../src/segments/verifyIndex.js'
-import { DATABASE_FILE, type Database, openForReading, openForWriting, packagePath } from '../../src/store/open.js'
+import {
+  DATABASE_FILE,
+  type Database,
+  DatabaseOutdated,
+  openForReading,
+  openForWriting,
+  packagePath,
+  requireCurrentSchema,
+} from '../../src/store/open.js'
 import { createTransactionFinder } from '../../src/transactions/finder.js'
 import { FIRST_BLOCK, randomBlocks } from '../logs/randomFilters.js'
 import { type PlacedLog, seededFractions, writeLogs } from '../logs/randomLogs.js'
@@ -57,8 +65,12 @@ function checkLookUps(db: Database, logs: readonly PlacedLog[]): void {
 
 test('a database of the version before is migrated and indexed, and answers right after every commit', async (t) => {
   const { datadir, logs } = makeOldDatabase(t)
+  const old = openForReading(datadir)
+  assert.throws(() => requireCurrentSchema(old), DatabaseOutdated)
+  old.close()
   const db = openForWriting(datadir)
   t.after(() => void db.close())
+  requireCurrentSchema(db)
   assert.equal(hasHashIndex(db), false)
   checkLookUps(db, logs)
   const reading = openForReading(datadir)

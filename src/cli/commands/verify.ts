@@ -1,6 +1,6 @@
 import { UsageError } from '../../lib/errors.js'
 import { createProgress } from '../../lib/progress.js'
-import { openForReading } from '../../store/open.js'
+import { openForReading, requireCurrentSchema } from '../../store/open.js'
 import type { ParsedArgs } from '../parseArgs.js'
 
 /** `cairn verify --index`: fails with the first difference. It only reads, so that a signal may end it at any moment. */
@@ -13,6 +13,7 @@ export async function runVerify({ config, operands }: ParsedArgs): Promise<numbe
   const only = config.segments
   const db = openForReading(config.datadir)
   try {
+    requireCurrentSchema(db)
     for (const kind of CHAIN_INDEXES) {
       if (only && only.item !== kind.item) continue
       const { name, items } = kind
