@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openWritableChain } from '../../src/ingest/chainState.js'
-import { createChainWriter } from '../../src/store/chainWriter.js'
 import { DATABASE_FILE, openForWriting } from '../../src/store/open.js'
+import { createCheckpointer } from '../../src/workers/checkpointer.js'
 import { makeBlocks } from './blocks.js'
 import { quantile } from './client.js'
 import { openDuckDb } from './duckdb.js'
@@ -81,21 +81,20 @@ export async function fill(
     throw new Error(`${directory} holds a database: measure it with --reuse, remove it, or name another --datadir`)
   }
   mkdirSync(directory, { recursive: true })
-  const db = openForWriting(cairnFolder(directory))
   const bareFolder = join(directory, 'bare')
-  const bareDb = openForWriting(bareFolder)
-  const { writer, indexer } = await openWritableChain(db, { network: 'mainnet' }, 'none')
-  const bare = createChainWriter(bareDb)
-  const loading: Loading = { blocks: makeBlocks(chain, seed), writer, indexer, bare, others }
+  const { db, ...cairn } = await openCairn(cairnFolder(directory))
+  const bare = await openCairn(bareFolder)
+  const loading: Loading = { blocks: makeBlocks(chain, seed), cairn, bare, others }
   const bulk = await loadBulk(loading, logs, reportProgress)
   process.stderr.write('\ntip blocks, and the rest of the merges\n')
   const merging = await loadTip(loading, TIP_BLOCKS, MERGE_BUDGET_MS)
-  const mergesMs = finishMerges(loading)
+  const mergesMs = await finishMerges(loading)
   const quiet = await loadTip(loading, TIP_BLOCKS)
   printTips(merging, quiet)
   process.stderr.write('checkpoints and sizes\n')
+  for (const { checkpoints } of [cairn, bare]) await checkpoints.close()
   db.pragma('wal_checkpoint(TRUNCATE)')
-  bareDb.close()
+  bare.db.close()
   rmSync(bareFolder, { recursive: true })
   for (const other of others) await other.finish()
   const figures = { ...measureBytes(db), ...loadFigures({ bulk, merging, quiet, mergesMs }) }
@@ -109,6 +108,14 @@ export async function fill(
   const filled = { logs, seed, parameters, stores: others.map(({ name }) => name), figures, peers }
   writeFileSync(join(directory, RECORD), `${JSON.stringify(filled, null, 2)}\n`)
   return filled
+}
+
+/** A new database, written as `cairn import` does. */
+async function openCairn(folder: string) {
+  const db = openForWriting(folder)
+  db.pragma('wal_autocheckpoint = 0')
+  const { writer, indexer } = await openWritableChain(db, { network: 'mainnet' }, 'none')
+  return { db, writer, indexer, checkpoints: createCheckpointer(folder) }
 }
 
 interface Loads {

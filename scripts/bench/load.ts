@@ -1,16 +1,23 @@
 import type { ChainIndexer } from '../../src/ingest/chainIndexer.js'
+import type { Checkpoints } from '../../src/ingest/checkpoints.js'
 import { CHUNK_SIZE } from '../../src/segments/postings.js'
 import type { ChainWriter } from '../../src/store/chainWriter.js'
 import type { BenchBlock } from './blocks.js'
 import type { LogStore } from './store.js'
 
+/** A database of ours as an import writes it. */
+export interface CairnStore {
+  writer: ChainWriter
+  indexer: ChainIndexer
+  checkpoints: Checkpoints
+}
+
 /** The chain under way into all stores. */
 export interface Loading {
   blocks: Iterator<BenchBlock>
-  writer: ChainWriter
-  indexer: ChainIndexer
-  /** The writer of another store, which gets the same blocks, transactions and receipts without logs: what they cost. */
-  bare: ChainWriter
+  cairn: CairnStore
+  /** Another one, which gets the same blocks, transactions and receipts without logs: what they cost. */
+  bare: CairnStore
   others: readonly LogStore[]
 }
 
@@ -39,19 +46,14 @@ const BATCH_BLOCKS = 200
 
 /** Loads at least `count` logs into all. Merges that are due near the end are left undone, for `loadTip` to meet. */
 export async function loadBulk(loading: Loading, count: number, report: (done: BulkLoad) => void): Promise<BulkLoad> {
-  const { writer, indexer, others } = loading
+  const { cairn, bare, others } = loading
   const zero = Object.fromEntries(others.map(({ name }) => [name, 0]))
   const load: BulkLoad = { logs: 0, blocks: 0, cairnMs: 0, bareMs: 0, othersMs: zero }
   const mergeUntil = count - Math.min(count / 2, 9 * CHUNK_SIZE)
   while (load.logs < count) {
     const batch = take(loading, BATCH_BLOCKS, count - load.logs)
-    load.cairnMs += time(() => {
-      writer.begin()
-      for (const made of batch) insertBlock(loading, made)
-      if (load.logs < mergeUntil) indexer.work(Number.POSITIVE_INFINITY)
-      writer.commit()
-    })
-    load.bareMs += timeBare(loading, batch)
+    load.cairnMs += await timeBlocks(cairn, batch, { merge: load.logs < mergeUntil })
+    load.bareMs += await timeBlocks(bare, batch.map(withoutLogs), { merge: true })
     for (const other of others) load.othersMs[other.name] += await timeStore(other, batch)
     load.logs += batch.reduce((sum, { logs }) => sum + logs.length, 0)
     load.blocks += batch.length
@@ -63,52 +65,49 @@ export async function loadBulk(loading: Loading, count: number, report: (done: B
 /** Stores `count` blocks in all, each in a transaction of its own; with a budget, the index merges on for so long
  *  between them. */
 export async function loadTip(loading: Loading, count: number, mergeBudgetMs?: number): Promise<TipBlocks> {
-  const { writer, indexer, others } = loading
+  const { cairn, bare, others } = loading
   const othersMs = Object.fromEntries(others.map(({ name }) => [name, [] as number[]]))
   const times: TipBlocks = { cairnMs: [], bareMs: [], othersMs, merging: mergeBudgetMs !== undefined }
   for (const made of take(loading, count)) {
-    times.cairnMs.push(
-      time(() => {
-        writer.begin()
-        insertBlock(loading, made)
-        writer.commit()
-      }),
-    )
-    times.bareMs.push(timeBare(loading, [made]))
+    times.cairnMs.push(await timeBlocks(cairn, [made], { merge: false }))
+    times.bareMs.push(await timeBlocks(bare, [withoutLogs(made)], { merge: false }))
     for (const other of others) othersMs[other.name].push(await timeStore(other, [made]))
     if (mergeBudgetMs === undefined) continue
-    writer.begin()
-    times.merging &&= indexer.work(mergeBudgetMs)
-    writer.commit()
+    cairn.writer.begin()
+    times.merging &&= cairn.indexer.work(mergeBudgetMs)
+    cairn.writer.commit()
   }
   return times
 }
 
 /** Finishes the merges. @returns the milliseconds that it took, which belong to the bulk load. */
-export function finishMerges({ writer, indexer }: Loading): number {
-  return time(() => {
-    writer.begin()
-    indexer.work(Number.POSITIVE_INFINITY)
-    writer.commit()
-  })
+export async function finishMerges({ cairn }: Loading): Promise<number> {
+  return timeBlocks(cairn, [], { merge: true })
 }
 
-function insertBlock({ writer, indexer }: Loading, { block, receipts }: BenchBlock): void {
-  writer.insertBlock(block, receipts, 0n)
-  indexer.add(block, receipts)
+/** Milliseconds of one transaction with the blocks, waiting for a checkpoint where an import would. */
+async function timeBlocks(
+  { writer, indexer, checkpoints }: CairnStore,
+  blocks: readonly Pick<BenchBlock, 'block' | 'receipts'>[],
+  { merge }: { merge: boolean },
+): Promise<number> {
+  const started = performance.now()
+  writer.begin()
+  for (const { block, receipts } of blocks) {
+    writer.insertBlock(block, receipts, 0n)
+    indexer.add(block, receipts)
+  }
+  if (merge) indexer.work(Number.POSITIVE_INFINITY)
+  writer.commit()
+  await checkpoints.afterCommit()
+  const ms = performance.now() - started
+  await new Promise(setImmediate) // messages of the checkpoints' thread come in
+  return ms
 }
 
-/** Milliseconds of one transaction with the blocks as they would be without logs. */
-function timeBare({ bare }: Loading, batch: readonly BenchBlock[]): number {
-  const stripped = batch.map(({ block, receipts }) => ({
-    block,
-    receipts: receipts.map((receipt) => ({ ...receipt, logs: [] })),
-  }))
-  return time(() => {
-    bare.begin()
-    for (const { block, receipts } of stripped) bare.insertBlock(block, receipts, 0n)
-    bare.commit()
-  })
+/** The block as it would be without logs. */
+function withoutLogs({ block, receipts }: BenchBlock): Pick<BenchBlock, 'block' | 'receipts'> {
+  return { block, receipts: receipts.map((receipt) => ({ ...receipt, logs: [] })) }
 }
 
 /** The next blocks, at most `count`, no more than needed for `logs` logs. */
@@ -126,11 +125,5 @@ async function timeStore(store: LogStore, blocks: readonly BenchBlock[]): Promis
   const insert = store.stage(blocks)
   const started = performance.now()
   await insert()
-  return performance.now() - started
-}
-
-function time(work: () => void): number {
-  const started = performance.now()
-  work()
   return performance.now() - started
 }

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { BenchBlock } from '../../scripts/bench/blocks.js'
+import type { Log } from '../../src/chain/eth/types.js'
+import { CHAIN_INDEXES } from '../../src/ingest/chainIndexer.js'
+import { equalBytes } from '../../src/lib/bytes.js'
+import { formatData, formatQuantity } from '../../src/lib/hex.js'
+import { LOG_INDEX } from '../../src/logs/logIndex.js'
+import { createSegmentStore } from '../../src/segments/segmentStore.js'
+import { verifyIndex } from '../../src/segments/verifyIndex.js'
+import { openForReading } from '../../src/store/open.js'
+import { spawnNode, startCairn } from '../support/cairn.js'
+import { indexedBlocks } from '../support/indexedChain.js'
+import type { IndexWriterOptions } from '../support/indexWriterProcess.js'
+import { type SeededRandom, seededRandom } from '../support/random.js'
+import { resultOf } from '../support/rpcClient.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+/* The index under a writer that is killed, and under one that takes blocks back, as clients of the server see it. */
+
+const SEED = 5
+const HEAD = 40 // 10,000 logs: 157 chunks, two segments of the highest level
+
+function takeBlocks(head: number, forkedAt?: number): BenchBlock[] {
+  const blocks: BenchBlock[] = []
+  for (const made of indexedBlocks({ seed: SEED, forkedAt })) {
+    if (made.block.header.number > head) return blocks
+    blocks.push(made)
+  }
+  return blocks
+}
+
+/** Runs the writer to its end. @returns the signal that ended it */
+async function write(datadir: string, options: Omit<IndexWriterOptions, 'seed'>): Promise<string | null> {
+  const program = fileURLToPath(new URL('../support/indexWriterProcess.js', import.meta.url))
+  const { code, signal, stderr } = await spawnNode([program, datadir, JSON.stringify({ seed: SEED, ...options })]).ended
+  assert.ok(signal !== null || code === 0, stderr)
+  return signal
+}
+
+/** What is stored and under way: the levels of segments that are being built, and the newest block. */
+function look(datadir: string): { building: number[]; head: number } {
+  const db = openForReading(datadir)
+  try {
+    for (const kind of CHAIN_INDEXES) verifyIndex(db, kind)
+    const building = createSegmentStore(db, LOG_INDEX.tables).segments('building')
+    const head = db.prepare<[], number>('SELECT max(number) FROM blocks').pluck().get()!
+    return { building: building.map(({ level }) => level), head }
+  } finally {
+    db.close()
+  }
+}
+
+/** Holds answers to filters made of logs that there are against a look at every log. */
+async function compare(url: string, blocks: readonly BenchBlock[], random: SeededRandom, where: string): Promise<void> {
+  const logs = blocks.flatMap(({ block, logs }) => logs.map((log, logIndex) => ({ log, block, logIndex })))
+  for (let i = 0; i < 12; i++) {
+    const model = logs[random.below(logs.length)].log
+    const position = i % (model.topics.length + 1)
+    const wanted = (log: Log) =>
+      position === 0
+        ? equalBytes(log.address, model.address)
+        : log.topics.length >= position && equalBytes(log.topics[position - 1], model.topics[position - 1])
+    const topics = position === 0 ? [] : [...Array(position - 1).fill(null), formatData(model.topics[position - 1])]
+    const address = position === 0 ? formatData(model.address) : undefined
+    const filter = { fromBlock: '0x0', toBlock: 'latest', address, topics }
+    const found = await resultOf<{ blockHash: string; logIndex: string; data: string }[]>(url, 'eth_getLogs', [filter])
+    assert.deepEqual(
+      found.map(({ blockHash, logIndex, data }) => [blockHash, logIndex, data].join()),
+      logs
+        .filter(({ log }) => wanted(log))
+        .map(({ log, block, logIndex }) =>
+          [formatData(block.hash), formatQuantity(logIndex), formatData(log.data)].join(),
+        ),
+      `${where}, filter ${i}`,
+    )
+  }
+}
+
+async function serve(t: TestContext, datadir: string) {
+  return startCairn(t, ['--datadir', datadir, '--open', '--max-logs', '100000'])
+}
+
+test('an index whose writer is killed inside seals and merges answers right, and is completed', async (t) => {
+  const datadir = temporaryDirectory(t)
+  const random = seededRandom(3)
+  const interrupted = new Set<number>()
+  let head = 2
+  // Few steps after a block leave a seal half done, hundreds a merge.
+  for (const { dieAt, steps } of [
+    { dieAt: 5, steps: 20 },
+    { dieAt: 700, steps: 600 },
+    { dieAt: 33, steps: 40 },
+    { dieAt: 2_600, steps: 2_000 },
+    { dieAt: 1_500, steps: 1_000 },
+  ]) {
+    assert.equal(await write(datadir, { head: HEAD, steps, dieAt }), 'SIGKILL')
+    const found = look(datadir)
+    for (const level of found.building) interrupted.add(level)
+    head = found.head
+    const { url, stop } = await serve(t, datadir)
+    await compare(url, takeBlocks(head), random, `killed at step ${dieAt}`)
+    await stop()
+  }
+  assert.ok(interrupted.has(0) && interrupted.size > 1, `a seal and a merge: ${[...interrupted]}`)
+  assert.equal(await write(datadir, { head: HEAD, steps: 10 }), null)
+  assert.deepEqual(look(datadir), { building: [], head: HEAD })
+  const { url } = await serve(t, datadir)
+  await compare(url, takeBlocks(HEAD), random, 'completed')
+})
+
+test('a server whose chain is reorganised across segments answers with the new chain', async (t) => {
+  const datadir = temporaryDirectory(t)
+  const random = seededRandom(4)
+  await write(datadir, { head: HEAD, steps: 0 })
+  const { url } = await serve(t, datadir)
+  await compare(url, takeBlocks(HEAD), random, 'before')
+  // Into the second segment of the highest level, then, half merged, into the first.
+  await write(datadir, { head: HEAD - 2, forkedAt: 30, rewindTo: 29, steps: 50 })
+  await compare(url, takeBlocks(HEAD - 2, 30), random, 'forked at 30')
+  await write(datadir, { head: HEAD + 2, forkedAt: 8, rewindTo: 7, steps: 500, dieAt: 9_000 })
+  const { head } = look(datadir)
+  await compare(url, takeBlocks(head, 8), random, 'forked at 8')
+})

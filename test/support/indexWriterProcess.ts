@@ -1,0 +1,57 @@
+import { createChainIndexer } from '../../src/ingest/chainIndexer.js'
+import { openWritableChain } from '../../src/ingest/chainState.js'
+import { openForWriting } from '../../src/store/open.js'
+import { CHUNK_BITS, indexedBlocks } from './indexedChain.js'
+
+/* A program that goes on with a chain of `indexedBlocks`: `node indexWriterProcess.js DATADIR OPTIONS`. Each block is a
+ * transaction, and so is each step of sealing and merging after it. */
+
+/** What it is to do, as JSON. */
+export interface IndexWriterOptions {
+  seed: number
+  forkedAt?: number
+  /** The head that it goes on to. */
+  head: number
+  /** Steps of sealing and merging after each block. */
+  steps: number
+  /** Kills itself inside the transaction of that step, counted from its start. */
+  dieAt?: number
+  /** Removes the blocks above first. */
+  rewindTo?: number
+}
+
+const [, , datadir, text] = process.argv
+const { head, steps, dieAt, rewindTo, ...which } = JSON.parse(text) as IndexWriterOptions
+const db = openForWriting(datadir)
+createChainIndexer(db, { chunkBits: CHUNK_BITS }) // before the chain is begun with the usual chunks
+const { writer, indexer, reader } = await openWritableChain(db, { network: 'mainnet' }, 'none')
+let taken = 0
+
+if (rewindTo !== undefined) {
+  writer.begin()
+  writer.rewindTo(rewindTo)
+  indexer.truncate()
+  writer.commit()
+}
+const held = reader.head() ?? -1
+for (const { block, receipts } of indexedBlocks(which)) {
+  const { number } = block.header
+  if (number > head) break
+  if (number <= held) continue
+  writer.begin()
+  writer.insertBlock(block, receipts, 0n)
+  indexer.add(block, receipts)
+  writer.commit()
+  for (let i = 0; i < steps; i++) work()
+}
+if (dieAt === undefined) while (work());
+db.close()
+
+function work(): boolean {
+  writer.begin()
+  const more = indexer.work(0)
+  taken++
+  if (taken === dieAt) process.kill(process.pid, 'SIGKILL')
+  writer.commit()
+  return more
+}
