@@ -26,7 +26,7 @@ export interface TextBatch {
 // and the longest log that fits into a block: far from the 1 GB that SQLite allows a text.
 const BATCH: TextBatch = { logs: 500, dataBytes: 4_000_000 }
 
-/** Writes the logs of the rows, which are in ascending order, as the contract's objects: the same bytes as `JSON.stringify`
+/** Writes the logs of the rows, in their order, as the contract's objects: the same bytes as `JSON.stringify`
  *  of `formatLog` in rpc/eth/format.
  *  @throws DeadlineExceeded, looked at before each statement */
 export type LogWriter = (rows: readonly LogRow[], options: { deadline: Deadline }) => LogTexts
@@ -68,7 +68,7 @@ const MISSING_DATA = '(ifnull(l.data_length, 32) - length(l.data))'
 
 /** What `%s` or `%.*s%s` takes: zeros before it, cut to so many digits, and the hex. */
 const topicArguments = [
-  'hex((SELECT topic FROM topics WHERE id = l.topic0_id))',
+  'hex(z.topic)',
   ...['l.topic1', 'l.topic2', 'l.topic3'].map((topic) => `64 - 2 * length(${topic}), ${WORD_ZEROS}, hex(${topic})`),
 ]
 const topicFormats = ['"0x%s"', '"0x%.*s%s"', '"0x%.*s%s"', '"0x%.*s%s"']
@@ -77,7 +77,7 @@ const topicFormats = ['"0x%s"', '"0x%.*s%s"', '"0x%.*s%s"', '"0x%.*s%s"']
 function beginLog(topicCount: number): string {
   const topics = topicFormats.slice(0, topicCount).join(',')
   const values = [
-    'hex((SELECT address FROM addresses WHERE id = l.address_id))',
+    'hex(a.address)',
     ...topicArguments.slice(0, topicCount),
     `2 * ${MISSING_DATA}, iif(${MISSING_DATA} <= 32, ${WORD_ZEROS}, hex(zeroblob(${MISSING_DATA}))), hex(l.data)`,
   ]
@@ -95,14 +95,19 @@ const END_FORMAT =
   '","blockNumber":"0x%x","transactionHash":"0x%s","transactionIndex":"0x%x","blockHash":"0x%s",' +
   '"blockTimestamp":"0x%x","logIndex":"0x%x","removed":false}'
 const END_LOG = `printf('${END_FORMAT}', b.number,
-  lower(hex((SELECT hash FROM transactions WHERE id = b.first_tx + l.tx_index))), l.tx_index,
+  lower(hex(t.hash)), l.tx_index,
   lower(hex(b.hash)), b.timestamp, l.id - b.first_log)`
 
-// The ORDER BY of a subquery holds for group_concat, which SQLite knows to depend on it. `group_concat(... ORDER BY id)`
-// says the same and sorts the texts: 0.8 µs a log.
+// Joined, since a subquery opens its table anew for each log (0.6 µs more). json_each gives the ids in the order of its
+// rowids by itself, as it tells the planner; `ORDER BY l.id` and an ORDER BY in group_concat would sort the texts (0.8 µs
+// more). The ORDER BY of a subquery holds, because SQLite knows that group_concat depends on it.
 const WRITE_LOGS = `SELECT CAST(group_concat(text, ',') AS BLOB) FROM (
   SELECT ${BEGIN_LOG} || ${END_LOG} AS text
-  FROM logs l CROSS JOIN blocks b ON b.number = (
+  FROM json_each(?) wanted
+  CROSS JOIN logs l ON l.id = wanted.value
+  CROSS JOIN blocks b ON b.number = (
     SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= l.id ORDER BY first_log DESC LIMIT 1)
-  WHERE l.id IN (SELECT value FROM json_each(?))
-  ORDER BY l.id)`
+  CROSS JOIN transactions t ON t.id = b.first_tx + l.tx_index
+  CROSS JOIN addresses a ON a.id = l.address_id
+  LEFT JOIN topics z ON z.id = l.topic0_id
+  ORDER BY wanted.rowid)`
