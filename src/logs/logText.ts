@@ -22,8 +22,8 @@ export interface TextBatch {
   dataBytes: number
 }
 
-// 330 KB of typical logs, below a millisecond or two between looks at the deadline, and with the longest data 8 MB of hex
-// and the longest log that fits into a block: far from the 1 GB that SQLite allows a text.
+// 330 KB of typical logs, 2 ms between looks at the deadline. With much data 8 MB of hex, or one log of any length that fits
+// into a block: far below the 1 GB that SQLite allows a text.
 const BATCH: TextBatch = { logs: 500, dataBytes: 4_000_000 }
 
 /** Writes the logs of the rows, in their order, as the contract's objects: the same bytes as `JSON.stringify`
@@ -33,11 +33,12 @@ export type LogWriter = (rows: readonly LogRow[], options: { deadline: Deadline 
 
 /** A writer through one statement, prepared once for the connection.
  *
- *  SQLite writes the text, not we: for a log out of the middle of nowhere the columns, hash and block would each become a
- *  JavaScript value only to be copied into the text, 10 µs a log with the garbage that they leave; this way one Buffer for
- *  hundreds of logs comes out, 4 µs a log, of which 2 µs go into finding the rows of log, block and transaction. */
+ *  SQLite writes the text, not we: columns, hashes and blocks of scattered logs would each become a JavaScript value only
+ *  to be copied into the text. One Buffer for hundreds of logs comes out instead: 3.8 µs of processor time a log, of which
+ *  2 µs find the rows of log, block and transaction. A query for 8,860 scattered logs took 8.5 µs a log the other way, with
+ *  the garbage, and takes 5.4 so. */
 export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWriter {
-  const write = db.prepare<[string], Buffer>(WRITE_LOGS).pluck()
+  const write = db.prepare<[string], [written: number, text: Buffer]>(WRITE_LOGS).raw()
   return (rows, { deadline }) => {
     const parts: Buffer[] = []
     for (let from = 0; from < rows.length; ) {
@@ -45,7 +46,10 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWrit
       const to = endOfBatch(rows, from, batch)
       const ids: number[] = []
       for (let i = from; i < to; i++) ids.push(rows[i][0])
-      parts.push(write.get(JSON.stringify(ids))!)
+      const [written, text] = write.get(JSON.stringify(ids)) as unknown as [number, Buffer]
+      // A join leaves out what lacks its other half: never an answer with fewer logs.
+      if (written !== ids.length) throw new Error(`logs from ${ids[0]} on lack their block, transaction or address`)
+      parts.push(text)
       from = to
     }
     return { count: rows.length, parts }
@@ -101,7 +105,7 @@ const END_LOG = `printf('${END_FORMAT}', b.number,
 // Joined, since a subquery opens its table anew for each log (0.6 µs more). json_each gives the ids in the order of its
 // rowids by itself, as it tells the planner; `ORDER BY l.id` and an ORDER BY in group_concat would sort the texts (0.8 µs
 // more). The ORDER BY of a subquery holds, because SQLite knows that group_concat depends on it.
-const WRITE_LOGS = `SELECT CAST(group_concat(text, ',') AS BLOB) FROM (
+const WRITE_LOGS = `SELECT count(*), CAST(group_concat(text, ',') AS BLOB) FROM (
   SELECT ${BEGIN_LOG} || ${END_LOG} AS text
   FROM json_each(?) wanted
   CROSS JOIN logs l ON l.id = wanted.value

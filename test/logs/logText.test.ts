@@ -150,6 +150,19 @@ test('a statement writes so many logs and so much data at most, and a log with m
   assert.deepEqual(kinds, [true, true])
 })
 
+test('a log that lost its transaction or its address is an error, not a shorter answer', (t) => {
+  for (const table of ['transactions', 'addresses']) {
+    const db = temporaryDatabase(t)
+    const logs = writeAwkward(db, 87)
+    db.prepare(`DELETE FROM ${table} WHERE id = (SELECT max(id) FROM ${table})`).run()
+    const rows = rowsOf(
+      logs,
+      logs.map((_, id) => id),
+    )
+    assert.throws(() => createLogWriter(db)(rows, { deadline: noDeadline }), /lack their block, transaction or address/)
+  }
+})
+
 test('looks at the deadline before each statement', (t) => {
   const db = temporaryDatabase(t)
   const logs = writeAwkward(db, 86)
