@@ -3,8 +3,8 @@ import type { Clause, ClauseColumn, IdRange, RowFilter } from './index.js'
 
 /** A row of `logs` as far as a filter looks at it: the length of the data, then a cell for each column that it looks at.
  *  Topics 1 to 3 are upper-case hex without leading zero bytes, null where absent: SQLite writes hex faster than a Buffer
- *  is made for each cell. Narrow, because most of the time to look at a row went into columns that nobody compared:
- *  1.1 µs against 2.2 µs for a scattered row. */
+ *  is made for each cell. Narrow, because half of the time to look at a row went into columns that nobody compared: a
+ *  refusal after 10,000 scattered rows takes 11 ms of processor time instead of 21. */
 export type LogRow = [id: number, dataBytes: number, ...cells: (number | string | null)[]]
 
 /** Reads of log rows for one filter. Every read is one bounded statement. */
