@@ -84,7 +84,6 @@ const STEP_WORDS: { readonly [step in LogStep]: string } = {
   tailScan: 'scanning the tail',
   fetch: 'reading rows',
   verify: 'comparing rows with the filter',
-  decode: 'putting the logs together',
   format: 'writing the answer',
 }
 

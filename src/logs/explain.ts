@@ -2,23 +2,18 @@ import { type Deadline, DeadlineExceeded } from '../lib/deadline.js'
 import type { Database } from '../store/open.js'
 import { adviseOn } from './advice.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
+import { arrayBytesOf, type LogTexts } from './logText.js'
 import type { LogQueryOptions } from './planner.js'
-import type { LogMatch } from './query.js'
 import { createLogTrace, type LogFacts, type LogTrace } from './trace.js'
 import { countValues, type ValueCounts } from './valueCounts.js'
 
-/** What bounds a query that is explained, and what becomes of its logs. */
-export interface LogExplainOptions {
-  deadline: Deadline
-  maxResults: number
-  /** Writes the answer as it would be sent, and gives its length in bytes. Its time is the step `format`. */
-  format(matches: LogMatch[]): number
-}
+/** What bounds a query that is explained. */
+export type LogExplainOptions = Omit<LogQueryOptions, 'trace'>
 
 /** What a query did, why, and what its asker may do better. */
 export interface LogExplanation {
   facts: LogFacts
-  /** Length of the answer; undefined when there is none. */
+  /** Length of the answer, a JSON array; undefined when there is none. */
   answerBytes?: number
   /** First and last block that logs of each segment are in, in the order of `facts.segments`. */
   segmentBlocks: { first: number; last: number }[]
@@ -35,7 +30,7 @@ export type LogExplainer = (filter: LogFilter, options: LogExplainOptions) => Lo
  *  not held are outcomes with the facts until then. @throws TooManyTopics */
 export function createLogExplainer(
   db: Database,
-  answer: (filter: LogFilter, options: LogQueryOptions) => LogMatch[],
+  answer: (filter: LogFilter, options: LogQueryOptions) => LogTexts,
 ): LogExplainer {
   const selectBlock = db
     .prepare<[number], number>(
@@ -58,17 +53,15 @@ export function createLogExplainer(
 }
 
 function runTraced(
-  answer: (filter: LogFilter, options: LogQueryOptions) => LogMatch[],
+  answer: (filter: LogFilter, options: LogQueryOptions) => LogTexts,
   filter: LogFilter,
   options: LogExplainOptions & { trace: LogTrace },
 ): number | undefined {
   const { trace } = options
   try {
-    const matches = answer(filter, options)
-    trace.step('format')
-    const bytes = options.format(matches)
-    trace.end({ outcome: 'answered', results: matches.length })
-    return bytes
+    const logs = answer(filter, options)
+    trace.end({ outcome: 'answered', results: logs.count })
+    return arrayBytesOf(logs)
   } catch (error) {
     trace.end({ error })
     if (trace.facts.outcome === 'failed') throw error

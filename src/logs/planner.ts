@@ -1,7 +1,7 @@
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import { TooManyLogs } from './errors.js'
 import type { IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
-import { createRowTest, type LogRow, type LogRows } from './scan.js'
+import type { LogRow, LogRows, RowReader } from './scan.js'
 import type { LogTrace } from './trace.js'
 
 /** What bounds a query. */
@@ -36,14 +36,14 @@ export function findRows(
     trace?.overflow('arithmetic', range.from + maxResults)
     throw new TooManyLogs({ limit: maxResults })
   }
-  const wanted = createRowTest(filter)
+  const reader = access.rows(filter)
   const found: LogRow[] = []
-  for (const { rows } of candidateRows(access, filter, { range, deadline, trace })) {
+  for (const { rows } of candidateRows({ reader, index: access.index }, filter, { range, deadline, trace })) {
     deadline.check()
     trace?.step('verify')
     const before = found.length
     for (const row of rows) {
-      if (!wanted(row)) continue
+      if (!reader.isWanted(row)) continue
       if (found.length === maxResults) {
         trace?.verified(rows.indexOf(row) + 1, found.length + 1 - before)
         trace?.overflow('met', row[0])
@@ -76,13 +76,17 @@ export function findPage(
   }: { range: IdRange; sliceEnds: Deadline; maxResults: number; trace?: LogTrace },
 ): RowPage {
   if (filter.clauses.some(({ keys }) => keys.length === 0)) return { rows: [] }
-  const wanted = createRowTest(filter)
+  const reader = access.rows(filter)
   const found: LogRow[] = []
-  for (const { rows, next } of candidateRows(access, filter, { range, deadline: noDeadline, trace })) {
+  for (const { rows, next } of candidateRows({ reader, index: access.index }, filter, {
+    range,
+    deadline: noDeadline,
+    trace,
+  })) {
     trace?.step('verify')
     const before = found.length
     for (const row of rows) {
-      if (!wanted(row)) continue
+      if (!reader.isWanted(row)) continue
       found.push(row)
       if (found.length === maxResults) {
         trace?.verified(rows.indexOf(row) + 1, found.length - before)
@@ -96,7 +100,7 @@ export function findPage(
 }
 
 function* candidateRows(
-  { rows, index }: LogAccess,
+  { reader, index }: { reader: RowReader; index: LogIndex },
   filter: RowFilter,
   { range, deadline, trace }: SearchOptions & { range: IdRange },
 ): Generator<{ rows: LogRow[]; next: number }> {
@@ -106,7 +110,7 @@ function* candidateRows(
     for (let from = range.from; from < range.to; from += SLICE) {
       const next = Math.min(from + SLICE, range.to)
       trace?.step('fetch')
-      const slice = rows.slice({ from, to: next }, minTopics)
+      const slice = reader.slice({ from, to: next })
       trace?.fetched(slice.length)
       yield { rows: slice, next }
     }
@@ -115,7 +119,7 @@ function* candidateRows(
   trace?.plan('index')
   for (const { ids, next } of index.candidates(filter, range, { deadline, trace })) {
     trace?.step('fetch')
-    const batch = ids.length === 0 ? [] : rows.byIds(ids)
+    const batch = ids.length === 0 ? [] : reader.byIds(ids)
     trace?.fetched(batch.length)
     yield { rows: batch, next }
   }

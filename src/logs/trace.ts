@@ -5,7 +5,7 @@ import type { LogFilter } from './filter.js'
 import type { ClauseColumn, IdRange, RowFilter } from './index.js'
 
 /** What a query does, in the order in which it begins to. `translate` also has the range of ids, `fetch` is the reading of
- *  candidate rows, `format` the writing of the answer, by those who do it. */
+ *  candidate rows, `format` the writing of the answer. */
 export const LOG_STEPS = [
   'translate',
   'lookUp',
@@ -14,7 +14,6 @@ export const LOG_STEPS = [
   'tailScan',
   'fetch',
   'verify',
-  'decode',
   'format',
 ] as const
 export type LogStep = (typeof LOG_STEPS)[number]
@@ -225,7 +224,7 @@ function emptyFacts(): LogFacts {
     rows: { fetched: 0, met: 0, rejected: 0 },
     results: 0,
     maxResults: 0,
-    ms: { translate: 0, lookUp: 0, intersect: 0, tailLoad: 0, tailScan: 0, fetch: 0, verify: 0, decode: 0, format: 0 },
+    ms: { translate: 0, lookUp: 0, intersect: 0, tailLoad: 0, tailScan: 0, fetch: 0, verify: 0, format: 0 },
   }
 }
 

@@ -48,7 +48,7 @@ const explanation: ExplanationJson = {
   tail: { firstLog: 524_288, logs: 12, loaded: 12, candidates: 0 },
   rows: { fetched: 1_234, met: 12, rejected: 1_222 },
   overflow: null,
-  ms: { ...STEPS, decode: 0, format: 0, total: 3.601 },
+  ms: { ...STEPS, format: 0, total: 3.601 },
   answerBytes: 7_001,
   advice: ['address: 1 of 2 values were never logged: drop them'],
 }

@@ -137,7 +137,7 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     const source = createLogSource(db)
     for (let i = 0; i < 30; i++) {
       const filter = randomFilter(random, BLOCKS)
-      const found = source.query(filter, { deadline: noDeadline, maxResults: 100_000 }).map(asPlaced)
+      const found = asPlaced(source.query(filter, { deadline: noDeadline, maxResults: 100_000 }))
       assert.deepEqual(found.map(textOf), expectedMatches(logs, filter).map(textOf), `filter ${i}`)
     }
     assert.equal((await cairn(['verify', '--index', '--datadir', datadir])).code, 0)

@@ -6,7 +6,7 @@ import { formatData } from '../../src/lib/hex.js'
 import { type LogFilter, normalizeFilter } from '../../src/logs/filter.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
 import { createLogSource } from '../../src/logs/query.js'
-import { expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter } from './randomFilters.js'
+import { expectedMatches, FIRST_BLOCK, jsonOf, randomBlocks, randomFilter } from './randomFilters.js'
 import { numberedBytes, type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
 
 const BLOCKS = 500
@@ -32,7 +32,7 @@ function prepare(t: Parameters<typeof temporaryDatabase>[0], seed: number) {
 }
 
 const whole: Pick<LogFilter, 'fromBlock' | 'toBlock'> = { fromBlock: FIRST_BLOCK, toBlock: FIRST_BLOCK + BLOCKS - 1 }
-const options = { deadline: noDeadline, maxResults: 100_000, format: () => 0 }
+const options = { deadline: noDeadline, maxResults: 100_000 }
 
 test('an explanation has the results, the blocks of segments, and counts of values as a look at every log', (t) => {
   const { logs, source } = prepare(t, 51)
@@ -41,9 +41,9 @@ test('an explanation has the results, the blocks of segments, and counts of valu
   for (let i = 0; i < 120; i++) {
     const filter = normalizeFilter(randomFilter(random, BLOCKS))
     const expected = expectedMatches(logs, filter)
-    const format = (matches: unknown[]) => 10 * matches.length
-    const { facts, answerBytes, segmentBlocks, values } = source.explain(filter, { ...options, format })
-    assert.deepEqual([facts.outcome, facts.results, answerBytes], ['answered', expected.length, 10 * expected.length])
+    const { facts, answerBytes, segmentBlocks, values } = source.explain(filter, options)
+    const { length } = jsonOf(source.query(filter, options))
+    assert.deepEqual([facts.outcome, facts.results, answerBytes], ['answered', expected.length, length])
     assert.equal(segmentBlocks.length, facts.segments.length)
     const covered = facts.segments.flatMap(({ firstLog, logs: n }, s) => {
       const own = logs.slice(firstLog, firstLog + n)
@@ -140,8 +140,11 @@ test('a range that begins before the first block held is an outcome that names i
 
 test('a failure that nobody foresaw is thrown', (t) => {
   const { source } = prepare(t, 56)
-  const format = () => {
-    throw new TypeError('broken')
+  const broken: Deadline = {
+    ...noDeadline,
+    check: () => {
+      throw new TypeError('broken')
+    },
   }
-  assert.throws(() => source.explain({ ...whole, topics: [] }, { ...options, format }), /broken/)
+  assert.throws(() => source.explain({ ...whole, topics: [] }, { ...options, deadline: broken }), /broken/)
 })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Log } from '../../src/chain/eth/types.js'
-import { parseHex } from '../../src/lib/hex.js'
+import { formatData, parseHex } from '../../src/lib/hex.js'
 import { type LogFilter, matchesFilter } from '../../src/logs/filter.js'
-import type { LogMatch } from '../../src/logs/query.js'
+import type { LogTexts } from '../../src/logs/logText.js'
+import type { formatLog } from '../../src/rpc/eth/format/log.js'
 import { hashOfBlock, numberedBytes, type PlacedLog } from './randomLogs.js'
 
 /** The first block of the random chains. */
@@ -69,17 +70,28 @@ export function textOf(log: PlacedLog): string {
   return [log.blockNumber, log.transactionIndex, log.logIndex, ...bytes].join(' ')
 }
 
-/** A match as the oracle has it. */
-export function asPlaced(match: LogMatch): PlacedLog {
-  assert.ok(hashOfBlock(match.block.number).every((byte, i) => byte === match.block.hash[i]))
-  assert.equal(match.block.timestamp, match.block.number * 12)
-  return {
-    address: parseHex(match.address),
-    topics: match.topics.map(parseHex),
-    data: parseHex(match.data),
-    blockNumber: match.block.number,
-    transactionIndex: match.transactionIndex,
-    transactionHash: new Uint8Array(match.transactionHash),
-    logIndex: match.logIndex,
-  }
+/** The JSON array of an answer. */
+export function jsonOf({ parts }: LogTexts): string {
+  return `[${parts.join(',')}]`
+}
+
+/** The logs of an answer as the oracle has them. */
+export function asPlaced(answer: LogTexts): PlacedLog[] {
+  const logs = JSON.parse(jsonOf(answer)) as ReturnType<typeof formatLog>[]
+  assert.equal(logs.length, answer.count)
+  return logs.map((log) => {
+    const blockNumber = Number(log.blockNumber)
+    assert.equal(log.blockHash, formatData(hashOfBlock(blockNumber)))
+    assert.equal(Number(log.blockTimestamp), blockNumber * 12)
+    assert.equal(log.removed, false)
+    return {
+      address: parseHex(log.address),
+      topics: log.topics.map(parseHex),
+      data: parseHex(log.data),
+      blockNumber,
+      transactionIndex: Number(log.transactionIndex),
+      transactionHash: parseHex(log.transactionHash),
+      logIndex: Number(log.logIndex),
+    }
+  })
 }

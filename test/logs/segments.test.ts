@@ -22,7 +22,7 @@ function compare(db: Database, logs: PlacedLog[], stage: string, seed: number): 
   for (let i = 0; i < 80; i++) {
     const filter = randomFilter(random, BLOCKS)
     const expected = expectedMatches(logs, filter)
-    const found = source.query(filter, { deadline: noDeadline, maxResults: 100_000 }).map(asPlaced)
+    const found = asPlaced(source.query(filter, { deadline: noDeadline, maxResults: 100_000 }))
     results += found.length
     assert.deepEqual(found.map(textOf), expected.map(textOf), `${stage}, filter ${i}`)
   }
@@ -158,7 +158,7 @@ function compareWith(source: ReturnType<typeof createLogSource>, logs: PlacedLog
   const random = seededFractions(seed)
   for (let i = 0; i < 40; i++) {
     const filter = randomFilter(random, head - FIRST_BLOCK + 1)
-    const found = source.query(filter, { deadline: noDeadline, maxResults: 100_000 }).map(asPlaced)
+    const found = asPlaced(source.query(filter, { deadline: noDeadline, maxResults: 100_000 }))
     assert.deepEqual(found.map(textOf), expectedMatches(logs, filter).map(textOf), `head ${head}, filter ${i}`)
   }
 }

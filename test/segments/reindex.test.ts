@@ -28,7 +28,7 @@ function compare(source: ReturnType<typeof createLogSource>, logs: PlacedLog[], 
   const random = seededFractions(seed)
   for (let i = 0; i < 20; i++) {
     const filter = randomFilter(random, BLOCKS)
-    const found = source.query(filter, { deadline: noDeadline, maxResults: 100_000 }).map(asPlaced)
+    const found = asPlaced(source.query(filter, { deadline: noDeadline, maxResults: 100_000 }))
     assert.deepEqual(found.map(textOf), expectedMatches(logs, filter).map(textOf), `seed ${seed}, filter ${i}`)
   }
 }

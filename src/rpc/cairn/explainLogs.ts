@@ -1,5 +1,4 @@
 import { INVALID_PARAMS, SERVER_ERROR } from '../errors.js'
-import { formatLogs } from '../eth/format/log.js'
 import { logFilterParam } from '../eth/logFilter.js'
 import { resolveFilter } from '../eth/resolveFilter.js'
 import { defineMethod } from '../method.js'
@@ -26,11 +25,7 @@ export const explainLogs = defineMethod({
   ],
   handler: ({ chain, logs, limits, deadline }, object) => {
     const filter = resolveFilter(chain, object, limits)
-    const explanation = logs.explain(filter, {
-      deadline,
-      maxResults: limits.maxLogs,
-      format: (matches) => formatLogs(matches).bytes.length,
-    })
+    const explanation = logs.explain(filter, { deadline, maxResults: limits.maxLogs })
     const json = formatExplanation(explanation)
     if (object.fromBlock !== undefined || object.blockHash !== undefined) return json
     return { ...json, advice: ['fromBlock is absent: only the latest block is looked at', ...json.advice] }

@@ -1,7 +1,7 @@
 import { INVALID_PARAMS, LIMIT_EXCEEDED, SERVER_ERROR, tooManyLogsMessage } from '../errors.js'
 import { defineMethod } from '../method.js'
 import { logWhenSlow } from '../slowLogs.js'
-import { formatLogs } from './format/log.js'
+import { wrapLogs } from './format/log.js'
 import { logFilterParam } from './logFilter.js'
 import { nameLogFilter } from './logFilterName.js'
 import { resolveFilter } from './resolveFilter.js'
@@ -41,9 +41,8 @@ export const getLogs = defineMethod({
     const { chain, logs, limits, deadline } = context
     const filter = resolveFilter(chain, object, limits)
     return logWhenSlow(context, 'eth_getLogs', (trace) => {
-      const matches = logs.query(filter, { deadline, maxResults: limits.maxLogs, trace })
-      trace?.step('format')
-      return { value: formatLogs(matches), results: matches.length, outcome: 'answered' }
+      const found = logs.query(filter, { deadline, maxResults: limits.maxLogs, trace })
+      return { value: wrapLogs(found, '[', ']'), results: found.count, outcome: 'answered' }
     })
   },
 })

@@ -1,10 +1,10 @@
 import { deadlineAfter } from '../../lib/deadline.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { INVALID_PARAMS, SERVER_ERROR } from '../errors.js'
-import { defineMethod, JsonBytes } from '../method.js'
+import { defineMethod } from '../method.js'
 import { numberBetween, optional, text } from '../params.js'
 import { logWhenSlow } from '../slowLogs.js'
-import { formatLogs } from './format/log.js'
+import { wrapLogs } from './format/log.js'
 import { decodeCursor, encodeCursor } from './logCursor.js'
 import { logFilterParam } from './logFilter.js'
 import { resolveFilter } from './resolveFilter.js'
@@ -56,16 +56,14 @@ export const getLogsWithCursor = defineMethod({
     const cursor = cursorText === undefined ? undefined : decodeCursor(cursorText, object, chain)
     const resolved = resolveFilter(chain, object, limits)
     const filter = cursor ? { ...resolved, toBlock: cursor.toBlock } : resolved
-    const { page, logsJson } = logWhenSlow(context, 'eth_getLogsWithCursor', (trace) => {
+    const page = logWhenSlow(context, 'eth_getLogsWithCursor', (trace) => {
       const found = logs.page(filter, {
         fromId: cursor?.nextId,
         maxResults: Math.min(limit, limits.maxLogs),
         sliceEnds: deadlineAfter(Math.min(SLICE_MS, limits.logsTimeoutMs / 2)),
         trace,
       })
-      trace?.step('format')
-      const value = { page: found, logsJson: formatLogs(found.matches).bytes }
-      return { value, results: found.matches.length, outcome: 'page' }
+      return { value: found, results: found.logs.count, outcome: 'page' }
     })
     const seenBlock = Math.min(page.scannedTo + 1, filter.toBlock)
     const next =
@@ -77,8 +75,6 @@ export const getLogsWithCursor = defineMethod({
       scannedTo: page.scannedTo < filter.fromBlock ? null : formatQuantity(page.scannedTo),
       headHash: formatData(chain.blockHash(Math.min(filter.toBlock, chain.head()!))!),
     }
-    const head = Buffer.from('{"logs":')
-    const tail = Buffer.from(`,${JSON.stringify(rest).slice(1)}`)
-    return new JsonBytes(Buffer.concat([head, logsJson, tail]))
+    return wrapLogs(page.logs, '{"logs":[', `],${JSON.stringify(rest).slice(1)}`)
   },
 })

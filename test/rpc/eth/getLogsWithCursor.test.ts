@@ -5,7 +5,7 @@ import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import type { LogFilter } from '../../../src/logs/filter.js'
 import { createLogIndexer } from '../../../src/logs/indexer.js'
-import { createLogSource, type LogMatch } from '../../../src/logs/query.js'
+import { createLogSource } from '../../../src/logs/query.js'
 import type { RpcContext } from '../../../src/rpc/context.js'
 import { RpcError } from '../../../src/rpc/errors.js'
 import { getLogs } from '../../../src/rpc/eth/getLogs.js'
@@ -15,7 +15,7 @@ import type { JsonBytes, Method } from '../../../src/rpc/method.js'
 import { createChainReader } from '../../../src/store/chainReader.js'
 import type { Database } from '../../../src/store/open.js'
 import { asPlaced, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from '../../logs/randomFilters.js'
-import { numberedBytes, seededFractions, temporaryDatabase, writeLogs } from '../../logs/randomLogs.js'
+import { numberedBytes, type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from '../../logs/randomLogs.js'
 
 const BLOCKS = 500
 
@@ -33,21 +33,21 @@ test('the union of pages is the single answer, whatever ends the pages', (t) => 
     const whole = source.query(filter, { deadline: noDeadline, maxResults: 100_000 })
     const sliceEnds = random() < 0.5 ? deadlineAfter(-1) : noDeadline
     const maxResults = 1 + Math.floor(random() * 400)
-    const parts: LogMatch[] = []
+    const parts: PlacedLog[] = []
     let fromId: number | undefined
     let scannedTo = filter.fromBlock - 1
     do {
       const page = source.page(filter, { fromId, maxResults, sliceEnds })
-      assert.ok(page.matches.length <= maxResults)
+      assert.ok(page.logs.count <= maxResults)
       assert.ok(page.scannedTo >= scannedTo, 'a page never goes back')
       assert.ok(page.nextId === undefined || page.nextId > (fromId ?? -1), 'each page goes on')
       scannedTo = page.scannedTo
       fromId = page.nextId
-      parts.push(...page.matches)
+      parts.push(...asPlaced(page.logs))
       pages++
     } while (fromId !== undefined)
     assert.equal(scannedTo, filter.toBlock)
-    assert.deepEqual(parts.map(asPlaced).map(textOf), whole.map(asPlaced).map(textOf), `filter ${i}`)
+    assert.deepEqual(parts.map(textOf), asPlaced(whole).map(textOf), `filter ${i}`)
   }
   assert.ok(pages > 1_000, `${pages} pages`)
 })

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Log } from '../../src/chain/eth/types.js'
+import { DeadlineExceeded, deadlineAfter, noDeadline } from '../../src/lib/deadline.js'
+import { arrayBytesOf, createLogWriter } from '../../src/logs/logText.js'
+import type { LogRow } from '../../src/logs/scan.js'
+import { formatLog } from '../../src/rpc/eth/format/log.js'
+import type { Database } from '../../src/store/open.js'
+import { FIRST_BLOCK, jsonOf } from './randomFilters.js'
+import {
+  hashOfBlock,
+  numberedBytes,
+  type PlacedLog,
+  seededFractions,
+  temporaryDatabase,
+  writeLogs,
+} from './randomLogs.js'
+
+/** What an object for each log and `JSON.stringify` make of them. */
+function stringified(logs: readonly PlacedLog[]): string {
+  const objects = logs.map((log) => {
+    const { blockNumber, transactionHash, transactionIndex, logIndex } = log
+    const block = { blockNumber, blockHash: hashOfBlock(blockNumber), blockTimestamp: blockNumber * 12 }
+    return formatLog(log, { ...block, transactionHash, transactionIndex, logIndex })
+  })
+  return JSON.stringify(objects)
+}
+
+/** Rows of the logs with these ids, with no more than the writer looks at. */
+const rowsOf = (logs: readonly PlacedLog[], ids: readonly number[]): LogRow[] =>
+  ids.map((id) => [id, logs[id].data.length])
+
+/** So many bytes of which the first ones are zero, then any. */
+function bytesWithZeros(random: () => number, length: number, zeros: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, i) => (i < zeros ? 0 : 1 + Math.floor(random() * 255)))
+}
+
+/** Every number of topics, with none to all of their bytes zero, over data of lengths around a word and of 100 KB. */
+function awkwardLog(random: () => number): Log {
+  const upTo = (n: number) => Math.floor(random() * (n + 1))
+  const pick = (choices: number[]) => choices[upTo(choices.length - 1)]
+  const length = random() < 0.01 ? 100_000 : pick([0, 1, 31, 32, 33, 63, 64, 65, 200])
+  const blank = random() < 0.1
+  const word = () => bytesWithZeros(random, 32, blank ? 32 : pick([0, 1, 12, 31, 32]))
+  return {
+    address: bytesWithZeros(random, 20, pick([0, 1, 20])),
+    topics: Array.from({ length: upTo(4) }, word),
+    data: bytesWithZeros(random, length, random() < 0.5 ? upTo(length) : pick([0, length])),
+  }
+}
+
+function writeAwkward(db: Database, seed: number): PlacedLog[] {
+  const random = seededFractions(seed)
+  const blocks = Array.from({ length: 120 }, () =>
+    Array.from({ length: Math.floor(random() * 4) }, () =>
+      Array.from({ length: Math.floor(random() * 9) }, () => awkwardLog(random)),
+    ),
+  )
+  return writeLogs(db, FIRST_BLOCK, blocks)
+}
+
+test('writes the same bytes as JSON.stringify of the objects', (t) => {
+  const db = temporaryDatabase(t)
+  const logs = writeAwkward(db, 81)
+  const write = createLogWriter(db)
+  const all = logs.map((_, id) => id)
+  assert.equal(jsonOf(write(rowsOf(logs, all), { deadline: noDeadline })), stringified(logs))
+  const random = seededFractions(82)
+  for (const share of [0.9, 0.3, 0.05, 0.005, 0]) {
+    const ids = all.filter(() => random() < share)
+    const found = write(rowsOf(logs, ids), { deadline: noDeadline })
+    const expected = stringified(ids.map((id) => logs[id]))
+    assert.equal(jsonOf(found), expected)
+    assert.deepEqual([found.count, arrayBytesOf(found)], [ids.length, expected.length])
+  }
+  // What the test is about must have come up.
+  const isBlank = (bytes: Uint8Array) => bytes.every((byte) => byte === 0)
+  const kinds = [
+    ...[0, 1, 2, 3, 4].map((n) => logs.filter(({ topics }) => topics.length === n)),
+    logs.filter(({ topics }) => topics.length > 3 && topics.slice(1).every(isBlank)),
+    ...[0, 1, 32, 33, 100_000].map((n) => logs.filter(({ data }) => data.length === n)),
+    logs.filter(({ data }) => data.length > 33 && isBlank(data)),
+    logs.filter(({ data }) => data.length > 64 && !isBlank(data) && isBlank(data.slice(0, 33))),
+  ]
+  assert.ok(
+    kinds.every(({ length }) => length > 0),
+    kinds.map(({ length }) => length).join(),
+  )
+})
+
+test('writes numbers beyond 32 bits, and the first and last log of a block', (t) => {
+  const db = temporaryDatabase(t)
+  const log: Log = { address: numberedBytes(1, 20), topics: [], data: new Uint8Array(0) }
+  const [first, ...rest] = writeLogs(db, 0, [[[log, log, log]]])
+  const far = { number: 2 ** 53 - 1, timestamp: 2 ** 40 + 1, firstLog: 2 ** 33, firstTx: 2 ** 34 }
+  const txIndex = 2 ** 31 + 5
+  db.prepare(
+    'UPDATE blocks SET number = :number, timestamp = :timestamp, first_log = :firstLog, first_tx = :firstTx',
+  ).run(far)
+  db.prepare('UPDATE transactions SET id = ?').run(far.firstTx + txIndex)
+  db.prepare('UPDATE logs SET tx_index = ?, id = id + ? + 2147483647 * (id > 0)').run(txIndex, far.firstLog)
+  const ids = [0, 2 ** 31, 2 ** 31 + 1]
+  const rows = ids.map((id): LogRow => [far.firstLog + id, 0])
+  const objects = [first, ...rest].map(({ transactionHash }, i) =>
+    formatLog(log, {
+      blockNumber: far.number,
+      blockHash: hashOfBlock(0),
+      blockTimestamp: far.timestamp,
+      transactionHash,
+      transactionIndex: txIndex,
+      logIndex: ids[i],
+    }),
+  )
+  assert.equal(jsonOf(createLogWriter(db)(rows, { deadline: noDeadline })), JSON.stringify(objects))
+})
+
+test('writes in the order in which logs are asked for', (t) => {
+  const db = temporaryDatabase(t)
+  const logs = writeAwkward(db, 83)
+  const random = seededFractions(84)
+  const shuffled = logs.map((_, id) => ({ id, at: random() })).sort((a, b) => a.at - b.at)
+  const rows = rowsOf(
+    logs,
+    shuffled.map(({ id }) => id),
+  )
+  const write = createLogWriter(db, { logs: rows.length, dataBytes: Number.POSITIVE_INFINITY })
+  assert.equal(jsonOf(write(rows, { deadline: noDeadline })), stringified(shuffled.map(({ id }) => logs[id])))
+})
+
+test('a statement writes so many logs and so much data at most, and a log with more alone', (t) => {
+  const db = temporaryDatabase(t)
+  const logs = writeAwkward(db, 85)
+  const rows = rowsOf(
+    logs,
+    logs.map((_, id) => id),
+  )
+  const limits = { logs: 7, dataBytes: 300 }
+  const { parts, count } = createLogWriter(db, limits)(rows, { deadline: noDeadline })
+  assert.equal(jsonOf({ parts, count }), stringified(logs))
+  const batches = parts.map((part) => JSON.parse(`[${part}]`) as { data: string }[])
+  const sizes = batches.map((batch) => batch.map(({ data }) => data.length / 2 - 1))
+  const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0)
+  for (const [i, batch] of sizes.entries()) {
+    assert.ok(batch.length === 1 || sum(batch) <= limits.dataBytes)
+    assert.ok(batch.length <= limits.logs)
+    const next = sizes[i + 1]
+    if (next) assert.ok(batch.length === limits.logs || sum(batch) + next[0] > limits.dataBytes, 'batches are full')
+  }
+  const kinds = [sizes.some(([size]) => size > limits.dataBytes), sizes.some(({ length }) => length === limits.logs)]
+  assert.deepEqual(kinds, [true, true])
+})
+
+test('a log that lost its transaction or its address is an error, not a shorter answer', (t) => {
+  for (const table of ['transactions', 'addresses']) {
+    const db = temporaryDatabase(t)
+    const logs = writeAwkward(db, 87)
+    db.prepare(`DELETE FROM ${table} WHERE id = (SELECT max(id) FROM ${table})`).run()
+    const rows = rowsOf(
+      logs,
+      logs.map((_, id) => id),
+    )
+    assert.throws(() => createLogWriter(db)(rows, { deadline: noDeadline }), /lack their block, transaction or address/)
+  }
+})
+
+test('looks at the deadline before each statement', (t) => {
+  const db = temporaryDatabase(t)
+  const logs = writeAwkward(db, 86)
+  const rows = rowsOf(logs, [0, 1, 2, 3, 4])
+  const write = createLogWriter(db, { logs: 1, dataBytes: 1_000_000 })
+  let checks = 0
+  write(rows, { deadline: { ...noDeadline, check: () => void checks++ } })
+  assert.equal(checks, 5)
+  assert.throws(() => write(rows, { deadline: deadlineAfter(-1) }), DeadlineExceeded)
+})
