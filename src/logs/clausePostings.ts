@@ -121,7 +121,7 @@ function bitmapBytes({ small, chunk, big }: ChunkHolding, scratch: ChunkBitmap):
 
 /** The same memory as words where they lie at a multiple of four, else a copy. */
 function wordsOf(bytes: Uint8Array): Uint32Array {
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice()
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
   return new Uint32Array(aligned.buffer, aligned.byteOffset, bytes.length / 4)
 }
 
