@@ -1,9 +1,9 @@
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import SqliteDatabase from 'better-sqlite3'
 import type { Checkpoints } from '../ingest/checkpoints.js'
 import { CairnError } from '../lib/errors.js'
-import { DATABASE_FILE } from '../store/open.js'
+import { DATABASE_FILE, type Database } from '../store/open.js'
 
 /** What the thread is started with. */
 export interface CheckpointerData {
@@ -13,8 +13,8 @@ export interface CheckpointerData {
 /** What it is told. */
 export type CheckpointerRequest = 'checkpoint' | 'close'
 
-/** What it answers to the first: how many pages the log has and how many of them are in the database file. */
-export type CheckpointerReply = { readonly pages: number; readonly copied: number } | { readonly failure: string }
+/** What it answers to the first. */
+export type CheckpointerReply = { readonly failure?: string }
 
 /** The write-ahead log could not be copied into the database file, or the thread that does so ended. */
 export class CheckpointFailed extends CairnError {}
@@ -25,7 +25,8 @@ export interface Checkpointer extends Checkpoints {
   close(): Promise<void>
 }
 
-const PAGE_BYTES = 4096
+// Pages of 4 KiB that wait to be copied when a checkpoint is worth its two fsyncs.
+const WORTHWHILE_PAGES = 1_000
 // Pages that the log may have before the writer waits for it to be copied whole: 256 MiB.
 const MAX_LOG_PAGES = 65_536
 
@@ -35,7 +36,8 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
   let worker: Worker | undefined
   let exited: Promise<void> | undefined
   let closed = false
-  let logPages = 0
+  let connection: Database | undefined
+  let selectLog: SqliteDatabase.Statement<[], { log: number; checkpointed: number }> | undefined
   let underWay: { promise: Promise<void>; settle(error?: CheckpointFailed): void } | undefined
   let failure: CheckpointFailed | undefined
 
@@ -49,11 +51,8 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
     const data: CheckpointerData = { path }
     const thread = new Worker(new URL('./checkpointerThread.js', import.meta.url), { workerData: data })
     thread.on('message', (reply: CheckpointerReply) => {
-      if ('failure' in reply) settle(new CheckpointFailed(`checkpoint of ${path}: ${reply.failure}`))
-      else {
-        logPages = reply.pages
-        settle()
-      }
+      if (reply.failure) settle(new CheckpointFailed(`checkpoint of ${path}: ${reply.failure}`))
+      else settle()
     })
     const end = (cause?: unknown) => {
       if (!closed) settle(new CheckpointFailed('the thread that makes checkpoints ended', { cause }))
@@ -80,22 +79,27 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
     worker.postMessage('checkpoint' satisfies CheckpointerRequest)
     return promise
   }
+  /** How many pages the log has, and how many of them wait to be copied. */
+  const measureLog = (): { pages: number; waiting: number } => {
+    connection ??= new SqliteDatabase(path, { fileMustExist: true })
+    selectLog ??= connection.prepare('PRAGMA wal_checkpoint(NOOP)')
+    const { log, checkpointed } = selectLog.get()!
+    return { pages: log, waiting: log - checkpointed }
+  }
   return {
     afterCommit: () => {
       if (failure) return Promise.reject(failure)
-      // The file is as long as the log ever was: its length matters only while nobody knows how long the log is now.
-      const fileBytes = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
-      const tooLong = logPages > maxLogPages || (underWay && fileBytes() > maxLogPages * PAGE_BYTES)
-      if (!tooLong) {
-        void begin()
-        return undefined
+      const { pages, waiting } = measureLog()
+      if (pages > maxLogPages && waiting > 0) {
+        // One that is under way began before the last commit: only the next copies everything.
+        return (underWay?.promise ?? Promise.resolve()).then(begin)
       }
-      // One that is under way began before the last commit: only the next copies everything.
-      logPages = 0
-      return (underWay?.promise ?? Promise.resolve()).then(begin)
+      if (waiting >= WORTHWHILE_PAGES) void begin()
+      return undefined
     },
     close: async () => {
       closed = true
+      connection?.close()
       if (!worker) return
       worker.postMessage('close' satisfies CheckpointerRequest)
       await exited

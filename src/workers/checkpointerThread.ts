@@ -20,8 +20,8 @@ port.on('message', (request: CheckpointerRequest) => {
 function checkpoint(): CheckpointerReply {
   try {
     // PASSIVE waits for nobody: what a reader still needs stays for the next time.
-    const [{ log, checkpointed }] = db.pragma('wal_checkpoint(PASSIVE)') as { log: number; checkpointed: number }[]
-    return { pages: log, copied: checkpointed }
+    db.pragma('wal_checkpoint(PASSIVE)')
+    return {}
   } catch (error) {
     return { failure: messageOf(error) }
   }

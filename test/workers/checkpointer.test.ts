@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import SqliteDatabase from 'better-sqlite3'
@@ -38,13 +38,31 @@ test('what is committed lies in the database file when the writer has waited', a
   db.close()
 })
 
-test('a checkpoint that cannot be made is told to the writer', { timeout: 20_000 }, async (t) => {
-  const checkpointer = createCheckpointer(join(temporaryDirectory(t), 'nothing here'))
-  await assert.rejects(async () => {
-    for (;;) {
-      await checkpointer.afterCommit()
-      await new Promise(setImmediate)
-    }
-  }, CheckpointFailed)
+test('a log that is short stays as it is', async (t) => {
+  const directory = temporaryDirectory(t)
+  const { db, commit } = openLogged(directory)
+  const checkpointer = createCheckpointer(directory)
+  for (let i = 0; i < 20; i++) {
+    commit(20)
+    assert.equal(checkpointer.afterCommit(), undefined)
+  }
   await checkpointer.close()
+  const [{ log, checkpointed }] = db.pragma('wal_checkpoint(NOOP)') as { log: number; checkpointed: number }[]
+  assert.ok(log > 400 && checkpointed === 0, `${checkpointed} of ${log}`)
+  db.close()
+})
+
+test('a checkpoint that cannot be made is told to the writer', { timeout: 20_000 }, async (t) => {
+  const directory = temporaryDirectory(t)
+  const { db, commit } = openLogged(directory)
+  const checkpointer = createCheckpointer(directory, { maxLogPages: 1_000 })
+  commit(20)
+  checkpointer.afterCommit()
+  // The writer's file is open and stays so; the thread, which starts only now, does not find it.
+  rmSync(join(directory, DATABASE_FILE))
+  commit(2_000)
+  await assert.rejects(async () => checkpointer.afterCommit(), CheckpointFailed)
+  await assert.rejects(async () => checkpointer.afterCommit(), CheckpointFailed)
+  await checkpointer.close()
+  db.close()
 })
