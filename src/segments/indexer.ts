@@ -9,13 +9,13 @@ import { createSealJob, type SealJob } from './segmentWriter.js'
 
 /** The writer of an index. Everything takes effect with the transaction that the caller is in. */
 export interface SegmentIndexer<Item> {
-  /** Takes the items of a stored block, in their order and right after those taken before. A chunk that becomes full is
-   *  sealed by `work`; only when the next one is full before that, on the spot. */
+  /** Takes the items of a stored block, in their order and right after those taken before. What there is to do with them
+   *  is done by `work`, so that a block is stored without delay; only when there are thousands of them, on the spot. */
   add(items: readonly Item[]): void
   /** True when there are rows for a full chunk that is not sealed, as in a database made before there was an index. */
   isBehind(): boolean
-  /** Does a step, of about a millisecond, of what is to be done: seals the full chunk, merges segments, or deletes what
-   *  was merged; false when there is nothing. */
+  /** Does a step, of about a millisecond, of what is to be done: hashes the keys of items, seals the full chunk, merges
+   *  segments, or deletes what was merged; false when there is nothing. */
   step(): boolean
   /** Steps for about `budgetMs`; true when there is more to do. */
   work(budgetMs: number): boolean
@@ -32,6 +32,9 @@ export interface SegmentIndexer<Item> {
 
 // Rows deleted at a time between two looks at the clock.
 const DELETE_ROWS = 200
+// Items whose keys are hashed in one step, and how many may wait for that: their blocks are kept from being freed.
+const STEP_ITEMS = 500
+const MAX_WAITING = 8_000
 
 /** The indexer of a database opened for writing. What an earlier process left unfinished is given up and begun again. */
 export function createSegmentIndexer<Item>(
@@ -48,11 +51,13 @@ export function createSegmentIndexer<Item>(
   let builder = createChunkBuilder()
   let spare: ChunkBuilder | undefined
   let nextChunk: number | undefined
+  let waiting: Item[] = []
   let sealing: SealJob | undefined
   let job: MergeJob | undefined
 
   const begin = (): number => {
     for (const { id } of store.segments('building')) store.setState(id, 'dropped')
+    waiting = []
     sealing = undefined
     job = undefined
     builder.clear()
@@ -71,9 +76,18 @@ export function createSegmentIndexer<Item>(
     builder.clear()
     return chunk + 1
   }
+  /** Takes items that wait, those first that came first. */
+  const takeWaiting = (count: number) => {
+    for (const item of waiting.slice(0, count)) {
+      keys.add(item, builder)
+      nextChunk = sealFull(nextChunk!)
+    }
+    waiting = waiting.slice(count)
+  }
   /** Takes the rows that no segment covers, up to `end`, as far as they are not taken. */
   const catchUp = (end: number) => {
     nextChunk ??= begin()
+    takeWaiting(waiting.length)
     let from = nextChunk * chunkSize + builder.count
     while (from < end) {
       const to = Math.min(end, (nextChunk + 1) * chunkSize)
@@ -83,6 +97,10 @@ export function createSegmentIndexer<Item>(
     }
   }
   const step = (): boolean => {
+    if (waiting.length > 0) {
+      takeWaiting(STEP_ITEMS)
+      return true
+    }
     if (sealing) {
       if (!sealing.step()) sealing = undefined
       return true
@@ -100,12 +118,10 @@ export function createSegmentIndexer<Item>(
   }
   return {
     add: (items) => {
-      // The rows are stored already: what is before them is caught up with first.
-      catchUp(stored.count() - items.length)
-      for (const item of items) {
-        keys.add(item, builder)
-        nextChunk = sealFull(nextChunk!)
-      }
+      // The rows are stored already: at the first time, what is before them is caught up with.
+      if (nextChunk === undefined) catchUp(stored.count() - items.length)
+      waiting.push(...items)
+      if (waiting.length > MAX_WAITING) takeWaiting(waiting.length)
     },
     isBehind: () => stored.count() - sealedChunks(store.segments('live')) * chunkSize >= chunkSize,
     step,
@@ -128,6 +144,7 @@ export function createSegmentIndexer<Item>(
     },
     sealNext: () => {
       nextChunk ??= begin()
+      takeWaiting(waiting.length)
       if (sealing) {
         finishSealing()
         return true
@@ -140,6 +157,7 @@ export function createSegmentIndexer<Item>(
     },
     forget: () => {
       nextChunk = undefined
+      waiting = []
       sealing = undefined
       job = undefined
     },

@@ -47,7 +47,7 @@ export function createKeyHasher(secret: KeySecret): KeyHasher {
       if (i < rounds) {
         if ((i & 1) === 1) v0 ^= message[i >> 1]
       } else if (i === rounds + 3) {
-        state.high = (v1 ^ v3) >>> 0
+        state.high = v1 ^ v3 // signed: an integer that needs no memory of its own
         v1 ^= 0xdd
       }
     }
@@ -55,7 +55,7 @@ export function createKeyHasher(secret: KeySecret): KeyHasher {
   }
   return {
     get high() {
-      return state.high
+      return state.high >>> 0
     },
     get low() {
       return state.low
