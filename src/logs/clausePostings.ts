@@ -6,7 +6,7 @@ import {
   type ChunkPostings,
   createBitmap,
   decodeGaps,
-  intersectBitmaps,
+  intersectBytes,
   isBitmap,
   listBitmap,
 } from '../segments/postings.js'
@@ -30,7 +30,7 @@ export function intersectClauses(
   offsetOf: (chunk: number) => number,
 ): number[] {
   const [driver, ...others] = clauses.sort((a, b) => a.total - b.total)
-  const scratch = [createBitmap(), createBitmap()] as const
+  const scratch = [createScratch(), createScratch()] as const
   const out: number[] = []
   for (const chunk of chunksIn(driver, range)) {
     const start = chunk * CHUNK_SIZE
@@ -44,7 +44,7 @@ interface ChunkPlace {
   chunk: number
   /** Positions in the chunk. */
   part: IdRange
-  scratch: readonly [ChunkBitmap, ChunkBitmap]
+  scratch: readonly [Scratch, Scratch]
 }
 
 // Postings of a chunk that are read one by one; more are taken as a bitmap.
@@ -69,11 +69,24 @@ function intersectChunk(clauses: readonly ClausePostings[], place: ChunkPlace, o
     return
   }
   const [left, right] = scratch
-  left.set(wordsOf(bitmapBytes(driver, left)))
+  let bytes = bitmapBytes(driver, left)
+  if (others.length === 0 && bytes !== left.bytes) left.bytes.set(bytes)
   for (const other of others) {
-    if (!intersectBitmaps(left, wordsOf(bitmapBytes(other, right)))) return
+    if (!intersectBytes(bytes, bitmapBytes(other, right), left.bitmap)) return
+    bytes = left.bytes
   }
-  listBitmap(left, offset, part.from, part.to, out)
+  listBitmap(left.bitmap, offset, part.from, part.to, out)
+}
+
+/** A bitmap to write in, and its memory as bytes. */
+interface Scratch {
+  bitmap: ChunkBitmap
+  bytes: Uint8Array
+}
+
+function createScratch(): Scratch {
+  const bitmap = createBitmap()
+  return { bitmap, bytes: new Uint8Array(bitmap.buffer) }
 }
 
 /** What a clause has in a chunk. */
@@ -108,21 +121,15 @@ function listPositions({ small, chunk, big }: ChunkHolding, { from, to }: IdRang
 }
 
 /** The bitmap of a holding as bytes: the stored one where that is all there is, otherwise made in `scratch`. */
-function bitmapBytes({ small, chunk, big }: ChunkHolding, scratch: ChunkBitmap): Uint8Array {
+function bitmapBytes({ small, chunk, big }: ChunkHolding, { bitmap, bytes }: Scratch): Uint8Array {
   if (small.length === 0 && big.length === 1 && isBitmap(big[0])) return big[0].payload
-  scratch.fill(0)
-  for (const postings of big) addChunk(postings, scratch)
+  bitmap.fill(0)
+  for (const postings of big) addChunk(postings, bitmap)
   for (const position of small) {
     const at = position - chunk * CHUNK_SIZE
-    scratch[at >>> 5] |= 1 << (at & 31)
+    bitmap[at >>> 5] |= 1 << (at & 31)
   }
-  return new Uint8Array(scratch.buffer)
-}
-
-/** The same memory as words where they lie at a multiple of four, else a copy. */
-function wordsOf(bytes: Uint8Array): Uint32Array {
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
-  return new Uint32Array(aligned.buffer, aligned.byteOffset, bytes.length / 4)
+  return bytes
 }
 
 /** The chunks of the range in which a clause has something, ascending. */

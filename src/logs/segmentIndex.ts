@@ -2,7 +2,7 @@ import { trimLeft } from '../lib/bytes.js'
 import type { Deadline } from '../lib/deadline.js'
 import { type IndexSettings, readIndexSettings } from '../segments/indexSettings.js'
 import { createKeyHasher, type KeyHasher } from '../segments/keyHash.js'
-import { CHUNK_BITS } from '../segments/postings.js'
+import { CHUNK_BITS, CHUNK_SIZE } from '../segments/postings.js'
 import {
   chunksOf,
   createSegmentStore,
@@ -12,7 +12,7 @@ import {
 } from '../segments/segmentStore.js'
 import type { Database } from '../store/open.js'
 import { type ClauseEntries, findEntries, type HashedKey, readEntries, readingMicroseconds } from './clauseEntries.js'
-import { type ClausePostings, intersectClauses } from './clausePostings.js'
+import { intersectClauses } from './clausePostings.js'
 import type { CandidateBatch, Clause, IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
 import { LOG_INDEX } from './logIndex.js'
 import { PRESENCE_POSITION } from './logKeys.js'
@@ -136,7 +136,7 @@ interface SegmentSearch {
 
 /** Ids of the segment's logs in the range that may meet the clauses, ascending. */
 function searchSegment(store: SegmentStore, segment: Segment, search: SegmentSearch): number[] {
-  const { clauses, range, offsetOf, deadline, trace } = search
+  const { clauses, deadline, trace } = search
   trace?.step('lookUp')
   const size = chunksOf(segment.level)
   const density = (clause: PlannedClause) => (clause.seenChunks === 0 ? 0 : clause.seen / clause.seenChunks)
@@ -162,14 +162,24 @@ function searchSegment(store: SegmentStore, segment: Segment, search: SegmentSea
   }
   trace?.skipped(order, 'rows')
   trace?.step('intersect')
-  return intersectClauses(readCheapest(store, segment, found), range, offsetOf)
+  return intersectCheapest(store, segment, found, search)
 }
 
-/** The postings of the smallest clause, and of others as long as reading them is cheaper than the rows of all that are
- *  left: counts are known before any posting is read, so that a popular key beside a rare one costs nothing. */
-function readCheapest(store: SegmentStore, segment: Segment, found: ClauseEntries[]): ClausePostings[] {
+/** Ids of the logs that may meet the clauses. The smallest clause is read, and further ones as long as that costs less than
+ *  the rows of all that are left: counts are known before any posting is read, so that a popular value beside rare ones
+ *  costs nothing. */
+function intersectCheapest(
+  store: SegmentStore,
+  segment: Segment,
+  found: ClauseEntries[],
+  { range, offsetOf }: Pick<SegmentSearch, 'range' | 'offsetOf'>,
+): number[] {
   const [smallest, ...others] = found.sort((a, b) => a.postings - b.postings)
-  const rowsMicroseconds = smallest.postings * ROW_MICROSECONDS
-  const worth = others.filter((entries) => readingMicroseconds(entries, segment) < rowsMicroseconds)
-  return [smallest, ...worth].map((entries) => readEntries(store, segment, entries))
+  let left = readEntries(store, segment, smallest)
+  for (const entries of others) {
+    if (readingMicroseconds(entries, segment) >= left.total * ROW_MICROSECONDS) break
+    const both = intersectClauses([left, readEntries(store, segment, entries)], range, (chunk) => chunk * CHUNK_SIZE)
+    left = { small: Uint32Array.from(both), big: new Map(), total: both.length }
+  }
+  return intersectClauses([left], range, offsetOf)
 }

@@ -141,12 +141,16 @@ export function addChunk({ kind, payload }: ChunkPostings, into: ChunkBitmap): v
   }
 }
 
-/** Keeps in `into` what is also in `other`; true when something is left. */
-export function intersectBitmaps(into: ChunkBitmap, other: ChunkBitmap): boolean {
+/** Writes what is in both bitmaps, as their bytes, to `out`, which may be one of them; true when there is something. Stored
+ *  bitmaps begin at any byte: they are read where they lie. */
+export function intersectBytes(a: Uint8Array, b: Uint8Array, out: ChunkBitmap): boolean {
+  const left = new DataView(a.buffer, a.byteOffset, BITMAP_BYTES)
+  const right = new DataView(b.buffer, b.byteOffset, BITMAP_BYTES)
   let any = 0
   for (let i = 0; i < BITMAP_WORDS; i++) {
-    into[i] &= other[i]
-    any |= into[i]
+    const both = left.getUint32(i * 4, true) & right.getUint32(i * 4, true)
+    out[i] = both
+    any |= both
   }
   return any !== 0
 }
