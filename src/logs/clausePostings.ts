@@ -5,7 +5,7 @@ import {
   type ChunkBitmap,
   type ChunkPostings,
   createBitmap,
-  decodeGaps,
+  decodeGapsTo,
   intersectBytes,
   isBitmap,
   listBitmap,
@@ -48,7 +48,7 @@ interface ChunkPlace {
 }
 
 // Postings of a chunk that are read one by one; more are taken as a bitmap.
-const FEW_POSTINGS = 2_000
+const FEW_POSTINGS = 4_096
 
 function intersectChunk(clauses: readonly ClausePostings[], place: ChunkPlace, offset: number, out: number[]): void {
   const { chunk, part, scratch } = place
@@ -56,16 +56,15 @@ function intersectChunk(clauses: readonly ClausePostings[], place: ChunkPlace, o
   const [driver, ...others] = held
   if (driver.atMost === 0) return
   if (driver.atMost <= FEW_POSTINGS) {
-    let positions = listPositions(driver, part)
+    const [left, right] = scratch
+    let count = listPositions(driver, part, left.positions)
     for (const other of others) {
-      if (positions.length === 0) return
-      if (other.atMost <= FEW_POSTINGS) positions = intersectSorted(positions, listPositions(other, part))
-      else {
-        const bytes = bitmapBytes(other, scratch[1])
-        positions = positions.filter((position) => (bytes[position >>> 3] & (1 << (position & 7))) !== 0)
-      }
+      if (count === 0) return
+      if (other.atMost <= FEW_POSTINGS) {
+        count = keepShared(left, count, right.positions, listPositions(other, part, right.positions))
+      } else count = keepInBitmap(left.positions, count, bitmapBytes(other, right))
     }
-    for (const position of positions) out.push(offset + position)
+    for (let i = 0; i < count; i++) out.push(offset + left.positions[i])
     return
   }
   const [left, right] = scratch
@@ -78,15 +77,41 @@ function intersectChunk(clauses: readonly ClausePostings[], place: ChunkPlace, o
   listBitmap(left.bitmap, offset, part.from, part.to, out)
 }
 
-/** A bitmap to write in, and its memory as bytes. */
+/** Memory for the positions of a chunk. */
 interface Scratch {
   bitmap: ChunkBitmap
+  /** The same memory as `bitmap`. */
   bytes: Uint8Array
+  positions: Uint16Array
 }
 
 function createScratch(): Scratch {
   const bitmap = createBitmap()
-  return { bitmap, bytes: new Uint8Array(bitmap.buffer) }
+  // Of FEW_POSTINGS at most, those of several keys together.
+  return { bitmap, bytes: new Uint8Array(bitmap.buffer), positions: new Uint16Array(FEW_POSTINGS) }
+}
+
+/** Keeps of the first `count` positions those that the bitmap has, in front. @returns how many */
+function keepInBitmap(positions: Uint16Array, count: number, bytes: Uint8Array): number {
+  let kept = 0
+  for (let i = 0; i < count; i++) {
+    const position = positions[i]
+    if ((bytes[position >>> 3] & (1 << (position & 7))) !== 0) positions[kept++] = position
+  }
+  return kept
+}
+
+/** Keeps of the first `count` positions of `left` those that are among the others, by marking them in its bitmap: a merge of
+ *  two lists would guess wrong at every other step. @returns how many */
+function keepShared({ positions, bitmap }: Scratch, count: number, others: Uint16Array, otherCount: number): number {
+  bitmap.fill(0)
+  for (let i = 0; i < count; i++) bitmap[positions[i] >>> 5] |= 1 << (positions[i] & 31)
+  let kept = 0
+  for (let i = 0; i < otherCount; i++) {
+    const position = others[i]
+    if ((bitmap[position >>> 5] & (1 << (position & 31))) !== 0) positions[kept++] = position
+  }
+  return kept
 }
 
 /** What a clause has in a chunk. */
@@ -107,17 +132,20 @@ function inChunk({ small, big }: ClausePostings, chunk: number): ChunkHolding {
   return { small: own, chunk, big: postings, atMost }
 }
 
-/** The positions that lie in the part, ascending, each once. */
-function listPositions({ small, chunk, big }: ChunkHolding, { from, to }: IdRange): number[] {
-  const all: number[] = []
-  for (const position of small) all.push(position - chunk * CHUNK_SIZE)
-  for (const { payload } of big) decodeGaps(payload, 0, payload.length, 0, all)
-  if (big.length + Math.min(small.length, 1) > 1) all.sort((a, b) => a - b)
-  const out: number[] = []
-  for (const position of all) {
-    if (position >= from && position < to && position !== out[out.length - 1]) out.push(position)
+/** Writes the positions that lie in the part to `out`, ascending, each once. @returns how many */
+function listPositions({ small, chunk, big }: ChunkHolding, { from, to }: IdRange, out: Uint16Array): number {
+  let all = 0
+  for (const position of small) out[all++] = position - chunk * CHUNK_SIZE
+  for (const { payload } of big) all = decodeGapsTo(payload, out, all)
+  const sources = big.length + Math.min(small.length, 1)
+  if (sources === 1 && small.length === 0 && from === 0 && to === CHUNK_SIZE) return all
+  if (sources > 1) out.subarray(0, all).sort()
+  let count = 0
+  for (let i = 0; i < all; i++) {
+    const position = out[i]
+    if (position >= from && position < to && (count === 0 || position !== out[count - 1])) out[count++] = position
   }
-  return out
+  return count
 }
 
 /** The bitmap of a holding as bytes: the stored one where that is all there is, otherwise made in `scratch`. */
@@ -143,19 +171,6 @@ function chunksIn({ small, big }: ClausePostings, { from, to }: IdRange): number
   const last = (to - 1) >> CHUNK_BITS
   for (const chunk of big.keys()) if (chunk >= from >> CHUNK_BITS && chunk <= last) chunks.add(chunk)
   return Array.from(chunks).sort((a, b) => a - b)
-}
-
-function intersectSorted(a: number[], b: number[]): number[] {
-  const out: number[] = []
-  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
-    if (a[i] === b[j]) {
-      out.push(a[i])
-      i++
-      j++
-    } else if (a[i] < b[j]) i++
-    else j++
-  }
-  return out
 }
 
 /** The first place whose value is at least `value`. */
