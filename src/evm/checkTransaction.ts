@@ -35,7 +35,7 @@ export async function checkTransaction(
   const sender = {
     nonce: account?.nonce ?? 0n,
     balance: account?.balance ?? 0n,
-    hasCode: account !== undefined && account.isContract() && !(await isDelegated(overlay, address, rules)),
+    hasCode: account?.isContract() === true && !(await isDelegated(overlay, address, rules)),
   }
   return checkAgainst(sender, transaction, { header, rules, gasUsedBefore })
 }

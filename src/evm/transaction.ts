@@ -14,7 +14,7 @@ import {
 import type { Journal } from './interpreter/journal.js'
 import type { Machine } from './interpreter/machine.js'
 import { createContract, type Outcome, runMessage } from './interpreter/run.js'
-import type { Account } from './interpreter/state.js'
+import type { Account, EvmState } from './interpreter/state.js'
 import { LIMBS, setBytes } from './interpreter/words.js'
 import { intrinsicGas } from './intrinsicGas.js'
 
@@ -100,9 +100,9 @@ export function applyTransaction(
   const blobCost = blobs === 0n ? 0n : blobs * GAS_PER_BLOB * site.environment.block.blobBaseFee
   journal.setBalance(sender, sender.balance - transaction.gasLimit * price - blobCost)
   warmUp(site, transaction, sender)
-  const { outcome, gasLeft } = execute(site, transaction, transaction.gasLimit - intrinsic)
+  const outcome = execute(site, transaction, transaction.gasLimit - intrinsic)
 
-  const spent = transaction.gasLimit - gasLeft
+  const spent = transaction.gasLimit - outcome.gasLeft
   const most = spent / (rules.has('london') ? 5n : 2n) // EIP-3529
   const refund = BigInt(journal.refund)
   const gasRefunded = refund < most ? refund : most
@@ -126,8 +126,8 @@ export function applyTransaction(
 
 /** The gas that is due before the first instruction, and the least in all. @throws TransactionRefused. */
 function check(site: TransactionSite, sender: Account, transaction: Transaction, gasUsedBefore: bigint) {
-  const { journal, rules, header } = site
-  const code = journal.code(sender)
+  const { rules, header } = site
+  const code = site.machine.state.code(sender)
   const broken = checkAgainst(
     {
       nonce: sender.nonce,
@@ -146,46 +146,35 @@ function check(site: TransactionSite, sender: Account, transaction: Transaction,
 }
 
 /** Accounts and slots that are warm from the beginning, beside precompiles (EIP-2929, 2930, 3651). */
-function warmUp({ machine, journal, header }: TransactionSite, { to, accessList }: Transaction, sender: Account): void {
-  const { warmth, warmCoinbase } = machine.rules
-  if (!warmth) return
-  journal.warmAccount(sender)
-  if (to) journal.warmAccount(journal.account(to))
-  if (warmCoinbase) journal.warmAccount(journal.account(header.miner))
-  if (accessList) warmAccessList(journal, accessList)
+function warmUp({ machine, header }: TransactionSite, { to, accessList }: Transaction, sender: Account): void {
+  const { rules, state } = machine
+  if (!rules.warmth) return
+  state.warmAccount(sender)
+  if (to) state.warmAccount(state.account(to))
+  if (rules.warmCoinbase) state.warmAccount(state.account(header.miner))
+  if (accessList) warmAccessList(state, accessList)
 }
 
 /** Warms what an access list names (EIP-2930). */
-export function warmAccessList(journal: Journal, accessList: readonly AccessListEntry[]): void {
+export function warmAccessList(state: EvmState, accessList: readonly AccessListEntry[]): void {
   const word = new Int32Array(LIMBS)
   for (const { address, storageKeys } of accessList) {
-    const account = journal.account(address)
-    journal.warmAccount(account)
+    const account = state.account(address)
+    state.warmAccount(account)
     for (const key of storageKeys) {
       setBytes(word, 0, key, 0, 32)
-      journal.warmSlot(journal.slot(account, word, 0))
+      state.warmSlot(state.slot(account, word, 0))
     }
   }
 }
 
-// The interpreter counts gas in doubles. What a limit has beyond them cannot be used up in years; it only does not show in
-// the GAS instruction.
-const MOST_GAS = BigInt(Number.MAX_SAFE_INTEGER)
-
 /** Runs the call or creation of a transaction whose gas has been bought. */
-function execute(site: TransactionSite, transaction: Transaction, gas: bigint): { outcome: Outcome; gasLeft: bigint } {
+function execute(site: TransactionSite, transaction: Transaction, gas: bigint): Outcome {
   const { machine, journal, chainId } = site
   const { from: caller, to, value, input } = transaction
-  const beyond = gas > MOST_GAS ? gas - MOST_GAS : 0n
-  const message = { caller, value, gas: Number(gas - beyond) }
-  let outcome: Outcome
-  if (to === undefined) {
-    outcome = createContract(machine, { ...message, initCode: input })
-  } else {
-    const sender = journal.account(caller)
-    journal.setNonce(sender, sender.nonce + 1n)
-    applyAuthorizations(journal, transaction.authorizationList ?? [], chainId)
-    outcome = runMessage(machine, { ...message, to, input })
-  }
-  return { outcome, gasLeft: outcome.status === 'halt' ? 0n : BigInt(outcome.gasLeft) + beyond }
+  if (to === undefined) return createContract(machine, { caller, value, gas, initCode: input })
+  const sender = journal.account(caller)
+  journal.setNonce(sender, sender.nonce + 1n)
+  applyAuthorizations(journal, transaction.authorizationList ?? [], chainId)
+  return runMessage(machine, { caller, to, value, gas, input })
 }

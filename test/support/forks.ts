@@ -1,4 +1,4 @@
-import { type ChainSpec, type Fork, FORKS, type Rules, rulesAt } from '../../src/chain/eth/forks.js'
+import { type ChainSpec, FORKS, type Fork, type Rules, rulesAt } from '../../src/chain/eth/forks.js'
 
 /** A chain on which every fork up to `last` is active from the first block on, as the rules of `last` alone. */
 export function specOf(last: Fork, chainId = 1n): ChainSpec {

@@ -46,7 +46,10 @@ export function createMemoryState(): MemoryState {
     apply: (changes) => {
       for (const { hash, bytes } of changes.codes) codes.set(keyOfBytes(hash), bytes.slice())
       for (const { address, incarnation, account } of changes.accounts) {
-        storedOf(address, incarnation).account = account && { ...account, codeHash: account.codeHash ?? EMPTY_CODE_HASH }
+        storedOf(address, incarnation).account = account && {
+          ...account,
+          codeHash: account.codeHash ?? EMPTY_CODE_HASH,
+        }
       }
       for (const { address, incarnation, slot, value } of changes.storage) {
         storedOf(address, incarnation).slots.set(keyOfBytes(slot), value)
@@ -69,9 +72,10 @@ export function createMemoryState(): MemoryState {
 }
 
 /** A journal over a state in memory that has the accounts. */
-export function createTestJournal(
-  accounts: Iterable<[Uint8Array, NewAccount]>,
-): { state: MemoryState; journal: Journal } {
+export function createTestJournal(accounts: Iterable<[Uint8Array, NewAccount]>): {
+  state: MemoryState
+  journal: Journal
+} {
   const state = createMemoryState()
   const journal = new Journal(state, createCodeObjects(state.code, 1_000_000))
   for (const [address, account] of accounts) journal.putAccount(address, account)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import { encodeRlp } from '../../src/chain/eth/rlp.js'
 import type { Rules } from '../../src/chain/eth/forks.js'
+import { DecodeError, encodeRlp } from '../../src/chain/eth/rlp.js'
 import { decodeTransaction } from '../../src/chain/eth/transaction.js'
 import type { Header, Log } from '../../src/chain/eth/types.js'
 import { createForkTables } from '../../src/evm/interpreter/forks.js'
@@ -9,7 +9,6 @@ import type { NewAccount } from '../../src/evm/interpreter/journal.js'
 import { Machine } from '../../src/evm/interpreter/machine.js'
 import { loadKzgVerifier } from '../../src/evm/kzg.js'
 import { applyTransaction, blockEnvironment, TransactionRefused } from '../../src/evm/transaction.js'
-import { DecodeError } from '../../src/chain/eth/rlp.js'
 import { keccak256 } from '../../src/lib/crypto.js'
 import { noDeadline } from '../../src/lib/deadline.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
@@ -143,7 +142,8 @@ function headerOf(env: { [key: string]: string }, rules: Rules): Header {
     gasUsed: 0n,
     timestamp: Number(env.currentTimestamp),
     extraData: zeros(0),
-    mixHash: rules.isProofOfStake && env.currentRandom ? parseHex(evenHex(env.currentRandom).padStart(64, '0')) : zeros(32),
+    mixHash:
+      rules.isProofOfStake && env.currentRandom ? parseHex(evenHex(env.currentRandom).padStart(64, '0')) : zeros(32),
     nonce: zeros(8),
     baseFeePerGas: rules.has('london') ? BigInt(env.currentBaseFee ?? 10) : undefined,
     excessBlobGas: rules.has('cancun') ? BigInt(env.currentExcessBlobGas ?? 0) : undefined,

@@ -1,12 +1,13 @@
 import { type Code, createCode, EMPTY_CODE } from './code.js'
 import { INIT_CODE_TOO_LARGE, OUT_OF_GAS, WRITE_PROTECTION } from './failures.js'
 import { type Frame, setReturnData } from './frame.js'
+import { addGas, giveAllGas, giveGas, returnGas, takeGas } from './gas.js'
 import { type Machine, payMemory, precompileAt } from './machine.js'
 import { contractAddress, contractAddress2 } from './newAddress.js'
 import { accessGas, rangeEnd } from './operations.js'
 import type { Precompile } from './precompiles.js'
 import type { Account } from './state.js'
-import { copyWord, isZeroWord, setSmall, toIndex, toNumber, wordToBigInt, wordToBytes } from './words.js'
+import { copyWord, isZeroWord, setSmall, toIndex, wordToBigInt, wordToBytes } from './words.js'
 
 /** Calls and creations that a frame may be below the first (Yellow Paper, 9.4.2). */
 export const MAX_DEPTH = 1024
@@ -60,15 +61,12 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
     gas -= accessGas(machine, target)
     code = state.code(target)
   }
-  const asked = toNumber(stack, sp - 8)
-  const most = rules.keeps64th ? gas - Math.floor(gas / 64) : gas
-  if (gas < 0 || (asked > most && !rules.keeps64th)) return fail(frame, OUT_OF_GAS)
-  const given = asked < most ? asked : most
-  frame.gas = gas - given
-  frame.sp = at - 16 // above the result
-
+  if (gas < 0) return fail(frame, OUT_OF_GAS)
+  frame.gas = gas
   const child = machine.frame(frame.depth + 1, called)
-  child.gas = sends ? given + STIPEND : given
+  if (!giveGas(machine, frame, child, sp - 8)) return fail(frame, OUT_OF_GAS)
+  frame.sp = at - 16 // above the result
+  if (sends) addGas(child, STIPEND)
   child.inputOffset = inputLength === 0 ? 0 : frame.memoryBase + inputFrom
   child.inputLength = inputLength
   child.outputTo = outputTo
@@ -83,13 +81,13 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   else setSmall(child.value, 0, 0)
 
   const value = sends ? wordToBigInt(stack, sp - 24) : 0n
-  if (frame.depth >= MAX_DEPTH || (sends && frame.account.balance < value)) return answer(machine, frame, 0, child.gas)
+  if (frame.depth >= MAX_DEPTH || (sends && frame.account.balance < value)) return answer(machine, frame, child, 0)
   child.snapshot = state.snapshot()
   if (op === CALL && sends) transfer(machine, frame.account, called, value)
   else if (isOwn) touchCalled(machine, called)
   const precompile = precompileAt(machine, called.word)
   if (precompile !== undefined) return callPrecompile(machine, frame, child, precompile)
-  if (code.length === 0) return answer(machine, frame, 1, child.gas)
+  if (code.length === 0) return answer(machine, frame, child, 1)
   return begin(machine, frame, child, code)
 }
 
@@ -105,8 +103,8 @@ export function touchCalled({ state, rules }: Machine, account: Account): void {
 }
 
 /** Ends a call or creation that nothing was executed for: without output, and with its gas given back. */
-function answer({ stack }: Machine, frame: Frame, result: number, gasLeft: number): Frame {
-  frame.gas += gasLeft
+function answer({ stack }: Machine, frame: Frame, child: Frame, result: number): Frame {
+  returnGas(frame, child)
   frame.returnLength = 0
   setSmall(stack, frame.sp - 8, result)
   return frame
@@ -117,11 +115,11 @@ function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile
   const output = runPrecompile(child, precompile, machine.memory.subarray(inputOffset, inputOffset + inputLength))
   if (output === undefined) {
     machine.state.revert(child.snapshot)
-    return answer(machine, frame, 0, 0)
+    return answer(machine, frame, child, 0)
   }
   setReturnData(frame, output, 0, output.length)
   copyOutput(machine, frame, child)
-  frame.gas += child.gas
+  returnGas(frame, child)
   setSmall(machine.stack, frame.sp - 8, 1)
   return frame
 }
@@ -130,7 +128,8 @@ function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile
 export function runPrecompile(frame: Frame, precompile: Precompile, input: Uint8Array): Uint8Array | undefined {
   const left = frame.gas - precompile.gas(input)
   const output = left < 0 ? undefined : precompile.run(input)
-  frame.gas = output === undefined ? 0 : left
+  if (output === undefined) takeGas(frame)
+  else frame.gas = left
   return output
 }
 
@@ -171,12 +170,13 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
   const wordGas = rules.initCodeWordGas + (op === CREATE2 ? HASH_WORD_GAS : 0)
   const gas = payMemory(machine, frame, frame.gas - wordGas * Math.ceil(length / 32), rangeEnd(from, length))
   if (gas < 0) return fail(frame, OUT_OF_GAS)
-  const given = rules.keeps64th ? gas - Math.floor(gas / 64) : gas
-  frame.gas = gas - given
+  frame.gas = gas
+  const child = machine.frame(frame.depth + 1, creator)
+  giveAllGas(machine, frame, child)
   frame.sp = sp - (op === CREATE2 ? 24 : 16)
   const value = wordToBigInt(stack, sp - 8)
   if (frame.depth >= MAX_DEPTH || creator.balance < value || creator.nonce === MAX_NONCE) {
-    return answer(machine, frame, 0, given)
+    return answer(machine, frame, child, 0)
   }
   const start = frame.memoryBase + from
   const initCode = length === 0 ? new Uint8Array(0) : machine.memory.slice(start, start + length)
@@ -184,10 +184,11 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
     op === CREATE2
       ? contractAddress2(creator.address, wordToBytes(stack, sp - 32), initCode)
       : contractAddress(creator.address, creator.nonce)
-  const child = machine.frame(frame.depth + 1, creator)
-  child.gas = given
   copyWord(stack, sp - 8, child.value, 0)
-  if (!createAccount(machine, child, { creator, address, value })) return answer(machine, frame, 0, 0)
+  if (!createAccount(machine, child, { creator, address, value })) {
+    takeGas(child)
+    return answer(machine, frame, child, 0)
+  }
   return begin(machine, frame, child, initCode.length === 0 ? EMPTY_CODE : createCode(initCode, EMPTY_CODE.hash))
 }
 
@@ -223,7 +224,7 @@ export function createAccount(machine: Machine, child: Frame, { creator, address
  *  its state has been settled. */
 export function leave(machine: Machine, child: Frame, succeeded: boolean, reverted: boolean): Frame {
   const frame = machine.frames[child.depth - 1]
-  frame.gas += child.gas
+  returnGas(frame, child)
   const length = child.isCreate && !reverted ? 0 : child.outputLength
   setReturnData(frame, machine.memory, child.outputOffset, length)
   if (!child.isCreate) copyOutput(machine, frame, child)

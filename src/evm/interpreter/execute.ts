@@ -51,6 +51,7 @@ import {
   not,
   or,
   sameWords,
+  setBigInt,
   setBytes,
   setNumber,
   setSmall,
@@ -389,7 +390,8 @@ export function execute(machine: Machine, frame: Frame): number {
         sp += 8
         continue
       case 0x5a: // GAS
-        setNumber(stack, sp, gas)
+        if (frame.gasBeyond === 0n) setNumber(stack, sp, gas)
+        else setBigInt(stack, sp, BigInt(gas) + frame.gasBeyond)
         sp += 8
         continue
       case 0x5b: // JUMPDEST
@@ -487,10 +489,9 @@ export function execute(machine: Machine, frame: Frame): number {
   }
 }
 
-/** Leaves the frame with what was wrong: an operation may have named it. All of its gas is gone. */
+/** Leaves the frame with what was wrong: an operation may have named it. */
 function halt(frame: Frame, failure: string): number {
   if (frame.failure === '') frame.failure = failure
-  frame.gas = 0
   frame.outputLength = 0
   return HALTED
 }

@@ -29,7 +29,10 @@ export interface Frame {
   inputLength: number
 
   pc: number
+  /** Gas that is left, at most 2^53 - 1 of it. */
   gas: number
+  /** Gas beyond that, which no instruction can use up: limits of 2^63 occur in tests. */
+  gasBeyond: bigint
   /** Where its stack begins and where its next word goes, in limbs of the machine's stack. */
   stackBase: number
   sp: number
@@ -67,6 +70,7 @@ export function createFrame(depth: number, account: Account): Frame {
     inputLength: 0,
     pc: 0,
     gas: 0,
+    gasBeyond: 0n,
     stackBase: 0,
     sp: 0,
     memoryBase: 0,

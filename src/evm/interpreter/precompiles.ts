@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { getActivePrecompiles, NobleBLS, NobleBN254, type PrecompileFunc } from '@ethereumjs/evm'
 import type { Fork, Rules } from '../../chain/eth/forks.js'
@@ -28,7 +28,7 @@ export function createPrecompiles(rules: Rules, verifyKzgProof: VerifyKzgProof):
   const has = (fork: Fork) => rules.has(fork)
   const out: (Precompile | undefined)[] = new Array(0x101).fill(undefined)
   out[1] = { gas: () => 3000, run: recoverAddress }
-  out[2] = { gas: (input) => 60 + 12 * wordsOf(input), run: (input) => createHash('sha256').update(input).digest() }
+  out[2] = { gas: (input) => 60 + 12 * wordsOf(input), run: (input) => hash('sha256', input, 'buffer') }
   out[3] = { gas: (input) => 600 + 120 * wordsOf(input), run: hashRipemd }
   out[4] = { gas: (input) => 15 + 3 * wordsOf(input), run: (input) => input }
   if (has('byzantium')) {
@@ -64,7 +64,7 @@ function recoverAddress(input: Uint8Array): Uint8Array {
 
 function hashRipemd(input: Uint8Array): Uint8Array {
   const out = new Uint8Array(32)
-  out.set(createHash('ripemd160').update(input).digest(), 12)
+  out.set(hash('ripemd160', input, 'buffer'), 12)
   return out
 }
 
@@ -97,10 +97,12 @@ function createBlake2(): Precompile {
   return fromPackage('0000000000000000000000000000000000000009', (input) => (isRight(input) ? rounds(input) : 0))
 }
 
-/** A precompile of @ethereumjs/evm that needs nothing of its EVM. */
+/** A precompile of @ethereumjs/evm that needs nothing of its EVM. Its own price is not looked at. */
 function fromPackage(address: string, gas: (input: Uint8Array) => number): Precompile {
-  const common = new Common({ chain: Mainnet, hardfork: Hardfork.Osaka })
-  const run = getActivePrecompiles(common).get(address) as PrecompileFunc
+  const run = getActivePrecompiles(new Common({ chain: Mainnet, hardfork: Hardfork.Osaka })).get(
+    address,
+  ) as PrecompileFunc
+  const common = { param: () => 0n }
   return {
     gas,
     run: (input) => {
@@ -122,9 +124,9 @@ const POINT_EVALUATED = Buffer.from(
 function evaluatePoint(input: Uint8Array, verify: VerifyKzgProof): Uint8Array | undefined {
   if (input.length !== 192) return undefined
   const commitment = input.subarray(96, 144)
-  const hash = createHash('sha256').update(commitment).digest()
-  hash[0] = KZG_VERSION
-  if (!hash.equals(input.subarray(0, 32))) return undefined
+  const versioned = hash('sha256', commitment, 'buffer')
+  versioned[0] = KZG_VERSION
+  if (!versioned.equals(input.subarray(0, 32))) return undefined
   const hex = (from: number, to: number) => `0x${Buffer.from(input.subarray(from, to)).toString('hex')}`
   try {
     const holds = verify(hex(96, 144), hex(32, 64), hex(64, 96), hex(144, 192))

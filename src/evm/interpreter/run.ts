@@ -12,6 +12,7 @@ import {
   PRECOMPILE_FAILED,
 } from './failures.js'
 import { type Frame, HALTED, LEFT, REVERTED, SUCCEEDED } from './frame.js'
+import { setTotalGas, takeGas, totalGas } from './gas.js'
 import { type Machine, precompileAt } from './machine.js'
 import { contractAddress } from './newAddress.js'
 import { setBigInt } from './words.js'
@@ -22,8 +23,8 @@ export interface Message {
   to: Uint8Array // 20
   value: bigint
   input: Uint8Array
-  /** Gas for the execution alone; at most 2^53 - 1. */
-  gas: number
+  /** Gas for the execution alone, of at most 64 bits. */
+  gas: bigint
   isStatic?: boolean
 }
 
@@ -32,7 +33,7 @@ export interface CreationMessage {
   caller: Uint8Array // 20
   value: bigint
   initCode: Uint8Array
-  gas: number
+  gas: bigint
 }
 
 /** How a message ended. Its logs and refund are in the state. */
@@ -42,7 +43,7 @@ export interface Outcome {
   failure?: string
   /** What it returned or reverted with; the code of a new contract. */
   output: Uint8Array
-  gasLeft: number
+  gasLeft: bigint
   /** Where the contract lies, 20 bytes, when one was to be created. */
   createdAddress?: Uint8Array
 }
@@ -52,7 +53,7 @@ const CODE_BYTE_GAS = 200 // Yellow Paper, G_codedeposit
 const FRAMES_BETWEEN_CHECKS = 64
 const NO_BYTES = new Uint8Array(0)
 
-const halted = (failure: string, gasLeft = 0): Outcome => ({ status: 'halt', failure, output: NO_BYTES, gasLeft })
+const halted = (failure: string, gasLeft = 0n): Outcome => ({ status: 'halt', failure, output: NO_BYTES, gasLeft })
 
 /** Runs a message call. A failed one leaves the state as it was.
  *  @throws DeadlineExceeded, after which the state must be given up. */
@@ -68,14 +69,14 @@ export function runMessage(machine: Machine, message: Message): Outcome {
   else touchCalled(machine, called)
   frame.account = called
   frame.caller = caller.word
-  frame.gas = message.gas
+  setTotalGas(frame, message.gas)
   frame.isStatic = message.isStatic ?? false
   frame.isCreate = false
   const precompile = precompileAt(machine, called.word)
   if (precompile !== undefined) {
     const enough = precompile.gas(input) <= frame.gas
     const output = runPrecompile(frame, precompile, input)
-    if (output !== undefined) return { status: 'success', output: output.slice(), gasLeft: frame.gas }
+    if (output !== undefined) return { status: 'success', output: output.slice(), gasLeft: totalGas(frame) }
     state.revert(frame.snapshot)
     return halted(enough ? PRECOMPILE_FAILED : OUT_OF_GAS)
   }
@@ -103,7 +104,7 @@ export function createContract(machine: Machine, message: CreationMessage): Outc
   if (!createAccount(machine, frame, { creator, address, value })) {
     return { ...halted(ADDRESS_COLLISION), createdAddress: address }
   }
-  frame.gas = message.gas
+  setTotalGas(frame, message.gas)
   frame.code = initCode.length === 0 ? EMPTY_CODE : createCode(initCode, NO_BYTES)
   setBigInt(frame.value, 0, value)
   return { ...runFirst(machine, frame, NO_BYTES), createdAddress: address }
@@ -127,7 +128,7 @@ function runFirst(machine: Machine, frame: Frame, input: Uint8Array): Outcome {
   const status = runFrames(machine, frame)
   const { outputOffset, outputLength } = frame
   const output = machine.memory.slice(outputOffset, outputOffset + outputLength)
-  const gasLeft = frame.gas
+  const gasLeft = totalGas(frame)
   machine.trim()
   if (status === SUCCEEDED) return { status: 'success', output, gasLeft }
   if (status === REVERTED) return { status: 'revert', failure: 'execution reverted', output, gasLeft }
@@ -149,7 +150,6 @@ function runFrames(machine: Machine, first: Frame): number {
         frame = next
         continue
       }
-      frame.gas = 0
       frame.outputLength = 0
       status = HALTED
     }
@@ -164,9 +164,9 @@ function settle(machine: Machine, frame: Frame, status: number): number {
   let settled = status
   if (frame.isCreate && status === SUCCEEDED && !storeCode(machine, frame)) {
     settled = HALTED
-    frame.gas = 0
     frame.outputLength = 0
   }
+  if (settled === HALTED) takeGas(frame)
   if (settled !== SUCCEEDED) machine.state.revert(frame.snapshot)
   return settled
 }

@@ -212,7 +212,10 @@ test('divides where the guess of a digit is too large and is corrected', () => {
 
 test('adds and multiplies modulo a third word without cutting off', () => {
   for (let i = 0; i < 40_000; i++) {
-    const [a, b, c] = i < EDGES.length ** 2 ? [EDGES[i % EDGES.length], EDGES[(i / EDGES.length) | 0], randomWord()] : [randomWord(), randomWord(), randomWord()]
+    const [a, b, c] =
+      i < EDGES.length ** 2
+        ? [EDGES[i % EDGES.length], EDGES[(i / EDGES.length) | 0], randomWord()]
+        : [randomWord(), randomWord(), randomWord()]
     const s = new Int32Array(24)
     setBigInt(s, 0, c)
     setBigInt(s, 8, b)
