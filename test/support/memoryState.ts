@@ -13,6 +13,8 @@ export interface MemoryState extends StateBacking {
   apply(changes: StateChanges): void
   /** The state root: 32 bytes. */
   root(): Uint8Array
+  /** All accounts in order of their addresses, a line each. */
+  dump(): string
 }
 
 interface Stored {
@@ -68,8 +70,25 @@ export function createMemoryState(): MemoryState {
       }
       return trie.root()
     },
+    dump: () => {
+      const lines: string[] = []
+      for (const { address, account, slots } of accounts.values()) {
+        if (account === undefined) continue
+        const storage = [...slots]
+          .filter(([, value]) => value.length > 0)
+          .map(([slot, value]) => `${latin1Hex(slot)}=${hex(value)}`)
+        const { nonce, balance, codeHash } = account
+        lines.push(
+          `${hex(address)} nonce ${nonce} balance ${balance} code ${hex(codeHash).slice(0, 8)} ${storage.sort()}`,
+        )
+      }
+      return lines.sort().join('\n')
+    },
   }
 }
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+const latin1Hex = (text: string) => Buffer.from(text, 'latin1').toString('hex')
 
 /** A journal over a state in memory that has the accounts. */
 export function createTestJournal(accounts: Iterable<[Uint8Array, NewAccount]>): {

@@ -17,13 +17,15 @@ export function setTotalGas(frame: Frame, total: bigint): void {
 
 /** Adds to the gas of a frame. */
 export function addGas(frame: Frame, gas: number): void {
-  if (frame.gasBeyond === 0n) frame.gas += gas
+  const sum = frame.gas + gas
+  if (sum <= Number.MAX_SAFE_INTEGER && frame.gasBeyond === 0n) frame.gas = sum
   else setTotalGas(frame, totalGas(frame) + BigInt(gas))
 }
 
 /** Adds what another frame has left. */
 export function returnGas(frame: Frame, from: Frame): void {
-  if (frame.gasBeyond === 0n && from.gasBeyond === 0n) frame.gas += from.gas
+  const sum = frame.gas + from.gas
+  if (sum <= Number.MAX_SAFE_INTEGER && frame.gasBeyond === 0n && from.gasBeyond === 0n) frame.gas = sum
   else setTotalGas(frame, totalGas(frame) + totalGas(from))
 }
 
