@@ -7,8 +7,8 @@ import { createForkTables } from '../../src/evm/interpreter/forks.js'
 import { loadKzgVerifier } from '../../src/evm/kzg.js'
 import { openChainRlp } from '../../src/ingest/sources/chainRlp.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
-import { createBlockRunner } from '../support/blockRunner.js'
 import { type BlockchainTest, genesisOf, readBlockchainTests } from '../support/blockchainTest.js'
+import { createBlockRunner } from '../support/blockRunner.js'
 import { sharedPath } from '../support/shared.js'
 
 const tables = createForkTables(await loadKzgVerifier())

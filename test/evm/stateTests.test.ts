@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sharedPath } from '../support/shared.js'
-import { createStateCaseRunner, readStateCases } from '../support/stateTest.js'
+import { createDraftBlsRunner, createStateCaseRunner, readStateCases, type StateCase } from '../support/stateTest.js'
 
 /** How many cases there are below a folder, and what is wrong with those that fail. */
-async function runFolder(folder: string): Promise<{ count: number; failures: string[] }> {
-  const run = await createStateCaseRunner()
+function runFolder(
+  folder: string,
+  run: (testCase: StateCase) => string | undefined,
+): { count: number; failures: string[] } {
   const failures: string[] = []
   let count = 0
   for (const testCase of readStateCases(folder)) {
@@ -19,7 +21,15 @@ async function runFolder(folder: string): Promise<{ count: number; failures: str
 test('gives the state root and the logs of every official state test', async (t) => {
   const folder = sharedPath('state-tests', 'GeneralStateTests')
   if (folder === undefined) return t.skip('no shared data beside the repository')
-  const { count, failures } = await runFolder(folder)
+  const { count, failures } = runFolder(folder, await createStateCaseRunner())
   assert.deepEqual(failures, [])
   assert.ok(count > 2000, `only ${count} cases found`)
+})
+
+test('computes on BLS12-381 as the official tests of the draft of EIP-2537 say', (t) => {
+  const folder = sharedPath('state-tests', 'EIPTests')
+  if (folder === undefined) return t.skip('no shared data beside the repository')
+  const { count, failures } = runFolder(folder, createDraftBlsRunner())
+  assert.deepEqual(failures, [])
+  assert.equal(count, 280)
 })
