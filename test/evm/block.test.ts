@@ -7,6 +7,7 @@ import { createForkTables } from '../../src/evm/interpreter/forks.js'
 import { loadKzgVerifier } from '../../src/evm/kzg.js'
 import { openChainRlp } from '../../src/ingest/sources/chainRlp.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
+import { packagePath } from '../../src/store/open.js'
 import { type BlockchainTest, genesisOf, readBlockchainTests } from '../support/blockchainTest.js'
 import { createBlockRunner } from '../support/blockRunner.js'
 import { sharedPath } from '../support/shared.js'
@@ -44,9 +45,8 @@ test('executes the valid blocks of every official blockchain test', (t) => {
   assert.ok(blocks > 200, `only ${blocks} blocks were executed`)
 })
 
-test('executes the official chain through every fork', async (t) => {
-  const folder = sharedPath('conformance', 'execution-apis')
-  if (folder === undefined) return t.skip('no shared data beside the repository')
+/** Executes a whole chain of a folder with `genesis.json` and `chain.rlp`; gives the number of its blocks. */
+async function runChain(folder: string): Promise<number> {
   const genesis = parseGenesis(JSON.parse(readFileSync(`${folder}/genesis.json`, 'utf8')))
   const runner = createBlockRunner(genesis, tables)
   let blocks = 0
@@ -55,5 +55,15 @@ test('executes the official chain through every fork', async (t) => {
     assert.equal(runner.run(block), undefined, `block ${block.header.number}`)
     blocks++
   }
-  assert.equal(blocks, 54)
+  return blocks
+}
+
+test('executes the official chain through every fork', async (t) => {
+  const folder = sharedPath('conformance', 'execution-apis')
+  if (folder === undefined) return t.skip('no shared data beside the repository')
+  assert.equal(await runChain(folder), 54)
+})
+
+test('executes the bundled chain', async () => {
+  assert.ok((await runChain(packagePath('fixtures/chain'))) > 50)
 })
