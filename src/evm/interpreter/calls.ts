@@ -112,7 +112,12 @@ function answer({ stack }: Machine, frame: Frame, child: Frame, result: number):
 
 function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile: Precompile): Frame {
   const { inputOffset, inputLength } = child
-  const output = runPrecompile(child, precompile, machine.memory.subarray(inputOffset, inputOffset + inputLength))
+  const output = runPrecompile(
+    machine,
+    child,
+    precompile,
+    machine.memory.subarray(inputOffset, inputOffset + inputLength),
+  )
   if (output === undefined) {
     machine.state.revert(child.snapshot)
     return answer(machine, frame, child, 0)
@@ -125,9 +130,14 @@ function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile
 }
 
 /** Its output, and its gas taken from the frame's; undefined, and no gas left, when that was not enough or it failed. */
-export function runPrecompile(frame: Frame, precompile: Precompile, input: Uint8Array): Uint8Array | undefined {
+export function runPrecompile(
+  { deadline }: Machine,
+  frame: Frame,
+  precompile: Precompile,
+  input: Uint8Array,
+): Uint8Array | undefined {
   const left = frame.gas - precompile.gas(input)
-  const output = left < 0 ? undefined : precompile.run(input)
+  const output = left < 0 ? undefined : precompile.run(input, deadline)
   if (output === undefined) takeGas(frame)
   else frame.gas = left
   return output

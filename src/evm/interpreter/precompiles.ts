@@ -3,6 +3,8 @@ import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { getActivePrecompiles, NobleBLS, NobleBN254, type PrecompileFunc } from '@ethereumjs/evm'
 import type { Fork, Rules } from '../../chain/eth/forks.js'
 import { keccak256, recoverPublicKey } from '../../lib/crypto.js'
+import type { Deadline } from '../../lib/deadline.js'
+import { createBlake2 } from './blake2.js'
 import { G1_DISCOUNTS, G2_DISCOUNTS } from './blsDiscounts.js'
 import { createModexp } from './modexp.js'
 
@@ -11,8 +13,8 @@ export interface Precompile {
   /** What a call with the input costs. */
   gas(input: Uint8Array): number
   /** The output; undefined when the input is wrong, which costs all gas. `input` is a view of memory that is used again:
-   *  it may be given back, but not kept. */
-  run(input: Uint8Array): Uint8Array | undefined
+   *  it may be given back, but not kept. @throws DeadlineExceeded */
+  run(input: Uint8Array, deadline: Deadline): Uint8Array | undefined
 }
 
 /** Checks a KZG proof (EIP-4844): true when the commitment's polynomial has the value `y` at `z`. Arguments are hex texts
@@ -88,13 +90,6 @@ function attempt(run: () => Uint8Array): Uint8Array | undefined {
   } catch {
     return undefined // not a point of the curve
   }
-}
-
-/** EIP-152. */
-function createBlake2(): Precompile {
-  const isRight = (input: Uint8Array) => input.length === 213 && input[212] <= 1
-  const rounds = (input: Uint8Array) => new DataView(input.buffer, input.byteOffset).getUint32(0)
-  return fromPackage('0000000000000000000000000000000000000009', (input) => (isRight(input) ? rounds(input) : 0))
 }
 
 /** A precompile of @ethereumjs/evm that needs nothing of its EVM. Its own price is not looked at. */

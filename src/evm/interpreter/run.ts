@@ -75,7 +75,7 @@ export function runMessage(machine: Machine, message: Message): Outcome {
   const precompile = precompileAt(machine, called.word)
   if (precompile !== undefined) {
     const enough = precompile.gas(input) <= frame.gas
-    const output = runPrecompile(frame, precompile, input)
+    const output = runPrecompile(machine, frame, precompile, input)
     if (output !== undefined) return { status: 'success', output: output.slice(), gasLeft: totalGas(frame) }
     state.revert(frame.snapshot)
     return halted(enough ? PRECOMPILE_FAILED : OUT_OF_GAS)

@@ -110,6 +110,7 @@ test('stops an endless loop at its deadline', () => {
     '5b 6000 56', // nothing but jumps
     '5b 6000 6000 6000 6000 6000 6004 5a f1 50 6000 56', // calls of a precompile
     '5b 6000 6000 6000 6000 6000 30 5a f1 50 6000 56', // calls of itself
+    '63ffffffff 60e0 1b 6000 52 6000 6000 60d5 6000 6000 6009 5a f1', // a precompile with 2^32 rounds
   ]) {
     const { call } = setUp(code(endless), 'osaka', deadlineAfter(20))
     const began = performance.now()
