@@ -2,6 +2,7 @@ import type { Fork } from '../../src/chain/eth/forks.js'
 import { instructionsOf } from '../../src/evm/interpreter/opcodes.js'
 import { concatBytes } from '../../src/lib/bytes.js'
 import type { SeededRandom } from '../../test/support/random.js'
+import { precompileInput } from './precompileInputs.js'
 
 /** What programs are made for. */
 export interface ProgramOptions {
@@ -133,6 +134,22 @@ function createStatements(random: SeededRandom, { has, known }: ProgramOptions) 
     )
     return concatBytes(...parts, consume())
   }
+  /** A precompile called with an input that it is likely to take, its output kept. */
+  const precompileStatement = (): Uint8Array => {
+    const { address: precompile, input } = precompileInput(random)
+    const parts: Uint8Array[] = []
+    for (let at = 0; at < input.length; at += 32) {
+      const part = new Uint8Array(32)
+      part.set(input.subarray(at, at + 32))
+      parts.push(push(part), push(Uint8Array.of(at >>> 8, at & 0xff)), Uint8Array.of(0x52))
+    }
+    const sized = push(Uint8Array.of(input.length >>> 8, input.length & 0xff))
+    const gas = random.below(4) === 0 ? push(random.bytes(2)) : Uint8Array.of(0x5a)
+    const zero = push(Uint8Array.of(0))
+    parts.push(small(100), zero, sized, zero, zero, push(Uint8Array.of(precompile)), gas, Uint8Array.of(0xf1))
+    parts.push(consume(), zero, Uint8Array.of(0x51), slot(), Uint8Array.of(0x55))
+    return concatBytes(...parts)
+  }
   const returnCode = (): Uint8Array => {
     // MSTORE8 of what the code begins with, and RETURN of some bytes.
     const first = Uint8Array.of([0x00, 0x60, 0xef, 0xfe, 0x5b, 0x30][random.below(6)])
@@ -206,6 +223,7 @@ function createStatements(random: SeededRandom, { has, known }: ProgramOptions) 
     if (kind < 3) return callStatement()
     if (kind === 3) return createStatement()
     if (kind === 4) return jumpStatement(at)
+    if (kind === 7 && random.below(4) === 0) return precompileStatement()
     if (kind === 5) return stackStatement()
     if (kind === 6 && random.below(8) === 0) return end()
     return plainStatement()
