@@ -37,6 +37,7 @@ import {
   storeByte,
   storeStorage,
 } from './operations.js'
+import { MAX_STACK } from './rules.js'
 import {
   add,
   and,
@@ -419,11 +420,34 @@ export function execute(machine: Machine, frame: Frame): number {
         pc += 1
         sp += 8
         continue
-      case 0x61: // PUSH2
-        setSmall(stack, sp, (code[pc] << 8) | code[pc + 1])
+      case 0x61: {
+        // PUSH2
+        const value = (code[pc] << 8) | code[pc + 1]
+        const next = code[pc + 2]
         pc += 2
-        sp += 8
+        // Compilers jump like this: the target needs not go over the stack.
+        if (next !== 0x56 && next !== 0x57) {
+          setSmall(stack, sp, value)
+          sp += 8
+          continue
+        }
+        pc += 1
+        gas -= gasOf[next]
+        if (gas < 0) return halt(frame, OUT_OF_GAS)
+        if (next === 0x57) {
+          if (sp === stackBase) return halt(frame, stackFailure(1, 2, MAX_STACK))
+          sp -= 8
+          if (isZeroWord(stack, sp)) continue
+        }
+        if (value >= length || ((targets[value >>> 5] >>> (value & 31)) & 1) === 0) return halt(frame, INVALID_JUMP)
+        pc = value + 1
+        gas -= 1
+        if (gas < checkAt) {
+          machine.deadline.check()
+          checkAt = gas - CHECK_GAS
+        }
         continue
+      }
       case 0x62: // PUSH3
         setSmall(stack, sp, (code[pc] << 16) | (code[pc + 1] << 8) | code[pc + 2])
         pc += 3

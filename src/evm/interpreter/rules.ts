@@ -51,7 +51,8 @@ export interface EvmRules {
 }
 
 const MAX_CODE_SIZE = 24_576 // EIP-170
-const MAX_STACK = 1024
+/** Words on a stack (Yellow Paper, 9.1). */
+export const MAX_STACK = 1024
 
 /** The rules of a block for the interpreter. */
 export function createEvmRules(rules: Rules): EvmRules {
