@@ -41,7 +41,7 @@ export function createPrecompiles(rules: Rules, verifyKzgProof: VerifyKzgProof):
   if (has('istanbul')) out[9] = createBlake2()
   if (has('cancun')) out[10] = { gas: () => 50_000, run: (input) => evaluatePoint(input, verifyKzgProof) }
   if (has('prague')) Object.assign(out, blsPrecompiles())
-  if (has('osaka')) out[0x100] = fromPackage('0000000000000000000000000000000000000100', () => 6900) // EIP-7951
+  if (has('osaka')) out[0x100] = createP256Verify()
   return out
 }
 
@@ -92,18 +92,15 @@ function attempt(run: () => Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** A precompile of @ethereumjs/evm that needs nothing of its EVM. Its own price is not looked at. */
-function fromPackage(address: string, gas: (input: Uint8Array) => number): Precompile {
-  const run = getActivePrecompiles(new Common({ chain: Mainnet, hardfork: Hardfork.Osaka })).get(
-    address,
-  ) as PrecompileFunc
-  const common = { param: () => 0n }
+/** EIP-7951, by @ethereumjs/evm, of whose EVM it needs nothing. */
+function createP256Verify(): Precompile {
+  const common = new Common({ chain: Mainnet, hardfork: Hardfork.Osaka })
+  const verify = getActivePrecompiles(common).get('0000000000000000000000000000000000000100') as PrecompileFunc
   return {
-    gas,
+    gas: () => 6900,
     run: (input) => {
-      const call = { data: input.slice(), gasLimit: 2n ** 63n, common, _EVM: undefined }
-      const result = run(call as never) as { exceptionError?: unknown; returnValue: Uint8Array }
-      return result.exceptionError === undefined ? result.returnValue : undefined
+      const result = verify({ data: input.slice(), gasLimit: 6900n, common, _EVM: undefined as never })
+      return (result as Awaited<typeof result>).returnValue
     },
   }
 }

@@ -123,11 +123,16 @@ test('is what a plain copy of the state is, through failures, destructions and b
           if (plain.destructed || (plain.touched && isEmpty)) model.delete(key)
           plain.touched = false
         }
-        assert.deepEqual(touchedRoot(journal), rootOf(model), `seed ${seed}, step ${step}: touched`)
+        if (random.below(3) > 0) {
+          assert.deepEqual(touchedRoot(journal), rootOf(model), `seed ${seed}, step ${step}: touched`)
+        }
         if (random.below(2) === 0) {
           state.apply(journal.takeChanges())
           assert.deepEqual(state.root(), rootOf(model), `seed ${seed}, step ${step}: stored`)
-          if (random.below(3) === 0) journal.forget()
+          if (random.below(3) === 0) {
+            touchedRoot(journal)
+            journal.forget()
+          }
         }
       }
     }
