@@ -57,14 +57,40 @@ function trimDigits(digits: Float64Array, count: number): number {
 
 /** b = a × b. */
 export function multiply(s: Words, a: number, b: number): void {
-  const nLeft = readDigits(s, a, left)
-  const nRight = readDigits(s, b, right)
-  if (nLeft + nRight <= 3) {
-    // Below 2^48: exact in a double.
-    const x = nLeft === 0 ? 0 : toNumber(s, a)
-    setNumber(s, b, nRight === 0 ? 0 : x * toNumber(s, b))
+  const high = s[a + 1] | s[a + 2] | s[a + 3] | s[a + 4] | s[a + 5] | s[a + 6] | s[a + 7]
+  if (high === 0) {
+    multiplyByLimb(s, b, s[a] >>> 0, b)
     return
   }
+  const otherHigh = s[b + 1] | s[b + 2] | s[b + 3] | s[b + 4] | s[b + 5] | s[b + 6] | s[b + 7]
+  if (otherHigh === 0) multiplyByLimb(s, a, s[b] >>> 0, b)
+  else multiplyLarge(s, a, b)
+}
+
+/** Word at `to` = word at `a` × factor of 32 bits. */
+function multiplyByLimb(s: Words, a: number, factor: number, to: number): void {
+  // A limb times each half of the factor stays below 2^48, which a double holds exactly.
+  const low = factor & 0xffff
+  const high = factor >>> 16
+  let carry = 0
+  for (let i = 0; i < LIMBS; i++) {
+    const limb = s[a + i] >>> 0
+    if (limb === 0) {
+      s[to + i] = carry
+      carry = 0
+      continue
+    }
+    const upper = limb * high
+    const upperLow = upper & 0xffff
+    const sum = limb * low + upperLow * DIGIT + carry
+    s[to + i] = sum
+    carry = (upper - upperLow) / DIGIT + Math.floor(sum / 0x1_0000_0000)
+  }
+}
+
+function multiplyLarge(s: Words, a: number, b: number): void {
+  const nLeft = readDigits(s, a, left)
+  const nRight = readDigits(s, b, right)
   writeDigits(s, b, product, multiplyDigits(nLeft, nRight, 16))
 }
 

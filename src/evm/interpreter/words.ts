@@ -23,7 +23,8 @@ export function toNumber(s: Words, a: number): number {
 
 /** Sets a word to a number from 0 to 2^53 - 1. */
 export function setNumber(s: Words, a: number, value: number): void {
-  s[a] = value % 0x1_0000_0000
+  // Stores into integers keep the low 32 bits and drop fractions.
+  s[a] = value
   s[a + 1] = value / 0x1_0000_0000
   s[a + 2] = 0
   s[a + 3] = 0
