@@ -60,11 +60,30 @@ export function copyWord(source: Words, from: number, s: Words, to: number): voi
 
 /** Exchanges two words. */
 export function swapWords(s: Words, a: number, b: number): void {
-  for (let i = 0; i < LIMBS; i++) {
-    const x = s[a + i]
-    s[a + i] = s[b + i]
-    s[b + i] = x
-  }
+  let x = s[a]
+  s[a] = s[b]
+  s[b] = x
+  x = s[a + 1]
+  s[a + 1] = s[b + 1]
+  s[b + 1] = x
+  x = s[a + 2]
+  s[a + 2] = s[b + 2]
+  s[b + 2] = x
+  x = s[a + 3]
+  s[a + 3] = s[b + 3]
+  s[b + 3] = x
+  x = s[a + 4]
+  s[a + 4] = s[b + 4]
+  s[b + 4] = x
+  x = s[a + 5]
+  s[a + 5] = s[b + 5]
+  s[b + 5] = x
+  x = s[a + 6]
+  s[a + 6] = s[b + 6]
+  s[b + 6] = x
+  x = s[a + 7]
+  s[a + 7] = s[b + 7]
+  s[b + 7] = x
 }
 
 /** Whether the word is zero. */
@@ -180,12 +199,14 @@ export function negate(s: Words, a: number): void {
 
 /** Whether a < b, both unsigned. */
 export function isLess(s: Words, a: number, b: number): boolean {
-  for (let i = LIMBS - 1; i >= 0; i--) {
-    const x = s[a + i]
-    const y = s[b + i]
-    if (x !== y) return x >>> 0 < y >>> 0
-  }
-  return false
+  if (s[a + 7] !== s[b + 7]) return s[a + 7] >>> 0 < s[b + 7] >>> 0
+  if (s[a + 6] !== s[b + 6]) return s[a + 6] >>> 0 < s[b + 6] >>> 0
+  if (s[a + 5] !== s[b + 5]) return s[a + 5] >>> 0 < s[b + 5] >>> 0
+  if (s[a + 4] !== s[b + 4]) return s[a + 4] >>> 0 < s[b + 4] >>> 0
+  if (s[a + 3] !== s[b + 3]) return s[a + 3] >>> 0 < s[b + 3] >>> 0
+  if (s[a + 2] !== s[b + 2]) return s[a + 2] >>> 0 < s[b + 2] >>> 0
+  if (s[a + 1] !== s[b + 1]) return s[a + 1] >>> 0 < s[b + 1] >>> 0
+  return s[a] >>> 0 < s[b] >>> 0
 }
 
 /** Whether a < b, both in two's complement. */
