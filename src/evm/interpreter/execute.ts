@@ -74,7 +74,7 @@ const CHECK_GAS = 20_000
 /** Runs the frame's instructions until it ends or comes to a call: SUCCEEDED, REVERTED, HALTED or LEFT.
  *
  *  One function for all instructions, since what changes with nearly each of them (gas, stack height, position) then stays
- *  in registers. Its cases are literals, which V8 makes a jump table of; V8 does not optimize functions of more than 60 KiB
+ *  in registers. What is most frequent is written out, since V8 does not inline all that is called. Cases are literals, which V8 makes a jump table of; V8 does not optimize functions of more than 60 KiB
  *  of bytecode, so that whatever is not short or frequent is in `operations`.
  *  @throws DeadlineExceeded. */
 export function execute(machine: Machine, frame: Frame): number {
@@ -416,7 +416,14 @@ export function execute(machine: Machine, frame: Frame): number {
         sp += 8
         continue
       case 0x60: // PUSH1
-        setSmall(stack, sp, code[pc])
+        stack[sp] = code[pc]
+        stack[sp + 1] = 0
+        stack[sp + 2] = 0
+        stack[sp + 3] = 0
+        stack[sp + 4] = 0
+        stack[sp + 5] = 0
+        stack[sp + 6] = 0
+        stack[sp + 7] = 0
         pc += 1
         sp += 8
         continue
@@ -437,7 +444,18 @@ export function execute(machine: Machine, frame: Frame): number {
         if (next === 0x57) {
           if (sp === stackBase) return halt(frame, stackFailure(1, 2, MAX_STACK))
           sp -= 8
-          if (isZeroWord(stack, sp)) continue
+          if (
+            (stack[sp] |
+              stack[sp + 1] |
+              stack[sp + 2] |
+              stack[sp + 3] |
+              stack[sp + 4] |
+              stack[sp + 5] |
+              stack[sp + 6] |
+              stack[sp + 7]) ===
+            0
+          )
+            continue
         }
         if (value >= length || ((targets[value >>> 5] >>> (value & 31)) & 1) === 0) return halt(frame, INVALID_JUMP)
         pc = value + 1
@@ -496,19 +514,60 @@ export function execute(machine: Machine, frame: Frame): number {
         frame.outputLength = 0
         return SUCCEEDED
 
-      default:
-        if (op < 0x80) {
-          // PUSH5 to PUSH32
-          const size = op - 0x5f
-          setBytes(stack, sp, code, pc, size)
-          pc += size
-          sp += 8
-        } else if (op < 0x90) {
-          copyWord(stack, sp - (op - 0x7f) * 8, stack, sp) // DUP1 to DUP16
-          sp += 8
-        } else {
-          swapWords(stack, sp - 8, sp - (op - 0x8e) * 8) // SWAP1 to SWAP16
-        }
+      case 0x80: // DUP1 to DUP16
+      case 0x81:
+      case 0x82:
+      case 0x83:
+      case 0x84:
+      case 0x85:
+      case 0x86:
+      case 0x87:
+      case 0x88:
+      case 0x89:
+      case 0x8a:
+      case 0x8b:
+      case 0x8c:
+      case 0x8d:
+      case 0x8e:
+      case 0x8f: {
+        const from = sp - (op - 0x7f) * 8
+        stack[sp] = stack[from]
+        stack[sp + 1] = stack[from + 1]
+        stack[sp + 2] = stack[from + 2]
+        stack[sp + 3] = stack[from + 3]
+        stack[sp + 4] = stack[from + 4]
+        stack[sp + 5] = stack[from + 5]
+        stack[sp + 6] = stack[from + 6]
+        stack[sp + 7] = stack[from + 7]
+        sp += 8
+        continue
+      }
+      case 0x90: // SWAP1 to SWAP16
+      case 0x91:
+      case 0x92:
+      case 0x93:
+      case 0x94:
+      case 0x95:
+      case 0x96:
+      case 0x97:
+      case 0x98:
+      case 0x99:
+      case 0x9a:
+      case 0x9b:
+      case 0x9c:
+      case 0x9d:
+      case 0x9e:
+      case 0x9f:
+        swapWords(stack, sp - 8, sp - (op - 0x8e) * 8)
+        continue
+
+      default: {
+        // PUSH5 to PUSH32
+        const size = op - 0x5f
+        setBytes(stack, sp, code, pc, size)
+        pc += size
+        sp += 8
+      }
     }
   }
 }
