@@ -7,6 +7,20 @@ import type { Overlay } from './overlay.js'
 
 const MAX_NONCE = 2n ** 64n - 1n // EIP-2681
 
+/** What a transaction may break: a short name of the rule, and the values. */
+export interface BrokenRule {
+  rule: string
+  detail: string
+}
+
+/** What is asked of the sender of a transaction. */
+export interface Sender {
+  nonce: bigint
+  balance: bigint
+  /** It has code that is not a delegation (EIP-3607, EIP-7702). */
+  hasCode: boolean
+}
+
 /** Why a transaction cannot be executed in its block, by a short name of the rule and the values; undefined when it can.
  *  Rules: Yellow Paper 6.1, EIP-1559, EIP-3607, EIP-4844, EIP-7702. Intrinsic gas is checked at execution. */
 export async function checkTransaction(
@@ -15,7 +29,23 @@ export async function checkTransaction(
   header: Header,
   rules: Rules,
   gasUsedBefore: bigint,
-): Promise<{ rule: string; detail: string } | undefined> {
+): Promise<BrokenRule | undefined> {
+  const address = new Address(transaction.from)
+  const account = await overlay.getAccount(address)
+  const sender = {
+    nonce: account?.nonce ?? 0n,
+    balance: account?.balance ?? 0n,
+    hasCode: account?.isContract() === true && !(await isDelegated(overlay, address, rules)),
+  }
+  return checkAgainst(sender, transaction, { header, rules, gasUsedBefore })
+}
+
+/** The same for a sender that has been looked up. */
+export function checkAgainst(
+  sender: Sender,
+  transaction: Transaction,
+  { header, rules, gasUsedBefore }: { header: Header; rules: Rules; gasUsedBefore: bigint },
+): BrokenRule | undefined {
   const { gasLimit, nonce } = transaction
   const available = header.gasLimit - gasUsedBefore
   if (gasLimit > available) {
@@ -26,9 +56,7 @@ export async function checkTransaction(
   }
   const fees = checkFees(transaction, header, rules)
   if (fees) return fees
-  const sender = new Address(transaction.from)
-  const account = await overlay.getAccount(sender)
-  const expected = account?.nonce ?? 0n
+  const { nonce: expected, balance } = sender
   if (nonce !== expected) {
     return {
       rule: 'nonce',
@@ -36,20 +64,13 @@ export async function checkTransaction(
     }
   }
   if (nonce >= MAX_NONCE) return { rule: 'nonce', detail: `${nonce} cannot be increased (EIP-2681)` }
-  if (account?.isContract() && !(await isDelegated(overlay, sender, rules))) {
-    return { rule: 'sender', detail: `${formatData(transaction.from)} has code (EIP-3607)` }
-  }
+  if (sender.hasCode) return { rule: 'sender', detail: `${formatData(transaction.from)} has code (EIP-3607)` }
   const cost = upfrontCost(transaction)
-  const balance = account?.balance ?? 0n
   if (balance < cost) return { rule: 'funds', detail: `the sender has ${balance} wei, and up to ${cost} may be needed` }
   return undefined
 }
 
-function checkFees(
-  transaction: Transaction,
-  header: Header,
-  rules: Rules,
-): { rule: string; detail: string } | undefined {
+function checkFees(transaction: Transaction, header: Header, rules: Rules): BrokenRule | undefined {
   const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n
   const { maxPriorityFeePerGas: priority, maxFeePerBlobGas } = transaction
   if (priority !== undefined && priority > maxFee) {

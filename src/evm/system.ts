@@ -11,12 +11,18 @@ import type { Overlay } from './overlay.js'
 /** A system contract that the fork requires is missing or failed, or its result cannot be read: the block is invalid. */
 export class SystemCallFailed extends CairnError {}
 
-const SYSTEM_ADDRESS = parseHex('0xfffffffffffffffffffffffffffffffffffffffe') // EIP-4788
-const BEACON_ROOTS = parseHex('0x000f3df6d732807ef1319fb7b8bb8522d0beac02') // EIP-4788
-const HISTORY_STORAGE = parseHex('0x0000f90827f1c53a10cb7a02335b175320002935') // EIP-2935
-const WITHDRAWAL_REQUESTS = parseHex('0x00000961ef480eb55e80d19ad83579a64c007002') // EIP-7002
-const CONSOLIDATION_REQUESTS = parseHex('0x0000bbddc7ce488642fb579f8b00f3a590007251') // EIP-7251
-const SYSTEM_CALL_GAS = 30_000_000n
+/** 20 bytes. */
+export const SYSTEM_ADDRESS = parseHex('0xfffffffffffffffffffffffffffffffffffffffe') // EIP-4788
+/** 20 bytes. */
+export const BEACON_ROOTS = parseHex('0x000f3df6d732807ef1319fb7b8bb8522d0beac02') // EIP-4788
+/** 20 bytes. */
+export const HISTORY_STORAGE = parseHex('0x0000f90827f1c53a10cb7a02335b175320002935') // EIP-2935
+/** 20 bytes. */
+export const WITHDRAWAL_REQUESTS = parseHex('0x00000961ef480eb55e80d19ad83579a64c007002') // EIP-7002
+/** 20 bytes. */
+export const CONSOLIDATION_REQUESTS = parseHex('0x0000bbddc7ce488642fb579f8b00f3a590007251') // EIP-7251
+/** EIP-4788. */
+export const SYSTEM_CALL_GAS = 30_000_000n
 
 /** Where a system call runs. */
 interface SystemCallSite {
@@ -40,11 +46,22 @@ export async function collectRequests(
   logs: Log[],
   depositContract: Uint8Array = new Uint8Array(20),
 ): Promise<Uint8Array> {
-  const deposits = concatBytes(...logs.filter((log) => isDeposit(log, depositContract)).map(readDeposit))
+  const deposits = readDeposits(logs, depositContract)
   const withdrawals = await requireSystemCall(site, WITHDRAWAL_REQUESTS)
   const consolidations = await requireSystemCall(site, CONSOLIDATION_REQUESTS)
+  return hashRequests([deposits, withdrawals, consolidations])
+}
+
+/** The deposits that the logs tell of, one after another (EIP-6110).
+ *  @throws SystemCallFailed when a deposit log is not laid out as it must be. */
+export function readDeposits(logs: readonly Log[], depositContract: Uint8Array = new Uint8Array(20)): Uint8Array {
+  return concatBytes(...logs.filter((log) => isDeposit(log, depositContract)).map(readDeposit))
+}
+
+/** The requests hash over the requests of each type, from type 0 on (EIP-7685): 32 bytes. */
+export function hashRequests(requests: readonly Uint8Array[]): Uint8Array {
   const hash = createHash('sha256')
-  for (const [type, data] of [deposits, withdrawals, consolidations].entries()) {
+  for (const [type, data] of requests.entries()) {
     if (data.length === 0) continue
     hash.update(createHash('sha256').update(Uint8Array.of(type)).update(data).digest())
   }

@@ -1,0 +1,47 @@
+import type { Fork, Rules } from '../../src/chain/eth/forks.js'
+import { createForkTables, type ForkTables } from '../../src/evm/interpreter/forks.js'
+import { loadKzgVerifier } from '../../src/evm/kzg.js'
+import { FUZZED_FORKS, generateWorld } from './generate.js'
+import { createReference } from './reference.js'
+import { runOurs } from './subject.js'
+import { difference, type Run, type World } from './world.js'
+
+/** A world on which the two interpreters do not agree. */
+export interface Finding {
+  seed: number
+  fork: Fork
+  difference: string
+}
+
+/** Compares the two interpreters on worlds of seeds. */
+export interface Fuzzer {
+  /** What differs in the world of a seed; undefined when nothing does. */
+  compare(seed: number, fork: Fork): Promise<Finding | undefined>
+}
+
+/** A fuzzer; @ethereumjs/evm is what is right. */
+export async function createFuzzer(): Promise<Fuzzer> {
+  const tables = createForkTables(await loadKzgVerifier())
+  const runTheirs = createReference()
+  return {
+    compare: async (seed, fork) => {
+      const world = generateWorld(seed, fork)
+      const theirs = await runTheirs(world)
+      const found = differenceOf(world, theirs, tables)
+      return found === undefined ? undefined : { seed, fork, difference: found }
+    },
+  }
+}
+
+function differenceOf(world: World, theirs: Run, tables: (rules: Rules) => ForkTables): string | undefined {
+  try {
+    return difference(runOurs(world, tables), theirs)
+  } catch (error) {
+    return `ours threw ${error instanceof Error ? error.stack : error}`
+  }
+}
+
+/** The fork of a seed when it is not given: all forks by turns. */
+export function forkOfSeed(seed: number): Fork {
+  return FUZZED_FORKS[seed % FUZZED_FORKS.length]
+}

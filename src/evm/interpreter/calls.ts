@@ -1,0 +1,244 @@
+import { type Code, createCode, EMPTY_CODE } from './code.js'
+import { INIT_CODE_TOO_LARGE, OUT_OF_GAS, WRITE_PROTECTION } from './failures.js'
+import { type Frame, setReturnData } from './frame.js'
+import { addGas, giveAllGas, giveGas, returnGas, takeGas } from './gas.js'
+import { type Machine, payMemory, precompileAt } from './machine.js'
+import { contractAddress, contractAddress2 } from './newAddress.js'
+import { accessGas, rangeEnd } from './operations.js'
+import type { Precompile } from './precompiles.js'
+import type { Account } from './state.js'
+import { copyWord, isZeroWord, setSmall, toIndex, wordToBigInt, wordToBytes } from './words.js'
+
+/** Calls and creations that a frame may be below the first (Yellow Paper, 9.4.2). */
+export const MAX_DEPTH = 1024
+
+const MAX_NONCE = 2n ** 64n - 1n // EIP-2681
+const VALUE_GAS = 9000
+const STIPEND = 2300
+const NEW_ACCOUNT_GAS = 25_000
+const HASH_WORD_GAS = 6
+
+const CREATE2 = 0xf5
+const CREATE = 0xf0
+const CALL = 0xf1
+const CALLCODE = 0xf2
+const DELEGATECALL = 0xf4
+const STATICCALL = 0xfa
+
+/** Carries out the call or create instruction that the frame was left at, as far as that needs no instructions of the
+ *  callee: the frame to go on with, which is the callee's or the same one, or undefined when the frame must halt for what
+ *  `failure` says. */
+export function enter(machine: Machine, frame: Frame): Frame | undefined {
+  return frame.leftAt === CREATE || frame.leftAt === CREATE2 ? beginCreate(machine, frame) : beginCall(machine, frame)
+}
+
+function fail(frame: Frame, failure: string): undefined {
+  frame.failure = failure
+}
+
+/** CALL, CALLCODE, DELEGATECALL and STATICCALL (Yellow Paper, appendix H; EIP-7, 150, 161, 214, 2929, 7702). */
+function beginCall(machine: Machine, frame: Frame): Frame | undefined {
+  const { state, stack, rules } = machine
+  const { sp, leftAt: op } = frame
+  const takesValue = op === CALL || op === CALLCODE
+  const at = sp - (takesValue ? 32 : 24) // of the offset of the input
+  const sends = takesValue && !isZeroWord(stack, sp - 24)
+  if (sends && op === CALL && frame.isStatic) return fail(frame, WRITE_PROTECTION)
+  const inputFrom = toIndex(stack, at)
+  const inputLength = toIndex(stack, at - 8)
+  const outputTo = toIndex(stack, at - 16)
+  const outputRoom = toIndex(stack, at - 24)
+  const memoryEnd = Math.max(rangeEnd(inputFrom, inputLength), rangeEnd(outputTo, outputRoom))
+  const called = state.accountOfWord(stack, sp - 16)
+  let gas = frame.gas - accessGas(machine, called)
+  if (sends) gas -= VALUE_GAS
+  if (op === CALL && (rules.deletesEmpty ? sends && state.isEmpty(called) : !called.exists)) gas -= NEW_ACCOUNT_GAS
+  gas = payMemory(machine, frame, gas, memoryEnd)
+  if (gas < 0) return fail(frame, OUT_OF_GAS)
+  let code = state.code(called)
+  if (rules.delegations && code.delegation !== undefined) {
+    const target = state.account(code.delegation)
+    gas -= accessGas(machine, target)
+    code = state.code(target)
+  }
+  if (gas < 0) return fail(frame, OUT_OF_GAS)
+  frame.gas = gas
+  const child = machine.frame(frame.depth + 1, called)
+  if (!giveGas(machine, frame, child, sp - 8)) return fail(frame, OUT_OF_GAS)
+  frame.sp = at - 16 // above the result
+  if (sends) addGas(child, STIPEND)
+  child.inputOffset = inputLength === 0 ? 0 : frame.memoryBase + inputFrom
+  child.inputLength = inputLength
+  child.outputTo = outputTo
+  child.outputRoom = outputRoom
+  child.isCreate = false
+  child.isStatic = frame.isStatic || op === STATICCALL
+  const isOwn = op === CALL || op === STATICCALL // runs on the state of the called account
+  child.account = isOwn ? called : frame.account
+  child.caller = op === DELEGATECALL ? frame.caller : frame.account.word
+  if (op === DELEGATECALL) copyWord(frame.value, 0, child.value, 0)
+  else if (sends) copyWord(stack, sp - 24, child.value, 0)
+  else setSmall(child.value, 0, 0)
+
+  const value = sends ? wordToBigInt(stack, sp - 24) : 0n
+  if (frame.depth >= MAX_DEPTH || (sends && frame.account.balance < value)) return answer(machine, frame, child, 0)
+  child.snapshot = state.snapshot()
+  if (op === CALL && sends) transfer(machine, frame.account, called, value)
+  else if (isOwn) touchCalled(machine, called)
+  const precompile = precompileAt(machine, called.word)
+  if (precompile !== undefined) return callPrecompile(machine, frame, child, precompile)
+  if (code.length === 0) return answer(machine, frame, child, 1)
+  return begin(machine, frame, child, code)
+}
+
+/** Moves value between accounts; the sender has enough. */
+export function transfer({ state }: Machine, from: Account, to: Account, value: bigint): void {
+  state.setBalance(from, from.balance - value)
+  state.setBalance(to, to.balance + value)
+}
+
+/** A call without value makes the account exist before EIP-161, and since then lets an empty one be deleted. */
+export function touchCalled({ state, rules }: Machine, account: Account): void {
+  if (!rules.deletesEmpty || (account.exists && state.isEmpty(account))) state.touch(account)
+}
+
+/** Ends a call or creation that nothing was executed for: without output, and with its gas given back. */
+function answer({ stack }: Machine, frame: Frame, child: Frame, result: number): Frame {
+  returnGas(frame, child)
+  frame.returnLength = 0
+  setSmall(stack, frame.sp - 8, result)
+  return frame
+}
+
+function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile: Precompile): Frame {
+  const { inputOffset, inputLength } = child
+  const output = runPrecompile(
+    machine,
+    child,
+    precompile,
+    machine.memory.subarray(inputOffset, inputOffset + inputLength),
+  )
+  if (output === undefined) {
+    machine.state.revert(child.snapshot)
+    return answer(machine, frame, child, 0)
+  }
+  setReturnData(frame, output, 0, output.length)
+  copyOutput(machine, frame, child)
+  returnGas(frame, child)
+  setSmall(machine.stack, frame.sp - 8, 1)
+  return frame
+}
+
+/** Its output, and its gas taken from the frame's; undefined, and no gas left, when that was not enough or it failed. */
+export function runPrecompile(
+  { deadline }: Machine,
+  frame: Frame,
+  precompile: Precompile,
+  input: Uint8Array,
+): Uint8Array | undefined {
+  const left = frame.gas - precompile.gas(input)
+  const output = left < 0 ? undefined : precompile.run(input, deadline)
+  if (output === undefined) takeGas(frame)
+  else frame.gas = left
+  return output
+}
+
+/** Copies what the callee returned to where the caller wanted it. */
+function copyOutput(machine: Machine, frame: Frame, { outputTo, outputRoom }: Frame): void {
+  const { returnData, returnLength, memoryBase } = frame
+  const length = Math.min(outputRoom, returnLength)
+  if (length === 0) return
+  const to = memoryBase + outputTo
+  if (length <= 64) for (let i = 0; i < length; i++) machine.memory[to + i] = returnData[i]
+  else machine.memory.set(returnData.subarray(0, length), to)
+}
+
+/** Readies the callee's frame: its stack and memory begin where the caller's end. */
+function begin(machine: Machine, frame: Frame, child: Frame, code: Code): Frame {
+  child.code = code
+  child.pc = 0
+  child.stackBase = frame.sp
+  child.sp = frame.sp
+  child.memoryBase = frame.memoryBase + frame.memorySize
+  child.memorySize = 0
+  child.returnLength = 0
+  child.outputOffset = 0
+  child.outputLength = 0
+  child.failure = ''
+  machine.reserveStack(child.stackBase)
+  return child
+}
+
+/** CREATE and CREATE2 (Yellow Paper, 7; EIP-150, 161, 684, 1014, 2681, 2929, 3860, 7610). */
+function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
+  const { stack, rules } = machine
+  const { sp, leftAt: op, account: creator } = frame
+  if (frame.isStatic) return fail(frame, WRITE_PROTECTION)
+  const from = toIndex(stack, sp - 16)
+  const length = toIndex(stack, sp - 24)
+  if (length > rules.maxInitCodeSize) return fail(frame, INIT_CODE_TOO_LARGE)
+  const wordGas = rules.initCodeWordGas + (op === CREATE2 ? HASH_WORD_GAS : 0)
+  const gas = payMemory(machine, frame, frame.gas - wordGas * Math.ceil(length / 32), rangeEnd(from, length))
+  if (gas < 0) return fail(frame, OUT_OF_GAS)
+  frame.gas = gas
+  const child = machine.frame(frame.depth + 1, creator)
+  giveAllGas(machine, frame, child)
+  frame.sp = sp - (op === CREATE2 ? 24 : 16)
+  const value = wordToBigInt(stack, sp - 8)
+  if (frame.depth >= MAX_DEPTH || creator.balance < value || creator.nonce === MAX_NONCE) {
+    return answer(machine, frame, child, 0)
+  }
+  const start = frame.memoryBase + from
+  const initCode = length === 0 ? new Uint8Array(0) : machine.memory.slice(start, start + length)
+  const address =
+    op === CREATE2
+      ? contractAddress2(creator.address, wordToBytes(stack, sp - 32), initCode)
+      : contractAddress(creator.address, creator.nonce)
+  copyWord(stack, sp - 8, child.value, 0)
+  if (!createAccount(machine, child, { creator, address, value })) {
+    takeGas(child)
+    return answer(machine, frame, child, 0)
+  }
+  return begin(machine, frame, child, initCode.length === 0 ? EMPTY_CODE : createCode(initCode, EMPTY_CODE.hash))
+}
+
+/** What a contract is created of. */
+export interface Creation {
+  creator: Account
+  address: Uint8Array // 20
+  value: bigint
+}
+
+/** Raises the creator's nonce, makes the account and moves the value to it, and readies the frame of the init code except
+ *  for code, gas and value. False when there is a contract already: then the gas of the creation is gone. */
+export function createAccount(machine: Machine, child: Frame, { creator, address, value }: Creation): boolean {
+  const { state, rules } = machine
+  state.setNonce(creator, creator.nonce + 1n)
+  const account = state.account(address)
+  if (rules.warmth) state.warmAccount(account)
+  if (state.isOccupied(account)) return false
+  child.snapshot = state.snapshot()
+  state.create(account)
+  if (rules.deletesEmpty) state.setNonce(account, 1n)
+  if (value !== 0n) transfer(machine, creator, account, value)
+  child.account = account
+  child.caller = creator.word
+  child.isCreate = true
+  child.isStatic = false
+  child.inputOffset = 0
+  child.inputLength = 0
+  return true
+}
+
+/** Gives the callee's result to its caller, whose frame goes on. `succeeded` and `reverted` say how the callee ended;
+ *  its state has been settled. */
+export function leave(machine: Machine, child: Frame, succeeded: boolean, reverted: boolean): Frame {
+  const frame = machine.frames[child.depth - 1]
+  returnGas(frame, child)
+  const length = child.isCreate && !reverted ? 0 : child.outputLength
+  setReturnData(frame, machine.memory, child.outputOffset, length)
+  if (!child.isCreate) copyOutput(machine, frame, child)
+  if (succeeded && child.isCreate) copyWord(child.account.word, 0, machine.stack, frame.sp - 8)
+  else setSmall(machine.stack, frame.sp - 8, succeeded ? 1 : 0)
+  return frame
+}

@@ -1,0 +1,88 @@
+import { createByteLru } from '../../lib/byteLru.js'
+import { EMPTY_BYTES, keyOfBytes } from '../../lib/bytes.js'
+import { keccak256 } from '../../lib/crypto.js'
+
+/** Code as the interpreter runs it. One object for one code, so that what was found out about it is kept with it. */
+export interface Code {
+  /** The code and at least 33 zero bytes after it, so that running off its end is a STOP and a PUSH reads zeros. */
+  readonly padded: Uint8Array
+  /** Bytes of the code itself. */
+  readonly length: number
+  /** keccak-256 of the code, 32 bytes; no bytes for init code, which nothing asks the hash of. */
+  readonly hash: Uint8Array
+  /** A bit for each byte that is a JUMPDEST outside of push data; see `jumpTargets`. */
+  targets: Int32Array | undefined
+  /** EIP-7702: the address, 20 bytes, that the code delegates to. */
+  readonly delegation: Uint8Array | undefined
+}
+
+const PADDING = 33
+
+/** A code object for the bytes, which are copied. `hash` is their keccak-256, computed when it is not given. */
+export function createCode(bytes: Uint8Array, hash: Uint8Array = keccak256(bytes)): Code {
+  const padded = new Uint8Array(bytes.length + PADDING)
+  padded.set(bytes)
+  return { padded, length: bytes.length, hash, targets: undefined, delegation: delegationOf(bytes) }
+}
+
+/** The code of accounts that have none. */
+export const EMPTY_CODE: Code = createCode(EMPTY_BYTES)
+
+/** The bytes of the code: a view, never to be written to. */
+export function codeBytes({ padded, length }: Code): Uint8Array {
+  return padded.subarray(0, length)
+}
+
+/** The code of an account that delegates to `address` (EIP-7702): 23 bytes. */
+export function delegationTo(address: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(23)
+  bytes.set([0xef, 0x01, 0x00])
+  bytes.set(address, 3)
+  return bytes
+}
+
+function delegationOf(bytes: Uint8Array): Uint8Array | undefined {
+  const is = bytes.length === 23 && bytes[0] === 0xef && bytes[1] === 0x01 && bytes[2] === 0x00
+  return is ? bytes.slice(3) : undefined
+}
+
+const JUMPDEST = 0x5b
+const PUSH1 = 0x60
+const PUSH32 = 0x7f
+
+/** Where jumps may go: bit p & 31 of element p >>> 5 says whether byte p is a target. Found out at the first jump. */
+export function jumpTargets(code: Code): Int32Array {
+  if (code.targets !== undefined) return code.targets
+  const { padded, length } = code
+  const targets = new Int32Array((length >>> 5) + 1)
+  for (let i = 0; i < length; i++) {
+    const op = padded[i]
+    if (op === JUMPDEST) targets[i >>> 5] |= 1 << (i & 31)
+    else if (op >= PUSH1 && op <= PUSH32) i += op - PUSH1 + 1
+  }
+  code.targets = targets
+  return targets
+}
+
+/** Code objects by hash, the least recently used ones going first. */
+export interface CodeObjects {
+  /** The code of that hash, from memory or from what the cache lies over. */
+  get(hash: Uint8Array): Code
+}
+
+/** Code objects over `read`, which gives the bytes of a hash. What is kept is at most about `maxBytes`. */
+export function createCodeObjects(read: (hash: Uint8Array) => Uint8Array, maxBytes: number): CodeObjects {
+  // An object, its arrays and its bits: about a ninth more than the code, and 400 bytes.
+  const cache = createByteLru<Code>({ maxBytes, sizeOf: (_, { length }) => 400 + length + (length >>> 3) })
+  return {
+    get(hash) {
+      const key = keyOfBytes(hash)
+      let code = cache.get(key)
+      if (code === undefined) {
+        code = createCode(read(hash), hash)
+        cache.set(key, code)
+      }
+      return code
+    },
+  }
+}

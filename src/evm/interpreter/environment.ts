@@ -1,0 +1,69 @@
+import { LIMBS, setBigInt, setBytes, setNumber, type Words } from './words.js'
+
+/** What instructions can ask of the block. */
+export interface BlockEnvironment {
+  number: number
+  timestamp: number // seconds
+  coinbase: Uint8Array // 20
+  gasLimit: bigint
+  difficulty: bigint
+  prevRandao: Uint8Array // 32, asked for instead of the difficulty under proof of stake
+  baseFeePerGas: bigint
+  blobBaseFee: bigint
+  chainId: bigint
+  /** Hash of a block by its number: 32 bytes. Asked for the 256 blocks before this one only.
+   *  @throws Error when it is not held. */
+  blockHash(number: number): Uint8Array
+}
+
+/** What instructions can ask of the transaction. */
+export interface TransactionEnvironment {
+  origin: Uint8Array // 20
+  gasPrice: bigint // wei, the effective one
+  blobVersionedHashes: readonly Uint8Array[]
+}
+
+/** Positions of words in an environment. */
+export const ORIGIN = 0 * LIMBS
+export const GAS_PRICE = 1 * LIMBS
+export const COINBASE = 2 * LIMBS
+export const TIMESTAMP = 3 * LIMBS
+export const NUMBER = 4 * LIMBS
+export const DIFFICULTY = 5 * LIMBS
+export const GAS_LIMIT = 6 * LIMBS
+export const CHAIN_ID = 7 * LIMBS
+export const BASE_FEE = 8 * LIMBS
+export const BLOB_BASE_FEE = 9 * LIMBS
+const WORDS = 10
+
+/** Block and transaction, with the words that instructions push made once. */
+export interface Environment {
+  readonly block: BlockEnvironment
+  readonly transaction: TransactionEnvironment
+  readonly words: Words
+}
+
+const NO_TRANSACTION: TransactionEnvironment = { origin: new Uint8Array(20), gasPrice: 0n, blobVersionedHashes: [] }
+
+/** The environment of a block, before its first transaction. */
+export function createEnvironment(block: BlockEnvironment, proofOfStake: boolean): Environment {
+  const words = new Int32Array(WORDS * LIMBS)
+  setBytes(words, COINBASE, block.coinbase, 0, 20)
+  setNumber(words, TIMESTAMP, block.timestamp)
+  setNumber(words, NUMBER, block.number)
+  if (proofOfStake) setBytes(words, DIFFICULTY, block.prevRandao, 0, 32)
+  else setBigInt(words, DIFFICULTY, block.difficulty)
+  setBigInt(words, GAS_LIMIT, block.gasLimit)
+  setBigInt(words, CHAIN_ID, block.chainId)
+  setBigInt(words, BASE_FEE, block.baseFeePerGas)
+  setBigInt(words, BLOB_BASE_FEE, block.blobBaseFee)
+  return { block, transaction: NO_TRANSACTION, words }
+}
+
+/** The environment of a transaction of the block that `environment` is of. */
+export function withTransaction(environment: Environment, transaction: TransactionEnvironment): Environment {
+  const words = environment.words.slice()
+  setBytes(words, ORIGIN, transaction.origin, 0, 20)
+  setBigInt(words, GAS_PRICE, transaction.gasPrice)
+  return { block: environment.block, transaction, words }
+}

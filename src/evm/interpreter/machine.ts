@@ -1,0 +1,119 @@
+import type { Deadline } from '../../lib/deadline.js'
+import type { Environment } from './environment.js'
+import { createFrame, type Frame } from './frame.js'
+import type { Precompile } from './precompiles.js'
+import type { EvmRules } from './rules.js'
+import type { Account, EvmState } from './state.js'
+import { LIMBS, type Words } from './words.js'
+
+/** Limbs of one full stack, and a little more. */
+const STACK_LIMBS = 1040 * LIMBS
+const INITIAL_STACK_LIMBS = 16 * STACK_LIMBS
+const INITIAL_MEMORY = 0x10_0000
+// Kept between messages; what one message needed beyond that is given back.
+const KEPT_STACK_LIMBS = 64 * STACK_LIMBS
+const KEPT_MEMORY = 0x200_0000
+
+/** Bytes that all frames' memories may have together. Gas for as much is above 2^42. */
+export const MAX_MEMORY = 0x7fff_ffe0
+
+/** What one thread executes on: stacks and memories of all frames lie one after another in two arrays that are used again
+ *  for every message, since the caller's do not grow while the callee runs. */
+export class Machine {
+  stack: Words = new Int32Array(INITIAL_STACK_LIMBS)
+  memory = new Uint8Array(INITIAL_MEMORY)
+  view = new DataView(this.memory.buffer)
+  readonly frames: Frame[] = []
+  rules: EvmRules
+  precompiles: readonly (Precompile | undefined)[]
+  environment: Environment
+  readonly state: EvmState
+  deadline: Deadline
+  /** Frames entered since the deadline was looked at. */
+  entered = 0
+
+  constructor(parts: MachineParts) {
+    this.rules = parts.rules
+    this.precompiles = parts.precompiles
+    this.environment = parts.environment
+    this.state = parts.state
+    this.deadline = parts.deadline
+  }
+
+  /** The frame of a depth. `account` is put in it when it is made. */
+  frame(depth: number, account: Account): Frame {
+    if (depth === this.frames.length) this.frames.push(createFrame(depth, account))
+    return this.frames[depth]
+  }
+
+  /** Makes room for a full stack from `base` on. */
+  reserveStack(base: number): void {
+    if (base + STACK_LIMBS <= this.stack.length) return
+    const stack = new Int32Array(Math.max(base + STACK_LIMBS, this.stack.length * 2))
+    stack.set(this.stack)
+    this.stack = stack
+  }
+
+  /** Makes room for memory up to `end`. */
+  reserveMemory(end: number): void {
+    if (end <= this.memory.length) return
+    const memory = new Uint8Array(Math.min(Math.max(end, this.memory.length * 2), MAX_MEMORY))
+    memory.set(this.memory)
+    this.memory = memory
+    this.view = new DataView(memory.buffer)
+  }
+
+  /** Gives back what an unusually large message needed. */
+  trim(): void {
+    if (this.stack.length > KEPT_STACK_LIMBS) this.stack = new Int32Array(INITIAL_STACK_LIMBS)
+    if (this.memory.length > KEPT_MEMORY) {
+      this.memory = new Uint8Array(INITIAL_MEMORY)
+      this.view = new DataView(this.memory.buffer)
+    }
+    for (const frame of this.frames) {
+      if (frame.returnData.length > 0x1_0000) frame.returnData = new Uint8Array(256)
+    }
+  }
+}
+
+/** What a machine works with; all but the state may be exchanged between messages. */
+export interface MachineParts {
+  rules: EvmRules
+  precompiles: readonly (Precompile | undefined)[]
+  environment: Environment
+  state: EvmState
+  deadline: Deadline
+}
+
+/** Gas for a frame's memory to reach `end` (Yellow Paper, appendix H, C_mem). Infinite beyond what can be had. */
+export function expansionGas(frame: Frame, end: number): number {
+  if (end <= frame.memorySize) return 0
+  if (frame.memoryBase + end > MAX_MEMORY) return Infinity
+  const before = frame.memorySize / 32
+  const after = Math.ceil(end / 32)
+  return 3 * (after - before) + Math.floor((after * after) / 512) - Math.floor((before * before) / 512)
+}
+
+/** Extends a frame's memory with zeros so that it reaches `end`, which has been paid for. */
+export function extendMemory(machine: Machine, frame: Frame, end: number): void {
+  if (end <= frame.memorySize) return
+  const size = Math.ceil(end / 32) * 32
+  const { memoryBase, memorySize } = frame
+  machine.reserveMemory(memoryBase + size)
+  machine.memory.fill(0, memoryBase + memorySize, memoryBase + size)
+  frame.memorySize = size
+}
+
+/** Pays for a frame's memory to reach `end` and extends it. Gas that is left; negative when it was not enough. */
+export function payMemory(machine: Machine, frame: Frame, gas: number, end: number): number {
+  const left = gas - expansionGas(frame, end)
+  if (left >= 0) extendMemory(machine, frame, end)
+  return left
+}
+
+/** The precompile at the address; undefined when there is none in the fork. */
+export function precompileAt({ precompiles }: Machine, address: Words): Precompile | undefined {
+  if ((address[1] | address[2] | address[3] | address[4]) !== 0) return undefined
+  const limb = address[0]
+  return limb >= 0 && limb < precompiles.length ? precompiles[limb] : undefined
+}

@@ -1,0 +1,289 @@
+/** Instructions that are too long for the loop of `execute`. Each is given where the stack ends, `sp`, and the gas that is
+ *  left after the part that is always the same; most give back what is left then, which is negative when it was not
+ *  enough. Operands lie at sp - 8, sp - 16 and so on; results are put where the last operand was. */
+import { keccak256 } from '../../lib/crypto.js'
+import { RETURN_DATA_OUT_OF_BOUNDS } from './failures.js'
+import type { Frame } from './frame.js'
+import { type Machine, payMemory, precompileAt } from './machine.js'
+import { exponentiate } from './multiply.js'
+import type { Account } from './state.js'
+import { storageGas, storageRefund } from './storageGas.js'
+import {
+  loadWord,
+  setBigInt,
+  setBytes,
+  setNumber,
+  setSmall,
+  toIndex,
+  toNumber,
+  usedBytes,
+  wordToBytes,
+} from './words.js'
+
+// EIP-2929.
+const COLD_ACCOUNT_GAS = 2600
+const COLD_SLOT_GAS = 2100
+const WARM_GAS = 100
+
+const COPY_WORD_GAS = 3
+const HASH_WORD_GAS = 6
+const LOG_BYTE_GAS = 8
+
+/** Gas for touching an account: 0 before Berlin, where the instruction's own price has it. Marks it warm. */
+export function accessGas(machine: Machine, account: Account): number {
+  if (!machine.rules.warmth) return 0
+  return isCold(machine, account) ? COLD_ACCOUNT_GAS : WARM_GAS
+}
+
+/** Whether it is accessed for the first time, which warms it. Precompiles are always warm. */
+function isCold(machine: Machine, account: Account): boolean {
+  return machine.state.warmAccount(account) && precompileAt(machine, account.word) === undefined
+}
+
+/** Where a range of memory ends; 0 for an empty one, wherever it begins. */
+export function rangeEnd(offset: number, length: number): number {
+  return length === 0 ? 0 : offset + length
+}
+
+const wordsOf = (length: number) => Math.ceil(length / 32)
+
+export function exponent({ stack, rules }: Machine, gas: number, sp: number): number {
+  const left = gas - rules.expByteGas * usedBytes(stack, sp - 16)
+  if (left >= 0) exponentiate(stack, sp - 8, sp - 16)
+  return left
+}
+
+export function hashMemory(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { stack } = machine
+  const offset = toIndex(stack, sp - 8)
+  const length = toIndex(stack, sp - 16)
+  const left = payMemory(machine, frame, gas - HASH_WORD_GAS * wordsOf(length), rangeEnd(offset, length))
+  if (left < 0) return left
+  const from = frame.memoryBase + offset
+  const hash = keccak256(length === 0 ? machine.memory.subarray(0, 0) : machine.memory.subarray(from, from + length))
+  setBytes(stack, sp - 16, hash, 0, 32)
+  return left
+}
+
+export function balanceOf(machine: Machine, gas: number, sp: number): number {
+  const account = machine.state.accountOfWord(machine.stack, sp - 8)
+  const left = gas - accessGas(machine, account)
+  setBigInt(machine.stack, sp - 8, account.balance)
+  return left
+}
+
+export function selfBalance({ stack }: Machine, { account }: Frame, sp: number): void {
+  setBigInt(stack, sp, account.balance)
+}
+
+export function loadCallData({ stack, memory, view }: Machine, frame: Frame, sp: number): void {
+  const { inputOffset, inputLength } = frame
+  const offset = toIndex(stack, sp - 8)
+  if (offset + 32 <= inputLength) {
+    loadWord(view, inputOffset + offset, stack, sp - 8)
+    return
+  }
+  if (offset >= inputLength) {
+    setSmall(stack, sp - 8, 0)
+    return
+  }
+  const word = new Uint8Array(32)
+  word.set(memory.subarray(inputOffset + offset, inputOffset + inputLength))
+  setBytes(stack, sp - 8, word, 0, 32)
+}
+
+/** Copies bytes of `source` between `from` and `end` to the frame's memory, with zeros where the source has ended. */
+function copyToMemory(
+  machine: Machine,
+  to: number,
+  length: number,
+  source: Uint8Array,
+  from: number,
+  end: number,
+): void {
+  const { memory } = machine
+  const there = Math.min(Math.max(end - from, 0), length)
+  if (there > 0) {
+    if (source === memory) memory.copyWithin(to, from, from + there)
+    else memory.set(source.subarray(from, from + there), to)
+  }
+  if (there < length) memory.fill(0, to + there, to + length)
+}
+
+export function copyCallData(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { stack } = machine
+  const to = toIndex(stack, sp - 8)
+  const from = toIndex(stack, sp - 16)
+  const length = toIndex(stack, sp - 24)
+  const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), rangeEnd(to, length))
+  if (left < 0 || length === 0) return left
+  const { inputOffset, inputLength, memoryBase } = frame
+  copyToMemory(machine, memoryBase + to, length, machine.memory, inputOffset + from, inputOffset + inputLength)
+  return left
+}
+
+export function copyCode(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { stack } = machine
+  const to = toIndex(stack, sp - 8)
+  const from = toIndex(stack, sp - 16)
+  const length = toIndex(stack, sp - 24)
+  const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), rangeEnd(to, length))
+  if (left < 0 || length === 0) return left
+  copyToMemory(machine, frame.memoryBase + to, length, frame.code.padded, from, frame.code.length)
+  return left
+}
+
+export function externalCodeSize(machine: Machine, gas: number, sp: number): number {
+  const account = machine.state.accountOfWord(machine.stack, sp - 8)
+  const left = gas - accessGas(machine, account)
+  if (left >= 0) setNumber(machine.stack, sp - 8, machine.state.code(account).length)
+  return left
+}
+
+export function externalCodeHash(machine: Machine, gas: number, sp: number): number {
+  const { state, stack } = machine
+  const account = state.accountOfWord(stack, sp - 8)
+  const left = gas - accessGas(machine, account)
+  if (state.isEmpty(account)) setSmall(stack, sp - 8, 0)
+  else setBytes(stack, sp - 8, account.codeHash, 0, 32)
+  return left
+}
+
+export function copyExternalCode(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { stack, state } = machine
+  const account = state.accountOfWord(stack, sp - 8)
+  const to = toIndex(stack, sp - 16)
+  const from = toIndex(stack, sp - 24)
+  const length = toIndex(stack, sp - 32)
+  const price = accessGas(machine, account) + COPY_WORD_GAS * wordsOf(length)
+  const left = payMemory(machine, frame, gas - price, rangeEnd(to, length))
+  if (left < 0 || length === 0) return left
+  const code = state.code(account)
+  copyToMemory(machine, frame.memoryBase + to, length, code.padded, from, code.length)
+  return left
+}
+
+export function copyReturnData(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { stack } = machine
+  const to = toIndex(stack, sp - 8)
+  const from = toIndex(stack, sp - 16)
+  const length = toIndex(stack, sp - 24)
+  if (from + length > frame.returnLength) {
+    frame.failure = RETURN_DATA_OUT_OF_BOUNDS // EIP-211
+    return -1
+  }
+  const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), rangeEnd(to, length))
+  if (left < 0 || length === 0) return left
+  copyToMemory(machine, frame.memoryBase + to, length, frame.returnData, from, frame.returnLength)
+  return left
+}
+
+export function copyMemory(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { stack } = machine
+  const to = toIndex(stack, sp - 8)
+  const from = toIndex(stack, sp - 16)
+  const length = toIndex(stack, sp - 24)
+  const end = rangeEnd(Math.max(to, from), length)
+  const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), end)
+  if (left < 0 || length === 0) return left
+  const { memoryBase } = frame
+  machine.memory.copyWithin(memoryBase + to, memoryBase + from, memoryBase + from + length)
+  return left
+}
+
+export function blockHash({ stack, environment }: Machine, sp: number): void {
+  const { block } = environment
+  const number = toNumber(stack, sp - 8)
+  if (number >= block.number || number < block.number - 256) setSmall(stack, sp - 8, 0)
+  else setBytes(stack, sp - 8, block.blockHash(number), 0, 32)
+}
+
+export function blobHash({ stack, environment }: Machine, sp: number): void {
+  const { blobVersionedHashes } = environment.transaction
+  const index = toIndex(stack, sp - 8)
+  if (index < blobVersionedHashes.length) setBytes(stack, sp - 8, blobVersionedHashes[index], 0, 32)
+  else setSmall(stack, sp - 8, 0)
+}
+
+export function storeByte(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { stack } = machine
+  const offset = toIndex(stack, sp - 8)
+  const left = payMemory(machine, frame, gas, offset + 1)
+  if (left >= 0) machine.memory[frame.memoryBase + offset] = stack[sp - 16]
+  return left
+}
+
+export function loadStorage(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { state, stack, rules } = machine
+  const slot = state.slot(frame.account, stack, sp - 8)
+  let left = gas
+  if (rules.warmth) left -= state.warmSlot(slot) ? COLD_SLOT_GAS : WARM_GAS
+  state.readSlot(slot, stack, sp - 8)
+  return left
+}
+
+export function storeStorage(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { state, stack, rules } = machine
+  const { storage } = rules
+  if (gas <= storage.sentry) return -1
+  const slot = state.slot(frame.account, stack, sp - 8)
+  const change = state.slotChange(slot, stack, sp - 16)
+  let left = gas - storageGas(storage, change)
+  if (rules.warmth && state.warmSlot(slot)) left -= COLD_SLOT_GAS
+  if (left < 0) return left
+  const refund = storageRefund(storage, change)
+  if (refund !== 0) state.addRefund(refund)
+  state.writeSlot(slot, stack, sp - 16)
+  return left
+}
+
+export function log(machine: Machine, frame: Frame, gas: number, sp: number, topicCount: number): number {
+  const { stack } = machine
+  const offset = toIndex(stack, sp - 8)
+  const length = toIndex(stack, sp - 16)
+  const left = payMemory(machine, frame, gas - LOG_BYTE_GAS * length, rangeEnd(offset, length))
+  if (left < 0) return left
+  const topics: Uint8Array[] = []
+  for (let i = 0; i < topicCount; i++) topics.push(wordToBytes(stack, sp - 24 - 8 * i))
+  const from = frame.memoryBase + offset
+  const data = length === 0 ? new Uint8Array(0) : machine.memory.slice(from, from + length)
+  machine.state.addLog({ address: frame.account.address, topics, data })
+  return left
+}
+
+/** RETURN and REVERT. */
+export function setOutput(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { stack } = machine
+  const offset = toIndex(stack, sp - 8)
+  const length = toIndex(stack, sp - 16)
+  const left = payMemory(machine, frame, gas, rangeEnd(offset, length))
+  frame.outputOffset = length === 0 ? 0 : frame.memoryBase + offset
+  frame.outputLength = length
+  return left
+}
+
+/** SELFDESTRUCT (EIP-150, 161, 2929, 6780). */
+export function destruct(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { state, stack, rules } = machine
+  const { account } = frame
+  const heir = state.accountOfWord(stack, sp - 8)
+  let left = gas
+  if (rules.warmth && isCold(machine, heir)) left -= COLD_ACCOUNT_GAS
+  const makesAccount = rules.deletesEmpty ? account.balance !== 0n && state.isEmpty(heir) : !heir.exists
+  if (makesAccount) left -= rules.destructNewAccountGas
+  if (left < 0) return left
+  const { balance } = account
+  if (rules.keepsOldDestructed && !state.wasCreated(account)) {
+    if (heir !== account) {
+      state.setBalance(account, 0n)
+      state.setBalance(heir, heir.balance + balance)
+    } else {
+      state.touch(heir)
+    }
+    return left
+  }
+  state.setBalance(heir, heir.balance + balance)
+  // Also takes what it gave to itself.
+  if (state.destruct(account) && rules.destructRefund > 0) state.addRefund(rules.destructRefund)
+  return left
+}

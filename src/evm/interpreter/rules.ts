@@ -1,0 +1,104 @@
+import type { Fork, Rules } from '../../chain/eth/forks.js'
+import { instructionsOf } from './opcodes.js'
+import { LIMBS } from './words.js'
+
+/** Prices of SSTORE (EIP-1283, 2200, 2929, 3529). With `net`, a slot that the transaction has changed before costs little. */
+export interface StoragePrices {
+  net: boolean
+  /** EIP-2200: at most this much gas left means out of gas. -1: not checked. */
+  sentry: number
+  noChange: number
+  set: number
+  reset: number
+  clearRefund: number
+}
+
+/** What the interpreter needs to know of a fork, found out once. */
+export interface EvmRules {
+  readonly fork: Fork
+  /** Gas of each instruction that is always the same; infinite where there is no instruction. */
+  readonly gas: Float64Array
+  /** Limbs that must be on the stack for each instruction. */
+  readonly need: Int32Array
+  /** Limbs that may be on the stack for each instruction. */
+  readonly room: Int32Array
+  readonly storage: StoragePrices
+  readonly expByteGas: number
+  readonly homestead: boolean
+  /** EIP-150: a call may be given all but a 64th of the gas, and is given that when it asks for more. */
+  readonly keeps64th: boolean
+  /** EIP-161. */
+  readonly deletesEmpty: boolean
+  /** EIP-170: the longest code. Infinite before. */
+  readonly maxCodeSize: number
+  /** EIP-3860: the longest init code, and the gas for a word of it. */
+  readonly maxInitCodeSize: number
+  readonly initCodeWordGas: number
+  readonly byzantium: boolean
+  /** EIP-2929. */
+  readonly warmth: boolean
+  readonly london: boolean
+  /** EIP-3651. */
+  readonly warmCoinbase: boolean
+  readonly proofOfStake: boolean
+  /** EIP-6780. */
+  readonly keepsOldDestructed: boolean
+  /** EIP-7702. */
+  readonly delegations: boolean
+  readonly destructRefund: number
+  /** EIP-150: gas for a SELFDESTRUCT that makes an account. */
+  readonly destructNewAccountGas: number
+}
+
+const MAX_CODE_SIZE = 24_576 // EIP-170
+/** Words on a stack (Yellow Paper, 9.1). */
+export const MAX_STACK = 1024
+
+/** The rules of a block for the interpreter. */
+export function createEvmRules(rules: Rules): EvmRules {
+  const has = (fork: Fork) => rules.has(fork)
+  return {
+    fork: rules.fork,
+    ...stackTables(has),
+    storage: storagePrices(has),
+    expByteGas: has('spuriousDragon') ? 50 : 10, // EIP-160
+    homestead: has('homestead'),
+    keeps64th: has('tangerineWhistle'),
+    deletesEmpty: has('spuriousDragon'),
+    maxCodeSize: has('spuriousDragon') ? MAX_CODE_SIZE : Infinity,
+    maxInitCodeSize: has('shanghai') ? 2 * MAX_CODE_SIZE : Infinity,
+    initCodeWordGas: has('shanghai') ? 2 : 0,
+    byzantium: has('byzantium'),
+    warmth: has('berlin'),
+    london: has('london'),
+    warmCoinbase: has('shanghai'),
+    proofOfStake: rules.isProofOfStake,
+    keepsOldDestructed: has('cancun'),
+    delegations: has('prague'),
+    destructRefund: has('london') ? 0 : 24_000, // EIP-3529
+    destructNewAccountGas: has('tangerineWhistle') ? 25_000 : 0,
+  }
+}
+
+function stackTables(has: (fork: Fork) => boolean): Pick<EvmRules, 'gas' | 'need' | 'room'> {
+  const gas = new Float64Array(256).fill(Infinity)
+  const need = new Int32Array(256)
+  const room = new Int32Array(256).fill(MAX_STACK * LIMBS)
+  for (const [code, instruction] of instructionsOf(has).entries()) {
+    if (instruction === undefined) continue
+    const { pops, pushes } = instruction
+    gas[code] = instruction.gas
+    need[code] = pops * LIMBS
+    room[code] = (MAX_STACK - Math.max(pushes - pops, 0)) * LIMBS
+  }
+  return { gas, need, room }
+}
+
+function storagePrices(has: (fork: Fork) => boolean): StoragePrices {
+  const clearRefund = has('london') ? 4800 : 15_000 // EIP-3529
+  if (has('berlin')) return { net: true, sentry: 2300, noChange: 100, set: 20_000, reset: 2900, clearRefund }
+  if (has('istanbul')) return { net: true, sentry: 2300, noChange: 800, set: 20_000, reset: 5000, clearRefund }
+  // EIP-1283 was withdrawn by Petersburg (EIP-1716).
+  const net = has('constantinople') && !has('petersburg')
+  return { net, sentry: -1, noChange: 200, set: 20_000, reset: 5000, clearRefund }
+}

@@ -1,0 +1,195 @@
+import { createAccount, enter, leave, runPrecompile, touchCalled, transfer } from './calls.js'
+import { createCode, EMPTY_CODE } from './code.js'
+import { execute } from './execute.js'
+import {
+  ADDRESS_COLLISION,
+  CODE_STORE_OUT_OF_GAS,
+  CODE_TOO_LARGE,
+  INSUFFICIENT_BALANCE,
+  INVALID_CODE,
+  NONCE_OVERFLOW,
+  OUT_OF_GAS,
+  PRECOMPILE_FAILED,
+} from './failures.js'
+import { type Frame, HALTED, LEFT, REVERTED, SUCCEEDED } from './frame.js'
+import { setTotalGas, takeGas, totalGas } from './gas.js'
+import { type Machine, precompileAt } from './machine.js'
+import { contractAddress } from './newAddress.js'
+import { setBigInt } from './words.js'
+
+/** A message from outside to an account. Whether the sender may send it is not asked; its nonce does not change. */
+export interface Message {
+  caller: Uint8Array // 20
+  to: Uint8Array // 20
+  value: bigint
+  input: Uint8Array
+  /** Gas for the execution alone, of at most 64 bits. */
+  gas: bigint
+  isStatic?: boolean
+}
+
+/** A contract creation from outside. The nonce of the caller rises by one. */
+export interface CreationMessage {
+  caller: Uint8Array // 20
+  value: bigint
+  initCode: Uint8Array
+  gas: bigint
+}
+
+/** How a message ended. Its logs and refund are in the state. */
+export interface Outcome {
+  status: 'success' | 'revert' | 'halt'
+  /** In geth's words, when the status is not success. */
+  failure?: string
+  /** What it returned or reverted with; the code of a new contract. */
+  output: Uint8Array
+  gasLeft: bigint
+  /** Where the contract lies, 20 bytes, when one was to be created. */
+  createdAddress?: Uint8Array
+}
+
+const MAX_NONCE = 2n ** 64n - 1n // EIP-2681
+const CODE_BYTE_GAS = 200 // Yellow Paper, G_codedeposit
+const FRAMES_BETWEEN_CHECKS = 64
+const NO_BYTES = new Uint8Array(0)
+
+const halted = (failure: string, gasLeft = 0n): Outcome => ({ status: 'halt', failure, output: NO_BYTES, gasLeft })
+
+/** Runs a message call. A failed one leaves the state as it was.
+ *  @throws DeadlineExceeded, after which the state must be given up. */
+export function runMessage(machine: Machine, message: Message): Outcome {
+  const { state, rules } = machine
+  const { value, input } = message
+  const caller = state.account(message.caller)
+  const called = state.account(message.to)
+  if (caller.balance < value) return halted(INSUFFICIENT_BALANCE, message.gas)
+  const frame = machine.frame(0, called)
+  frame.snapshot = state.snapshot()
+  if (value !== 0n) transfer(machine, caller, called, value)
+  else touchCalled(machine, called)
+  frame.account = called
+  frame.caller = caller.word
+  setTotalGas(frame, message.gas)
+  frame.isStatic = message.isStatic ?? false
+  frame.isCreate = false
+  const precompile = precompileAt(machine, called.word)
+  if (precompile !== undefined) {
+    const enough = precompile.gas(input) <= frame.gas
+    const output = runPrecompile(machine, frame, precompile, input)
+    if (output !== undefined) return { status: 'success', output: output.slice(), gasLeft: totalGas(frame) }
+    state.revert(frame.snapshot)
+    return halted(enough ? PRECOMPILE_FAILED : OUT_OF_GAS)
+  }
+  let code = state.code(called)
+  if (rules.delegations && code.delegation !== undefined) {
+    const target = state.account(code.delegation)
+    state.warmAccount(target)
+    code = state.code(target)
+  }
+  frame.code = code
+  setBigInt(frame.value, 0, value)
+  return runFirst(machine, frame, input)
+}
+
+/** Creates a contract. A failed creation leaves the state as it was, but for the caller's nonce.
+ *  @throws DeadlineExceeded, after which the state must be given up. */
+export function createContract(machine: Machine, message: CreationMessage): Outcome {
+  const { state } = machine
+  const { value, initCode } = message
+  const creator = state.account(message.caller)
+  if (creator.balance < value) return halted(INSUFFICIENT_BALANCE, message.gas)
+  if (creator.nonce === MAX_NONCE) return halted(NONCE_OVERFLOW, message.gas)
+  const address = contractAddress(creator.address, creator.nonce)
+  const frame = machine.frame(0, creator)
+  if (!createAccount(machine, frame, { creator, address, value })) {
+    return { ...halted(ADDRESS_COLLISION), createdAddress: address }
+  }
+  setTotalGas(frame, message.gas)
+  frame.code = initCode.length === 0 ? EMPTY_CODE : createCode(initCode, NO_BYTES)
+  setBigInt(frame.value, 0, value)
+  return { ...runFirst(machine, frame, NO_BYTES), createdAddress: address }
+}
+
+/** Runs the first frame, whose account, code, value and gas are set, with the input in memory before the frame's own. */
+function runFirst(machine: Machine, frame: Frame, input: Uint8Array): Outcome {
+  frame.inputOffset = 0
+  frame.inputLength = input.length
+  frame.memoryBase = Math.ceil(input.length / 32) * 32
+  frame.memorySize = 0
+  machine.reserveMemory(frame.memoryBase)
+  machine.memory.set(input)
+  frame.pc = 0
+  frame.stackBase = 0
+  frame.sp = 0
+  frame.returnLength = 0
+  frame.outputOffset = 0
+  frame.outputLength = 0
+  frame.failure = ''
+  const status = runFrames(machine, frame)
+  const { outputOffset, outputLength } = frame
+  const output = machine.memory.slice(outputOffset, outputOffset + outputLength)
+  const gasLeft = totalGas(frame)
+  machine.trim()
+  if (status === SUCCEEDED) return { status: 'success', output, gasLeft }
+  if (status === REVERTED) return { status: 'revert', failure: 'execution reverted', output, gasLeft }
+  return halted(frame.failure)
+}
+
+/** Runs a frame and all that it calls, without recursion: 1,024 frames are more than the stack of a thread may hold. */
+function runFrames(machine: Machine, first: Frame): number {
+  let frame = first
+  for (;;) {
+    if (++machine.entered >= FRAMES_BETWEEN_CHECKS) {
+      machine.entered = 0
+      machine.deadline.check()
+    }
+    let status = execute(machine, frame)
+    if (status === LEFT) {
+      const next = enter(machine, frame)
+      if (next !== undefined) {
+        frame = next
+        continue
+      }
+      frame.outputLength = 0
+      status = HALTED
+    }
+    status = settle(machine, frame, status)
+    if (frame.depth === 0) return status
+    frame = leave(machine, frame, status === SUCCEEDED, status === REVERTED)
+  }
+}
+
+/** Stores the code of a creation, and undoes the changes of a frame that failed: how the frame ended after all. */
+function settle(machine: Machine, frame: Frame, status: number): number {
+  let settled = status
+  if (frame.isCreate && status === SUCCEEDED && !storeCode(machine, frame)) {
+    settled = HALTED
+    frame.outputLength = 0
+  }
+  if (settled === HALTED) takeGas(frame)
+  if (settled !== SUCCEEDED) machine.state.revert(frame.snapshot)
+  return settled
+}
+
+/** Makes the output the account's code (Yellow Paper, 7; EIP-2, 170, 3541); false, and why in `failure`, when it cannot be. */
+function storeCode(machine: Machine, frame: Frame): boolean {
+  const { rules, state, memory } = machine
+  const { outputOffset, outputLength: length } = frame
+  if (length > rules.maxCodeSize) frame.failure = CODE_TOO_LARGE
+  else if (rules.london && length > 0 && memory[outputOffset] === 0xef) frame.failure = INVALID_CODE
+  else {
+    const gas = frame.gas - CODE_BYTE_GAS * length
+    if (gas >= 0) {
+      frame.gas = gas
+      if (length > 0) state.setCode(frame.account, createCode(memory.slice(outputOffset, outputOffset + length)))
+      return true
+    }
+    // Frontier left the account without code and called that success.
+    if (!rules.homestead) {
+      frame.outputLength = 0
+      return true
+    }
+    frame.failure = CODE_STORE_OUT_OF_GAS
+  }
+  return false
+}

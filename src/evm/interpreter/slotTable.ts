@@ -1,0 +1,108 @@
+import { trimLeft } from '../../lib/bytes.js'
+import { LIMBS, type Words, wordToBytes } from './words.js'
+import { WordTable } from './wordTable.js'
+
+/** Storage slots by id, one array for each thing that is known of them. */
+export class SlotTable {
+  /** Ids by storage and slot. */
+  readonly keys = new WordTable()
+  current: Words = new Int32Array(256 * LIMBS)
+  /** Values before the transaction whose epoch is in `epochs`. */
+  original: Words = new Int32Array(256 * LIMBS)
+  epochs = new Int32Array(256)
+  /** Epoch in which it was accessed (EIP-2929). */
+  warm = new Int32Array(256)
+  /** Ids of the accounts that they belong to. */
+  owners = new Int32Array(256)
+  private marks = new Uint8Array(256)
+  private changed: number[] = []
+  private touched: number[] = []
+
+  /** A new slot with the value zero. */
+  add(storage: number, s: Words, a: number, owner: number): number {
+    const id = this.keys.insert(storage, s, a)
+    if (id >= this.epochs.length) this.grow()
+    this.current.fill(0, id * LIMBS, id * LIMBS + LIMBS)
+    this.epochs[id] = 0
+    this.warm[id] = 0
+    this.marks[id] = 0
+    this.owners[id] = owner
+    return id
+  }
+
+  /** Notes that it was written. */
+  mark(id: number): void {
+    const marks = this.marks[id]
+    if ((marks & 1) === 0) this.changed.push(id)
+    if ((marks & 2) === 0) this.touched.push(id)
+    this.marks[id] = 3
+  }
+
+  /** Slots that were written since the last call, by the ids of their accounts. */
+  takeChanged(): Map<number, number[]> {
+    for (const id of this.changed) this.marks[id] &= ~1
+    const out = this.byOwner(this.changed)
+    this.changed = []
+    return out
+  }
+
+  /** The same for another reader. */
+  takeTouched(): Map<number, number[]> {
+    for (const id of this.touched) this.marks[id] &= ~2
+    const out = this.byOwner(this.touched)
+    this.touched = []
+    return out
+  }
+
+  private byOwner(ids: number[]): Map<number, number[]> {
+    const out = new Map<number, number[]>()
+    for (const id of ids) {
+      const list = out.get(this.owners[id])
+      if (list === undefined) out.set(this.owners[id], [id])
+      else list.push(id)
+    }
+    return out
+  }
+
+  /** The slot's name: 32 bytes. */
+  keyBytes(id: number): Uint8Array {
+    return wordToBytes(this.keys.words, id * LIMBS)
+  }
+
+  /** Its value without leading zeros. */
+  valueBytes(id: number): Uint8Array {
+    return trimLeft(wordToBytes(this.current, id * LIMBS))
+  }
+
+  /** Forgets all slots. */
+  clear(): void {
+    this.keys.clear()
+    this.changed = []
+    this.touched = []
+    if (this.epochs.length <= 0x1_0000) return
+    this.current = new Int32Array(256 * LIMBS)
+    this.original = new Int32Array(256 * LIMBS)
+    this.epochs = new Int32Array(256)
+    this.warm = new Int32Array(256)
+    this.owners = new Int32Array(256)
+    this.marks = new Uint8Array(256)
+  }
+
+  private grow(): void {
+    const capacity = this.epochs.length * 2
+    this.current = enlarged(this.current, capacity * LIMBS)
+    this.original = enlarged(this.original, capacity * LIMBS)
+    this.epochs = enlarged(this.epochs, capacity)
+    this.warm = enlarged(this.warm, capacity)
+    this.owners = enlarged(this.owners, capacity)
+    const marks = new Uint8Array(capacity)
+    marks.set(this.marks)
+    this.marks = marks
+  }
+}
+
+function enlarged(array: Int32Array, length: number): Int32Array<ArrayBuffer> {
+  const out = new Int32Array(length)
+  out.set(array)
+  return out
+}

@@ -1,0 +1,98 @@
+import { randomFillSync } from 'node:crypto'
+import { LIMBS, sameWords, type Words } from './words.js'
+
+/** Ids 0, 1, 2… for pairs of a space and a word, in the order in which they were added: a hash table in typed arrays with
+ *  linear probing. Keys come from strangers, so the hash is keyed: NH, of which no pair of keys that was chosen without
+ *  knowing the random numbers collides more often than once in 2^16 tables. */
+export class WordTable {
+  /** How many ids there are. */
+  count = 0
+  private keys: Words
+  private spaces: Int32Array
+  private buckets: Int32Array // id + 1; 0 is free
+  private readonly secret = randomFillSync(new Int32Array(2 * LIMBS + 1))
+
+  /** An empty table; `capacity` is a power of 2. */
+  constructor(capacity = 256) {
+    this.keys = new Int32Array(capacity * LIMBS)
+    this.spaces = new Int32Array(capacity)
+    this.buckets = new Int32Array(capacity * 2)
+  }
+
+  /** The id of the word at `a` of `s` in the space; -1 when it has none. */
+  find(space: number, s: Words, a: number): number {
+    const { buckets } = this
+    const mask = buckets.length - 1
+    let at = this.hash(space, s, a) & mask
+    for (;;) {
+      const id = buckets[at] - 1
+      if (id < 0) return -1
+      if (this.spaces[id] === space && sameWords(this.keys, id * LIMBS, s, a)) return id
+      at = (at + 1) & mask
+    }
+  }
+
+  /** Gives the word, which has no id yet in the space, the next one. */
+  insert(space: number, s: Words, a: number): number {
+    if (this.count * 2 >= this.buckets.length) this.grow()
+    const id = this.count++
+    this.spaces[id] = space
+    for (let i = 0; i < LIMBS; i++) this.keys[id * LIMBS + i] = s[a + i]
+    this.place(id)
+    return id
+  }
+
+  /** Limbs of all keys, that of id i at i × 8. Valid until the next `insert`. */
+  get words(): Words {
+    return this.keys
+  }
+
+  /** The space that an id was added for. */
+  spaceOf(id: number): number {
+    return this.spaces[id]
+  }
+
+  /** Forgets all ids; memory beyond 2^16 of them is given back. */
+  clear(): void {
+    if (this.count === 0) return
+    this.count = 0
+    if (this.spaces.length <= 0x1_0000) {
+      this.buckets.fill(0)
+      return
+    }
+    this.keys = new Int32Array(256 * LIMBS)
+    this.spaces = new Int32Array(256)
+    this.buckets = new Int32Array(512)
+  }
+
+  private hash(space: number, s: Words, a: number): number {
+    const { secret } = this
+    let h = Math.imul(space, secret[2 * LIMBS] | 1)
+    for (let i = 0; i < LIMBS; i++) {
+      const limb = s[a + i]
+      h = (h + Math.imul((limb + secret[2 * i]) & 0xffff, ((limb >>> 16) + secret[2 * i + 1]) & 0xffff)) | 0
+    }
+    h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d)
+    return h ^ (h >>> 13)
+  }
+
+  private place(id: number): void {
+    const { buckets } = this
+    const mask = buckets.length - 1
+    let at = this.hash(this.spaces[id], this.keys, id * LIMBS) & mask
+    while (buckets[at] !== 0) at = (at + 1) & mask
+    buckets[at] = id + 1
+  }
+
+  private grow(): void {
+    const capacity = this.spaces.length * 2
+    const keys = new Int32Array(capacity * LIMBS)
+    keys.set(this.keys)
+    this.keys = keys
+    const spaces = new Int32Array(capacity)
+    spaces.set(this.spaces)
+    this.spaces = spaces
+    this.buckets = new Int32Array(capacity * 2)
+    for (let id = 0; id < this.count; id++) this.place(id)
+  }
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fork } from '../../../src/chain/eth/forks.js'
+import { createEnvironment } from '../../../src/evm/interpreter/environment.js'
+import { createForkTables } from '../../../src/evm/interpreter/forks.js'
+import type { NewAccount } from '../../../src/evm/interpreter/journal.js'
+import { Machine } from '../../../src/evm/interpreter/machine.js'
+import { createContract, runMessage } from '../../../src/evm/interpreter/run.js'
+import { DeadlineExceeded, deadlineAfter, noDeadline } from '../../../src/lib/deadline.js'
+import { rulesOf } from '../../support/forks.js'
+import { createTestJournal } from '../../support/memoryState.js'
+
+const CALLER = new Uint8Array(20).fill(0xaa)
+const CONTRACT = new Uint8Array(20).fill(0xcc)
+const code = (hex: string) => new Uint8Array(Buffer.from(hex.replace(/\s/g, ''), 'hex'))
+
+function setUp(contractCode: Uint8Array, fork: Fork = 'osaka', deadline = noDeadline) {
+  const account = (bytes: Uint8Array, balance = 0n): NewAccount => ({ nonce: 1n, balance, code: bytes, storage: [] })
+  const { journal } = createTestJournal([
+    [CALLER, account(new Uint8Array(0), 10n ** 18n)],
+    [CONTRACT, account(contractCode)],
+  ])
+  const rules = rulesOf(fork)
+  const tables = createForkTables(() => false)(rules)
+  const environment = createEnvironment(
+    {
+      number: 1000,
+      timestamp: 1,
+      coinbase: new Uint8Array(20),
+      gasLimit: 30_000_000n,
+      difficulty: 0n,
+      prevRandao: new Uint8Array(32),
+      baseFeePerGas: 0n,
+      blobBaseFee: 1n,
+      chainId: 1n,
+      blockHash: () => new Uint8Array(32),
+    },
+    rules.isProofOfStake,
+  )
+  const machine = new Machine({ ...tables, environment, state: journal, deadline })
+  const call = (gas = 1_000_000n, input = new Uint8Array(0), value = 0n) =>
+    runMessage(machine, { caller: CALLER, to: CONTRACT, value, input, gas })
+  return { machine, journal, call }
+}
+
+test('returns what a contract returns, and the gas that is left', () => {
+  // MSTORE 0, 3 + 4; RETURN 0, 32
+  const { call } = setUp(code('6004 6003 01 6000 52 6020 6000 f3'))
+  const { status, output, gasLeft } = call(100n)
+  assert.equal(status, 'success')
+  assert.equal(Buffer.from(output).toString('hex'), '07'.padStart(64, '0'))
+  assert.equal(gasLeft, 100n - 7n * 3n - 3n)
+})
+
+test('names failures in the words of geth', () => {
+  const failureOf = (hex: string, gas = 100_000n, fork: Fork = 'osaka') => setUp(code(hex), fork).call(gas).failure
+  assert.equal(failureOf('01'), 'stack underflow (0 <=> 2)')
+  assert.equal(failureOf('5b 6000 56'), 'out of gas')
+  assert.equal(failureOf('6001 56'), 'invalid jump destination')
+  assert.equal(failureOf('fe'), 'invalid opcode: INVALID')
+  assert.equal(failureOf('0c'), 'invalid opcode: opcode 0xc not defined')
+  assert.equal(failureOf('5f', 100_000n, 'london'), 'invalid opcode: opcode 0x5f not defined')
+  assert.equal(failureOf('6001 6000 6000 3e'), 'return data out of bounds')
+  assert.equal(failureOf('6000 6000 fd'), 'execution reverted')
+  assert.equal(failureOf('5b 80 6000 56', 1_000_000n), 'stack underflow (0 <=> 1)')
+  assert.equal(failureOf('6000 5b 80 6002 56', 1_000_000n), 'stack limit reached 1024 (1023)')
+})
+
+test('does not jump into the data of a PUSH', () => {
+  // PUSH1 JUMPDEST; the same byte as an instruction is a target.
+  assert.equal(setUp(code('605b 6001 56')).call().failure, 'invalid jump destination')
+  assert.equal(setUp(code('605b 6005 56 5b')).call().status, 'success')
+})
+
+test('keeps a frame from writing in a static call', () => {
+  const { machine } = setUp(code('6001 6000 55'))
+  const message = { caller: CALLER, to: CONTRACT, value: 0n, input: new Uint8Array(0), gas: 100_000n }
+  assert.equal(runMessage(machine, { ...message, isStatic: true }).failure, 'write protection')
+  assert.equal(runMessage(machine, message).status, 'success')
+})
+
+test('undoes storage, logs, balances and warmth of a frame that fails', () => {
+  const { machine, journal, call } = setUp(code('6007 6003 55 6000 6000 a0 60fe 31 50 6000 6000 fd'))
+  assert.equal(call(200_000n, new Uint8Array(0), 5n).status, 'revert')
+  assert.equal(journal.account(CONTRACT).balance, 0n)
+  assert.deepEqual(journal.logs, [])
+  const word = new Int32Array(16)
+  word[0] = 3
+  const slot = journal.slot(journal.account(CONTRACT), word, 0)
+  journal.readSlot(slot, word, 8)
+  assert.deepEqual(word.slice(8), new Int32Array(8))
+  assert.equal(journal.warmSlot(slot), true)
+  assert.equal(machine.state.refund, 0)
+})
+
+test('calls itself 1,024 frames deep and no deeper, without using the stack of the thread', () => {
+  // Counts its depth in storage slot 0, then calls itself with all gas. Before EIP-150 all of it reaches the last frame.
+  const { call, journal } = setUp(
+    code('6001 600054 01 600055 6000 6000 6000 6000 6000 30 611000 5a 03 f1'),
+    'homestead',
+  )
+  assert.equal(call(100_000_000n).status, 'success')
+  const word = new Int32Array(16)
+  journal.readSlot(journal.slot(journal.account(CONTRACT), word, 0), word, 8)
+  assert.equal(word[8], 1025)
+})
+
+test('stops an endless loop at its deadline', () => {
+  for (const endless of [
+    '5b 6000 56', // nothing but jumps
+    '5b 6000 6000 6000 6000 6000 6004 5a f1 50 6000 56', // calls of a precompile
+    '5b 6000 6000 6000 6000 6000 30 5a f1 50 6000 56', // calls of itself
+    '63ffffffff 60e0 1b 6000 52 6000 6000 60d5 6000 6000 6009 5a f1', // a precompile with 2^32 rounds
+  ]) {
+    const { call } = setUp(code(endless), 'osaka', deadlineAfter(20))
+    const began = performance.now()
+    assert.throws(() => call(2n ** 53n), DeadlineExceeded)
+    assert.ok(performance.now() - began < 500, 'took far longer than the deadline')
+  }
+})
+
+test('refuses memory that no gas pays for without allocating it', () => {
+  for (const offset of ['63ffffffff', '67ffffffffffffffff', `7f${'ff'.repeat(32)}`]) {
+    const { call, machine } = setUp(code(`6001 ${offset} 52`))
+    assert.equal(call(2n ** 40n).failure, 'out of gas')
+    assert.ok(machine.memory.length <= 2 ** 21)
+  }
+})
+
+test('keeps the memories of frames apart, with zeros where a callee wrote before', () => {
+  // With call data it writes ones to its second word, which lies where the caller's third one will be. Without, it calls
+  // itself twice and returns its third word.
+  const program = code(`
+    36 6026 57
+    6001 6000 6001 6000 6000 30 5a f1 50
+    6001 6000 6001 6000 6000 30 5a f1 50
+    6040 51 6000 52 6020 6000 f3
+    5b 6000 51 19 6020 52 6000 51 15 602f 57 fe 5b 00`)
+  const at = Buffer.from(program).indexOf(0x5b)
+  program[2] = at
+  const second = Buffer.from(program).lastIndexOf(0x5b)
+  program[second - 3] = second
+  const { status, output } = setUp(program, 'byzantium').call(1_000_000n)
+  assert.equal(status, 'success')
+  assert.equal(Buffer.from(output).toString('hex'), '0'.repeat(64))
+})
+
+test('creates contracts, and says why it does not', () => {
+  const created = (initCode: string, gas = 1_000_000n, fork: Fork = 'osaka') =>
+    createContract(setUp(new Uint8Array(0), fork).machine, { caller: CALLER, value: 0n, initCode: code(initCode), gas })
+  // MSTORE8 0, 0x5b; RETURN 0, 1
+  const good = created('605b 6000 53 6001 6000 f3')
+  assert.equal(good.status, 'success')
+  assert.deepEqual(good.output, Uint8Array.of(0x5b))
+  assert.equal(good.createdAddress?.length, 20)
+  assert.equal(created('60ef 6000 53 6001 6000 f3').failure, 'invalid code: must not begin with 0xef')
+  assert.equal(created('60ef 6000 53 6001 6000 f3', 1_000_000n, 'berlin').status, 'success')
+  assert.equal(created('616001 6000 f3', 10_000_000n).failure, 'max code size exceeded')
+  assert.equal(created('605b 6000 53 6001 6000 f3', 30n).failure, 'contract creation code storage out of gas')
+  assert.equal(created('605b 6000 53 6001 6000 f3', 30n, 'frontier').status, 'success')
+})

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sharedPath } from '../support/shared.js'
+import { createDraftBlsRunner, createStateCaseRunner, readStateCases, type StateCase } from '../support/stateTest.js'
+
+/** How many cases there are below a folder, and what is wrong with those that fail. */
+function runFolder(
+  folder: string,
+  run: (testCase: StateCase) => string | undefined,
+): { count: number; failures: string[] } {
+  const failures: string[] = []
+  let count = 0
+  for (const testCase of readStateCases(folder)) {
+    count++
+    const failure = run(testCase)
+    if (failure !== undefined) failures.push(`${testCase.name}: ${failure}`)
+  }
+  return { count, failures }
+}
+
+test('gives the state root and the logs of every official state test', async (t) => {
+  const folder = sharedPath('state-tests', 'GeneralStateTests')
+  if (folder === undefined) return t.skip('no shared data beside the repository')
+  const { count, failures } = runFolder(folder, await createStateCaseRunner())
+  assert.deepEqual(failures, [])
+  assert.ok(count > 2000, `only ${count} cases found`)
+})
+
+test('computes on BLS12-381 as the official tests of the draft of EIP-2537 say', (t) => {
+  const folder = sharedPath('state-tests', 'EIPTests')
+  if (folder === undefined) return t.skip('no shared data beside the repository')
+  const { count, failures } = runFolder(folder, createDraftBlsRunner())
+  assert.deepEqual(failures, [])
+  assert.equal(count, 280)
+})
