@@ -1,6 +1,7 @@
 import { encodeRlp } from '../../src/chain/eth/rlp.js'
 import { createCodeObjects } from '../../src/evm/interpreter/code.js'
-import { Journal, type NewAccount } from '../../src/evm/interpreter/journal.js'
+import { Journal } from '../../src/evm/interpreter/journal.js'
+import type { NewAccount } from '../../src/evm/interpreter/journalAccount.js'
 import { type BaseAccount, EMPTY_CODE_HASH, type StateBacking } from '../../src/evm/stateBacking.js'
 import { createStateTrie } from '../../src/evm/stateTrie.js'
 import { EMPTY_BYTES, keyOfBytes } from '../../src/lib/bytes.js'
