@@ -2,17 +2,22 @@ import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
 import { concatBytes, EMPTY_BYTES, equalBytes, keyOfBytes } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
 import {
+  childOf,
+  emptyBranch,
   nibbleAt,
+  onlyChild,
   packBranch,
   packInline,
   packLeaf,
   packLink,
   referenceOfBranch,
   referenceOfSlot,
+  setChild,
   type TrieBranch,
   type TrieNode,
   type TrieSlot,
   unpackSlot,
+  type ValueRlp,
 } from './trieSlots.js'
 
 /** Where pages of tries are kept. Bytes that were given or taken are never written to. */
@@ -47,7 +52,7 @@ export interface PagedTries {
 const INLINE_BYTES = 240
 
 /** Tries in `pages`; `valueRlp` makes of a stored value the bytes that the trie is hashed with. */
-export function createPagedTries(pages: TriePages, valueRlp: (stored: Uint8Array) => Uint8Array): PagedTries {
+export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTries {
   const unpack = (slot: TrieSlot): TrieNode => unpackSlot(slot, pages.read)
 
   /** How the node, which lies at `depth`, stands in its parent. */
@@ -73,10 +78,10 @@ export function createPagedTries(pages: TriePages, valueRlp: (stored: Uint8Array
     let at = depth
     while (nibbleAt(first.key, at) === nibbleAt(last, at)) at++
     const skip = Uint8Array.from({ length: at - depth }, (_, i) => nibbleAt(first.key, depth + i))
-    const branch: TrieBranch = { kind: 'branch', skip, children: new Array(16).fill(undefined), page: 0 }
+    const branch = emptyBranch(skip)
     for (let start = from; start < to; ) {
       const end = endOfNibble(entries, start, to, at)
-      branch.children[nibbleAt(entries[start].key, at)] = seal(build(entries, start, end, at + 1)!, at + 1)
+      setChild(branch, nibbleAt(entries[start].key, at), seal(build(entries, start, end, at + 1)!, at + 1))
       start = end
     }
     return branch
@@ -102,8 +107,8 @@ export function createPagedTries(pages: TriePages, valueRlp: (stored: Uint8Array
     for (let start = from; start < to; ) {
       const end = endOfNibble(updates, start, to, at)
       const nibble = nibbleAt(updates[start].key, at)
-      const child = merge(branch.children[nibble], updates, [start, end], at + 1)
-      branch.children[nibble] = child && seal(child, at + 1)
+      const child = merge(childOf(branch, nibble), updates, [start, end], at + 1)
+      setChild(branch, nibble, child && seal(child, at + 1))
       start = end
     }
     return collapse(branch)
@@ -112,28 +117,19 @@ export function createPagedTries(pages: TriePages, valueRlp: (stored: Uint8Array
   /** A branch after the first `count` skipped nibbles, above the rest. */
   const split = (branch: TrieBranch, count: number, depth: number): TrieBranch => {
     const { skip } = branch
-    const top: TrieBranch = {
-      kind: 'branch',
-      skip: skip.slice(0, count),
-      children: new Array(16).fill(undefined),
-      page: 0,
-    }
+    const top = emptyBranch(skip.slice(0, count))
     branch.skip = skip.slice(count + 1)
-    top.children[skip[count]] = seal(branch, depth + count + 1)
+    setChild(top, skip[count], seal(branch, depth + count + 1))
     return top
   }
 
   /** A branch with a single child is no branch: the child takes its place with the nibbles before it. */
   const collapse = (branch: TrieBranch): TrieNode | undefined => {
-    let only = -1
-    for (let i = 0; i < 16; i++) {
-      if (branch.children[i] === undefined) continue
-      if (only >= 0) return branch
-      only = i
-    }
+    const only = onlyChild(branch)
+    if (only === -2) return branch
     if (branch.page !== 0) pages.free(branch.page)
     if (only < 0) return undefined
-    const child = unpack(branch.children[only]!)
+    const child = unpack(childOf(branch, only)!)
     if (child.kind === 'branch') child.skip = concatBytes(branch.skip, Uint8Array.of(only), child.skip)
     return child
   }
@@ -141,7 +137,10 @@ export function createPagedTries(pages: TriePages, valueRlp: (stored: Uint8Array
   const free = (slot: TrieSlot): void => {
     const node = unpack(slot)
     if (node.kind === 'leaf') return
-    for (const child of node.children) if (child !== undefined) free(child)
+    for (let nibble = 0; nibble < 16; nibble++) {
+      const child = childOf(node, nibble)
+      if (child !== undefined) free(child)
+    }
     if (node.page !== 0) pages.free(node.page)
   }
   return {

@@ -1,5 +1,6 @@
-import { encodeBranch, encodeExtension, encodeLeaf, NO_CHILD, referenceTo, toNibbles } from '../chain/eth/trieNodes.js'
+import { encodeExtension, referenceTo } from '../chain/eth/trieNodes.js'
 import { EMPTY_BYTES } from '../lib/bytes.js'
+import { hashBranch, leafReference } from './trieHashing.js'
 
 /* Nodes of a Merkle Patricia trie over keys of 32 bytes (Yellow Paper, appendix D) as they are stored.
  *
@@ -18,6 +19,8 @@ const LINK = 2
 
 const KEY_BYTES = 32
 const PAGE_ID_BYTES = 6
+// Of a leaf's slot, before its value.
+const LEAF_HEAD = 1 + KEY_BYTES + 2
 
 /** A node as it is stored in its parent. Never written to. */
 export type TrieSlot = Uint8Array
@@ -28,29 +31,69 @@ export interface TrieLeaf {
   readonly value: Uint8Array
 }
 
-/** A branch, with the extension above it where it skips nibbles. */
+/** A branch, with the extension above it where it skips nibbles. Children lie in the bytes that it was read from, until
+ *  they are set: most of them are only copied. */
 export interface TrieBranch {
   readonly kind: 'branch'
   skip: Uint8Array // nibbles
-  readonly children: (TrieSlot | undefined)[] // 16
   /** The page that holds it; 0: none. */
-  page: number
+  readonly page: number
+  readonly bytes: Uint8Array
+  /** Where the 16 children begin in the bytes; 0: not there. */
+  readonly starts: number[]
+  readonly ends: number[]
+  /** Those that were set. */
+  readonly own: (TrieSlot | undefined)[]
 }
 
 export type TrieNode = TrieLeaf | TrieBranch
+
+/** Makes of a stored value the bytes that the trie is hashed with. */
+export type ValueRlp = (stored: Uint8Array) => Uint8Array
 
 /** The nibble of a key at a depth. */
 export function nibbleAt(key: Uint8Array, depth: number): number {
   return depth & 1 ? key[depth >> 1] & 15 : key[depth >> 1] >> 4
 }
 
+/** A branch without children that is no page. */
+export function emptyBranch(skip: Uint8Array): TrieBranch {
+  const [starts, ends, own] = [noPlaces(), noPlaces(), noSlots()]
+  return { kind: 'branch', skip, page: 0, bytes: EMPTY_BYTES, starts, ends, own }
+}
+
+const noPlaces = (): number[] => [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+const noSlots = (): (TrieSlot | undefined)[] => new Array(16).fill(undefined)
+
+/** The child at a nibble. */
+export function childOf({ bytes, starts, ends, own }: TrieBranch, nibble: number): TrieSlot | undefined {
+  return starts[nibble] === 0 ? own[nibble] : bytes.subarray(starts[nibble], ends[nibble])
+}
+
+/** Sets the child at a nibble. */
+export function setChild({ starts, own }: TrieBranch, nibble: number, child: TrieSlot | undefined): void {
+  starts[nibble] = 0
+  own[nibble] = child
+}
+
+/** The nibble of the only child; -1 when there is none, -2 when there are several. */
+export function onlyChild({ starts, own }: TrieBranch): number {
+  let only = -1
+  for (let i = 0; i < 16; i++) {
+    if (starts[i] === 0 && own[i] === undefined) continue
+    if (only >= 0) return -2
+    only = i
+  }
+  return only
+}
+
 /** The slot of a leaf. */
 export function packLeaf(key: Uint8Array, value: Uint8Array): TrieSlot {
-  const slot = new Uint8Array(1 + KEY_BYTES + 2 + value.length)
+  const slot = new Uint8Array(LEAF_HEAD + value.length)
   slot.set(key, 1)
   slot[1 + KEY_BYTES] = value.length >> 8
   slot[2 + KEY_BYTES] = value.length
-  slot.set(value, 3 + KEY_BYTES)
+  slot.set(value, LEAF_HEAD)
   return slot
 }
 
@@ -67,8 +110,11 @@ export function packInline(reference: Uint8Array, branch: Uint8Array): TrieSlot 
 /** The slot of a branch that is a page. */
 export function packLink(reference: Uint8Array, page: number): TrieSlot {
   const slot = startSlot(LINK, reference, PAGE_ID_BYTES)
-  new DataView(slot.buffer).setUint16(2 + reference.length, Math.floor(page / 2 ** 32))
-  new DataView(slot.buffer).setUint32(4 + reference.length, page % 2 ** 32)
+  let rest = page
+  for (let at = slot.length - 1; rest > 0; at--) {
+    slot[at] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
   return slot
 }
 
@@ -81,14 +127,13 @@ function startSlot(kind: number, reference: Uint8Array, rest: number): TrieSlot 
 }
 
 /** A branch as bytes, without its reference. */
-export function packBranch({ skip, children }: TrieBranch): Uint8Array {
-  let length = 1 + skip.length + 2
+export function packBranch({ skip, bytes, starts, ends, own }: TrieBranch): Uint8Array {
+  let length = 3 + skip.length
   let bitmap = 0
   for (let i = 0; i < 16; i++) {
-    const child = children[i]
-    if (child === undefined) continue
-    bitmap |= 1 << i
-    length += child.length
+    const size = starts[i] === 0 ? (own[i]?.length ?? 0) : ends[i] - starts[i]
+    if (size > 0) bitmap |= 1 << i
+    length += size
   }
   const out = new Uint8Array(length)
   out[0] = skip.length
@@ -96,43 +141,56 @@ export function packBranch({ skip, children }: TrieBranch): Uint8Array {
   let at = 1 + skip.length
   out[at++] = bitmap >> 8
   out[at++] = bitmap
-  for (const child of children) {
-    if (child === undefined) continue
-    out.set(child, at)
-    at += child.length
+  for (let i = 0; i < 16; i++) {
+    if (starts[i] === 0) {
+      const slot = own[i]
+      if (slot === undefined) continue
+      out.set(slot, at)
+      at += slot.length
+      continue
+    }
+    // Children that follow on each other in the bytes are one copy.
+    const from = starts[i]
+    let to = ends[i]
+    while (i < 15 && (starts[i + 1] === to || (starts[i + 1] === 0 && own[i + 1] === undefined))) {
+      i++
+      if (starts[i] !== 0) to = ends[i]
+    }
+    out.set(bytes.subarray(from, to), at)
+    at += to - from
   }
   return out
 }
 
-/** The branch of the bytes. Its parts are views. */
-export function unpackBranch(bytes: Uint8Array, page: number): TrieBranch {
-  const skipped = bytes[0]
-  let at = 1 + skipped
-  const bitmap = (bytes[at] << 8) | bytes[at + 1]
-  at += 2
-  const children: (TrieSlot | undefined)[] = new Array(16).fill(undefined)
+/** The branch of the bytes from `at` on. */
+export function unpackBranch(bytes: Uint8Array, at: number, page: number): TrieBranch {
+  const skipped = bytes[at]
+  const skip = skipped === 0 ? EMPTY_BYTES : bytes.subarray(at + 1, at + 1 + skipped)
+  let next = at + 1 + skipped
+  const bitmap = (bytes[next] << 8) | bytes[next + 1]
+  next += 2
+  const [starts, ends] = [noPlaces(), noPlaces()]
   for (let i = 0; i < 16; i++) {
     if ((bitmap & (1 << i)) === 0) continue
-    const end = at + slotLength(bytes, at)
-    children[i] = bytes.subarray(at, end)
-    at = end
+    starts[i] = next
+    next += slotLength(bytes, next)
+    ends[i] = next
   }
-  return { kind: 'branch', skip: skipped === 0 ? EMPTY_BYTES : bytes.subarray(1, 1 + skipped), children, page }
+  return { kind: 'branch', skip, page, bytes, starts, ends, own: noSlots() }
 }
 
 function slotLength(bytes: Uint8Array, at: number): number {
-  if (bytes[at] === LEAF) {
-    const value = at + 1 + KEY_BYTES
-    return 3 + KEY_BYTES + ((bytes[value] << 8) | bytes[value + 1])
-  }
+  if (bytes[at] === LEAF) return LEAF_HEAD + valueLength(bytes, at)
   const after = 2 + bytes[at + 1]
   if (bytes[at] === LINK) return after + PAGE_ID_BYTES
   return after + 2 + ((bytes[at + after] << 8) | bytes[at + after + 1])
 }
 
-/** The id of the page that the slot is a link to; 0 for other slots. */
-export function pageOf(slot: TrieSlot): number {
-  if (slot[0] !== LINK) return 0
+function valueLength(bytes: Uint8Array, at: number): number {
+  return (bytes[at + 1 + KEY_BYTES] << 8) | bytes[at + 2 + KEY_BYTES]
+}
+
+function pageOf(slot: TrieSlot): number {
   let page = 0
   for (let i = 0, at = 2 + slot[1]; i < PAGE_ID_BYTES; i++) page = page * 256 + slot[at + i]
   return page
@@ -140,33 +198,39 @@ export function pageOf(slot: TrieSlot): number {
 
 /** The node of a slot; `read` gives the bytes of a page. */
 export function unpackSlot(slot: TrieSlot, read: (page: number) => Uint8Array): TrieNode {
-  if (slot[0] === LEAF)
-    return { kind: 'leaf', key: slot.subarray(1, 1 + KEY_BYTES), value: slot.subarray(3 + KEY_BYTES) }
+  if (slot[0] === LEAF) {
+    return { kind: 'leaf', key: slot.subarray(1, 1 + KEY_BYTES), value: slot.subarray(LEAF_HEAD) }
+  }
+  if (slot[0] === INLINE) return unpackBranch(slot, 4 + slot[1], 0)
   const page = pageOf(slot)
-  return page === 0 ? unpackBranch(slot.subarray(4 + slot[1]), 0) : unpackBranch(read(page), page)
+  return unpackBranch(read(page), 0, page)
 }
 
-/** How the node of a slot stands in its parent's RLP. `depth` is that of the node, which is right below its parent's
- *  nibble; `valueRlp` makes of a stored value what the trie holds. */
-export function referenceOfSlot(
-  slot: TrieSlot,
-  depth: number,
-  valueRlp: (value: Uint8Array) => Uint8Array,
-): Uint8Array {
-  if (slot[0] !== LEAF) return slot.subarray(2, 2 + slot[1])
-  const path = toNibbles(slot.subarray(1, 1 + KEY_BYTES)).subarray(depth)
-  return referenceTo(encodeLeaf(path, valueRlp(slot.subarray(3 + KEY_BYTES))))
+/** How the node of a slot stands in its parent's RLP. `depth` is that of the node: one more than of its nibble. */
+export function referenceOfSlot(slot: TrieSlot, depth: number, valueRlp: ValueRlp): Uint8Array {
+  return slot[0] === LEAF ? leafReferenceAt(slot, 0, depth, valueRlp) : slot.subarray(2, 2 + slot[1])
+}
+
+function leafReferenceAt(bytes: Uint8Array, at: number, depth: number, valueRlp: ValueRlp): Uint8Array {
+  const value = bytes.subarray(at + LEAF_HEAD, at + LEAF_HEAD + valueLength(bytes, at))
+  return leafReference(bytes, at + 1, depth, valueRlp(value))
 }
 
 /** How a branch stands in its parent's RLP. */
-export function referenceOfBranch(
-  { skip, children }: TrieBranch,
-  depth: number,
-  valueRlp: (value: Uint8Array) => Uint8Array,
-): Uint8Array {
-  const references = children.map((child) =>
-    child === undefined ? NO_CHILD : referenceOfSlot(child, depth + skip.length + 1, valueRlp),
-  )
-  const reference = referenceTo(encodeBranch(references))
+export function referenceOfBranch(branch: TrieBranch, depth: number, valueRlp: ValueRlp): Uint8Array {
+  const { skip, bytes, starts, own } = branch
+  const below = depth + skip.length + 1
+  const reference = hashBranch((nibble, write) => {
+    const inBytes = starts[nibble] !== 0
+    const from = inBytes ? bytes : own[nibble]
+    if (from === undefined) return
+    const at = inBytes ? starts[nibble] : 0
+    if (from[at] === LEAF) {
+      const leaf = leafReferenceAt(from, at, below, valueRlp)
+      write(leaf, 0, leaf.length)
+    } else {
+      write(from, at + 2, from[at + 1])
+    }
+  })
   return skip.length === 0 ? reference : referenceTo(encodeExtension(skip, reference))
 }
