@@ -11,7 +11,7 @@ import { intrinsicGas } from './intrinsicGas.js'
 import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
 import type { CallRequest } from './service.js'
-import { createCodeCache, createStateBacking, type StateBacking } from './stateBacking.js'
+import { createCodeCache, createStateBackings, type StateBacking } from './stateBacking.js'
 
 /** How a call ended. */
 export interface CallOutcome {
@@ -41,6 +41,7 @@ const ZERO_ADDRESS = new Uint8Array(20)
 /** Call sites by block number, over one EVM for each fork. Calls must not overlap: a thread runs one at a time. */
 export function createCallRunner(chain: ChainReader, reader: StateReader) {
   const codes = createCodeCache(reader)
+  const backings = createStateBackings(reader, { codes })
   // The EVM is bound to one overlay for life; what lies below is exchanged with every call.
   let current: StateBacking | undefined
   const backing: StateBacking = {
@@ -60,7 +61,7 @@ export function createCallRunner(chain: ChainReader, reader: StateReader) {
     const { header } = block
     const spec = chain.spec()
     const rules = chain.rulesOf(block)
-    const below = createStateBacking(reader, blockNumber, codes)
+    const below = backings.at(blockNumber, block.hash)
     return {
       header,
       balance: (address) => below.account(address)?.account?.balance ?? 0n,

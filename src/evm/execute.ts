@@ -10,14 +10,14 @@ import type { Block, Header, Log, Receipt, Transaction } from '../chain/eth/type
 import { CairnError, messageOf } from '../lib/errors.js'
 import { formatData } from '../lib/hex.js'
 import type { StateChanges } from '../store/chainWriter.js'
-import { LATEST, type StateReader } from '../store/stateReader.js'
+import type { StateReader } from '../store/stateReader.js'
 import { checkTransaction } from './checkTransaction.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from './daoFork.js'
 import { type BlockHashes, createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
 import { createPackageTransaction } from './packageTransaction.js'
-import { createCodeCache, createStateBacking } from './stateBacking.js'
-import { createStateRoot, type StateRoot } from './stateRoot.js'
+import { createCodeCache, createNewestState } from './stateBacking.js'
+import type { StateRoot } from './stateRoot.js'
 import { callBeforeTransactions, collectRequests } from './system.js'
 
 /** A transaction cannot be part of its block. `rule` is a short name of what it breaks. */
@@ -35,7 +35,8 @@ export class InvalidTransaction extends CairnError {
 export interface ExecutedBlock {
   receipts: Receipt[]
   gasUsed: bigint
-  stateRoot: Uint8Array // 32
+  /** 32 bytes; undefined when it was not to be hashed. */
+  stateRoot?: Uint8Array
   requestsHash?: Uint8Array // 32, from Prague on
 }
 
@@ -43,41 +44,86 @@ export interface ExecutedBlock {
 export interface Executor {
   /** Lays the genesis state and gives its root. */
   layGenesis(genesis: Genesis): Promise<Uint8Array>
-  /** Executes a block on top of what was accepted last; nothing is stored.
+  /** Executes a block on top of what was accepted last; nothing is stored. The state root is computed unless `hashState` is
+   *  false, and in any case for a block whose receipts hold roots.
    *  @throws InvalidTransaction, SystemCallFailed; then `discard` is due. */
-  execute(block: Block, rules: Rules): Promise<ExecutedBlock>
+  execute(block: Block, rules: Rules, hashState?: boolean): Promise<ExecutedBlock>
   /** The changes of the block that was executed last, which must be stored before the next. */
   accept(): StateChanges
-  /** Gives up the block that was executed last. */
+  /** The state root after the blocks that were accepted: 32 bytes. */
+  stateRoot(): Uint8Array
+  /** What was accepted stays when `discard` is called. Each accepted block whose state was hashed is settled, too. */
+  settle(): void
+  /** Gives up the block that was executed last, and accepted ones that are not settled. */
   discard(): void
+  /** Goes on with what the database holds: after a rollback. */
+  reset(): void
+  /** Accounts and slots that are not hashed yet. */
+  readonly unhashed: number
+  /** Accounts in the state that was hashed last. */
+  readonly accounts: number
 }
 
-/** An executor over the newest state that `reader` sees. `blockHashes` serves BLOCKHASH. */
-export function createExecutor(spec: ChainSpec, reader: StateReader, blockHashes: BlockHashes): Executor {
-  const backing = createStateBacking(reader, LATEST, createCodeCache(reader))
-  let root: StateRoot | undefined
-  const rootOf = (overlay: Overlay) => {
-    root ??= createStateRoot(reader)
-    return root.update(overlay.takeTouched())
-  }
+/** What an executor works with. */
+export interface ExecutorParts {
+  /** Sees the newest state. */
+  reader: StateReader
+  root: StateRoot
+  /** Serves BLOCKHASH. */
+  blockHashes: BlockHashes
+  /** Memory for accounts, slots and code that were read: about so much. */
+  cacheBytes: number
+}
+
+/** An executor over the newest state of a database. */
+export function createExecutor(spec: ChainSpec, { reader, root, blockHashes, cacheBytes }: ExecutorParts): Executor {
+  const codes = createCodeCache(reader, cacheBytes / 4)
+  const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 3) / 4 })
+  let hashes = true
+  const rootOf = (overlay: Overlay) => root.update(overlay.takeTouched())
   const overlay = createOverlay(backing, rootOf)
   const machineFor = createMachines(spec, overlay, blockHashes)
+  const forget = () => {
+    overlay.forget()
+    backing.forget()
+  }
   return {
     layGenesis: async (genesis) => {
+      hashes = true
       await putGenesis(overlay, genesis)
       return rootOf(overlay)
     },
-    execute: async (block, rules) => {
+    execute: async (block, rules, hashState = true) => {
+      hashes = hashState || !rules.has('byzantium')
       const machine = await machineFor(rules)
-      return executeBlock({ spec, rules, machine, overlay, block, rootOf })
+      const rootAtEnd = (overlay: Overlay) => {
+        if (hashes) return rootOf(overlay)
+        root.note(overlay.takeTouched())
+        return undefined
+      }
+      return executeBlock({ spec, rules, machine, overlay, block, rootAtEnd })
     },
     accept: () => {
-      root?.trim()
-      return overlay.takeChanges()
+      if (hashes) root.settle()
+      const changes = overlay.takeChanges()
+      backing.wrote(changes)
+      return changes
     },
+    stateRoot: () => root.root(),
+    settle: () => root.settle(),
     discard: () => {
-      overlay.forget()
-      root = undefined // it may hold parts of the block
+      forget()
+      root.discard()
+    },
+    reset: () => {
+      forget()
+      root.reset()
+    },
+    get unhashed() {
+      return root.pending
+    },
+    get accounts() {
+      return root.accounts
     },
   }
 }
@@ -97,7 +143,7 @@ interface Job {
   machine: Machine
   overlay: Overlay
   block: Block
-  rootOf(overlay: Overlay): Uint8Array
+  rootAtEnd(overlay: Overlay): Uint8Array | undefined
 }
 
 /** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685). */
@@ -126,7 +172,7 @@ async function executeBlock(job: Job): Promise<ExecutedBlock> {
     const logs = receipts.flatMap((receipt) => receipt.logs)
     requestsHash = await collectRequests(site, logs, spec.depositContract)
   }
-  return { receipts, gasUsed, stateRoot: job.rootOf(overlay), requestsHash }
+  return { receipts, gasUsed, stateRoot: job.rootAtEnd(overlay), requestsHash }
 }
 
 interface TransactionJob {

@@ -5,6 +5,8 @@ import type { Genesis } from '../chain/eth/genesis.js'
 import { hashHeader } from '../chain/eth/header.js'
 import type { Block } from '../chain/eth/types.js'
 import { createExecutor, type Executor } from '../evm/execute.js'
+import { isStateTrieCurrent, rebuildStateTrie } from '../evm/rebuildStateTrie.js'
+import { createStateRoot } from '../evm/stateRoot.js'
 import { UsageError } from '../lib/errors.js'
 import { noProgress, type Progress } from '../lib/progress.js'
 import type { IndexKind } from '../segments/indexKind.js'
@@ -17,6 +19,7 @@ import { type ChainWriter, createChainWriter } from '../store/chainWriter.js'
 import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_STATE_MODE } from '../store/meta.js'
 import type { Database } from '../store/open.js'
 import { createStateReader } from '../store/stateReader.js'
+import { createStateTrieTable } from '../store/stateTrieTable.js'
 import { CHAIN_INDEXES, type ChainIndexer, createChainIndexer } from './chainIndexer.js'
 import type { Checkpoints } from './checkpoints.js'
 
@@ -36,17 +39,21 @@ export interface WritableChain {
   genesisBlock(): Promise<Block>
 }
 
-/** How indexes that are behind are brought up to date when a chain is opened. */
+/** How a chain is opened, and what is behind brought up to date. */
 export interface OpenChainOptions {
+  /** Memory for the newest state and its trie: about so much. */
+  stateCacheBytes?: number
   /** Makes the progress that shows it; undefined: nothing does. */
   startProgress?: (label: string, unit: string, total: number) => Progress
   signal?: AbortSignal
   checkpoints?: Checkpoints
 }
 
+const STATE_CACHE_BYTES = 256 * 2 ** 20
+
 /** The chain of a database opened for writing. The first time, `wanted` says which it is, and with execution its
- *  genesis state and block 0 are stored. An index that is behind, as in a database of an older version, is brought up to
- *  date in transactions of less than a second.
+ *  genesis state and block 0 are stored. An index or state trie that is behind, as in a database of an older version, is
+ *  brought up to date in transactions of less than a second.
  *  @throws UsageError when the database holds another chain or state mode, or nothing says which chain it is;
  *    InvalidGenesis. */
 export async function openWritableChain(
@@ -71,10 +78,18 @@ export async function openWritableChain(
   }
   const spec = specOfSource(source)
   const reader = createChainReader(db)
-  const writer = createChainWriter(db)
   const indexer = createChainIndexer(db)
-  const newExecutor = () => createExecutor(spec, createStateReader(db), (number) => reader.blockHash(number))
-  const executor = stateMode === 'execute' ? newExecutor() : undefined
+  if (stateMode === 'execute') await catchUpStateTrie(db, reader, options)
+  const { stateCacheBytes = STATE_CACHE_BYTES } = options
+  const openExecutor = () => {
+    const root = createStateRoot(createStateTrieTable(db), stateCacheBytes / 2)
+    const blockHashes = (number: number) => reader.blockHash(number)
+    const parts = { reader: createStateReader(db), root, blockHashes, cacheBytes: stateCacheBytes / 2 }
+    return { root, executor: createExecutor(spec, parts) }
+  }
+  const { root, executor } = stateMode === 'execute' ? openExecutor() : {}
+  const hooks = { beforeCommit: () => root?.save(), afterRollback: () => executor?.reset() }
+  const writer = createChainWriter(db, hooks)
   if (!held) {
     const genesis = genesisOfSource(source)
     const block = executor && (await layGenesis(genesis, executor))
@@ -87,7 +102,7 @@ export async function openWritableChain(
   }
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
   const genesisBlock = async () => {
-    const scratch = newExecutor()
+    const scratch = openExecutor().executor
     const block = await layGenesis(genesisOfSource(source), scratch)
     scratch.discard()
     return block
@@ -104,6 +119,33 @@ async function catchUp(
   if (tail < 2 ** requireIndexSettings(db).chunkBits) return
   const progress = startProgress?.(kind.name, kind.items, sealed + tail) ?? noProgress
   await completeIndex(db, kind, { progress, signal, afterCommit: () => checkpoints?.afterCommit() })
+  progress.finish()
+}
+
+async function catchUpStateTrie(
+  db: Database,
+  reader: ChainReader,
+  { startProgress, signal, checkpoints }: OpenChainOptions,
+): Promise<void> {
+  const table = createStateTrieTable(db)
+  const number = reader.head()
+  const block = number === undefined ? undefined : reader.blockByNumber(number)
+  if (block === undefined) return
+  const head = { hash: block.hash, stateRoot: block.header.stateRoot }
+  if (isStateTrieCurrent(table, head)) return
+  const state = createStateReader(db)
+  const progress = startProgress?.('state trie', 'addresses', state.countAddresses()) ?? noProgress
+  await rebuildStateTrie(table, head, {
+    reader: state,
+    progress,
+    signal,
+    begin: () => void db.exec('BEGIN IMMEDIATE'),
+    commit: async () => {
+      db.exec('COMMIT')
+      await checkpoints?.afterCommit()
+      await new Promise(setImmediate) // signals come in only between transactions
+    },
+  })
   progress.finish()
 }
 

@@ -33,6 +33,10 @@ export interface ImportOptions {
   l2Network?: L2NetworkName
   /** Undefined: the writer makes its checkpoints itself. */
   checkpoints?: Checkpoints
+  /** Memory for the newest state and its trie; undefined: 256 MiB. */
+  stateCacheBytes?: number
+  /** Blocks from one check of the state root to the next; 0 or undefined: as many as fits the size of the state. */
+  rootInterval?: number
   log: Logger
   showProgress: boolean
   signal?: AbortSignal
@@ -80,10 +84,10 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
 }
 
 function openChain(db: Database, options: ImportOptions): Promise<WritableChain> {
-  const { chain, stateMode, showProgress, signal, checkpoints } = options
+  const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes } = options
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
-  return openWritableChain(db, chain, stateMode, { startProgress, signal, checkpoints })
+  return openWritableChain(db, chain, stateMode, { startProgress, signal, checkpoints, stateCacheBytes })
 }
 
 async function importChainFile(
@@ -95,8 +99,8 @@ async function importChainFile(
 ): Promise<void> {
   const source = kind === ERA1 ? openEra1(path) : openChainRlp(path)
   const progress = startProgress(options, path, source.totalBlocks)
-  const { signal, checkpoints } = options
-  const done = await importBlocks(chain, source, { progress, signal, checkpoints })
+  const { signal, checkpoints, rootInterval } = options
+  const done = await importBlocks(chain, source, { progress, signal, checkpoints, rootInterval })
   progress.finish(`head ${chain.reader.head()}`)
   summary.blocks += done.imported
   summary.skipped += done.skipped

@@ -31,6 +31,8 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
       checkpoints: checkpointer,
+      stateCacheBytes: config.stateCache * 2 ** 20,
+      rootInterval: config.rootInterval,
       log: createLogger(config.logLevel),
       showProgress: true,
       signal: stop.signal,
