@@ -7,6 +7,7 @@ import { verifyIndex } from '../../src/segments/verifyIndex.js'
 import { type Database, openForReading } from '../../src/store/open.js'
 import { createStateReader } from '../../src/store/stateReader.js'
 import { createTransactionFinder } from '../../src/transactions/finder.js'
+import { checkStateTrie } from './checkStateTrie.js'
 
 /** The newest block of a checked database. */
 export interface CheckedHead {
@@ -119,6 +120,7 @@ function checkState(db: Database, head: BlockRow): void {
   }
   const root = hashStoredState(createStateReader(db))
   assert.equal(formatData(root), formatData(head.state_root), `state of block ${head.number}`)
+  checkStateTrie(db, formatData(head.state_root))
 }
 
 /** A hash over every row of the tables that an import writes: equal for databases that hold the same. */
