@@ -1,4 +1,5 @@
 import { encodeRlp } from '../chain/eth/rlp.js'
+import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
 import { bigIntToBytes, EMPTY_BYTES, equalBytes } from '../lib/bytes.js'
 import { type BaseAccount, EMPTY_CODE_HASH } from './stateBacking.js'
 import { createPagedTries, type PagedTries, type TriePages, type TrieUpdate } from './stateTrie.js'
@@ -46,13 +47,35 @@ export function storageOfPacked(stored: Uint8Array): TrieSlot | undefined {
   return at === stored.length ? undefined : stored.subarray(at)
 }
 
-/** What the trie is hashed with: the RLP of nonce, balance, storage root and code hash. */
+// Long list, nonce and balance of up to 33 bytes with their headers, two hashes with theirs.
+const rlp = new Uint8Array(2 + 34 + 34 + 33 + 33)
+
+/** What the trie is hashed with: the RLP of nonce, balance, storage root and code hash. Valid until the next call. */
 function accountRlp(stored: Uint8Array, storage: PagedTries): Uint8Array {
+  const top = storageOfPacked(stored)
+  const storageRoot = top === undefined ? EMPTY_TRIE_ROOT : storage.root(top)
   const nonceEnd = 2 + (stored[0] & 0xf)
   const balanceEnd = nonceEnd + stored[1]
-  const codeHash = stored[0] & HAS_CODE ? stored.subarray(balanceEnd, balanceEnd + 32) : EMPTY_CODE_HASH
-  const storageRoot = storage.root(storageOfPacked(stored))
-  return encodeRlp([stored.subarray(2, nonceEnd), stored.subarray(nonceEnd, balanceEnd), storageRoot, codeHash])
+  let at = writeInteger(stored, 2, nonceEnd, 2)
+  at = writeInteger(stored, nonceEnd, balanceEnd, at)
+  at = writeHash(storageRoot, 0, at)
+  at = stored[0] & HAS_CODE ? writeHash(stored, balanceEnd, at) : writeHash(EMPTY_CODE_HASH, 0, at)
+  // With two hashes it is longer than 55 bytes, and never longer than 255.
+  rlp[0] = 0xf8
+  rlp[1] = at - 2
+  return rlp.subarray(0, at)
+}
+
+function writeInteger(bytes: Uint8Array, from: number, to: number, at: number): number {
+  if (to - from !== 1 || bytes[from] >= 0x80) rlp[at++] = 0x80 + to - from
+  for (let i = from; i < to; i++) rlp[at++] = bytes[i]
+  return at
+}
+
+function writeHash(bytes: Uint8Array, from: number, at: number): number {
+  rlp[at++] = 0xa0
+  for (let i = 0; i < 32; i++) rlp[at++] = bytes[from + i]
+  return at
 }
 
 /** A change of an account for `accounts.update`. */

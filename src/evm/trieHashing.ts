@@ -1,4 +1,4 @@
-import { referenceTo } from '../chain/eth/trieNodes.js'
+import { keccak256 } from '../lib/crypto.js'
 
 /* RLP of nodes, written into memory that is used again: hashing is most of what a state trie does. The forms are those of
  * chain/eth/trieNodes. */
@@ -27,7 +27,7 @@ export function leafReference(bytes: Uint8Array, keyAt: number, depth: number, v
   for (const end = keyAt + KEY_BYTES; from < end; from++) leafBytes[at++] = bytes[from]
   if (value.length !== 1 || value[0] >= 0x80) at = writeHeader(leafBytes, at, 0x80, value.length)
   for (let i = 0; i < value.length; i++) leafBytes[at++] = value[i]
-  return referenceTo(leafBytes.slice(start, at))
+  return referenceOf(leafBytes, start, at)
 }
 
 /** How a branch stands in its parent. `child` writes the reference of the child at a nibble, where there is one. */
@@ -48,7 +48,15 @@ export function hashBranch(
   const payload = at - MAX_HEADER
   const start = MAX_HEADER - headerLength(payload)
   writeHeader(branchBytes, start, 0xc0, payload)
-  return referenceTo(branchBytes.slice(start, at))
+  return referenceOf(branchBytes, start, at)
+}
+
+function referenceOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
+  if (to - from < 32) return bytes.slice(from, to)
+  const reference = new Uint8Array(33)
+  reference[0] = 0xa0
+  reference.set(keccak256(bytes.subarray(from, to)), 1)
+  return reference
 }
 
 function stringLength(bytes: Uint8Array): number {

@@ -48,7 +48,7 @@ export interface TrieBranch {
 
 export type TrieNode = TrieLeaf | TrieBranch
 
-/** Makes of a stored value the bytes that the trie is hashed with. */
+/** Makes of a stored value the bytes that the trie is hashed with, which the next call may write over. */
 export type ValueRlp = (stored: Uint8Array) => Uint8Array
 
 /** The nibble of a key at a depth. */

@@ -40,7 +40,8 @@ export function createStateTrieTable(db: Database): StateTrieTable {
     read: (page) => {
       const bytes = select.get(page)
       if (bytes === undefined) throw new Error(`the state trie has no page ${page}`)
-      return bytes
+      // Views of a plain array are made in half of the time.
+      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     },
     write: (page, bytes) => void upsert.run(page, bytes),
     remove: (page) => void remove.run(page),
