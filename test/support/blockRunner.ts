@@ -59,7 +59,7 @@ export function createBlockRunner(
       machine,
       journal,
       blockHash: (at: number) => hashes[at],
-      rootOf,
+      roots: { now: rootOf, atEnd: rootOf },
       refuse: (_index: number, _transaction: unknown, refused: Error) => refused,
     }
     const difference = compare(block, runBlock(site, block, { rules, tables: tables(rules) }))
@@ -71,8 +71,8 @@ export function createBlockRunner(
 
 function compare({ header }: Block, { gasUsed, receipts, stateRoot, requestsHash }: BlockOutcome): string | undefined {
   if (gasUsed !== header.gasUsed) return `gas used ${gasUsed} instead of ${header.gasUsed}`
-  if (!equalBytes(stateRoot, header.stateRoot)) {
-    return `state root ${formatData(stateRoot)} instead of ${formatData(header.stateRoot)}`
+  if (!equalBytes(stateRoot!, header.stateRoot)) {
+    return `state root ${formatData(stateRoot!)} instead of ${formatData(header.stateRoot)}`
   }
   if (!equalBytes(receiptsRoot(receipts), header.receiptsRoot)) return 'receipts root'
   if (header.requestsHash && !equalBytes(requestsHash!, header.requestsHash)) return 'requests hash'

@@ -8,46 +8,40 @@ import type { Genesis } from '../../chain/eth/genesis.js'
 import { createAddress, effectiveGasPrice } from '../../chain/eth/transaction.js'
 import type { Block, Header, Log, Receipt, Transaction } from '../../chain/eth/types.js'
 import { messageOf } from '../../lib/errors.js'
-import { LATEST, type StateReader } from '../../store/stateReader.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from '../daoFork.js'
 import { InvalidTransaction } from '../errors.js'
-import type { BlockHashes, ExecutedBlock, Executor } from '../execute.js'
-import { createCodeCache, createStateBacking } from '../stateBacking.js'
-import { createStateRoot, type StateRoot } from '../stateRoot.js'
+import {
+  type BlockEngine,
+  createExecutorOver,
+  type ExecutedBlock,
+  type Executor,
+  type ExecutorParts,
+  type Roots,
+} from '../executor.js'
+import { createCodeCache, createNewestState } from '../stateBacking.js'
 import { checkTransaction } from './checkTransaction.js'
 import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
 import { createPackageTransaction } from './packageTransaction.js'
 import { callBeforeTransactions, collectRequests } from './system.js'
 
-/** An executor of @ethereumjs/vm over the newest state that `reader` sees. */
-export function createReferenceExecutor(spec: ChainSpec, reader: StateReader, blockHashes: BlockHashes): Executor {
-  const backing = createStateBacking(reader, LATEST, createCodeCache(reader))
-  let root: StateRoot | undefined
-  const rootOf = (overlay: Overlay) => {
-    root ??= createStateRoot(reader)
-    return root.update(overlay.takeTouched())
-  }
-  const overlay = createOverlay(backing, rootOf)
+/** An executor of @ethereumjs/vm over the newest state. */
+export function createReferenceExecutor({ spec, reader, root, blockHashes, cacheBytes }: ExecutorParts): Executor {
+  const codes = createCodeCache(reader, cacheBytes / 4)
+  const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 3) / 4 })
+  const overlay: Overlay = createOverlay(backing, () => root.update(overlay.takeTouched()))
   const machineFor = createMachines(spec, overlay, blockHashes)
-  return {
-    layGenesis: async (genesis) => {
-      await putGenesis(overlay, genesis)
-      return rootOf(overlay)
-    },
-    execute: async (block, rules) => {
+  const engine: BlockEngine = {
+    putGenesis: (genesis) => putGenesis(overlay, genesis),
+    run: async (block, rules, roots) => {
       const machine = await machineFor(rules)
-      return executeBlock({ spec, rules, machine, overlay, block, rootOf })
+      return executeBlock({ spec, rules, machine, overlay, block, roots })
     },
-    accept: () => {
-      root?.trim()
-      return overlay.takeChanges()
-    },
-    discard: () => {
-      overlay.forget()
-      root = undefined // it may hold parts of the block
-    },
+    takeTouched: () => overlay.takeTouched(),
+    takeChanges: () => overlay.takeChanges(),
+    forget: () => overlay.forget(),
   }
+  return createExecutorOver(engine, backing, root)
 }
 
 async function putGenesis(overlay: Overlay, { accounts }: Genesis): Promise<void> {
@@ -65,7 +59,7 @@ interface Job {
   machine: Machine
   overlay: Overlay
   block: Block
-  rootOf(overlay: Overlay): Uint8Array
+  roots: Roots
 }
 
 /** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685). */
@@ -94,7 +88,7 @@ async function executeBlock(job: Job): Promise<ExecutedBlock> {
     const logs = receipts.flatMap((receipt) => receipt.logs)
     requestsHash = await collectRequests(site, logs, spec.depositContract)
   }
-  return { receipts, gasUsed, stateRoot: job.rootOf(overlay), requestsHash }
+  return { receipts, gasUsed, stateRoot: job.roots.atEnd(), requestsHash }
 }
 
 interface TransactionJob {
