@@ -1,6 +1,6 @@
 import type { Fork } from '../../src/chain/eth/forks.js'
 import type { Header, Log, Transaction } from '../../src/chain/eth/types.js'
-import type { NewAccount } from '../../src/evm/interpreter/journal.js'
+import type { NewAccount } from '../../src/evm/interpreter/journalAccount.js'
 
 /** One case: transactions one after another on a state, under the rules of a fork. */
 export interface World {
@@ -28,6 +28,14 @@ export interface Run {
   root: Uint8Array
   /** The state after all, for messages. */
   dump: string
+}
+
+/** What was compared. */
+export interface Counts {
+  worlds: number
+  transactions: number
+  /** Codes of contracts that transactions came to, once for each world, and init codes of transactions. */
+  programs: number
 }
 
 /** Hash of a block for BLOCKHASH: any, but the same for both interpreters. */

@@ -1,58 +1,35 @@
-import type { EVMResult } from '@ethereumjs/evm'
-import { Account, Address } from '@ethereumjs/util'
-import { type RunTxResult, runTx } from '@ethereumjs/vm'
-import { bloomOf } from '../chain/eth/bloom.js'
-import { blobBaseFee } from '../chain/eth/fees.js'
 import type { ChainSpec, Rules } from '../chain/eth/forks.js'
 import type { Genesis } from '../chain/eth/genesis.js'
-import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
-import type { Block, Header, Log, Receipt, Transaction } from '../chain/eth/types.js'
-import { CairnError, messageOf } from '../lib/errors.js'
-import { formatData } from '../lib/hex.js'
+import type { Block, Transaction } from '../chain/eth/types.js'
+import { noDeadline } from '../lib/deadline.js'
 import type { StateChanges } from '../store/chainWriter.js'
-import type { StateReader } from '../store/stateReader.js'
-import { checkTransaction } from './checkTransaction.js'
-import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from './daoFork.js'
-import { type BlockHashes, createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
-import { createOverlay, type Overlay } from './overlay.js'
-import { createPackageTransaction } from './packageTransaction.js'
-import { createCodeCache, createNewestState } from './stateBacking.js'
-import type { StateRoot } from './stateRoot.js'
-import { callBeforeTransactions, collectRequests } from './system.js'
-
-/** A transaction cannot be part of its block. `rule` is a short name of what it breaks. */
-export class InvalidTransaction extends CairnError {
-  readonly index: number
-  readonly rule: string
-  constructor(index: number, hash: Uint8Array, rule: string, detail: string, options?: ErrorOptions) {
-    super(`transaction ${index} (${formatData(hash)}): ${rule}: ${detail}`, options)
-    this.index = index
-    this.rule = rule
-  }
-}
+import { type BlockOutcome, type BlockSite, runBlock } from './block.js'
+import { InvalidTransaction } from './errors.js'
+import { createExecutorState, type ExecutorStateParts } from './executorState.js'
+import { createCodeObjects } from './interpreter/code.js'
+import { createForkTables, type ForkTables } from './interpreter/forks.js'
+import { Journal } from './interpreter/journal.js'
+import { Machine } from './interpreter/machine.js'
+import type { EvmKind } from './kinds.js'
+import { loadKzgVerifier } from './kzg.js'
+import { blockEnvironment, type TransactionRefused } from './transaction.js'
 
 /** What execution says of a block, to be compared with its header. */
-export interface ExecutedBlock {
-  receipts: Receipt[]
-  gasUsed: bigint
-  /** 32 bytes; undefined when it was not to be hashed. */
-  stateRoot?: Uint8Array
-  requestsHash?: Uint8Array // 32, from Prague on
-}
+export type ExecutedBlock = BlockOutcome
 
 /** Executes blocks one after another on the newest state of a database. */
 export interface Executor {
   /** Lays the genesis state and gives its root. */
   layGenesis(genesis: Genesis): Promise<Uint8Array>
-  /** Executes a block on top of what was accepted last; nothing is stored. The state root is computed unless `hashState` is
-   *  false, and in any case for a block whose receipts hold roots.
+  /** Executes a block on top of what was accepted last; nothing is stored. The state is hashed unless `hashState` is false,
+   *  and in any case for a block whose receipts hold roots.
    *  @throws InvalidTransaction, SystemCallFailed; then `discard` is due. */
   execute(block: Block, rules: Rules, hashState?: boolean): Promise<ExecutedBlock>
   /** The changes of the block that was executed last, which must be stored before the next. */
   accept(): StateChanges
   /** The state root after the blocks that were accepted: 32 bytes. */
   stateRoot(): Uint8Array
-  /** What was accepted stays when `discard` is called. Each accepted block whose state was hashed is settled, too. */
+  /** What was accepted stays when `discard` is called. An accepted block that was hashed is settled by that. */
   settle(): void
   /** Gives up the block that was executed last, and accepted ones that are not settled. */
   discard(): void
@@ -64,199 +41,62 @@ export interface Executor {
   readonly accounts: number
 }
 
-/** What an executor works with. */
-export interface ExecutorParts {
-  /** Sees the newest state. */
-  reader: StateReader
-  root: StateRoot
-  /** Serves BLOCKHASH. */
-  blockHashes: BlockHashes
-  /** Memory for accounts, slots and code that were read: about so much. */
-  cacheBytes: number
-}
+/** Hash of the canonical block `number`: 32 bytes; undefined when it is not held. */
+export type BlockHashes = (number: number) => Uint8Array | undefined
 
-/** An executor over the newest state of a database. */
-export function createExecutor(spec: ChainSpec, { reader, root, blockHashes, cacheBytes }: ExecutorParts): Executor {
-  const codes = createCodeCache(reader, cacheBytes / 4)
-  const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 3) / 4 })
-  let hashes = true
-  const rootOf = (overlay: Overlay) => root.update(overlay.takeTouched())
-  const overlay = createOverlay(backing, rootOf)
-  const machineFor = createMachines(spec, overlay, blockHashes)
-  const forget = () => {
-    overlay.forget()
-    backing.forget()
-  }
-  return {
-    layGenesis: async (genesis) => {
-      hashes = true
-      await putGenesis(overlay, genesis)
-      return rootOf(overlay)
-    },
-    execute: async (block, rules, hashState = true) => {
-      hashes = hashState || !rules.has('byzantium')
-      const machine = await machineFor(rules)
-      const rootAtEnd = (overlay: Overlay) => {
-        if (hashes) return rootOf(overlay)
-        root.note(overlay.takeTouched())
-        return undefined
-      }
-      return executeBlock({ spec, rules, machine, overlay, block, rootAtEnd })
-    },
-    accept: () => {
-      if (hashes) root.settle()
-      const changes = overlay.takeChanges()
-      backing.wrote(changes)
-      return changes
-    },
-    stateRoot: () => root.root(),
-    settle: () => root.settle(),
-    discard: () => {
-      forget()
-      root.discard()
-    },
-    reset: () => {
-      forget()
-      root.reset()
-    },
-    get unhashed() {
-      return root.pending
-    },
-    get accounts() {
-      return root.accounts
-    },
-  }
-}
-
-async function putGenesis(overlay: Overlay, { accounts }: Genesis): Promise<void> {
-  for (const { address, nonce, balance, code, storage } of accounts) {
-    const at = new Address(address)
-    await overlay.putAccount(at, new Account(nonce, balance))
-    if (code.length > 0) await overlay.putCode(at, code)
-    for (const { slot, value } of storage) await overlay.putStorage(at, slot, value)
-  }
-}
-
-interface Job {
+/** What an executor works with: the chain, the newest state, and what BLOCKHASH is answered from. */
+export interface ExecutorParts extends ExecutorStateParts {
   spec: ChainSpec
-  rules: Rules
-  machine: Machine
-  overlay: Overlay
-  block: Block
-  rootAtEnd(overlay: Overlay): Uint8Array | undefined
+  blockHashes: BlockHashes
 }
 
-/** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685). */
-async function executeBlock(job: Job): Promise<ExecutedBlock> {
-  const { spec, rules, machine, overlay, block } = job
-  const { header } = block
-  const packageBlock = createPackageBlock(machine.common, header, rules)
-  const site = { machine, overlay, block: packageBlock }
-  if (spec.daoForkSupport && spec.activations.some(({ fork, block: at }) => fork === 'dao' && at === header.number)) {
-    await moveDaoBalances(overlay)
-  }
-  await callBeforeTransactions(site, header, rules)
-  const receipts: Receipt[] = []
-  let gasUsed = 0n
-  for (const [index, transaction] of block.transactions.entries()) {
-    const receipt = await executeTransaction(job, packageBlock, { index, transaction, gasUsedBefore: gasUsed })
-    gasUsed = receipt.cumulativeGasUsed
-    receipts.push(receipt)
-  }
-  for (const { address, amountGwei } of block.withdrawals ?? []) {
-    await credit(overlay, address, amountGwei * 1_000_000_000n, true)
-  }
-  if (!rules.isProofOfStake && spec.ethash) await payRewards(overlay, block, rules)
-  let requestsHash: Uint8Array | undefined
-  if (rules.has('prague')) {
-    const logs = receipts.flatMap((receipt) => receipt.logs)
-    requestsHash = await collectRequests(site, logs, spec.depositContract)
-  }
-  return { receipts, gasUsed, stateRoot: job.rootAtEnd(overlay), requestsHash }
+/** An executor of that kind over the newest state. The other kind is not loaded. */
+export async function loadExecutor(kind: EvmKind, parts: ExecutorParts): Promise<Executor> {
+  if (kind === 'cairn') return createExecutor(parts)
+  const { createReferenceExecutor } = await import('./reference/execute.js')
+  return createReferenceExecutor(parts)
 }
 
-interface TransactionJob {
-  index: number
-  transaction: Transaction
-  gasUsedBefore: bigint
-}
-
-async function executeTransaction(job: Job, packageBlock: PackageBlock, task: TransactionJob): Promise<Receipt> {
-  const { machine, overlay, block, rules } = job
-  const { index, transaction, gasUsedBefore } = task
-  const broken = await checkTransaction(overlay, transaction, block.header, rules, gasUsedBefore)
-  if (broken) throw new InvalidTransaction(index, transaction.hash, broken.rule, broken.detail)
-  let result: RunTxResult
-  try {
-    result = await runTx(machine.vm, {
-      tx: createPackageTransaction(machine, transaction),
-      block: packageBlock,
-      blockGasUsed: gasUsedBefore,
-      skipHardForkValidation: true,
-    })
-  } catch (cause) {
-    const text = messageOf(cause)
-    const rule = text.includes('INTRINSIC_GAS_TOO_LOW') ? 'intrinsic gas' : 'transaction'
-    throw new InvalidTransaction(index, transaction.hash, rule, text, { cause })
+function createExecutor({ spec, blockHashes, ...parts }: ExecutorParts): Executor {
+  const state = createExecutorState(parts)
+  // Code objects take the place of the bytes that they are made of.
+  const codes = createCodeObjects((hash) => parts.reader.codeByHash(hash), parts.cacheBytes / 4)
+  const journal = new Journal(state.backing, codes)
+  const site = {
+    spec,
+    journal,
+    rootOf: () => state.rootOf(journal),
+    blockHash: (number: number) => requireHash(blockHashes, number),
+    refuse: (index: number, { hash }: Transaction, { rule, detail }: TransactionRefused) =>
+      new InvalidTransaction(index, hash, rule, detail),
+  } satisfies Omit<BlockSite, 'machine'>
+  let tables: ((rules: Rules) => ForkTables) | undefined
+  let machine: Machine | undefined
+  const own = {
+    layGenesis: async ({ accounts }: Genesis) => {
+      state.begin(true)
+      for (const account of accounts) journal.putAccount(account.address, account)
+      journal.endTransaction(false)
+      return state.rootOf(journal)!
+    },
+    execute: async (block: Block, rules: Rules, hashState = true) => {
+      state.begin(hashState || !rules.has('byzantium'))
+      tables ??= createForkTables(await loadKzgVerifier())
+      const forFork = tables(rules)
+      if (machine === undefined) {
+        const { blockHash } = site
+        const environment = blockEnvironment(block.header, rules, { chainId: spec.chainId, blockHash })
+        machine = new Machine({ ...forFork, environment, state: journal, deadline: noDeadline })
+      }
+      return runBlock({ ...site, machine }, block, { rules, tables: forFork })
+    },
   }
-  return toReceipt(transaction, result, block.header, rules)
+  return Object.assign(state.betweenBlocks(journal), own)
 }
 
-function toReceipt(transaction: Transaction, result: RunTxResult, header: Header, rules: Rules): Receipt {
-  const logs = toLogs(result.execResult)
-  const { cumulativeBlockGasUsed } = result.receipt
-  const blob = transaction.type === 3
-  return {
-    type: transaction.type,
-    ...(rules.has('byzantium')
-      ? { status: result.execResult.exceptionError === undefined ? 1 : 0 }
-      : { root: (result.receipt as { stateRoot: Uint8Array }).stateRoot }),
-    cumulativeGasUsed: cumulativeBlockGasUsed,
-    logsBloom: bloomOf(logs),
-    logs,
-    gasUsed: result.totalGasSpent,
-    effectiveGasPrice: effectiveGasPrice(transaction, header.baseFeePerGas),
-    contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
-    blobGasUsed: blob ? result.blobGasUsed : undefined,
-    blobGasPrice: blob ? blobBaseFee(header.excessBlobGas!, rules) : undefined,
-  }
-}
-
-/** The logs of an execution in our form. */
-export function toLogs(result: EVMResult['execResult']): Log[] {
-  return (result.logs ?? []).map(([address, topics, data]) => ({ address, topics, data }))
-}
-
-/** Adds to a balance. With `touch`, an account that stays empty is removed as EIP-158 says. */
-async function credit(overlay: Overlay, address: Uint8Array, amountWei: bigint, touch: boolean): Promise<void> {
-  const at = new Address(address)
-  const account = (await overlay.getAccount(at)) ?? new Account()
-  account.balance += amountWei
-  if (touch && account.isEmpty()) await overlay.deleteAccount(at)
-  else await overlay.putAccount(at, account)
-}
-
-/** Miner and uncle rewards (Yellow Paper, 11.3; EIP-649, EIP-1234). */
-async function payRewards(overlay: Overlay, { header, uncles }: Block, rules: Rules): Promise<void> {
-  const ether = 1_000_000_000_000_000_000n
-  const reward = (rules.has('constantinople') ? 2n : rules.has('byzantium') ? 3n : 5n) * ether
-  for (const uncle of uncles) {
-    await credit(overlay, uncle.miner, (reward * BigInt(8 - (header.number - uncle.number))) / 8n, false)
-  }
-  await credit(overlay, header.miner, reward + (reward / 32n) * BigInt(uncles.length), false)
-}
-
-/** EIP-779: the balances of the DAO and its children go to the refund contract. */
-async function moveDaoBalances(overlay: Overlay): Promise<void> {
-  const addressOf = (hex: string) => new Address(new Uint8Array(Buffer.from(hex, 'hex')))
-  const refund = addressOf(DAO_REFUND_CONTRACT)
-  const refundAccount = (await overlay.getAccount(refund)) ?? new Account()
-  for (const hex of DAO_ACCOUNTS) {
-    const address = addressOf(hex)
-    const account = (await overlay.getAccount(address)) ?? new Account()
-    refundAccount.balance += account.balance
-    account.balance = 0n
-    await overlay.putAccount(address, account)
-  }
-  await overlay.putAccount(refund, refundAccount)
+/** The hash of a block that is asked for. @throws Error when it is not held. */
+export function requireHash(blockHashes: BlockHashes, number: number): Uint8Array {
+  const hash = blockHashes(number)
+  if (!hash) throw new Error(`block ${number} is not held, and BLOCKHASH asks for it`)
+  return hash
 }

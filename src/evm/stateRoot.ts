@@ -2,10 +2,10 @@ import { EMPTY_BYTES, keyOfBytes } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
 import { formatData, parseHex } from '../lib/hex.js'
 import type { StateTrieHead, StateTrieTable } from '../store/stateTrieTable.js'
-import type { TouchedAccount } from './overlay.js'
 import { createPageCache } from './pageCache.js'
 import type { BaseAccount } from './stateBacking.js'
 import { createStateTries, type StateTries, toTrieUpdate } from './stateTries.js'
+import type { TouchedAccount } from './touched.js'
 import type { TrieSlot } from './trieSlots.js'
 
 /** The root of the newest state (Yellow Paper, 4.1), kept up with blocks. Its tries lie in the database, in pages of which

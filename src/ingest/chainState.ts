@@ -4,7 +4,8 @@ import type { ChainSpec } from '../chain/eth/forks.js'
 import type { Genesis } from '../chain/eth/genesis.js'
 import { hashHeader } from '../chain/eth/header.js'
 import type { Block } from '../chain/eth/types.js'
-import { createExecutor, type Executor } from '../evm/execute.js'
+import { type Executor, loadExecutor } from '../evm/execute.js'
+import type { EvmKind } from '../evm/kinds.js'
 import { isStateTrieCurrent, rebuildStateTrie } from '../evm/rebuildStateTrie.js'
 import { createStateRoot } from '../evm/stateRoot.js'
 import { UsageError } from '../lib/errors.js'
@@ -47,6 +48,8 @@ export interface OpenChainOptions {
   startProgress?: (label: string, unit: string, total: number) => Progress
   signal?: AbortSignal
   checkpoints?: Checkpoints
+  /** What executes blocks; our own interpreter when absent. */
+  evm?: EvmKind
 }
 
 const STATE_CACHE_BYTES = 256 * 2 ** 20
@@ -80,14 +83,14 @@ export async function openWritableChain(
   const reader = createChainReader(db)
   const indexer = createChainIndexer(db)
   if (stateMode === 'execute') await catchUpStateTrie(db, reader, options)
-  const { stateCacheBytes = STATE_CACHE_BYTES } = options
-  const openExecutor = () => {
+  const { stateCacheBytes = STATE_CACHE_BYTES, evm = 'cairn' } = options
+  const openExecutor = async () => {
     const root = createStateRoot(createStateTrieTable(db), stateCacheBytes / 2)
     const blockHashes = (number: number) => reader.blockHash(number)
-    const parts = { reader: createStateReader(db), root, blockHashes, cacheBytes: stateCacheBytes / 2 }
-    return { root, executor: createExecutor(spec, parts) }
+    const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes: stateCacheBytes / 2 }
+    return { root, executor: await loadExecutor(evm, parts) }
   }
-  const { root, executor } = stateMode === 'execute' ? openExecutor() : {}
+  const { root, executor } = stateMode === 'execute' ? await openExecutor() : {}
   const hooks = { beforeCommit: () => root?.save(), afterRollback: () => executor?.reset() }
   const writer = createChainWriter(db, hooks)
   if (!held) {
@@ -102,7 +105,7 @@ export async function openWritableChain(
   }
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
   const genesisBlock = async () => {
-    const scratch = openExecutor().executor
+    const { executor: scratch } = await openExecutor()
     const block = await layGenesis(genesisOfSource(source), scratch)
     scratch.discard()
     return block

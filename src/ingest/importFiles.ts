@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import type { L2NetworkName } from '../chain/starknet/networks.js'
 import type { L2VerifyFunction } from '../chain/starknet/verify.js'
+import type { EvmKind } from '../evm/kinds.js'
 import { messageOf, UsageError } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
 import { createProgress, noProgress, type Progress } from '../lib/progress.js'
@@ -31,6 +32,8 @@ export interface ImportOptions {
   /** Recomputes layer-2 block hashes; undefined: they are not checked. */
   l2Verify?: L2VerifyFunction
   l2Network?: L2NetworkName
+  /** What executes blocks; our own interpreter when absent. */
+  evm?: EvmKind
   /** Undefined: the writer makes its checkpoints itself. */
   checkpoints?: Checkpoints
   /** Memory for the newest state and its trie; undefined: 256 MiB. */
@@ -84,10 +87,10 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
 }
 
 function openChain(db: Database, options: ImportOptions): Promise<WritableChain> {
-  const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes } = options
+  const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes, evm } = options
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
-  return openWritableChain(db, chain, stateMode, { startProgress, signal, checkpoints, stateCacheBytes })
+  return openWritableChain(db, chain, stateMode, { startProgress, signal, checkpoints, stateCacheBytes, evm })
 }
 
 async function importChainFile(

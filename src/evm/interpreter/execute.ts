@@ -1,4 +1,18 @@
+import { add, isLess, isLessSigned, sub } from './addition.js'
+import {
+  and,
+  byteAt,
+  countLeadingZeros,
+  not,
+  or,
+  shiftLeft,
+  shiftRight,
+  shiftRightSigned,
+  signExtend,
+  xor,
+} from './bits.js'
 import { jumpTargets } from './code.js'
+import { copyCallData, copyCode, copyExternalCode, copyMemory, copyReturnData } from './copies.js'
 import {
   BASE_FEE,
   BLOB_BASE_FEE,
@@ -19,11 +33,6 @@ import {
   balanceOf,
   blobHash,
   blockHash,
-  copyCallData,
-  copyCode,
-  copyExternalCode,
-  copyMemory,
-  copyReturnData,
   destruct,
   exponent,
   externalCodeHash,
@@ -39,32 +48,18 @@ import {
 } from './operations.js'
 import { MAX_STACK } from './rules.js'
 import {
-  add,
-  and,
-  byteAt,
   copyWord,
-  countLeadingZeros,
-  isLess,
-  isLessSigned,
   isZeroWord,
   LIMBS,
   loadWord,
-  not,
-  or,
   sameWords,
   setBigInt,
   setBytes,
   setNumber,
   setSmall,
-  shiftLeft,
-  shiftRight,
-  shiftRightSigned,
-  signExtend,
   storeWord,
-  sub,
   swapWords,
   toIndex,
-  xor,
 } from './words.js'
 
 // Gas between two looks at the clock: some tens of microseconds of cheap instructions, and in the oldest forks, where an
@@ -73,9 +68,11 @@ const CHECK_GAS = 20_000
 
 /** Runs the frame's instructions until it ends or comes to a call: SUCCEEDED, REVERTED, HALTED or LEFT.
  *
- *  One function for all instructions, since what changes with nearly each of them (gas, stack height, position) then stays
- *  in registers. What is most frequent is written out, since V8 does not inline all that is called. Cases are literals, which V8 makes a jump table of; V8 does not optimize functions of more than 60 KiB
- *  of bytecode, so that whatever is not short or frequent is in `operations`.
+ *  One function of one long switch for all instructions, since what changes with nearly each of them (gas, stack height,
+ *  position) then stays in registers: handlers in a table, by which this file could be cut, pass it through memory. Cases are
+ *  literals, which V8 makes a jump table of. What is most frequent is written out, since V8 does not inline all that is
+ *  called; whatever is neither short nor frequent is in `operations`, since V8 does not optimize functions of more than
+ *  60 KiB of bytecode.
  *  @throws DeadlineExceeded. */
 export function execute(machine: Machine, frame: Frame): number {
   const { rules, state, stack } = machine

@@ -1,8 +1,8 @@
+import { negate } from './addition.js'
 import {
   copyWord,
   isZeroWord,
   LIMBS,
-  negate,
   setNumber,
   setSmall,
   toNumber,

@@ -2,9 +2,8 @@
  *  left after the part that is always the same; most give back what is left then, which is negative when it was not
  *  enough. Operands lie at sp - 8, sp - 16 and so on; results are put where the last operand was. */
 import { keccak256 } from '../../lib/crypto.js'
-import { RETURN_DATA_OUT_OF_BOUNDS } from './failures.js'
 import type { Frame } from './frame.js'
-import { type Machine, payMemory, precompileAt } from './machine.js'
+import { countWork, type Machine, payMemory, precompileAt } from './machine.js'
 import { exponentiate } from './multiply.js'
 import type { Account } from './state.js'
 import { storageGas, storageRefund } from './storageGas.js'
@@ -25,14 +24,21 @@ const COLD_ACCOUNT_GAS = 2600
 const COLD_SLOT_GAS = 2100
 const WARM_GAS = 100
 
-const COPY_WORD_GAS = 3
+// A read of a stored account or slot takes as long as work on so many bytes.
+const READ_WORK = 512
+
 const HASH_WORD_GAS = 6
 const LOG_BYTE_GAS = 8
 
 /** Gas for touching an account: 0 before Berlin, where the instruction's own price has it. Marks it warm. */
 export function accessGas(machine: Machine, account: Account): number {
-  if (!machine.rules.warmth) return 0
-  return isCold(machine, account) ? COLD_ACCOUNT_GAS : WARM_GAS
+  if (!machine.rules.warmth) {
+    countWork(machine, READ_WORK)
+    return 0
+  }
+  if (!isCold(machine, account)) return WARM_GAS
+  countWork(machine, READ_WORK)
+  return COLD_ACCOUNT_GAS
 }
 
 /** Whether it is accessed for the first time, which warms it. Precompiles are always warm. */
@@ -45,7 +51,8 @@ export function rangeEnd(offset: number, length: number): number {
   return length === 0 ? 0 : offset + length
 }
 
-const wordsOf = (length: number) => Math.ceil(length / 32)
+/** Words that so many bytes take. */
+export const wordsOf = (length: number) => Math.ceil(length / 32)
 
 export function exponent({ stack, rules }: Machine, gas: number, sp: number): number {
   const left = gas - rules.expByteGas * usedBytes(stack, sp - 16)
@@ -59,6 +66,7 @@ export function hashMemory(machine: Machine, frame: Frame, gas: number, sp: numb
   const length = toIndex(stack, sp - 16)
   const left = payMemory(machine, frame, gas - HASH_WORD_GAS * wordsOf(length), rangeEnd(offset, length))
   if (left < 0) return left
+  countWork(machine, length)
   const from = frame.memoryBase + offset
   const hash = keccak256(length === 0 ? machine.memory.subarray(0, 0) : machine.memory.subarray(from, from + length))
   setBytes(stack, sp - 16, hash, 0, 32)
@@ -92,47 +100,6 @@ export function loadCallData({ stack, memory, view }: Machine, frame: Frame, sp:
   setBytes(stack, sp - 8, word, 0, 32)
 }
 
-/** Copies bytes of `source` between `from` and `end` to the frame's memory, with zeros where the source has ended. */
-function copyToMemory(
-  machine: Machine,
-  to: number,
-  length: number,
-  source: Uint8Array,
-  from: number,
-  end: number,
-): void {
-  const { memory } = machine
-  const there = Math.min(Math.max(end - from, 0), length)
-  if (there > 0) {
-    if (source === memory) memory.copyWithin(to, from, from + there)
-    else memory.set(source.subarray(from, from + there), to)
-  }
-  if (there < length) memory.fill(0, to + there, to + length)
-}
-
-export function copyCallData(machine: Machine, frame: Frame, gas: number, sp: number): number {
-  const { stack } = machine
-  const to = toIndex(stack, sp - 8)
-  const from = toIndex(stack, sp - 16)
-  const length = toIndex(stack, sp - 24)
-  const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), rangeEnd(to, length))
-  if (left < 0 || length === 0) return left
-  const { inputOffset, inputLength, memoryBase } = frame
-  copyToMemory(machine, memoryBase + to, length, machine.memory, inputOffset + from, inputOffset + inputLength)
-  return left
-}
-
-export function copyCode(machine: Machine, frame: Frame, gas: number, sp: number): number {
-  const { stack } = machine
-  const to = toIndex(stack, sp - 8)
-  const from = toIndex(stack, sp - 16)
-  const length = toIndex(stack, sp - 24)
-  const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), rangeEnd(to, length))
-  if (left < 0 || length === 0) return left
-  copyToMemory(machine, frame.memoryBase + to, length, frame.code.padded, from, frame.code.length)
-  return left
-}
-
 export function externalCodeSize(machine: Machine, gas: number, sp: number): number {
   const account = machine.state.accountOfWord(machine.stack, sp - 8)
   const left = gas - accessGas(machine, account)
@@ -146,48 +113,6 @@ export function externalCodeHash(machine: Machine, gas: number, sp: number): num
   const left = gas - accessGas(machine, account)
   if (state.isEmpty(account)) setSmall(stack, sp - 8, 0)
   else setBytes(stack, sp - 8, account.codeHash, 0, 32)
-  return left
-}
-
-export function copyExternalCode(machine: Machine, frame: Frame, gas: number, sp: number): number {
-  const { stack, state } = machine
-  const account = state.accountOfWord(stack, sp - 8)
-  const to = toIndex(stack, sp - 16)
-  const from = toIndex(stack, sp - 24)
-  const length = toIndex(stack, sp - 32)
-  const price = accessGas(machine, account) + COPY_WORD_GAS * wordsOf(length)
-  const left = payMemory(machine, frame, gas - price, rangeEnd(to, length))
-  if (left < 0 || length === 0) return left
-  const code = state.code(account)
-  copyToMemory(machine, frame.memoryBase + to, length, code.padded, from, code.length)
-  return left
-}
-
-export function copyReturnData(machine: Machine, frame: Frame, gas: number, sp: number): number {
-  const { stack } = machine
-  const to = toIndex(stack, sp - 8)
-  const from = toIndex(stack, sp - 16)
-  const length = toIndex(stack, sp - 24)
-  if (from + length > frame.returnLength) {
-    frame.failure = RETURN_DATA_OUT_OF_BOUNDS // EIP-211
-    return -1
-  }
-  const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), rangeEnd(to, length))
-  if (left < 0 || length === 0) return left
-  copyToMemory(machine, frame.memoryBase + to, length, frame.returnData, from, frame.returnLength)
-  return left
-}
-
-export function copyMemory(machine: Machine, frame: Frame, gas: number, sp: number): number {
-  const { stack } = machine
-  const to = toIndex(stack, sp - 8)
-  const from = toIndex(stack, sp - 16)
-  const length = toIndex(stack, sp - 24)
-  const end = rangeEnd(Math.max(to, from), length)
-  const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), end)
-  if (left < 0 || length === 0) return left
-  const { memoryBase } = frame
-  machine.memory.copyWithin(memoryBase + to, memoryBase + from, memoryBase + from + length)
   return left
 }
 
@@ -217,7 +142,11 @@ export function loadStorage(machine: Machine, frame: Frame, gas: number, sp: num
   const { state, stack, rules } = machine
   const slot = state.slot(frame.account, stack, sp - 8)
   let left = gas
-  if (rules.warmth) left -= state.warmSlot(slot) ? COLD_SLOT_GAS : WARM_GAS
+  if (!rules.warmth) countWork(machine, READ_WORK)
+  else if (state.warmSlot(slot)) {
+    left -= COLD_SLOT_GAS
+    countWork(machine, READ_WORK)
+  } else left -= WARM_GAS
   state.readSlot(slot, stack, sp - 8)
   return left
 }
@@ -243,6 +172,7 @@ export function log(machine: Machine, frame: Frame, gas: number, sp: number, top
   const length = toIndex(stack, sp - 16)
   const left = payMemory(machine, frame, gas - LOG_BYTE_GAS * length, rangeEnd(offset, length))
   if (left < 0) return left
+  countWork(machine, length)
   const topics: Uint8Array[] = []
   for (let i = 0; i < topicCount; i++) topics.push(wordToBytes(stack, sp - 24 - 8 * i))
   const from = frame.memoryBase + offset

@@ -1,4 +1,5 @@
 import { trimLeft } from '../../lib/bytes.js'
+import { CURRENT_IS_ORIGINAL, CURRENT_ZERO, NEW_IS_CURRENT, NEW_IS_ORIGINAL, NEW_ZERO, ORIGINAL_ZERO } from './state.js'
 import { LIMBS, type Words, wordToBytes } from './words.js'
 import { WordTable } from './wordTable.js'
 
@@ -36,6 +37,37 @@ export class SlotTable {
     if ((marks & 1) === 0) this.changed.push(id)
     if ((marks & 2) === 0) this.touched.push(id)
     this.marks[id] = 3
+  }
+
+  /** How the word would change the slot, for its price: see `SlotChange`. */
+  change(slot: number, s: Words, a: number): number {
+    const { current, original } = this
+    const at = slot * LIMBS
+    let o = 0
+    let c = 0
+    let n = 0
+    let nc = 0
+    let co = 0
+    let no = 0
+    for (let i = 0; i < LIMBS; i++) {
+      const before = original[at + i]
+      const now = current[at + i]
+      const next = s[a + i]
+      o |= before
+      c |= now
+      n |= next
+      nc |= next ^ now
+      co |= now ^ before
+      no |= next ^ before
+    }
+    return (
+      (o === 0 ? ORIGINAL_ZERO : 0) |
+      (c === 0 ? CURRENT_ZERO : 0) |
+      (n === 0 ? NEW_ZERO : 0) |
+      (nc === 0 ? NEW_IS_CURRENT : 0) |
+      (co === 0 ? CURRENT_IS_ORIGINAL : 0) |
+      (no === 0 ? NEW_IS_ORIGINAL : 0)
+    )
   }
 
   /** Slots that were written since the last call, by the ids of their accounts. */

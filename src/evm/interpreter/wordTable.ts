@@ -52,11 +52,14 @@ export class WordTable {
     return this.spaces[id]
   }
 
-  /** Forgets all ids; memory beyond 2^16 of them is given back. */
+  /** Forgets all ids. Memory is given back beyond 2^16 of them, and when few of many were in use: it would have to be
+   *  emptied again and again. */
   clear(): void {
     if (this.count === 0) return
+    const capacity = this.spaces.length
+    const fits = capacity <= 1024 || (capacity <= 0x1_0000 && this.count * 8 >= capacity)
     this.count = 0
-    if (this.spaces.length <= 0x1_0000) {
+    if (fits) {
       this.buckets.fill(0)
       return
     }

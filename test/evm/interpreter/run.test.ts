@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Fork } from '../../../src/chain/eth/forks.js'
 import { createEnvironment } from '../../../src/evm/interpreter/environment.js'
 import { createForkTables } from '../../../src/evm/interpreter/forks.js'
-import type { NewAccount } from '../../../src/evm/interpreter/journal.js'
+import type { NewAccount } from '../../../src/evm/interpreter/journalAccount.js'
 import { Machine } from '../../../src/evm/interpreter/machine.js'
 import { createContract, runMessage } from '../../../src/evm/interpreter/run.js'
 import { DeadlineExceeded, deadlineAfter, noDeadline } from '../../../src/lib/deadline.js'
@@ -116,6 +116,34 @@ test('stops an endless loop at its deadline', () => {
     const began = performance.now()
     assert.throws(() => call(2n ** 53n), DeadlineExceeded)
     assert.ok(performance.now() - began < 500, 'took far longer than the deadline')
+  }
+})
+
+test('stops at its deadline without a jump', () => {
+  for (const step of [
+    '62100000 5f 20 50', // hashes of a megabyte
+    '62100000 5f 5f 5e', // copies of a megabyte
+    '5f 5f 62100000 5f 5f 6002 5a f1 50', // a precompile over a megabyte
+  ]) {
+    const { call } = setUp(code(step.repeat(10_000)), 'osaka', deadlineAfter(20))
+    const began = performance.now()
+    assert.throws(() => call(2n ** 53n), DeadlineExceeded)
+    assert.ok(performance.now() - began < 500, 'took far longer than the deadline')
+  }
+})
+
+test('stops within reads of slots without a jump', () => {
+  // PUSH3 n SLOAD POP, for as many slots as the old forks sell for little.
+  const reads = Buffer.alloc(6 * 400_000)
+  for (let n = 0; n < 400_000; n++) {
+    reads.writeUInt32BE(0x6200_0000 | n, 6 * n)
+    reads.writeUInt16BE(0x5450, 6 * n + 4)
+  }
+  for (const fork of ['homestead', 'osaka'] as const) {
+    const { call } = setUp(new Uint8Array(reads), fork, deadlineAfter(5))
+    const began = performance.now()
+    assert.throws(() => call(2n ** 53n), DeadlineExceeded)
+    assert.ok(performance.now() - began < 300, 'took far longer than the deadline')
   }
 })
 

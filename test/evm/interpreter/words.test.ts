@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import * as addition from '../../../src/evm/interpreter/addition.js'
+import * as bits from '../../../src/evm/interpreter/bits.js'
 import {
   addModulo,
   divide,
@@ -10,10 +12,11 @@ import {
   multiply,
   multiplyModulo,
 } from '../../../src/evm/interpreter/multiply.js'
-import * as words from '../../../src/evm/interpreter/words.js'
+import * as plainWords from '../../../src/evm/interpreter/words.js'
 import { seededRandom } from '../../support/random.js'
 
 const MODULUS = 2n ** 256n
+const words = { ...plainWords, ...addition, ...bits }
 const { wordToBigInt, setBigInt } = words
 
 /** The integer that a word is in two's complement. */
