@@ -1,4 +1,4 @@
-import { createByteLru } from '../lib/byteLru.js'
+import { createGenerationCache } from '../lib/generationCache.js'
 import type { StateTrieTable } from '../store/stateTrieTable.js'
 import type { TriePages } from './stateTrie.js'
 
@@ -23,9 +23,10 @@ const PAGE_OVERHEAD = 250
 /** Pages of the table. At most `maxBytes` of pages are kept that the database has too, and about half as many that it has
  *  not at each `settle` in a transaction. */
 export function createPageCache(table: StateTrieTable, maxBytes: number): PageCache {
-  const newClean = () =>
-    createByteLru<Uint8Array, number>({ maxBytes: maxBytes / 2, sizeOf: (_, page) => page.length + PAGE_OVERHEAD })
-  let clean = newClean()
+  const clean = createGenerationCache<number, Uint8Array>({
+    maxBytes: maxBytes / 2,
+    sizeOf: (_, page) => page.length + PAGE_OVERHEAD,
+  })
   /** Differing from the database; null: freed. */
   let dirty = new Map<number, Uint8Array | null>()
   let dirtyBytes = 0
@@ -80,7 +81,7 @@ export function createPageCache(table: StateTrieTable, maxBytes: number): PageCa
     },
     save,
     reset: (nextPage) => {
-      clean = newClean()
+      clean.clear()
       dirty = new Map()
       dirtyBytes = 0
       before = new Map()

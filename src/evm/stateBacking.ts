@@ -1,6 +1,7 @@
 import { createByteLru } from '../lib/byteLru.js'
 import { EMPTY_BYTES, keyOfBytes, trimLeft } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
+import { createGenerationCache } from '../lib/generationCache.js'
 import type { StateChanges } from '../store/chainWriter.js'
 import { LATEST, type StateReader } from '../store/stateReader.js'
 
@@ -92,7 +93,9 @@ const ENTRY_BYTES = 500
 const SLOT_BYTES = 300
 
 function createCachedState(reader: StateReader, blockNumber: number, codes: CodeCache, maxBytes: number): NewestState {
-  const { accounts, slots, forget } = createTwoGenerations(maxBytes)
+  const bound = { maxBytes: maxBytes / 2 }
+  const accounts = createGenerationCache<string, Entry>({ ...bound, sizeOf: () => ENTRY_BYTES })
+  const slots = createGenerationCache<string, Uint8Array>({ ...bound, sizeOf: () => SLOT_BYTES })
   let handles = 0
   const newPrefix = () => {
     handles = (handles + 1) >>> 0
@@ -157,56 +160,11 @@ function createCachedState(reader: StateReader, blockNumber: number, codes: Code
         if (entry !== undefined) slots.set(entry.prefix + keyOfBytes(slot), trimLeft(value))
       }
     },
-    forget,
+    forget: () => {
+      accounts.clear()
+      slots.clear()
+    },
   }
-}
-
-interface Cache<V> {
-  get(key: string): V | undefined
-  set(key: string, value: V): void
-}
-
-/** Two caches within one bound. When they have taken half of it, what was used since the last time such is kept, and the
- *  rest goes: cheaper than an order of use. */
-function createTwoGenerations(maxBytes: number): { accounts: Cache<Entry>; slots: Cache<Uint8Array>; forget(): void } {
-  let bytes = 0
-  const generations: { turn(): void }[] = []
-  const createCache = <V>(entryBytes: number): Cache<V> & { turn(): void } => {
-    let young = new Map<string, V>()
-    let old = new Map<string, V>()
-    const set = (key: string, value: V) => {
-      if (!young.has(key)) bytes += entryBytes
-      young.set(key, value)
-      if (bytes > maxBytes / 2) for (const each of generations) each.turn()
-    }
-    const cache = {
-      get: (key: string) => {
-        let value = young.get(key)
-        if (value === undefined) {
-          value = old.get(key)
-          if (value !== undefined) set(key, value)
-        }
-        return value
-      },
-      set,
-      turn: () => {
-        old = young
-        young = new Map()
-        bytes = 0
-      },
-    }
-    generations.push(cache)
-    return cache
-  }
-  const accounts = createCache<Entry>(ENTRY_BYTES)
-  const slots = createCache<Uint8Array>(SLOT_BYTES)
-  const forget = () => {
-    for (const each of generations) {
-      each.turn()
-      each.turn()
-    }
-  }
-  return { accounts, slots, forget }
 }
 
 /** Code of the database by id and hash, kept in memory up to a bound. */

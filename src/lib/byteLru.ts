@@ -13,8 +13,6 @@ export interface ByteLru<V, K = string> {
   /** Holds the value instead of an older one of the key, and drops others until all fit. A value that is larger than the
    *  bound by itself is not held, nor is the older one then. */
   set(key: K, value: V): void
-  /** Drops the value of the key, where one is held. */
-  delete(key: K): void
   /** Entries that are held. */
   size(): number
   /** Bytes of the entries that are held: at most the bound. */
@@ -46,7 +44,6 @@ export function createByteLru<V, K = string>({ maxBytes, sizeOf }: ByteLruOption
       total += bytes
       while (total > maxBytes) drop(entries.keys().next().value!)
     },
-    delete: drop,
     size: () => entries.size,
     bytes: () => total,
   }

@@ -10,15 +10,8 @@ import type { Block, Header, Log, Receipt, Transaction } from '../../chain/eth/t
 import { messageOf } from '../../lib/errors.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from '../daoFork.js'
 import { InvalidTransaction } from '../errors.js'
-import {
-  type BlockEngine,
-  createExecutorOver,
-  type ExecutedBlock,
-  type Executor,
-  type ExecutorParts,
-  type Roots,
-} from '../executor.js'
-import { createCodeCache, createNewestState } from '../stateBacking.js'
+import type { ExecutedBlock, Executor, ExecutorParts } from '../execute.js'
+import { createExecutorState } from '../executorState.js'
 import { checkTransaction } from './checkTransaction.js'
 import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
@@ -26,22 +19,23 @@ import { createPackageTransaction } from './packageTransaction.js'
 import { callBeforeTransactions, collectRequests } from './system.js'
 
 /** An executor of @ethereumjs/vm over the newest state. */
-export function createReferenceExecutor({ spec, reader, root, blockHashes, cacheBytes }: ExecutorParts): Executor {
-  const codes = createCodeCache(reader, cacheBytes / 4)
-  const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 3) / 4 })
-  const overlay: Overlay = createOverlay(backing, () => root.update(overlay.takeTouched()))
+export function createReferenceExecutor({ spec, blockHashes, ...parts }: ExecutorParts): Executor {
+  const state = createExecutorState(parts)
+  const overlay = createOverlay(state.backing, (changed) => state.rootOf(changed)!)
   const machineFor = createMachines(spec, overlay, blockHashes)
-  const engine: BlockEngine = {
-    putGenesis: (genesis) => putGenesis(overlay, genesis),
-    run: async (block, rules, roots) => {
-      const machine = await machineFor(rules)
-      return executeBlock({ spec, rules, machine, overlay, block, roots })
+  const own = {
+    layGenesis: async (genesis: Genesis) => {
+      state.begin(true)
+      await putGenesis(overlay, genesis)
+      return state.rootOf(overlay)!
     },
-    takeTouched: () => overlay.takeTouched(),
-    takeChanges: () => overlay.takeChanges(),
-    forget: () => overlay.forget(),
+    execute: async (block: Block, rules: Rules, hashState = true) => {
+      state.begin(hashState || !rules.has('byzantium'))
+      const machine = await machineFor(rules)
+      return executeBlock({ spec, rules, machine, overlay, block, rootOf: state.rootOf })
+    },
   }
-  return createExecutorOver(engine, backing, root)
+  return Object.assign(state.betweenBlocks(overlay), own)
 }
 
 async function putGenesis(overlay: Overlay, { accounts }: Genesis): Promise<void> {
@@ -59,7 +53,7 @@ interface Job {
   machine: Machine
   overlay: Overlay
   block: Block
-  roots: Roots
+  rootOf(overlay: Overlay): Uint8Array | undefined
 }
 
 /** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685). */
@@ -88,7 +82,7 @@ async function executeBlock(job: Job): Promise<ExecutedBlock> {
     const logs = receipts.flatMap((receipt) => receipt.logs)
     requestsHash = await collectRequests(site, logs, spec.depositContract)
   }
-  return { receipts, gasUsed, stateRoot: job.roots.atEnd(), requestsHash }
+  return { receipts, gasUsed, stateRoot: job.rootOf(overlay), requestsHash }
 }
 
 interface TransactionJob {
