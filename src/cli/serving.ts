@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { logCrypto } from '../lib/crypto.js'
 import { formatData } from '../lib/hex.js'
 import { createLogger, type LogLevel } from '../lib/logger.js'
 import type { RpcContext, RpcLimits } from '../rpc/context.js'
@@ -54,6 +55,7 @@ export interface Serving {
  *  @throws DatabaseMissing, and an error with `code` when the port cannot be had. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   const log = createLogger(options.logLevel)
+  logCrypto(log)
   const { context, db, close: closeContext } = openContext({ datadir: options.datadir, limits: options.limits, log })
   const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
   const keys = createApiKeyReader(db)
