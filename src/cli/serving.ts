@@ -55,7 +55,6 @@ export interface Serving {
  *  @throws DatabaseMissing, and an error with `code` when the port cannot be had. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   const log = createLogger(options.logLevel)
-  logCrypto(log)
   const { context, db, close: closeContext } = openContext({ datadir: options.datadir, limits: options.limits, log })
   const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
   const keys = createApiKeyReader(db)
@@ -77,6 +76,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     closeContext()
     throw error
   }
+  logCrypto(log)
   // After the port, which has to be there before the process is kept busy by starting threads.
   const started = createReaderPool({ ...options, log })
   pool = started

@@ -15,15 +15,12 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
   }
   const { importFiles, readGenesisFile } = await import('../../ingest/importFiles.js')
   const { createL2Verifier } = await import('../../workers/l2Verifier.js')
-  const { logCrypto } = await import('../../lib/crypto.js')
   const { createCheckpointer } = await import('../../workers/checkpointer.js')
   const stop = new AbortController()
   const onSignal = () => stop.abort()
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
   const verifier = createL2Verifier()
   const checkpointer = createCheckpointer(config.datadir)
-  const log = createLogger(config.logLevel)
-  logCrypto(log)
   try {
     const summary = await importFiles({
       datadir: config.datadir,
@@ -34,7 +31,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
       checkpoints: checkpointer,
-      log,
+      log: createLogger(config.logLevel),
       showProgress: true,
       signal: stop.signal,
     })
