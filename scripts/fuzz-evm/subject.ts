@@ -7,8 +7,8 @@ import { rulesOf } from '../../test/support/forks.js'
 import { createTestJournal } from '../../test/support/memoryState.js'
 import { blockHashOf, type Result, type Run, type World } from './world.js'
 
-/** Runs a world on our interpreter. */
-export function runOurs(world: World, tables: (rules: Rules) => ForkTables): Run {
+/** Runs a world on our interpreter. `programs` are those that it came to. */
+export function runOurs(world: World, tables: (rules: Rules) => ForkTables): Run & { programs: number } {
   const { header } = world
   const rules = rulesOf(world.fork)
   const { state, journal } = createTestJournal(world.accounts)
@@ -16,9 +16,12 @@ export function runOurs(world: World, tables: (rules: Rules) => ForkTables): Run
   const machine = new Machine({ ...tables(rules), environment, state: journal, deadline: deadlineAfter(60_000) })
   const site = { machine, journal, rules, header, chainId: 1n, environment }
   const results: Result[] = []
+  const begun = state.codeReads()
+  let programs = 0
   for (const transaction of world.transactions) {
     try {
       const { succeeded, gasUsed, output, logs, contractAddress } = applyTransaction(site, transaction, 0n)
+      if (transaction.to === undefined) programs++
       // An address where a creation failed is named in receipts too, but the package names it only sometimes.
       results.push({
         refused: false,
@@ -33,6 +36,7 @@ export function runOurs(world: World, tables: (rules: Rules) => ForkTables): Run
       results.push({ refused: true })
     }
   }
+  programs += state.codeReads() - begun
   state.apply(journal.takeChanges())
-  return { results, root: state.root(), dump: state.dump() }
+  return { programs, results, root: state.root(), dump: state.dump() }
 }

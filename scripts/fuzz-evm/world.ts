@@ -30,6 +30,14 @@ export interface Run {
   dump: string
 }
 
+/** What was compared. */
+export interface Counts {
+  worlds: number
+  transactions: number
+  /** Codes of contracts that transactions came to, once for each world, and init codes of transactions. */
+  programs: number
+}
+
 /** Hash of a block for BLOCKHASH: any, but the same for both interpreters. */
 export function blockHashOf(number: number): Uint8Array {
   return new Uint8Array(32).fill(number & 0xff)

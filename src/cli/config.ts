@@ -1,5 +1,6 @@
 import type { Network } from '../chain/eth/genesis.js'
 import { L2_NETWORK_NAMES } from '../chain/starknet/networks.js'
+import { EVM_KINDS, type EvmKind } from '../evm/kinds.js'
 import type { FileKind } from '../ingest/importFiles.js'
 import { UsageError } from '../lib/errors.js'
 import { LOG_LEVELS, type LogLevel } from '../lib/logger.js'
@@ -52,6 +53,16 @@ export const OPTIONS = {
     'Whether to execute blocks and keep state, or to take the receipts of the file.',
     'as the database was begun; execute for a new one',
   ),
+  evm: {
+    flag: 'evm',
+    placeholder: EVM_KINDS.join('|'),
+    default: 'cairn' as EvmKind,
+    doc:
+      "What executes blocks and calls: Cairn's own interpreter, or that of @ethereumjs, which is many times slower and " +
+      'there to compare with.',
+    commands: ['import', 'serve'],
+    parse: oneOf('evm', EVM_KINDS),
+  },
   kind: choice(
     'kind',
     FILE_KINDS,

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import type { EvmKind } from '../evm/kinds.js'
 import { logCrypto } from '../lib/crypto.js'
 import { formatData } from '../lib/hex.js'
 import { createLogger, type LogLevel } from '../lib/logger.js'
@@ -34,6 +35,8 @@ export interface ServingOptions {
   readonly rateLimitRps: number
   readonly scanThreads: number
   readonly evmThreads: number
+  /** What runs calls. */
+  readonly evm: EvmKind
   readonly limits: RpcLimits
   readonly logLevel: LogLevel
   /** URL of the module that exports the method table `METHODS`. */

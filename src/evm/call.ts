@@ -1,274 +1,124 @@
-import { Address, eoaCode7702RecoverAuthority } from '@ethereumjs/util'
-import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
-import type { ChainSpec, Rules } from '../chain/eth/forks.js'
-import type { Authorization, Header } from '../chain/eth/types.js'
-import { bigIntToBytes, concatBytes, EMPTY_BYTES } from '../lib/bytes.js'
-import { formatData } from '../lib/hex.js'
+import type { Rules } from '../chain/eth/forks.js'
+import { EMPTY_BYTES, equalBytes } from '../lib/bytes.js'
+import { type Deadline, noDeadline } from '../lib/deadline.js'
 import type { ChainReader } from '../store/chainReader.js'
 import type { StateReader } from '../store/stateReader.js'
-import { CallFailed, CallReverted, StateUnavailable } from './errors.js'
-import { intrinsicGas } from './intrinsicGas.js'
-import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
-import { createOverlay, type Overlay } from './overlay.js'
+import { requireCallTerms, ZERO_ADDRESS } from './callChecks.js'
+import type { CallOutcome, CallSite } from './callSite.js'
+import { CallFailed, StateUnavailable } from './errors.js'
+import { requireHash } from './execute.js'
+import { createCodeObjects } from './interpreter/code.js'
+import { type Environment, withTransaction } from './interpreter/environment.js'
+import { INIT_CODE_TOO_LARGE } from './interpreter/failures.js'
+import { createForkTables } from './interpreter/forks.js'
+import { Journal } from './interpreter/journal.js'
+import { Machine } from './interpreter/machine.js'
+import type { VerifyKzgProof } from './interpreter/precompiles.js'
 import type { CallRequest } from './service.js'
-import { createCodeCache, createStateBacking, type StateBacking } from './stateBacking.js'
+import { createCodeCache, createStateBacking } from './stateBacking.js'
+import { blockEnvironment, executeMessage, settleGas, type TransactionSite, warmUp } from './transaction.js'
 
-/** How a call ended. */
-export interface CallOutcome {
-  output: Uint8Array
-  /** The package's word for a failure; undefined for success. */
-  failure?: string
-  gasUsed: bigint
-  /** Gas that was given back at the end: what the call needs at its height is more by this. */
-  gasRefunded: bigint
+/** Call sites by block number. */
+export interface CallRunner {
+  /** The calls at that block, until the next one is asked for. To be asked for anew for each request, since another block
+   *  may have come to have the number. @throws StateUnavailable */
+  at(blockNumber: number): CallSite<CallOutcome>
 }
 
-/** Calls at one block. */
-export interface CallSite {
-  readonly header: Header
-  balance(address: Uint8Array): bigint
-  hasCode(address: Uint8Array): boolean
-  /** The gas limit for a call: what was asked, clamped to the percentage of the block's. */
-  clampGas(gas: bigint | undefined, gasCapPercent: number): bigint
-  /** Runs the call on a fresh overlay, which is dropped afterwards. @throws CallFailed when it cannot begin. */
-  run(request: CallRequest, gasLimit: bigint): Promise<CallOutcome>
-  /** The output of a success. @throws CallReverted, CallFailed. */
-  requireOutput(outcome: CallOutcome): Uint8Array
+// Code objects kept between calls: some thousand contracts.
+const CODE_BYTES = 32 * 1024 * 1024
+
+// What is kept of the state that calls at the same block have read: a few megabytes.
+const KEPT_ACCOUNTS = 4096
+const KEPT_SLOTS = 16_384
+
+/** A block that calls run on top of. */
+interface Place extends TransactionSite {
+  hash: Uint8Array
+  /** For calls without fee fields: BASEFEE is 0 there, as geth has it, so that contracts see consistent prices. */
+  freeEnvironment: Environment
 }
 
-const ZERO_ADDRESS = new Uint8Array(20)
+/** A runner with one machine and one journal. What calls read of a block's state stays in the journal until another block
+ *  is asked for or there is too much of it; what they change is undone. Calls must not overlap: a thread runs one at a time. */
+export function createCallRunner(chain: ChainReader, reader: StateReader, verifyKzgProof: VerifyKzgProof): CallRunner {
+  const tables = createForkTables(verifyKzgProof)
+  const codeHashes = createCodeCache(reader)
+  const codes = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
+  let place: Place | undefined
 
-/** Call sites by block number, over one EVM for each fork. Calls must not overlap: a thread runs one at a time. */
-export function createCallRunner(chain: ChainReader, reader: StateReader) {
-  const codes = createCodeCache(reader)
-  // The EVM is bound to one overlay for life; what lies below is exchanged with every call.
-  let current: StateBacking | undefined
-  const backing: StateBacking = {
-    account: (address) => current!.account(address),
-    storage: (address, slot) => current!.storage(address, slot),
-    code: (hash) => codes.byHash(hash),
-    hasStorage: (address) => current!.hasStorage(address),
-  }
-  const overlay = createOverlay(backing, () => {
-    throw new Error('a call asks for no state root')
-  })
-  let machines: ReturnType<typeof createMachines> | undefined
-
-  const at = (blockNumber: number): CallSite => {
-    const block = chain.blockByNumber(blockNumber)
-    if (!block || chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(blockNumber)
+  const moveTo = (number: number, hash: Uint8Array): Place => {
+    const block = chain.blockByNumber(number)
+    if (!block || chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(number)
     const { header } = block
-    const spec = chain.spec()
+    const { chainId } = chain.spec()
     const rules = chain.rulesOf(block)
-    const below = createStateBacking(reader, blockNumber, codes)
+    const blocks = { chainId, blockHash: (at: number) => requireHash(chain.blockHash, at) }
+    const environment = blockEnvironment(header, rules, blocks)
+    const freeEnvironment = blockEnvironment({ ...header, baseFeePerGas: 0n }, rules, blocks)
+    const backing = createStateBacking(reader, number, codeHashes)
+    const journal = place?.journal ?? new Journal(backing, codes)
+    journal.reset(backing)
+    const own = tables(rules)
+    const machine = place?.machine ?? new Machine({ ...own, environment, state: journal, deadline: noDeadline })
+    machine.rules = own.rules
+    machine.precompiles = own.precompiles
+    return { hash, machine, journal, rules, header, chainId, environment, freeEnvironment }
+  }
+
+  const at = (blockNumber: number): CallSite<CallOutcome> => {
+    const hash = chain.blockHash(blockNumber)
+    if (hash === undefined) throw new StateUnavailable(blockNumber)
+    if (place === undefined || place.header.number !== blockNumber || !equalBytes(place.hash, hash)) {
+      place = moveTo(blockNumber, hash)
+    }
+    const here = place
+    const { journal, header } = here
     return {
       header,
-      balance: (address) => below.account(address)?.account?.balance ?? 0n,
-      hasCode: (address) => (reader.account(address, blockNumber)?.account?.codeId ?? undefined) !== undefined,
-      clampGas: (gas, percent) => {
-        const cap = (header.gasLimit * BigInt(percent)) / 100n
-        return gas === undefined || gas > cap ? cap : gas
-      },
-      run: async (request, gasLimit) => {
-        machines ??= createMachines(spec, overlay, (number) => chain.blockHash(number))
-        const machine = await machines(rules)
-        current = below
+      balance: (address) => journal.account(address).balance,
+      hasCode: (address) => journal.code(journal.account(address)).length > 0,
+      run: (request, gasLimit, deadline) => {
         try {
-          return await runMessage({ machine, overlay, header, rules, spec }, request, gasLimit)
+          return runCall(here, request, { gasLimit, deadline })
+        } catch (error) {
+          // What was stopped in the middle may hold much memory, and half of what it was reading.
+          if (!(error instanceof CallFailed)) journal.forget()
+          here.machine.trim()
+          throw error
         } finally {
-          overlay.forget()
+          journal.rewind({ accounts: KEPT_ACCOUNTS, slots: KEPT_SLOTS })
         }
       },
-      requireOutput,
     }
   }
   return { at }
 }
 
-function requireOutput({ output, failure }: CallOutcome): Uint8Array {
-  if (failure === undefined) return output
-  if (failure === 'revert') throw new CallReverted(output)
-  throw new CallFailed(describeFailure(failure))
-}
-
-interface Job {
-  machine: Machine
-  overlay: Overlay
-  header: Header
-  rules: Rules
-  spec: ChainSpec
-}
-
-async function runMessage(job: Job, request: CallRequest, gasLimit: bigint): Promise<CallOutcome> {
-  const { machine, overlay, header, rules } = job
-  const from = request.from ?? ZERO_ADDRESS
-  const gasPrice = effectivePrice(request, header, gasLimit)
-  await checkFunds(overlay, from, request, gasLimit, rules, header)
-  const { gas: intrinsic, floor } = intrinsicGas(request, rules)
-  const least = intrinsic > floor ? intrinsic : floor
-  if (gasLimit < least) throw new CallFailed(`intrinsic gas too low: have ${gasLimit}, want ${least}`)
-  // As geth does for calls without fee fields: BASEFEE is 0, so that contracts see consistent prices.
-  const block = createPackageBlock(machine.common, header, rules, gasPrice === 0n ? 0n : header.baseFeePerGas)
-  try {
-    warmUp(machine, request, from, header, rules)
-    await applyAuthorizations(job, request.authorizationList ?? [])
-    const result = await execute(machine, block, { request, from, gasPrice, gasLimit: gasLimit - intrinsic })
-    return settle(result, intrinsic, floor, rules)
-  } finally {
-    machine.evm.journal.cleanJournal()
-    machine.evm.transientStorage.clear()
-    overlay.originalStorageCache.clear()
-  }
-}
-
-interface Message {
-  request: CallRequest
-  from: Uint8Array
-  gasPrice: bigint
-  gasLimit: bigint
-}
-
-async function execute(machine: Machine, block: PackageBlock, { request, from, gasPrice, gasLimit }: Message) {
-  const { execResult } = await machine.evm.runCall({
-    block: block as never,
-    gasPrice,
-    caller: new Address(from),
-    origin: new Address(from),
-    to: request.to && new Address(request.to),
-    gasLimit,
-    value: request.value ?? 0n,
-    data: request.data ?? EMPTY_BYTES,
-    blobVersionedHashes: request.blobVersionedHashes?.map((hash) => formatData(hash) as `0x${string}`),
-  })
-  return execResult
-}
-
-function settle(
-  result: Awaited<ReturnType<typeof execute>>,
-  intrinsic: bigint,
-  floor: bigint,
-  rules: Rules,
-): CallOutcome {
-  const spent = intrinsic + result.executionGasUsed
-  const most = spent / (rules.has('london') ? 5n : 2n) // EIP-3529
-  const refund = result.gasRefund ?? 0n
-  const gasRefunded = result.exceptionError ? 0n : refund < most ? refund : most
-  const gasUsed = spent - gasRefunded
-  return {
-    output: result.returnValue,
-    failure: result.exceptionError?.error,
-    gasUsed: gasUsed < floor ? floor : gasUsed,
-    gasRefunded,
-  }
-}
-
-/** Addresses and slots that are warm from the beginning (EIP-2929, 2930, 3651). */
-function warmUp(machine: Machine, request: CallRequest, from: Uint8Array, header: Header, rules: Rules): void {
-  if (!rules.has('berlin')) return
-  const { journal, precompiles } = machine.evm
-  for (const address of precompiles.keys()) journal.addAlwaysWarmAddress(address)
-  const warm = (address: Uint8Array) => journal.addAlwaysWarmAddress(hexOf(address))
-  warm(from)
-  if (request.to) warm(request.to)
-  if (rules.has('shanghai')) warm(header.miner)
-  for (const { address, storageKeys } of request.accessList ?? []) {
-    warm(address)
-    for (const key of storageKeys) journal.addAlwaysWarmSlot(hexOf(address), hexOf(key))
-  }
-}
-
-/** Gas price that the call pays per gas: 0 without fee fields; otherwise as a transaction's (EIP-1559). */
-function effectivePrice(request: CallRequest, header: Header, gasLimit: bigint): bigint {
-  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
-  if (gasPrice !== undefined && (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined)) {
-    throw new CallFailed('both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
-  }
-  const baseFee = header.baseFeePerGas ?? 0n
-  const cap = gasPrice ?? maxFeePerGas ?? 0n
-  const tip = gasPrice ?? maxPriorityFeePerGas ?? 0n
-  if (cap < tip) {
-    throw new CallFailed(
-      `max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: ${tip}, maxFeePerGas: ${cap}`,
-    )
-  }
-  if (cap === 0n) return 0n
-  if (cap < baseFee) {
-    throw new CallFailed(
-      `max fee per gas less than block base fee: maxFeePerGas: ${cap}, baseFee: ${baseFee} (supplied gas ${gasLimit})`,
-    )
-  }
-  return tip + baseFee < cap ? tip + baseFee : cap
-}
-
-async function checkFunds(
-  overlay: Overlay,
-  from: Uint8Array,
+/** Runs a call on the journal, with its changes. */
+function runCall(
+  place: Place,
   request: CallRequest,
-  gasLimit: bigint,
-  rules: Rules,
-  header: Header,
-): Promise<void> {
-  const maxFee = request.gasPrice ?? request.maxFeePerGas ?? 0n
-  const blobs = BigInt(request.blobVersionedHashes?.length ?? 0)
-  const blobCap = request.maxFeePerBlobGas ?? 0n
-  if (blobs > 0n && blobCap > 0n && header.excessBlobGas !== undefined) {
-    const blobFee = blobBaseFee(header.excessBlobGas, rules)
-    if (blobCap < blobFee) {
-      throw new CallFailed(
-        `max fee per blob gas less than block blob gas fee: maxFeePerBlobGas: ${blobCap}, blobBaseFee: ${blobFee}`,
-      )
-    }
-  }
-  const needed = maxFee * gasLimit + (request.value ?? 0n) + blobs * GAS_PER_BLOB * blobCap
-  if (needed === 0n) return
-  const balance = (await overlay.getAccount(new Address(from)))?.balance ?? 0n
-  if (balance < needed) {
-    throw new CallFailed(
-      `insufficient funds for gas * price + value: address ${formatData(from)} have ${balance} want ${needed}`,
-    )
-  }
+  { gasLimit, deadline }: { gasLimit: bigint; deadline: Deadline },
+): CallOutcome {
+  const { machine, journal, header, rules } = place
+  const { from = ZERO_ADDRESS, to, value = 0n, data: input = EMPTY_BYTES, accessList, authorizationList } = request
+  const terms = requireCallTerms({ request, gasLimit, header, rules }, (address) => journal.account(address).balance)
+  if (to === undefined) requireInitCodeSize(input, rules, machine.rules.maxInitCodeSize)
+  machine.deadline = deadline
+  machine.environment = withTransaction(terms.gasPrice === 0n ? place.freeEnvironment : place.environment, {
+    origin: from,
+    gasPrice: terms.gasPrice,
+    blobVersionedHashes: request.blobVersionedHashes ?? [],
+  })
+  warmUp(place, { from, to, accessList })
+  const message = { from, to, value, input, authorizationList }
+  const { status, failure, output, gasLeft } = executeMessage(place, message, gasLimit - terms.intrinsic)
+  return { status, failure, output, ...settleGas(place, { gasLimit, gasLeft, floor: terms.floor }) }
 }
 
-/** Sets the delegations of EIP-7702 whose signature, chain and nonce fit; others are passed over, as in a block. */
-async function applyAuthorizations({ machine, overlay, spec }: Job, list: Authorization[]): Promise<void> {
-  for (const { chainId, address, nonce, yParity, r, s } of list) {
-    if (chainId !== 0n && chainId !== spec.chainId) continue
-    let authority: Address
-    try {
-      const tuple = [chainId, address, nonce, yParity, r, s].map((v) => (typeof v === 'bigint' ? bigIntToBytes(v) : v))
-      authority = eoaCode7702RecoverAuthority(tuple as never)
-    } catch {
-      continue
-    }
-    machine.evm.journal.addAlwaysWarmAddress(authority.toString())
-    const account = await overlay.getAccount(authority)
-    if ((account?.nonce ?? 0n) !== nonce) continue
-    const cleared = address.every((byte) => byte === 0)
-    await overlay.putCode(authority, cleared ? EMPTY_BYTES : concatBytes(Uint8Array.of(0xef, 0x01, 0x00), address))
-    await overlay.modifyAccountFields(authority, { nonce: nonce + 1n })
-  }
-}
-
-// The package's words, and geth's for the same.
-const FAILURES: { [word: string]: string } = {
-  'out of gas': 'out of gas',
-  'code store out of gas': 'contract creation code storage out of gas',
-  'code size to deposit exceeds maximum code size': 'max code size exceeded',
-  'stack underflow': 'stack underflow',
-  'stack overflow': 'stack limit reached 1024 (1023)',
-  'invalid JUMP': 'invalid jump destination',
-  'invalid opcode': 'invalid opcode: INVALID',
-  'value out of range': 'gas uint64 overflow',
-  'static state change': 'write protection',
-  'create collision': 'contract address collision',
-  'insufficient balance': 'insufficient balance for transfer',
-  'invalid bytecode deployed': 'invalid code: must not begin with 0xef',
-}
-
-function describeFailure(word: string): string {
-  return FAILURES[word] ?? word
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
+/** EIP-3860. @throws CallFailed in geth's words. */
+function requireInitCodeSize({ length }: Uint8Array, rules: Rules, most: number): void {
+  if (!rules.has('shanghai') || length <= most) return
+  throw new CallFailed(`${INIT_CODE_TOO_LARGE}: code size ${length} limit ${most}`)
 }

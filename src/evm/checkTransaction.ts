@@ -1,9 +1,7 @@
-import { Address } from '@ethereumjs/util'
 import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
 import type { Rules } from '../chain/eth/forks.js'
 import type { Header, Transaction } from '../chain/eth/types.js'
 import { formatData } from '../lib/hex.js'
-import type { Overlay } from './overlay.js'
 
 const MAX_NONCE = 2n ** 64n - 1n // EIP-2681
 
@@ -23,24 +21,6 @@ export interface Sender {
 
 /** Why a transaction cannot be executed in its block, by a short name of the rule and the values; undefined when it can.
  *  Rules: Yellow Paper 6.1, EIP-1559, EIP-3607, EIP-4844, EIP-7702. Intrinsic gas is checked at execution. */
-export async function checkTransaction(
-  overlay: Overlay,
-  transaction: Transaction,
-  header: Header,
-  rules: Rules,
-  gasUsedBefore: bigint,
-): Promise<BrokenRule | undefined> {
-  const address = new Address(transaction.from)
-  const account = await overlay.getAccount(address)
-  const sender = {
-    nonce: account?.nonce ?? 0n,
-    balance: account?.balance ?? 0n,
-    hasCode: account?.isContract() === true && !(await isDelegated(overlay, address, rules)),
-  }
-  return checkAgainst(sender, transaction, { header, rules, gasUsedBefore })
-}
-
-/** The same for a sender that has been looked up. */
 export function checkAgainst(
   sender: Sender,
   transaction: Transaction,
@@ -92,11 +72,4 @@ function upfrontCost(transaction: Transaction): bigint {
   const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n
   const blobGas = BigInt(transaction.blobVersionedHashes?.length ?? 0) * GAS_PER_BLOB
   return transaction.gasLimit * maxFee + transaction.value + blobGas * (transaction.maxFeePerBlobGas ?? 0n)
-}
-
-/** EIP-7702: an account whose code is a delegation may still send. */
-async function isDelegated(overlay: Overlay, address: Address, rules: Rules): Promise<boolean> {
-  if (!rules.has('prague')) return false
-  const code = await overlay.getCode(address)
-  return code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
 }

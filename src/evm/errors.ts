@@ -1,4 +1,16 @@
 import { CairnError } from '../lib/errors.js'
+import { formatData } from '../lib/hex.js'
+
+/** A transaction cannot be part of its block. `rule` is a short name of what it breaks. */
+export class InvalidTransaction extends CairnError {
+  readonly index: number
+  readonly rule: string
+  constructor(index: number, hash: Uint8Array, rule: string, detail: string, options?: ErrorOptions) {
+    super(`transaction ${index} (${formatData(hash)}): ${rule}: ${detail}`, options)
+    this.index = index
+    this.rule = rule
+  }
+}
 
 /** State of that block is not in the database. */
 export class StateUnavailable extends CairnError {

@@ -1,41 +1,35 @@
-import type { Deadline } from '../lib/deadline.js'
-import type { CallOutcome, CallSite } from './call.js'
+import { type CallOutcome, type CallSite, clampGas, requireOutput } from './callSite.js'
 import { CallFailed } from './errors.js'
+import { CODE_STORE_OUT_OF_GAS, OUT_OF_GAS } from './interpreter/failures.js'
 import type { CallRequest } from './service.js'
 
 const PLAIN_TRANSFER_GAS = 21_000n
 const CALL_STIPEND = 2300n
 
+/** What a gas limit came to; undefined when the call could not even begin with it, which is allowed for all but the first. */
+export type Tried = CallOutcome | undefined
+
 /** Searches a gas limit with which the call succeeds, in geth's steps: at the most first; then a guess from what was
- *  used; then halving until the bounds are within 1.5 % of each other.
- *  @throws CallReverted, CallFailed, DeadlineExceeded. */
-export async function estimateGas(
+ *  used; then halving until the bounds are within 1.5 % of each other. It gives gas limits to be tried and goes on with what
+ *  came of each, so that the same search serves interpreters that give promises.
+ *  @throws CallReverted, CallFailed. */
+export function* searchGas(
   site: CallSite,
   request: CallRequest,
   gasCapPercent: number,
-  deadline: Deadline,
-): Promise<bigint> {
+): Generator<bigint, bigint, Tried> {
   let high = highestGas(site, request, gasCapPercent)
   if (isPlainTransfer(site, request) && high >= PLAIN_TRANSFER_GAS) return PLAIN_TRANSFER_GAS
-  const first = await site.run(request, high)
-  if (first.failure !== undefined) {
+  const first = (yield high)!
+  if (first.status !== 'success') {
     if (isOutOfGas(first)) throw new CallFailed(`gas required exceeds allowance (${high})`)
-    site.requireOutput(first)
-  }
-  const succeedsAt = async (gasLimit: bigint): Promise<boolean> => {
-    deadline.check()
-    try {
-      return (await site.run(request, gasLimit)).failure === undefined
-    } catch (error) {
-      if (error instanceof CallFailed) return false // below the intrinsic gas
-      throw error
-    }
+    requireOutput(first)
   }
   let low = first.gasUsed - 1n
   // A call passes on at most 63/64 of its gas (EIP-150), so that much more may be needed than was used.
   const guess = ((first.gasUsed + first.gasRefunded + CALL_STIPEND) * 64n) / 63n
   if (guess < high) {
-    if (await succeedsAt(guess)) high = guess
+    if (isSuccess(yield guess)) high = guess
     else low = guess
   }
   while (low + 1n < high) {
@@ -43,16 +37,35 @@ export async function estimateGas(
     // Most calls need little more than the low bound: a middle far above it wastes a run.
     const half = (low + high) / 2n
     const middle = half > low * 2n ? low * 2n : half
-    if (await succeedsAt(middle)) high = middle
+    if (isSuccess(yield middle)) high = middle
     else low = middle
   }
   return high
 }
 
+/** Runs a search to its end. `run` tries a gas limit. @throws what `run` throws at the first, and all but CallFailed later. */
+export function finishSearch(search: ReturnType<typeof searchGas>, run: (gasLimit: bigint) => CallOutcome): bigint {
+  let step = search.next()
+  for (let first = true; step.done !== true; first = false) {
+    let tried: Tried
+    try {
+      tried = run(step.value)
+    } catch (error) {
+      if (first || !(error instanceof CallFailed)) throw error
+    }
+    step = search.next(tried)
+  }
+  return step.value
+}
+
+function isSuccess(tried: Tried): boolean {
+  return tried?.status === 'success'
+}
+
 function highestGas(site: CallSite, request: CallRequest, gasCapPercent: number): bigint {
   const { header } = site
   const asked = request.gas !== undefined && request.gas >= PLAIN_TRANSFER_GAS ? request.gas : header.gasLimit
-  let high = site.clampGas(asked, gasCapPercent)
+  let high = clampGas(header, asked, gasCapPercent)
   const price = request.gasPrice ?? request.maxFeePerGas ?? 0n
   if (price > 0n) {
     const balance = site.balance(request.from ?? new Uint8Array(20))
@@ -81,5 +94,5 @@ function isPrecompileAddress(address: Uint8Array): boolean {
 }
 
 function isOutOfGas({ failure }: CallOutcome): boolean {
-  return failure === 'out of gas' || failure === 'code store out of gas'
+  return failure === OUT_OF_GAS || failure === CODE_STORE_OUT_OF_GAS
 }

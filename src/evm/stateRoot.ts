@@ -3,9 +3,9 @@ import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
 import { keyOfBytes } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
 import { LATEST, type StateReader } from '../store/stateReader.js'
-import type { TouchedAccount } from './overlay.js'
 import { EMPTY_CODE_HASH } from './stateBacking.js'
 import { createStateTrie, type StateTrie } from './stateTrie.js'
+import type { TouchedAccount } from './touched.js'
 
 /** The root of the newest state (Yellow Paper, 4.1), kept up with every block. The account trie lies in memory; storage
  *  tries are built from the database when their account's storage changes. */

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto'
-import { Address } from '@ethereumjs/util'
-import type { Rules } from '../chain/eth/forks.js'
-import type { Header, Log } from '../chain/eth/types.js'
+import type { Log } from '../chain/eth/types.js'
 import { bytesToBigInt, concatBytes, equalBytes } from '../lib/bytes.js'
-import { CairnError, messageOf } from '../lib/errors.js'
-import { formatData, parseHex } from '../lib/hex.js'
-import type { Machine, PackageBlock } from './machine.js'
-import type { Overlay } from './overlay.js'
+import { CairnError } from '../lib/errors.js'
+import { parseHex } from '../lib/hex.js'
 
 /** A system contract that the fork requires is missing or failed, or its result cannot be read: the block is invalid. */
 export class SystemCallFailed extends CairnError {}
@@ -24,34 +20,6 @@ export const CONSOLIDATION_REQUESTS = parseHex('0x0000bbddc7ce488642fb579f8b00f3
 /** EIP-4788. */
 export const SYSTEM_CALL_GAS = 30_000_000n
 
-/** Where a system call runs. */
-interface SystemCallSite {
-  machine: Machine
-  overlay: Overlay
-  block: PackageBlock
-}
-
-/** The calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
- *  Without code at their address they do nothing. */
-export async function callBeforeTransactions(site: SystemCallSite, header: Header, rules: Rules): Promise<void> {
-  if (rules.has('cancun')) await callSystemContract(site, BEACON_ROOTS, header.parentBeaconBlockRoot!)
-  if (rules.has('prague')) await callSystemContract(site, HISTORY_STORAGE, header.parentHash)
-}
-
-/** The requests hash of the block (EIP-7685): deposits from the logs (EIP-6110), then what the withdrawal and
- *  consolidation contracts give (EIP-7002, EIP-7251). 32 bytes.
- *  @throws SystemCallFailed when one of the contracts is missing or fails, or a deposit log is not laid out as it must be. */
-export async function collectRequests(
-  site: SystemCallSite,
-  logs: Log[],
-  depositContract: Uint8Array = new Uint8Array(20),
-): Promise<Uint8Array> {
-  const deposits = readDeposits(logs, depositContract)
-  const withdrawals = await requireSystemCall(site, WITHDRAWAL_REQUESTS)
-  const consolidations = await requireSystemCall(site, CONSOLIDATION_REQUESTS)
-  return hashRequests([deposits, withdrawals, consolidations])
-}
-
 /** The deposits that the logs tell of, one after another (EIP-6110).
  *  @throws SystemCallFailed when a deposit log is not laid out as it must be. */
 export function readDeposits(logs: readonly Log[], depositContract: Uint8Array = new Uint8Array(20)): Uint8Array {
@@ -66,43 +34,6 @@ export function hashRequests(requests: readonly Uint8Array[]): Uint8Array {
     hash.update(createHash('sha256').update(Uint8Array.of(type)).update(data).digest())
   }
   return new Uint8Array(hash.digest())
-}
-
-async function requireSystemCall(site: SystemCallSite, address: Uint8Array): Promise<Uint8Array> {
-  const result = await callSystemContract(site, address, new Uint8Array(0))
-  if (!result) throw new SystemCallFailed(`no code at the system contract ${formatData(address)}`)
-  if (result.failure) throw new SystemCallFailed(`system contract ${formatData(address)}: ${result.failure}`)
-  return result.output
-}
-
-/** Undefined when there is no code. Neither the caller's account nor gas accounting of the block changes. */
-async function callSystemContract(
-  { machine, overlay, block }: SystemCallSite,
-  address: Uint8Array,
-  data: Uint8Array,
-): Promise<{ output: Uint8Array; failure?: string } | undefined> {
-  const to = new Address(address)
-  if ((await overlay.getCodeSize(to)) === 0) return undefined
-  const caller = new Address(SYSTEM_ADDRESS)
-  const callerBefore = await overlay.getAccount(caller)
-  try {
-    const { execResult } = await machine.evm.runCall({
-      block: block as never,
-      caller,
-      to,
-      data,
-      gasLimit: SYSTEM_CALL_GAS,
-      gasPrice: 0n,
-    })
-    if (callerBefore) await overlay.putAccount(caller, callerBefore)
-    else await overlay.deleteAccount(caller)
-    return { output: execResult.returnValue, failure: execResult.exceptionError?.error }
-  } catch (cause) {
-    throw new SystemCallFailed(`system contract ${formatData(address)}: ${messageOf(cause)}`, { cause })
-  } finally {
-    await machine.evm.journal.cleanup()
-    overlay.originalStorageCache.clear()
-  }
 }
 
 const DEPOSIT_TOPIC = parseHex('0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5') // EIP-6110

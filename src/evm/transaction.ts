@@ -87,7 +87,7 @@ export function applyTransaction(
   transaction: Transaction,
   gasUsedBefore: bigint,
 ): AppliedTransaction {
-  const { machine, journal, rules, header } = site
+  const { machine, journal, header } = site
   const sender = journal.account(transaction.from)
   const { intrinsic, floor } = check(site, sender, transaction, gasUsedBefore)
   const price = effectiveGasPrice(transaction, header.baseFeePerGas)
@@ -99,14 +99,10 @@ export function applyTransaction(
   const blobs = BigInt(transaction.blobVersionedHashes?.length ?? 0)
   const blobCost = blobs === 0n ? 0n : blobs * GAS_PER_BLOB * site.environment.block.blobBaseFee
   journal.setBalance(sender, sender.balance - transaction.gasLimit * price - blobCost)
-  warmUp(site, transaction, sender)
-  const outcome = execute(site, transaction, transaction.gasLimit - intrinsic)
+  warmUp(site, transaction)
+  const outcome = executeMessage(site, transaction, transaction.gasLimit - intrinsic)
 
-  const spent = transaction.gasLimit - outcome.gasLeft
-  const most = spent / (rules.has('london') ? 5n : 2n) // EIP-3529
-  const refund = BigInt(journal.refund)
-  const gasRefunded = refund < most ? refund : most
-  const gasUsed = spent - gasRefunded < floor ? floor : spent - gasRefunded
+  const { gasUsed, gasRefunded } = settleGas(site, { gasLimit: transaction.gasLimit, gasLeft: outcome.gasLeft, floor })
   journal.setBalance(sender, sender.balance + (transaction.gasLimit - gasUsed) * price)
   const coinbase = journal.account(header.miner)
   journal.setBalance(coinbase, coinbase.balance + gasUsed * (price - (header.baseFeePerGas ?? 0n)))
@@ -145,18 +141,35 @@ function check(site: TransactionSite, sender: Account, transaction: Transaction,
   return { intrinsic, floor }
 }
 
-/** Accounts and slots that are warm from the beginning, beside precompiles (EIP-2929, 2930, 3651). */
-function warmUp({ machine, header }: TransactionSite, { to, accessList }: Transaction, sender: Account): void {
+/** What was used of a gas limit, at least `floor`, and what was given back of it (EIP-3529). To be asked before the
+ *  transaction ends, which the refund is of. */
+export function settleGas(
+  { journal, rules }: TransactionSite,
+  { gasLimit, gasLeft, floor }: { gasLimit: bigint; gasLeft: bigint; floor: bigint },
+): { gasUsed: bigint; gasRefunded: bigint } {
+  const spent = gasLimit - gasLeft
+  const most = spent / (rules.has('london') ? 5n : 2n)
+  const refund = BigInt(journal.refund)
+  const gasRefunded = refund < most ? refund : most
+  const gasUsed = spent - gasRefunded
+  return { gasUsed: gasUsed < floor ? floor : gasUsed, gasRefunded }
+}
+
+/** Makes warm what is so from the beginning, beside precompiles (EIP-2929, 2930, 3651). */
+export function warmUp(
+  { machine, header }: TransactionSite,
+  { from, to, accessList }: Pick<Transaction, 'from' | 'to' | 'accessList'>,
+): void {
   const { rules, state } = machine
   if (!rules.warmth) return
-  state.warmAccount(sender)
+  state.warmAccount(state.account(from))
   if (to) state.warmAccount(state.account(to))
   if (rules.warmCoinbase) state.warmAccount(state.account(header.miner))
   if (accessList) warmAccessList(state, accessList)
 }
 
 /** Warms what an access list names (EIP-2930). */
-export function warmAccessList(state: EvmState, accessList: readonly AccessListEntry[]): void {
+function warmAccessList(state: EvmState, accessList: readonly AccessListEntry[]): void {
   const word = new Int32Array(LIMBS)
   for (const { address, storageKeys } of accessList) {
     const account = state.account(address)
@@ -168,13 +181,17 @@ export function warmAccessList(state: EvmState, accessList: readonly AccessListE
   }
 }
 
-/** Runs the call or creation of a transaction whose gas has been bought. */
-function execute(site: TransactionSite, transaction: Transaction, gas: bigint): Outcome {
+/** What a transaction does once its gas has been bought. */
+export type TransactionMessage = Pick<Transaction, 'from' | 'to' | 'value' | 'input' | 'authorizationList'>
+
+/** Runs a transaction's call or creation, which raises the nonce of the sender, with `gas` for its instructions.
+ *  @throws DeadlineExceeded */
+export function executeMessage(site: TransactionSite, message: TransactionMessage, gas: bigint): Outcome {
   const { machine, journal, chainId } = site
-  const { from: caller, to, value, input } = transaction
+  const { from: caller, to, value, input, authorizationList = [] } = message
   if (to === undefined) return createContract(machine, { caller, value, gas, initCode: input })
   const sender = journal.account(caller)
   journal.setNonce(sender, sender.nonce + 1n)
-  applyAuthorizations(journal, transaction.authorizationList ?? [], chainId)
+  applyAuthorizations(journal, authorizationList, chainId)
   return runMessage(machine, { caller, to, value, gas, input })
 }

@@ -4,7 +4,8 @@ import type { ChainSpec } from '../chain/eth/forks.js'
 import type { Genesis } from '../chain/eth/genesis.js'
 import { hashHeader } from '../chain/eth/header.js'
 import type { Block } from '../chain/eth/types.js'
-import { createExecutor, type Executor } from '../evm/execute.js'
+import { type Executor, loadExecutor } from '../evm/execute.js'
+import type { EvmKind } from '../evm/kinds.js'
 import { UsageError } from '../lib/errors.js'
 import { noProgress, type Progress } from '../lib/progress.js'
 import type { IndexKind } from '../segments/indexKind.js'
@@ -42,6 +43,8 @@ export interface OpenChainOptions {
   startProgress?: (label: string, unit: string, total: number) => Progress
   signal?: AbortSignal
   checkpoints?: Checkpoints
+  /** What executes blocks; our own interpreter when absent. */
+  evm?: EvmKind
 }
 
 /** The chain of a database opened for writing. The first time, `wanted` says which it is, and with execution its
@@ -73,8 +76,9 @@ export async function openWritableChain(
   const reader = createChainReader(db)
   const writer = createChainWriter(db)
   const indexer = createChainIndexer(db)
-  const newExecutor = () => createExecutor(spec, createStateReader(db), (number) => reader.blockHash(number))
-  const executor = stateMode === 'execute' ? newExecutor() : undefined
+  const blockHashes = (number: number) => reader.blockHash(number)
+  const newExecutor = () => loadExecutor(options.evm ?? 'cairn', { spec, reader: createStateReader(db), blockHashes })
+  const executor = stateMode === 'execute' ? await newExecutor() : undefined
   if (!held) {
     const genesis = genesisOfSource(source)
     const block = executor && (await layGenesis(genesis, executor))
@@ -87,7 +91,7 @@ export async function openWritableChain(
   }
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
   const genesisBlock = async () => {
-    const scratch = newExecutor()
+    const scratch = await newExecutor()
     const block = await layGenesis(genesisOfSource(source), scratch)
     scratch.discard()
     return block

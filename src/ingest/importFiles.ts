@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import type { L2NetworkName } from '../chain/starknet/networks.js'
 import type { L2VerifyFunction } from '../chain/starknet/verify.js'
+import type { EvmKind } from '../evm/kinds.js'
 import { logCrypto } from '../lib/crypto.js'
 import { messageOf, UsageError } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
@@ -32,6 +33,8 @@ export interface ImportOptions {
   /** Recomputes layer-2 block hashes; undefined: they are not checked. */
   l2Verify?: L2VerifyFunction
   l2Network?: L2NetworkName
+  /** What executes blocks; our own interpreter when absent. */
+  evm?: EvmKind
   /** Undefined: the writer makes its checkpoints itself. */
   checkpoints?: Checkpoints
   log: Logger
@@ -82,10 +85,10 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
 }
 
 function openChain(db: Database, options: ImportOptions): Promise<WritableChain> {
-  const { chain, stateMode, showProgress, signal, checkpoints } = options
+  const { chain, stateMode, showProgress, signal, checkpoints, evm } = options
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
-  return openWritableChain(db, chain, stateMode, { startProgress, signal, checkpoints })
+  return openWritableChain(db, chain, stateMode, { startProgress, signal, checkpoints, evm })
 }
 
 async function importChainFile(

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { EvmKind } from '../evm/kinds.js'
 import type { EvmService } from '../evm/service.js'
 import { noDeadline } from '../lib/deadline.js'
 import type { Logger } from '../lib/logger.js'
@@ -17,10 +18,10 @@ export interface OpenContext {
   close(): void
 }
 
-/** Opens the database of `datadir` read-only for one thread. The EVM is loaded when it is first used (360 to 630 ms), so
- *  that a thread that runs no calls never has it.
+/** Opens the database of `datadir` read-only for one thread. The EVM, our own unless told, is loaded when it is first used
+ *  (200 ms and more), so that a thread that runs no calls never has it.
  *  @throws DatabaseMissing when there is none; DatabaseOutdated when it is of an older version. */
-export function openContext(options: { datadir: string; limits: RpcLimits; log: Logger }): OpenContext {
+export function openContext(options: { datadir: string; limits: RpcLimits; log: Logger; evm?: EvmKind }): OpenContext {
   const db = openForReading(options.datadir)
   try {
     requireCurrentSchema(db)
@@ -30,7 +31,7 @@ export function openContext(options: { datadir: string; limits: RpcLimits; log: 
   }
   let loaded: Promise<EvmService> | undefined
   const loadEvm = () => {
-    loaded ??= import('../evm/service.js').then(({ createEvmService }) => createEvmService(db))
+    loaded ??= import('../evm/service.js').then(({ loadEvmService }) => loadEvmService(db, options.evm ?? 'cairn'))
     return loaded
   }
   const context: RpcContext = {

@@ -1,3 +1,4 @@
+import type { EvmKind } from '../evm/kinds.js'
 import type { LogLevel } from '../lib/logger.js'
 import type { RpcLimits } from '../rpc/context.js'
 import type { RpcErrorBody } from '../rpc/errors.js'
@@ -9,6 +10,8 @@ export interface ReaderData {
   readonly logLevel: LogLevel
   /** URL of a module that exports `METHODS`, the table of methods to answer. */
   readonly methodsModule: string
+  /** What runs calls. */
+  readonly evm: EvmKind
   /** Whether to load the EVM before saying `ready`. */
   readonly loadEvm: boolean
   /** Whether to read the logs that no segment covers beforehand, between requests. */

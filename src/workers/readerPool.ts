@@ -11,9 +11,13 @@ type RemoteCost = Parameters<RemoteRunner['run']>[0]
 /** Requests of one class that may wait. More would only wait to be refused at their deadline; 1,000 are a full batch. */
 const MAX_QUEUED = 1024
 
-/** Past its deadline a request is answered for its thread: at once for calls, which cannot look at the clock inside
- *  the interpreter; a little later for scans, which do, and then say it themselves. */
+/** Past its deadline a request is answered for its thread if that does not say it itself, as all do that look at the
+ *  clock. */
 const GRACE_MS: Record<RemoteCost, number> = { evm: 20, scan: 500 }
+
+/** So long after its request was answered for it, a thread that runs calls may go on before it is ended: our interpreter
+ *  looks at the clock, but not within a precompile. The reference interpreter never does. */
+const LINGER_MS = 480
 
 /** After a thread died before it was ready, the next one waits this long, so that a broken installation does not spin. */
 const RESPAWN_DELAY_MS = 1000
@@ -106,6 +110,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       limits: options.limits,
       logLevel: options.logLevel,
       methodsModule: options.methodsModule,
+      evm: options.evm,
       loadEvm: cost !== 'scan',
       warmLogs: cost !== 'evm',
     }
@@ -175,9 +180,14 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       queues[job.cost].splice(queues[job.cost].indexOf(job), 1)
       return
     }
-    log.warn({ method: job.request.method, limitMs: limit }, 'a request ran past its time; its thread is replaced')
-    remove(stuck)
-    void stuck.worker.terminate()
+    const end = () => {
+      if (stuck.job !== job || !threads.has(stuck)) return
+      log.warn({ method: job.request.method, limitMs: limit }, 'a request ran past its time; its thread is replaced')
+      remove(stuck)
+      void stuck.worker.terminate()
+    }
+    if (job.cost === 'evm' && options.evm === 'cairn') setTimeout(end, LINGER_MS).unref()
+    else end()
   }
 
   fill()

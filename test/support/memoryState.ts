@@ -13,6 +13,8 @@ export interface MemoryState extends StateBacking {
   apply(changes: StateChanges): void
   /** The state root: 32 bytes. */
   root(): Uint8Array
+  /** How often code was read so far. */
+  codeReads(): number
   /** All accounts in order of their addresses, a line each. */
   dump(): string
 }
@@ -28,6 +30,7 @@ interface Stored {
 export function createMemoryState(): MemoryState {
   const accounts = new Map<string, Stored>()
   const codes = new Map<string, Uint8Array>()
+  let codeReads = 0
   const storedOf = (address: Uint8Array, incarnation: number): Stored => {
     let stored = accounts.get(keyOfBytes(address))
     if (stored === undefined || stored.incarnation !== incarnation) {
@@ -39,7 +42,9 @@ export function createMemoryState(): MemoryState {
   return {
     account: (address) => accounts.get(keyOfBytes(address)),
     storage: (address, slot) => accounts.get(keyOfBytes(address))?.slots.get(keyOfBytes(slot)) ?? EMPTY_BYTES,
+    codeReads: () => codeReads,
     code: (hash) => {
+      codeReads++
       const bytes = codes.get(keyOfBytes(hash))
       if (bytes === undefined) throw new Error(`no code of the hash ${Buffer.from(hash).toString('hex')} is stored`)
       return bytes

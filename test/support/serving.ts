@@ -24,6 +24,7 @@ export async function startTestServer(
     rateLimitRps: 0,
     scanThreads: 1,
     evmThreads: 1,
+    evm: 'cairn',
     limits: DEFAULT_LIMITS,
     logLevel: 'silent',
     methodsModule: TEST_METHODS,

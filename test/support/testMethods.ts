@@ -1,3 +1,6 @@
+import { threadId } from 'node:worker_threads'
+import { call as ethCall } from '../../src/rpc/eth/call.js'
+import { estimateGas } from '../../src/rpc/eth/estimateGas.js'
 import { defineMethod, type Method } from '../../src/rpc/method.js'
 import { boolean, optional, quantity, required, text } from '../../src/rpc/params.js'
 
@@ -96,6 +99,16 @@ const call = defineMethod({
   handler: (_context, word) => word,
 })
 
+const thread = defineMethod({
+  name: 'test_thread',
+  summary: 'The id of a thread for calls.',
+  cost: 'evm',
+  params: [],
+  result: value,
+  errors: [],
+  handler: () => threadId,
+})
+
 const crash = defineMethod({
   name: 'test_crash',
   summary: 'Ends its thread.',
@@ -108,5 +121,7 @@ const crash = defineMethod({
 
 /** The methods by name. */
 export const METHODS: ReadonlyMap<string, Method> = new Map(
-  [echo, long, broken, scan, wait, polite, stuckScan, stuckCall, call, crash].map((method) => [method.name, method]),
+  [echo, long, broken, scan, wait, polite, stuckScan, stuckCall, call, thread, crash, ethCall, estimateGas].map(
+    (method) => [method.name, method],
+  ),
 )

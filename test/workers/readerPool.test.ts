@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { EvmKind } from '../../src/evm/kinds.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import type { RpcOutcome } from '../../src/rpc/envelope.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
@@ -9,7 +10,11 @@ import { TEST_METHODS } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /** A pool of one thread per class and a spare, over an empty database, all ready. */
-async function startPool(t: TestContext, limits: Partial<typeof DEFAULT_LIMITS> = {}): Promise<ReaderPool> {
+async function startPool(
+  t: TestContext,
+  limits: Partial<typeof DEFAULT_LIMITS> = {},
+  evm: EvmKind = 'cairn',
+): Promise<ReaderPool> {
   const datadir = temporaryDirectory(t)
   openForWriting(datadir).close()
   const pool = createReaderPool({
@@ -19,6 +24,7 @@ async function startPool(t: TestContext, limits: Partial<typeof DEFAULT_LIMITS> 
     methodsModule: TEST_METHODS,
     scanThreads: 1,
     evmThreads: 1,
+    evm,
     log: silentLogger,
   })
   t.after(() => pool.close())
@@ -56,7 +62,7 @@ test('parameters are checked in the thread', async (t) => {
 })
 
 test('a call that never ends is answered at its time, and the next one by the spare at once', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 300 })
+  const pool = await startPool(t, { callTimeoutMs: 300 }, 'reference')
   const start = performance.now()
   const stuck = pool.run('evm', 'test_stuckCall', [])
   const scanned = read(await pool.run('scan', 'test_scan', ['meanwhile']))
@@ -69,6 +75,22 @@ test('a call that never ends is answered at its time, and the next one by the sp
   assert.ok(performance.now() - ended < 100, `the next one took ${performance.now() - ended} ms`)
   await pool.ready()
   assert.equal(pool.threadCount(), 3)
+})
+
+test('our interpreter is given half a second more to stop by itself, and the caller is not made to wait', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 300 })
+  const start = performance.now()
+  const aborted = { code: -32000, message: 'execution aborted (timeout = 0.3s)' }
+  assert.deepEqual(read(await pool.run('evm', 'test_stuckCall', [])), aborted)
+  const answered = performance.now() - start
+  assert.ok(answered >= 300 && answered < 450, `answered after ${answered} ms`)
+  // It never does stop: the spare takes over then.
+  let next = await pool.run('evm', 'test_call', ['next'])
+  assert.deepEqual(read(next), aborted)
+  for (let attempt = 0; 'error' in next && attempt < 10; attempt++) next = await pool.run('evm', 'test_call', ['next'])
+  assert.equal(read(next), 'next')
+  const replaced = performance.now() - start
+  assert.ok(replaced >= 790, `replaced after ${replaced} ms`)
 })
 
 test('a log query that never looks up is ended half a second after its time, a polite one says it itself', async (t) => {

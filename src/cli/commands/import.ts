@@ -30,6 +30,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       kind: config.kind,
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
+      evm: config.evm,
       checkpoints: checkpointer,
       log: createLogger(config.logLevel),
       showProgress: true,

@@ -40,6 +40,7 @@ async function importFixture(config: Config, fixture: string, datadir: string): 
       stateMode: 'execute',
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
+      evm: config.evm,
       log: createLogger(config.logLevel),
       showProgress: false,
     })
@@ -60,6 +61,7 @@ async function serve(config: Config, datadir: string, open: boolean): Promise<nu
     rateLimitRps: config.rateLimit,
     scanThreads: config.scanThreads ?? defaultThreads(),
     evmThreads: config.evmThreads ?? defaultThreads(),
+    evm: config.evm,
     limits: readLimits(config),
     logLevel: config.logLevel,
     methodsModule: new URL('../../rpc/methods.js', import.meta.url).href,

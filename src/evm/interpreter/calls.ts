@@ -17,6 +17,8 @@ const VALUE_GAS = 9000
 const STIPEND = 2300
 const NEW_ACCOUNT_GAS = 25_000
 const HASH_WORD_GAS = 6
+// Work of a millisecond and more, of some precompiles.
+const LONG_PRECOMPILE_GAS = 10_000
 
 const CREATE2 = 0xf5
 const CREATE = 0xf0
@@ -136,7 +138,9 @@ export function runPrecompile(
   precompile: Precompile,
   input: Uint8Array,
 ): Uint8Array | undefined {
-  const left = frame.gas - precompile.gas(input)
+  const price = precompile.gas(input)
+  if (price > LONG_PRECOMPILE_GAS) deadline.check()
+  const left = frame.gas - price
   const output = left < 0 ? undefined : precompile.run(input, deadline)
   if (output === undefined) takeGas(frame)
   else frame.gas = left

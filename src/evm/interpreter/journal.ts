@@ -1,8 +1,8 @@
 import type { Log } from '../../chain/eth/types.js'
 import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import type { StateChanges } from '../../store/chainWriter.js'
-import type { TouchedAccount } from '../overlay.js'
 import { type BaseAccount, EMPTY_CODE_HASH, type StateBacking } from '../stateBacking.js'
+import type { TouchedAccount } from '../touched.js'
 import { type Code, type CodeObjects, codeBytes, createCode, EMPTY_CODE } from './code.js'
 import { SlotTable } from './slotTable.js'
 import {
@@ -59,6 +59,8 @@ const REFUND = 13
 // Kept between transactions and blocks; beyond it everything is forgotten after `takeChanges`.
 const MAX_ACCOUNTS = 100_000
 const MAX_SLOTS = 500_000
+// Epochs are kept as integers of 32 bits.
+const MAX_EPOCH = 2 ** 30
 
 /** The precompile of RIPEMD-160. A block of mainnet touched it in a call that ran out of gas, and two clients kept it
  *  touched; all do since (EIP-161, discussion of block 2,675,119). */
@@ -413,7 +415,8 @@ export class Journal implements EvmState {
     }
     this.changedAccounts = []
     this.newCodes = new Set()
-    if (this.accounts.length > MAX_ACCOUNTS || this.slots.keys.count > MAX_SLOTS) this.forget()
+    if (this.accounts.length > MAX_ACCOUNTS || this.slots.keys.count > MAX_SLOTS || this.epoch > MAX_EPOCH)
+      this.forget()
     return changes
   }
 
@@ -463,6 +466,21 @@ export class Journal implements EvmState {
     return out
   }
 
+  /** Undoes everything since the journal was made or reset, with what was read kept for whoever comes next, unless there is
+   *  more of it than that. Not for journals that `takeChanges` is asked of. */
+  rewind(most: { accounts: number; slots: number }): void {
+    if (this.accounts.length > most.accounts || this.slots.keys.count > most.slots || this.epoch > MAX_EPOCH) {
+      this.forget()
+      return
+    }
+    this.revert(0)
+    this.touchedNow = []
+    this.newCodes.clear()
+    this.transient.clear()
+    this.undo.clear()
+    this.epoch++
+  }
+
   /** Forgets everything that lies in memory. Only after `takeChanges`, or to give up all changes. */
   forget(): void {
     this.accountIds.clear()
@@ -477,7 +495,7 @@ export class Journal implements EvmState {
     this.touchedAccounts = []
     this.logs = []
     this.refund = 0
-    this.epoch++
+    this.epoch = 1
   }
 
   /** Forgets everything and goes on over another backing state. */

@@ -29,6 +29,8 @@ export class Machine {
   environment: Environment
   readonly state: EvmState
   deadline: Deadline
+  /** Bytes worked on since the deadline was looked at, by single instructions. */
+  worked = 0
   /** Frames entered since the deadline was looked at. */
   entered = 0
 
@@ -102,6 +104,18 @@ export function extendMemory(machine: Machine, frame: Frame, end: number): void 
   machine.reserveMemory(memoryBase + size)
   machine.memory.fill(0, memoryBase + memorySize, memoryBase + size)
   frame.memorySize = size
+}
+
+// Bytes that are worked on between two looks at the clock: at least a gas for each ten of them.
+const BYTES_BETWEEN_CHECKS = 0x8_0000
+
+/** Notes that an instruction works on so many bytes at once, which the loop of instructions does not see. What reads an
+ *  account or slot for the first time counts as some hundred. @throws DeadlineExceeded */
+export function countWork(machine: Machine, bytes: number): void {
+  machine.worked += bytes
+  if (machine.worked < BYTES_BETWEEN_CHECKS) return
+  machine.worked = 0
+  machine.deadline.check()
 }
 
 /** Pays for a frame's memory to reach `end` and extends it. Gas that is left; negative when it was not enough. */

@@ -1,4 +1,5 @@
 import { bytesToBigInt } from '../../lib/bytes.js'
+import type { Deadline } from '../../lib/deadline.js'
 import type { Precompile } from './precompiles.js'
 
 /** How MODEXP is priced, and how long its numbers may be. */
@@ -15,7 +16,7 @@ const HEADER = 96 // three lengths of 32 bytes
 export function createModexp(rules: ModexpRules): Precompile {
   return {
     gas: (input) => modexpGas(input, rules),
-    run: (input) => {
+    run: (input, deadline) => {
       const [baseLength, exponentLength, modulusLength] = lengthsOf(input)
       if (Math.max(baseLength, exponentLength, modulusLength) > rules.maxLength) return undefined
       if (modulusLength === 0) return new Uint8Array(0)
@@ -26,7 +27,7 @@ export function createModexp(rules: ModexpRules): Precompile {
       const base = numberAt(input, HEADER, baseLength)
       const exponent = numberAt(input, HEADER + baseLength, exponentLength)
       const result = Buffer.from(
-        power(base, exponent, modulus)
+        power(base, exponent, modulus, deadline)
           .toString(16)
           .padStart(2 * modulusLength, '0'),
         'hex',
@@ -54,14 +55,17 @@ function numberAt(input: Uint8Array, at: number, length: number): bigint {
 }
 
 /** Left to right, four bits of the exponent at a time. The modulus is above 1. */
-function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
+function power(base: bigint, exponent: bigint, modulus: bigint, deadline: Deadline): bigint {
   const powers = [1n]
   const reduced = base % modulus
   for (let i = 1; i < 16; i++) powers.push((powers[i - 1] * reduced) % modulus)
   let result = 1n
-  for (const digit of exponent.toString(16)) {
+  const digits = exponent.toString(16)
+  for (let at = 0; at < digits.length; at++) {
+    // A square of the largest numbers takes longer than the look at the clock by far.
+    if (at % 64 === 63) deadline.check()
     for (let i = 0; i < 4; i++) result = (result * result) % modulus
-    result = (result * powers[Number.parseInt(digit, 16)]) % modulus
+    result = (result * powers[Number.parseInt(digits[at], 16)]) % modulus
   }
   return result
 }

@@ -4,7 +4,7 @@
 import { keccak256 } from '../../lib/crypto.js'
 import { RETURN_DATA_OUT_OF_BOUNDS } from './failures.js'
 import type { Frame } from './frame.js'
-import { type Machine, payMemory, precompileAt } from './machine.js'
+import { countWork, type Machine, payMemory, precompileAt } from './machine.js'
 import { exponentiate } from './multiply.js'
 import type { Account } from './state.js'
 import { storageGas, storageRefund } from './storageGas.js'
@@ -25,14 +25,22 @@ const COLD_ACCOUNT_GAS = 2600
 const COLD_SLOT_GAS = 2100
 const WARM_GAS = 100
 
+// A read of a stored account or slot takes as long as work on so many bytes.
+const READ_WORK = 512
+
 const COPY_WORD_GAS = 3
 const HASH_WORD_GAS = 6
 const LOG_BYTE_GAS = 8
 
 /** Gas for touching an account: 0 before Berlin, where the instruction's own price has it. Marks it warm. */
 export function accessGas(machine: Machine, account: Account): number {
-  if (!machine.rules.warmth) return 0
-  return isCold(machine, account) ? COLD_ACCOUNT_GAS : WARM_GAS
+  if (!machine.rules.warmth) {
+    countWork(machine, READ_WORK)
+    return 0
+  }
+  if (!isCold(machine, account)) return WARM_GAS
+  countWork(machine, READ_WORK)
+  return COLD_ACCOUNT_GAS
 }
 
 /** Whether it is accessed for the first time, which warms it. Precompiles are always warm. */
@@ -59,6 +67,7 @@ export function hashMemory(machine: Machine, frame: Frame, gas: number, sp: numb
   const length = toIndex(stack, sp - 16)
   const left = payMemory(machine, frame, gas - HASH_WORD_GAS * wordsOf(length), rangeEnd(offset, length))
   if (left < 0) return left
+  countWork(machine, length)
   const from = frame.memoryBase + offset
   const hash = keccak256(length === 0 ? machine.memory.subarray(0, 0) : machine.memory.subarray(from, from + length))
   setBytes(stack, sp - 16, hash, 0, 32)
@@ -117,6 +126,7 @@ export function copyCallData(machine: Machine, frame: Frame, gas: number, sp: nu
   const length = toIndex(stack, sp - 24)
   const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), rangeEnd(to, length))
   if (left < 0 || length === 0) return left
+  countWork(machine, length)
   const { inputOffset, inputLength, memoryBase } = frame
   copyToMemory(machine, memoryBase + to, length, machine.memory, inputOffset + from, inputOffset + inputLength)
   return left
@@ -129,6 +139,7 @@ export function copyCode(machine: Machine, frame: Frame, gas: number, sp: number
   const length = toIndex(stack, sp - 24)
   const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), rangeEnd(to, length))
   if (left < 0 || length === 0) return left
+  countWork(machine, length)
   copyToMemory(machine, frame.memoryBase + to, length, frame.code.padded, from, frame.code.length)
   return left
 }
@@ -158,6 +169,7 @@ export function copyExternalCode(machine: Machine, frame: Frame, gas: number, sp
   const price = accessGas(machine, account) + COPY_WORD_GAS * wordsOf(length)
   const left = payMemory(machine, frame, gas - price, rangeEnd(to, length))
   if (left < 0 || length === 0) return left
+  countWork(machine, length)
   const code = state.code(account)
   copyToMemory(machine, frame.memoryBase + to, length, code.padded, from, code.length)
   return left
@@ -174,6 +186,7 @@ export function copyReturnData(machine: Machine, frame: Frame, gas: number, sp: 
   }
   const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), rangeEnd(to, length))
   if (left < 0 || length === 0) return left
+  countWork(machine, length)
   copyToMemory(machine, frame.memoryBase + to, length, frame.returnData, from, frame.returnLength)
   return left
 }
@@ -186,6 +199,7 @@ export function copyMemory(machine: Machine, frame: Frame, gas: number, sp: numb
   const end = rangeEnd(Math.max(to, from), length)
   const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), end)
   if (left < 0 || length === 0) return left
+  countWork(machine, length)
   const { memoryBase } = frame
   machine.memory.copyWithin(memoryBase + to, memoryBase + from, memoryBase + from + length)
   return left
@@ -217,7 +231,11 @@ export function loadStorage(machine: Machine, frame: Frame, gas: number, sp: num
   const { state, stack, rules } = machine
   const slot = state.slot(frame.account, stack, sp - 8)
   let left = gas
-  if (rules.warmth) left -= state.warmSlot(slot) ? COLD_SLOT_GAS : WARM_GAS
+  if (!rules.warmth) countWork(machine, READ_WORK)
+  else if (state.warmSlot(slot)) {
+    left -= COLD_SLOT_GAS
+    countWork(machine, READ_WORK)
+  } else left -= WARM_GAS
   state.readSlot(slot, stack, sp - 8)
   return left
 }
@@ -243,6 +261,7 @@ export function log(machine: Machine, frame: Frame, gas: number, sp: number, top
   const length = toIndex(stack, sp - 16)
   const left = payMemory(machine, frame, gas - LOG_BYTE_GAS * length, rangeEnd(offset, length))
   if (left < 0) return left
+  countWork(machine, length)
   const topics: Uint8Array[] = []
   for (let i = 0; i < topicCount; i++) topics.push(wordToBytes(stack, sp - 24 - 8 * i))
   const from = frame.memoryBase + offset

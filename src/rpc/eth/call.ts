@@ -16,8 +16,8 @@ export const call = defineMethod({
   params: [callParam, stateBlockParam],
   result: { name: 'return data', schema: data.schema },
   errors: [...CALL_ERRORS, ...STATE_ERRORS],
-  handler: async ({ chain, evm, limits }, object, id) => {
+  handler: async ({ chain, evm, limits, deadline }, object, id) => {
     const request = requestForChain(chain, object)
-    return formatData(await evm.call(request, requireStateBlock(chain, id), limits.gasCapPercent))
+    return formatData(await evm.call(request, requireStateBlock(chain, id), limits.gasCapPercent, deadline))
   },
 })

@@ -16,4 +16,7 @@ test('agrees with @ethereumjs/evm on random programs of every fork', async (t) =
       }
     })
   }
+  const { worlds, transactions, programs } = fuzzer.counts()
+  assert.equal(worlds, WORLDS_PER_FORK * FUZZED_FORKS.length)
+  assert.ok(transactions > worlds && programs > worlds, `${transactions} transactions, ${programs} programs`)
 })

@@ -1,9 +1,10 @@
 import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
 import { Account, type Address } from '@ethereumjs/util'
-import { EMPTY_BYTES, equalBytes, keyOfBytes, trimLeft } from '../lib/bytes.js'
-import { keccak256 } from '../lib/crypto.js'
-import type { StateChanges } from '../store/chainWriter.js'
-import { type BaseAccount, EMPTY_CODE_HASH, type StateBacking } from './stateBacking.js'
+import { EMPTY_BYTES, equalBytes, keyOfBytes, trimLeft } from '../../lib/bytes.js'
+import { keccak256 } from '../../lib/crypto.js'
+import type { StateChanges } from '../../store/chainWriter.js'
+import { type BaseAccount, EMPTY_CODE_HASH, type StateBacking } from '../stateBacking.js'
+import type { TouchedAccount } from '../touched.js'
 
 /** What the overlay knows of one address. `account` null: it does not exist. */
 interface Entry {
@@ -26,15 +27,6 @@ export interface Overlay extends StateManagerInterface {
   takeTouched(): TouchedAccount[]
   /** Forgets everything that lies in memory. Only after `takeChanges`, or to give up all changes. */
   forget(): void
-}
-
-/** An account that may have changed, as it is now. */
-export interface TouchedAccount {
-  address: Uint8Array
-  account: BaseAccount | null
-  /** Its storage was emptied before the slots were set. */
-  cleared: boolean
-  slots: { slot: Uint8Array; value: Uint8Array }[]
 }
 
 // The EVM asks only whether the root is that of empty storage.

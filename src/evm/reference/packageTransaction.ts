@@ -1,8 +1,8 @@
 import { createTx, type TypedTransaction, type TypedTxData } from '@ethereumjs/tx'
 import { Address, type PrefixedHexString } from '@ethereumjs/util'
-import type { Transaction } from '../chain/eth/types.js'
-import { bigIntToBytes } from '../lib/bytes.js'
-import { formatData } from '../lib/hex.js'
+import type { Transaction } from '../../chain/eth/types.js'
+import { bigIntToBytes } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
 import type { Machine } from './machine.js'
 
 /** The package's transaction with the sender that was recovered when it was decoded: no signature is looked at again.

@@ -3,12 +3,13 @@ import { createEVM, type EVM } from '@ethereumjs/evm'
 import { paramsTx } from '@ethereumjs/tx'
 import { Address, type KZG } from '@ethereumjs/util'
 import { createVM, type RunTxOpts, type VM } from '@ethereumjs/vm'
-import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
-import { type ChainSpec, FORKS, type Fork, type Rules } from '../chain/eth/forks.js'
-import type { Header } from '../chain/eth/types.js'
-import { concatBytes } from '../lib/bytes.js'
-import { keccak256, recoverPublicKey } from '../lib/crypto.js'
-import { loadKzgVerifier } from './kzg.js'
+import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
+import { type ChainSpec, FORKS, type Fork, type Rules } from '../../chain/eth/forks.js'
+import type { Header } from '../../chain/eth/types.js'
+import { concatBytes } from '../../lib/bytes.js'
+import { keccak256, recoverPublicKey } from '../../lib/crypto.js'
+import type { BlockHashes } from '../execute.js'
+import { loadKzgVerifier } from '../kzg.js'
 import type { Overlay } from './overlay.js'
 
 /** The package's block, as far as the EVM looks at it. */
@@ -20,9 +21,6 @@ export interface Machine {
   readonly evm: EVM
   readonly vm: VM
 }
-
-/** Hash of the canonical block `number`: 32 bytes; undefined when it is not held. */
-export type BlockHashes = (number: number) => Uint8Array | undefined
 
 /** Machines by fork over the same overlay, each made when first asked for. */
 export function createMachines(spec: ChainSpec, overlay: Overlay, blockHashes: BlockHashes) {

@@ -1,0 +1,30 @@
+import { Address } from '@ethereumjs/util'
+import type { Rules } from '../../chain/eth/forks.js'
+import type { Header, Transaction } from '../../chain/eth/types.js'
+import { type BrokenRule, checkAgainst } from '../checkTransaction.js'
+import type { Overlay } from './overlay.js'
+
+/** Why a transaction cannot be executed on the overlay's state, as `checkAgainst` says it. */
+export async function checkTransaction(
+  overlay: Overlay,
+  transaction: Transaction,
+  header: Header,
+  rules: Rules,
+  gasUsedBefore: bigint,
+): Promise<BrokenRule | undefined> {
+  const address = new Address(transaction.from)
+  const account = await overlay.getAccount(address)
+  const sender = {
+    nonce: account?.nonce ?? 0n,
+    balance: account?.balance ?? 0n,
+    hasCode: account?.isContract() === true && !(await isDelegated(overlay, address, rules)),
+  }
+  return checkAgainst(sender, transaction, { header, rules, gasUsedBefore })
+}
+
+/** EIP-7702: an account whose code is a delegation may still send. */
+async function isDelegated(overlay: Overlay, address: Address, rules: Rules): Promise<boolean> {
+  if (!rules.has('prague')) return false
+  const code = await overlay.getCode(address)
+  return code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
+}

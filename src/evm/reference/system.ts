@@ -1,0 +1,83 @@
+import { Address } from '@ethereumjs/util'
+import type { Rules } from '../../chain/eth/forks.js'
+import type { Header, Log } from '../../chain/eth/types.js'
+import { messageOf } from '../../lib/errors.js'
+import { formatData } from '../../lib/hex.js'
+import {
+  BEACON_ROOTS,
+  CONSOLIDATION_REQUESTS,
+  HISTORY_STORAGE,
+  hashRequests,
+  readDeposits,
+  SYSTEM_ADDRESS,
+  SYSTEM_CALL_GAS,
+  SystemCallFailed,
+  WITHDRAWAL_REQUESTS,
+} from '../system.js'
+import type { Machine, PackageBlock } from './machine.js'
+import type { Overlay } from './overlay.js'
+
+/** Where a system call runs. */
+interface SystemCallSite {
+  machine: Machine
+  overlay: Overlay
+  block: PackageBlock
+}
+
+/** The calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
+ *  Without code at their address they do nothing. */
+export async function callBeforeTransactions(site: SystemCallSite, header: Header, rules: Rules): Promise<void> {
+  if (rules.has('cancun')) await callSystemContract(site, BEACON_ROOTS, header.parentBeaconBlockRoot!)
+  if (rules.has('prague')) await callSystemContract(site, HISTORY_STORAGE, header.parentHash)
+}
+
+/** The requests hash of the block (EIP-7685): deposits from the logs (EIP-6110), then what the withdrawal and
+ *  consolidation contracts give (EIP-7002, EIP-7251). 32 bytes.
+ *  @throws SystemCallFailed when one of the contracts is missing or fails, or a deposit log is not laid out as it must be. */
+export async function collectRequests(
+  site: SystemCallSite,
+  logs: Log[],
+  depositContract: Uint8Array = new Uint8Array(20),
+): Promise<Uint8Array> {
+  const deposits = readDeposits(logs, depositContract)
+  const withdrawals = await requireSystemCall(site, WITHDRAWAL_REQUESTS)
+  const consolidations = await requireSystemCall(site, CONSOLIDATION_REQUESTS)
+  return hashRequests([deposits, withdrawals, consolidations])
+}
+
+async function requireSystemCall(site: SystemCallSite, address: Uint8Array): Promise<Uint8Array> {
+  const result = await callSystemContract(site, address, new Uint8Array(0))
+  if (!result) throw new SystemCallFailed(`no code at the system contract ${formatData(address)}`)
+  if (result.failure) throw new SystemCallFailed(`system contract ${formatData(address)}: ${result.failure}`)
+  return result.output
+}
+
+/** Undefined when there is no code. Neither the caller's account nor gas accounting of the block changes. */
+async function callSystemContract(
+  { machine, overlay, block }: SystemCallSite,
+  address: Uint8Array,
+  data: Uint8Array,
+): Promise<{ output: Uint8Array; failure?: string } | undefined> {
+  const to = new Address(address)
+  if ((await overlay.getCodeSize(to)) === 0) return undefined
+  const caller = new Address(SYSTEM_ADDRESS)
+  const callerBefore = await overlay.getAccount(caller)
+  try {
+    const { execResult } = await machine.evm.runCall({
+      block: block as never,
+      caller,
+      to,
+      data,
+      gasLimit: SYSTEM_CALL_GAS,
+      gasPrice: 0n,
+    })
+    if (callerBefore) await overlay.putAccount(caller, callerBefore)
+    else await overlay.deleteAccount(caller)
+    return { output: execResult.returnValue, failure: execResult.exceptionError?.error }
+  } catch (cause) {
+    throw new SystemCallFailed(`system contract ${formatData(address)}: ${messageOf(cause)}`, { cause })
+  } finally {
+    await machine.evm.journal.cleanup()
+    overlay.originalStorageCache.clear()
+  }
+}
