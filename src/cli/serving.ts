@@ -68,7 +68,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const { cors, compression, responseCacheBytes } = options
   const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes }) : undefined
   const dispatcher = createDispatcher({ methods: METHODS, context, remote, log, cache })
-  const health = createHealthReporter({ context, db, cache, serving: () => serving })
+  const health = createHealthReporter({ context, db, cache, pool: () => pool, serving: () => serving })
   const serverOptions = { dispatcher, access, cors, compression, health, log, keys }
   const server = createHttpServer(serverOptions)
   const sockets = attachWebSocket(server, serverOptions)
@@ -138,9 +138,10 @@ function createHealthReporter(parts: {
   context: RpcContext
   db: Database
   cache: ResponseCache | undefined
+  pool: () => ReaderPool | undefined
   serving: () => boolean
 }): () => HealthReport {
-  const { context, db, cache, serving } = parts
+  const { context, db, cache, pool, serving } = parts
   const version = packageVersion()
   const migrations = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
   return () => {
@@ -157,6 +158,7 @@ function createHealthReporter(parts: {
         ? { first: coverage.first, head: coverage.head, stateFirst: coverage.stateFirst ?? null }
         : null,
       l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
+      threads: { living: pool()?.threadCount() ?? 0, lost: pool()?.lostThreads() ?? 0 },
       responseCache: cache?.report() ?? null,
     }
   }

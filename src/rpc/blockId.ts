@@ -28,8 +28,9 @@ export function findBlock(chain: ChainReader, id: BlockId): StoredBlock | undefi
  *  @throws RpcError `header not found` for a block beyond the head or an unknown hash
  *  @throws StateUnavailable for a block up to the head without its state. */
 export function requireStateBlock(chain: ChainReader, id: BlockId): number {
-  const number = resolveNumber(chain, id)
   const coverage = chain.coverage()
+  const isHead = typeof id === 'string' && id !== 'earliest'
+  const number = isHead ? coverage?.head : resolveNumber(chain, id) // one read for both, on the path of every call
   if (number === undefined || !coverage || number > coverage.head) {
     throw new RpcError(HEADER_NOT_FOUND.code, HEADER_NOT_FOUND.message)
   }

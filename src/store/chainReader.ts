@@ -15,7 +15,7 @@ import {
 } from './blockRows.js'
 import { readChainSource, specOfSource } from './chainSource.js'
 import { decodeUint, type StoredUint } from './columns.js'
-import { createMetaTable, META_CHAIN_ID, META_STATE_MODE } from './meta.js'
+import { createMetaTable, META_CHAIN_ID, META_STATE_MODE, type MetaTable } from './meta.js'
 import type { Database } from './open.js'
 
 /** A canonical block's row: the header and where its parts lie, without the parts. */
@@ -157,6 +157,8 @@ export function createChainReader(db: Database): ChainReader {
     })
   const inBlock = (block: StoredBlock, index: number) => index >= 0 && index < block.txCount
 
+  const chainId = lastingText(meta, META_CHAIN_ID)
+  const stateMode = lastingText(meta, META_STATE_MODE)
   let spec: ChainSpec | undefined
   const requireSpec = () => {
     const source = spec ? undefined : readChainSource(db)
@@ -170,14 +172,14 @@ export function createChainReader(db: Database): ChainReader {
     rulesOf: ({ header, totalDifficulty }) =>
       rulesAt(requireSpec(), header.number, header.timestamp, totalDifficulty - header.difficulty),
     chainId: () => {
-      const text = meta.get<string>(META_CHAIN_ID)
+      const text = chainId()
       if (text === undefined) throw new EmptyDatabase()
       return BigInt(text)
     },
     coverage: () => {
       const row = selectHead.get()!
       if (row.first === null || row.head === null) return undefined
-      const executed = meta.get<string>(META_STATE_MODE) === 'execute'
+      const executed = stateMode() === 'execute'
       return { first: row.first, head: row.head, stateFirst: executed ? row.first : undefined }
     },
     head: () => selectHead.get()?.head ?? undefined,
@@ -207,6 +209,15 @@ export function createChainReader(db: Database): ChainReader {
       return header && decodeHeader(header)
     },
     uncles: (blockNumber) => selectUncles.all(blockNumber).map((header) => decodeHeader(header)),
+  }
+}
+
+/** Reads a fact that is never changed once it is there; every call asks for some of them. */
+function lastingText(meta: MetaTable, key: string): () => string | undefined {
+  let known: string | undefined
+  return () => {
+    known ??= meta.get<string>(key)
+    return known
   }
 }
 
