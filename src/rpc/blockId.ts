@@ -8,6 +8,11 @@ export const HEADER_NOT_FOUND = { code: SERVER_ERROR, message: 'header not found
 /** What they answer where the state of a block is not held. */
 export const STATE_NOT_HELD = { code: SERVER_ERROR, message: 'historical state N is not available' } as const
 
+/** True for the message of a block whose state is not held. */
+export function isStateNotHeld(message: string): boolean {
+  return /^historical state \d+ is not available$/.test(message)
+}
+
 /** The number that stands for a block: `earliest` is 0 even where block 0 is not held; `latest`, `pending`, `safe` and
  *  `finalized` are the head, since imported files count as final. Undefined when nothing is held, or for a hash that is
  *  not known. A number need not be held. */
