@@ -49,18 +49,23 @@ export function createResponseCache({ maxBytes }: { maxBytes: number }): Respons
   let hits = 0
   let misses = 0
 
-  const lead = (call: CacheableCall, sinceMs?: number): Promise<RpcOutcome> => {
+  const fly = async (call: CacheableCall, sinceMs?: number): Promise<Flight> => {
+    const outcome = await call.run(sinceMs)
+    // The thread that answered may have seen another chain than the key was made from: a block more under `latest`, or a
+    // reorg. When the key is still the same, so were the blocks.
+    const lasting = call.lasts(outcome) && call.keyNow() === call.key
+    if (lasting && sizeOf(outcome) <= maxBytes * MAX_SHARE) kept.set(call.key, ownBytes(outcome))
+    return { outcome, lasting }
+  }
+  const lead = async (call: CacheableCall, sinceMs?: number): Promise<RpcOutcome> => {
     misses++
-    const flight = call.run(sinceMs).then((outcome): Flight => {
-      if (underWay.get(call.key) === flight) underWay.delete(call.key)
-      // The thread that answered may have seen another chain than the key was made from: a block more under `latest`, or a
-      // reorg. When the key is still the same, so were the blocks.
-      const lasting = call.lasts(outcome) && call.keyNow() === call.key
-      if (lasting && sizeOf(outcome) <= maxBytes * MAX_SHARE) kept.set(call.key, ownBytes(outcome))
-      return { outcome, lasting }
-    })
+    const flight = fly(call, sinceMs)
     underWay.set(call.key, flight)
-    return flight.then(({ outcome }) => outcome)
+    try {
+      return (await flight).outcome
+    } finally {
+      if (underWay.get(call.key) === flight) underWay.delete(call.key)
+    }
   }
   /** Waits for an equal call. What is only that one's, a timeout or an answer about another chain, is not shared: then the
    *  call is run by itself, in the time that is left of its own. */
