@@ -85,7 +85,7 @@ async function measure(
  *  lost by it, and what the memory and an ordinary call take before and after. */
 async function repeatEndless([endless]: unknown[], token: unknown[]): Promise<void> {
   const options = ['--open', '--datadir', directory, '--call-timeout', '20', '--evm-threads', '1']
-  const { url, child } = await startCairn({ after: (end) => endings.push(end) }, options)
+  const { url, running } = await startCairn({ after: (end) => endings.push(end) }, options)
   const ordinary = async () => {
     const times: number[] = []
     for (let i = 0; i < 500; i++) {
@@ -95,7 +95,9 @@ async function repeatEndless([endless]: unknown[], token: unknown[]): Promise<vo
     }
     const health = (await (await fetch(`${url}/health`)).json()) as { threads: { living: number; lost: number } }
     const { living, lost } = health.threads
-    console.log(`  ${living} threads, ${lost} lost, ${residentMib(child.pid!)} MiB; eth_call: ${describe(times)}`)
+    console.log(
+      `  ${living} threads, ${lost} lost, ${residentMib(running.child.pid!)} MiB; eth_call: ${describe(times)}`,
+    )
     return lost
   }
   const spin = async (count: number) => {
