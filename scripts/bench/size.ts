@@ -16,7 +16,7 @@ export function measureOrdinaryBytes(db: Database): number {
 }
 
 /** Pages of the tables and of all their indexes. */
-function bytesOfTables(db: Database, tables: readonly string[]): number {
+export function bytesOfTables(db: Database, tables: readonly string[]): number {
   const select = db
     .prepare<[string], number>(
       `SELECT ifnull(sum(pgsize), 0) FROM dbstat

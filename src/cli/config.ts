@@ -86,6 +86,20 @@ export const OPTIONS = {
     'Network that the layer-2 blocks are of.',
     'found out from their hashes',
   ),
+  stateCache: number('state-cache', 'MIB', 256, ['import'], {
+    min: 4,
+    max: 1_048_576,
+    unit: 'MiB',
+    doc: 'Memory for the newest state while blocks are executed: half of it for the trie, the rest for accounts, slots and code.',
+  }),
+  rootInterval: number('root-interval', 'N', 0, ['import'], {
+    min: 0,
+    max: 10_000,
+    unit: 'blocks',
+    doc:
+      'Blocks from one check of the state root to the next; a wrong one is found among those between. ' +
+      '0: every block is checked, and from 250,000 accounts on every 64th as long as so many are to come.',
+  }),
   fixture: maybeText(
     'fixture',
     'DIR',

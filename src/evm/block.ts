@@ -23,8 +23,8 @@ export interface BlockSite {
   /** Hash of a block before this one: 32 bytes. */
   blockHash(number: number): Uint8Array
   /** The state root after what the journal has touched so far: 32 bytes. Asked for after each transaction before
-   *  Byzantium, and at the end of each block. */
-  rootOf(journal: Journal): Uint8Array
+   *  Byzantium, and at the end of each block; undefined there when it is not wanted. */
+  rootOf(journal: Journal): Uint8Array | undefined
   /** Makes the error for a transaction that cannot be part of the block. */
   refuse(index: number, transaction: Transaction, refused: TransactionRefused): Error
 }
@@ -33,7 +33,8 @@ export interface BlockSite {
 export interface BlockOutcome {
   receipts: Receipt[]
   gasUsed: bigint
-  stateRoot: Uint8Array // 32
+  /** 32 bytes; undefined when it was not wanted. */
+  stateRoot?: Uint8Array
   requestsHash?: Uint8Array // 32, from Prague on
 }
 

@@ -15,7 +15,7 @@ import { Journal } from './interpreter/journal.js'
 import { Machine } from './interpreter/machine.js'
 import type { VerifyKzgProof } from './interpreter/precompiles.js'
 import type { CallRequest } from './service.js'
-import { createCodeCache, createStateBacking } from './stateBacking.js'
+import { createCodeCache, createStateBackings } from './stateBacking.js'
 import { blockEnvironment, executeMessage, settleGas, type TransactionSite, warmUp } from './transaction.js'
 
 /** Call sites by block number. */
@@ -43,7 +43,7 @@ interface Place extends TransactionSite {
  *  is asked for or there is too much of it; what they change is undone. Calls must not overlap: a thread runs one at a time. */
 export function createCallRunner(chain: ChainReader, reader: StateReader, verifyKzgProof: VerifyKzgProof): CallRunner {
   const tables = createForkTables(verifyKzgProof)
-  const codeHashes = createCodeCache(reader)
+  const backings = createStateBackings(reader, { codes: createCodeCache(reader) })
   const codes = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
   let place: Place | undefined
 
@@ -56,7 +56,7 @@ export function createCallRunner(chain: ChainReader, reader: StateReader, verify
     const blocks = { chainId, blockHash: (at: number) => requireHash(chain.blockHash, at) }
     const environment = blockEnvironment(header, rules, blocks)
     const freeEnvironment = blockEnvironment({ ...header, baseFeePerGas: 0n }, rules, blocks)
-    const backing = createStateBacking(reader, number, codeHashes)
+    const backing = backings.at(number, hash)
     const journal = place?.journal ?? new Journal(backing, codes)
     journal.reset(backing)
     const own = tables(rules)

@@ -1,6 +1,9 @@
-import { EMPTY_BYTES, keyOfBytes } from '../lib/bytes.js'
+import { createByteLru } from '../lib/byteLru.js'
+import { EMPTY_BYTES, keyOfBytes, trimLeft } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
-import type { StateReader } from '../store/stateReader.js'
+import { createGenerationCache } from '../lib/generationCache.js'
+import type { StateChanges } from '../store/chainWriter.js'
+import { LATEST, type StateReader } from '../store/stateReader.js'
 
 /** keccak-256 of no bytes: the code hash of an account without code. */
 export const EMPTY_CODE_HASH = keccak256(EMPTY_BYTES)
@@ -23,28 +26,143 @@ export interface StateBacking {
   hasStorage(address: Uint8Array): boolean
 }
 
-// Contract code is up to 24 KiB a piece: 4,096 of them stay below 100 MiB.
-const MAX_CACHED_CODES = 4096
+/** The newest stored state, which changes with the blocks that are stored. */
+export interface NewestState extends StateBacking {
+  /** Takes changes that the caller stores before it reads on. */
+  wrote(changes: StateChanges): void
+  /** Forgets what lies in memory: after changes that were not stored, or not kept. */
+  forget(): void
+}
 
-/** The stored state after `blockNumber`; pass `LATEST` for the newest. Code is cached by its hash. */
+// What a call reads: some thousands of slots.
+const BACKING_BYTES = 8 * 2 ** 20
+
+/** The stored state after `blockNumber`, for as long as no block up to it is replaced. What was read is kept in memory, up
+ *  to 8 MiB. */
 export function createStateBacking(reader: StateReader, blockNumber: number, codes: CodeCache): StateBacking {
+  return createCachedState(reader, blockNumber, codes, BACKING_BYTES)
+}
+
+/** The newest stored state, with about `maxBytes` of it kept in memory. */
+export function createNewestState(
+  reader: StateReader,
+  { codes, maxBytes }: { codes: CodeCache; maxBytes: number },
+): NewestState {
+  return createCachedState(reader, LATEST, codes, maxBytes)
+}
+
+/** States at several blocks. */
+export interface StateBackings {
+  /** The state after a block, which is named by its hash too, since a reorg gives the number to another. */
+  at(blockNumber: number, blockHash: Uint8Array): StateBacking
+}
+
+// Calls go to the head, and in a batch to a block or two beside.
+const MAX_BACKINGS = 8
+
+/** The states at the blocks asked for last, with about `maxBytes` of all together kept in memory. */
+export function createStateBackings(
+  reader: StateReader,
+  { codes, maxBytes = MAX_BACKINGS * BACKING_BYTES }: { codes: CodeCache; maxBytes?: number },
+): StateBackings {
+  const held = createByteLru<StateBacking>({ maxBytes: MAX_BACKINGS, sizeOf: () => 1 })
   return {
-    account: (address) => {
-      const record = reader.account(address, blockNumber)
-      if (!record) return undefined
-      const { incarnation, account } = record
-      if (!account) return { incarnation }
-      const codeHash = account.codeId === undefined ? EMPTY_CODE_HASH : codes.hashOf(account.codeId)
-      return { incarnation, account: { nonce: account.nonce, balance: account.balance, codeHash } }
+    at: (blockNumber, blockHash) => {
+      const key = keyOfBytes(blockHash)
+      let backing = held.get(key)
+      if (backing === undefined) {
+        backing = createCachedState(reader, blockNumber, codes, maxBytes / MAX_BACKINGS)
+        held.set(key, backing)
+      }
+      return backing
     },
+  }
+}
+
+/** An account in memory. */
+interface Entry {
+  readonly record: { incarnation: number; account?: BaseAccount } | undefined
+  /** Undefined: to be looked up when it is needed. */
+  addressId: number | undefined
+  /** Begins the keys of its slots. Another incarnation has another. */
+  readonly prefix: string
+}
+
+// An entry of a map, its key and its value: arrays and bigints are objects of about 100 bytes.
+const ENTRY_BYTES = 500
+const SLOT_BYTES = 300
+
+function createCachedState(reader: StateReader, blockNumber: number, codes: CodeCache, maxBytes: number): NewestState {
+  const bound = { maxBytes: maxBytes / 2 }
+  const accounts = createGenerationCache<string, Entry>({ ...bound, sizeOf: () => ENTRY_BYTES })
+  const slots = createGenerationCache<string, Uint8Array>({ ...bound, sizeOf: () => SLOT_BYTES })
+  let handles = 0
+  const newPrefix = () => {
+    handles = (handles + 1) >>> 0
+    return String.fromCharCode(handles & 0xffff, handles >>> 16)
+  }
+  const load = (address: Uint8Array): Entry => {
+    const stored = reader.account(address, blockNumber)
+    if (stored === undefined) return { record: undefined, addressId: undefined, prefix: '' }
+    const { addressId, incarnation, account } = stored
+    const codeHash = account?.codeId === undefined ? EMPTY_CODE_HASH : codes.hashOf(account.codeId)
+    const fields = account && { nonce: account.nonce, balance: account.balance, codeHash }
+    return { record: { incarnation, account: fields }, addressId, prefix: newPrefix() }
+  }
+  const entryOf = (address: Uint8Array): Entry => {
+    const key = keyOfBytes(address)
+    let entry = accounts.get(key)
+    if (entry === undefined) {
+      entry = load(address)
+      accounts.set(key, entry)
+    }
+    return entry
+  }
+  const idOf = (entry: Entry, address: Uint8Array): number | undefined => {
+    entry.addressId ??= reader.addressId(address)
+    return entry.addressId
+  }
+  return {
+    account: (address) => entryOf(address).record,
     storage: (address, slot) => {
-      const account = reader.account(address, blockNumber)?.account
-      return account ? reader.storage(account.addressId, account.incarnation, slot, blockNumber) : EMPTY_BYTES
+      const entry = entryOf(address)
+      if (entry.record?.account === undefined) return EMPTY_BYTES
+      const key = entry.prefix + keyOfBytes(slot)
+      let value = slots.get(key)
+      if (value === undefined) {
+        const id = idOf(entry, address)
+        value = id === undefined ? EMPTY_BYTES : reader.storage(id, entry.record.incarnation, slot, blockNumber)
+        slots.set(key, value)
+      }
+      return value
     },
     code: (hash) => codes.byHash(hash),
     hasStorage: (address) => {
-      const account = reader.account(address, blockNumber)?.account
-      return account !== undefined && reader.hasStorage(account.addressId, account.incarnation)
+      const entry = entryOf(address)
+      if (entry.record?.account === undefined) return false
+      const id = idOf(entry, address)
+      return id !== undefined && reader.hasStorage(id, entry.record.incarnation)
+    },
+    wrote: (changes) => {
+      for (const { address, incarnation, account } of changes.accounts) {
+        const key = keyOfBytes(address)
+        const before = accounts.get(key)
+        const goesOn = before?.record?.incarnation === incarnation
+        accounts.set(key, {
+          record: { incarnation, account: account && { ...account, codeHash: account.codeHash ?? EMPTY_CODE_HASH } },
+          addressId: before?.addressId,
+          prefix: goesOn ? before.prefix : newPrefix(),
+        })
+      }
+      for (const { address, slot, value } of changes.storage) {
+        // Of an account that is not in memory no slot is either.
+        const entry = accounts.get(keyOfBytes(address))
+        if (entry !== undefined) slots.set(entry.prefix + keyOfBytes(slot), trimLeft(value))
+      }
+    },
+    forget: () => {
+      accounts.clear()
+      slots.clear()
     },
   }
 }
@@ -56,14 +174,21 @@ export interface CodeCache {
   byHash(hash: Uint8Array): Uint8Array
 }
 
-/** A code cache over the reader. */
-export function createCodeCache(reader: StateReader): CodeCache {
-  const hashes = new Map<number, Uint8Array>()
-  const codes = new Map<string, Uint8Array>()
+// An array of its own, and its entry in a map.
+const CODE_OVERHEAD = 300
+const CODE_BYTES = 64 * 2 ** 20
+
+/** A code cache over the reader, of at most `maxBytes`. */
+export function createCodeCache(reader: StateReader, maxBytes = CODE_BYTES): CodeCache {
+  const hashes = createByteLru<Uint8Array, number>({ maxBytes: maxBytes / 16, sizeOf: () => CODE_OVERHEAD })
+  const codes = createByteLru<Uint8Array>({
+    maxBytes: (maxBytes * 15) / 16,
+    sizeOf: (_, code) => code.length + CODE_OVERHEAD,
+  })
   return {
     hashOf: (codeId) => {
       let hash = hashes.get(codeId)
-      if (!hash) {
+      if (hash === undefined) {
         hash = reader.codeHash(codeId)
         hashes.set(codeId, hash)
       }
@@ -72,9 +197,8 @@ export function createCodeCache(reader: StateReader): CodeCache {
     byHash: (hash) => {
       const key = keyOfBytes(hash)
       let bytes = codes.get(key)
-      if (!bytes) {
+      if (bytes === undefined) {
         bytes = reader.codeByHash(hash)
-        if (codes.size >= MAX_CACHED_CODES) codes.clear()
         codes.set(key, bytes)
       }
       return bytes

@@ -1,91 +1,146 @@
-import { encodeRlp } from '../chain/eth/rlp.js'
-import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
-import { keyOfBytes } from '../lib/bytes.js'
+import { EMPTY_BYTES, keyOfBytes } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
-import { LATEST, type StateReader } from '../store/stateReader.js'
-import { EMPTY_CODE_HASH } from './stateBacking.js'
-import { createStateTrie, type StateTrie } from './stateTrie.js'
+import { formatData, parseHex } from '../lib/hex.js'
+import type { StateTrieHead, StateTrieTable } from '../store/stateTrieTable.js'
+import { createPageCache } from './pageCache.js'
+import type { BaseAccount } from './stateBacking.js'
+import { createStateTries, type StateTries, toTrieUpdate } from './stateTries.js'
 import type { TouchedAccount } from './touched.js'
+import type { TrieSlot } from './trieSlots.js'
 
-/** The root of the newest state (Yellow Paper, 4.1), kept up with every block. The account trie lies in memory; storage
- *  tries are built from the database when their account's storage changes. */
+/** The root of the newest state (Yellow Paper, 4.1), kept up with blocks. Its tries lie in the database, in pages of which
+ *  a bounded part is in memory; only what is touched is read. */
 export interface StateRoot {
-  /** The root after the touched accounts are as given: 32 bytes. */
-  update(touched: TouchedAccount[]): Uint8Array
-  /** Drops storage tries beyond the bound. Only at a block's end, when the database holds all that they hold. */
-  trim(): void
+  /** Takes accounts as they are now. They are hashed when a root is asked for. */
+  note(touched: readonly TouchedAccount[]): void
+  /** The root of all that was noted: 32 bytes. */
+  root(): Uint8Array
+  /** Notes the accounts and gives the root. */
+  update(touched: readonly TouchedAccount[]): Uint8Array
+  /** Accounts and slots that were noted and are not hashed. */
+  readonly pending: number
+  /** Accounts in the state that was hashed last. */
+  readonly accounts: number
+  /** What was noted stays: `discard` goes back to here. */
+  settle(): void
+  /** Gives up what was noted since `settle`. */
+  discard(): void
+  /** Writes what was settled to the database, in the transaction that it is in; it holds the trie of the settled state
+   *  then. To be called before each commit of a state. */
+  save(): void
+  /** Forgets what lies in memory and takes what the database has: after a rollback. */
+  reset(): void
 }
 
-// Storage tries kept in memory, in the order of their last use.
-const MAX_STORAGE_TRIES = 2000
+interface PendingAccount {
+  address: Uint8Array
+  account: BaseAccount | null
+  cleared: boolean
+  slots: Map<string, { slot: Uint8Array; value: Uint8Array }>
+}
 
-/** The state root over the stored state as it is now. The whole state is read. */
-export function createStateRoot(reader: StateReader): StateRoot {
-  const accounts = createStateTrie()
-  const storageTries = new Map<string, StateTrie>()
-  // Roots of accounts whose storage is not empty.
-  const storageRoots = new Map<string, Uint8Array>()
+/** The root over the trie that the table holds; an empty state's when it holds none. About `maxBytes` of pages are kept in
+ *  memory. */
+export function createStateRoot(table: StateTrieTable, maxBytes: number): StateRoot {
+  const pages = createPageCache(table, maxBytes)
+  const tries = createStateTries(pages)
+  let pending = new Map<string, PendingAccount>()
+  let pendingSlots = 0
+  let now: { top: TrieSlot | undefined; accounts: number } = { top: undefined, accounts: 0 }
+  let settled = now
+  let saved = now
 
-  for (const { address, account } of reader.latestAccounts()) {
-    let storageRoot = EMPTY_TRIE_ROOT
-    if (reader.hasStorage(account.addressId, account.incarnation)) {
-      storageRoot = buildStorageTrie(reader, address).root()
-      if (storageRoot !== EMPTY_TRIE_ROOT) storageRoots.set(keyOfBytes(address), storageRoot)
-    }
-    const codeHash = account.codeId === undefined ? EMPTY_CODE_HASH : reader.codeHash(account.codeId)
-    accounts.put(keccak256(address), encodeAccount(account.nonce, account.balance, storageRoot, codeHash))
+  const reset = () => {
+    const head = table.head()
+    const top = parseHex(head?.top ?? '')
+    now = { top: top.length === 0 ? undefined : top, accounts: head?.accounts ?? 0 }
+    settled = now
+    saved = now
+    pending = new Map()
+    pendingSlots = 0
+    pages.reset(head?.nextPage ?? 1)
   }
-
-  const storageTrieOf = (address: Uint8Array, empty: boolean): StateTrie => {
-    const key = keyOfBytes(address)
-    const trie =
-      (empty ? undefined : storageTries.get(key)) ?? (empty ? createStateTrie() : buildStorageTrie(reader, address))
-    storageTries.delete(key) // to the end: the last used
-    storageTries.set(key, trie)
-    return trie
-  }
-  const apply = ({ address, account, cleared, slots }: TouchedAccount) => {
-    const key = keyOfBytes(address)
-    if (account === null) {
-      accounts.put(keccak256(address), new Uint8Array(0))
-      storageTries.delete(key)
-      storageRoots.delete(key)
-      return
+  const note = (touched: readonly TouchedAccount[]) => {
+    for (const each of touched) {
+      const key = keyOfBytes(each.address)
+      const gone = each.cleared || each.account === null
+      const before = pending.get(key)
+      if (before !== undefined && gone) pendingSlots -= before.slots.size
+      const slots = before === undefined || gone ? new Map() : before.slots
+      pendingSlots -= slots.size
+      if (each.account !== null) for (const entry of each.slots) slots.set(keyOfBytes(entry.slot), entry)
+      pendingSlots += slots.size
+      const cleared = gone || (before?.cleared ?? false)
+      pending.set(key, { address: each.address, account: each.account, cleared, slots })
     }
-    if (cleared || slots.length > 0) {
-      const trie = storageTrieOf(address, cleared)
-      for (const { slot, value } of slots) trie.put(keccak256(slot), value.length === 0 ? value : encodeRlp(value))
-      storageRoots.set(key, trie.root())
-    }
-    const storageRoot = storageRoots.get(key) ?? EMPTY_TRIE_ROOT
-    accounts.put(keccak256(address), encodeAccount(account.nonce, account.balance, storageRoot, account.codeHash))
   }
+  const hash = () => {
+    if (pending.size === 0) return
+    let { accounts } = now
+    const count = (difference: number) => {
+      accounts += difference
+    }
+    const updates = Array.from(pending.values(), (each) => toTrieUpdate(tries, hashed(each), count))
+    pending = new Map()
+    pendingSlots = 0
+    const top = tries.accounts.update(now.top, updates)
+    now = { top: top?.slice(), accounts }
+  }
+  const root = () => {
+    hash()
+    return tries.accounts.root(now.top)
+  }
+  const settle = () => {
+    hash()
+    settled = now
+    pages.settle()
+  }
+  reset()
   return {
+    note,
+    root,
     update: (touched) => {
-      for (const account of touched) apply(account)
-      return accounts.root()
+      note(touched)
+      return root()
     },
-    trim: () => {
-      for (const key of storageTries.keys()) {
-        if (storageTries.size <= MAX_STORAGE_TRIES) break
-        storageTries.delete(key)
-      }
+    get pending() {
+      return pending.size + pendingSlots
     },
+    get accounts() {
+      return now.accounts
+    },
+    settle,
+    discard: () => {
+      pending = new Map()
+      pendingSlots = 0
+      now = settled
+      pages.discard()
+    },
+    save: () => {
+      settle()
+      if (saved === now) return
+      pages.save()
+      const { top, accounts } = now
+      table.setHead(headOf(tries, { top, accounts }, pages.nextPage))
+      saved = now
+    },
+    reset,
   }
 }
 
-function buildStorageTrie(reader: StateReader, address: Uint8Array): StateTrie {
-  const trie = createStateTrie()
-  const account = reader.account(address, LATEST)?.account
-  if (!account) return trie
-  for (const { slot, value } of reader.latestStorage(account.addressId, account.incarnation)) {
-    const word = new Uint8Array(32)
-    word.set(slot, 32 - slot.length)
-    trie.put(keccak256(word), encodeRlp(value))
-  }
-  return trie
+/** What the table is told of a trie that its pages hold. */
+export function headOf(
+  tries: StateTries,
+  { top, accounts }: { top: TrieSlot | undefined; accounts: number },
+  nextPage: number,
+): StateTrieHead {
+  return { root: formatData(tries.accounts.root(top)), top: formatData(top ?? EMPTY_BYTES), nextPage, accounts }
 }
 
-function encodeAccount(nonce: bigint, balance: bigint, storageRoot: Uint8Array, codeHash: Uint8Array): Uint8Array {
-  return encodeRlp([nonce, balance, storageRoot, codeHash])
+function hashed({ address, account, cleared, slots }: PendingAccount) {
+  const updates = Array.from(slots.values(), ({ slot, value }) => ({
+    key: keccak256(slot),
+    change: () => (value.length === 0 ? undefined : value),
+  }))
+  return { key: keccak256(address), account, cleared, slots: updates }
 }

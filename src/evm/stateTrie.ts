@@ -1,131 +1,247 @@
 import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
-import { encodeBranch, encodeExtension, encodeLeaf, NO_CHILD, referenceTo, toNibbles } from '../chain/eth/trieNodes.js'
-import { concatBytes } from '../lib/bytes.js'
+import { concatBytes, EMPTY_BYTES, equalBytes, keyOfBytes } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
+import {
+  childOf,
+  emptyBranch,
+  nibbleAt,
+  onlyChild,
+  packBranch,
+  packInline,
+  packLeaf,
+  packLink,
+  referenceOfBranch,
+  referenceOfSlot,
+  setChild,
+  type TrieBranch,
+  type TrieNode,
+  type TrieSlot,
+  unpackSlot,
+  type ValueRlp,
+} from './trieSlots.js'
 
-/** A Merkle Patricia trie over keys of 32 bytes (Yellow Paper, appendix D), kept in memory and hashed lazily: a change
- *  forgets the references on its path, and `root` computes only those that are missing. Keys have one length, so a
- *  branch never holds a value. */
+/** Where pages of tries are kept. Bytes that were given or taken are never written to. */
+export interface TriePages {
+  read(page: number): Uint8Array
+  write(page: number, bytes: Uint8Array): void
+  /** An id that no page has: from 1 on. */
+  allocate(): number
+  free(page: number): void
+}
+
+/** A change of the value at a key. */
+export interface TrieUpdate {
+  readonly key: Uint8Array // 32
+  /** The stored value after it, undefined for none; `before` is that of before. */
+  change(before: Uint8Array | undefined): Uint8Array | undefined
+}
+
+/** Tries of one kind, in pages. A trie is named by the slot of its top node, undefined for an empty one. The division
+ *  into pages follows from the content: a branch is a page exactly when it takes more than `INLINE_BYTES`. */
+export interface PagedTries {
+  /** The trie after the updates, whose keys are all different, in any order. Pages of the trie before are replaced. Work
+   *  and memory go with the updates, not with the trie. */
+  update(top: TrieSlot | undefined, updates: TrieUpdate[]): TrieSlot | undefined
+  /** The root: 32 bytes. */
+  root(top: TrieSlot | undefined): Uint8Array
+  /** Frees the pages of a trie. */
+  free(top: TrieSlot): void
+}
+
+// Keeps the largest page, 16 such children, within a page of SQLite.
+const INLINE_BYTES = 240
+
+/** Tries in `pages`; `valueRlp` makes of a stored value the bytes that the trie is hashed with. */
+export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTries {
+  const unpack = (slot: TrieSlot): TrieNode => unpackSlot(slot, pages.read)
+
+  /** How the node, which lies at `depth`, stands in its parent. */
+  const seal = (node: TrieNode, depth: number): TrieSlot => {
+    if (node.kind === 'leaf') return packLeaf(node.key, node.value)
+    const reference = referenceOfBranch(node, depth, valueRlp)
+    const bytes = packBranch(node)
+    if (bytes.length <= INLINE_BYTES) {
+      if (node.page !== 0) pages.free(node.page)
+      return packInline(reference, bytes)
+    }
+    const page = node.page === 0 ? pages.allocate() : node.page
+    pages.write(page, bytes)
+    return packLink(reference, page)
+  }
+
+  /** The node over sorted entries [from, to), which share their first `depth` nibbles. */
+  const build = (entries: readonly Entry[], from: number, to: number, depth: number): TrieNode | undefined => {
+    if (from === to) return undefined
+    const first = entries[from]
+    if (to - from === 1) return { kind: 'leaf', ...first }
+    const last = entries[to - 1].key
+    let at = depth
+    while (nibbleAt(first.key, at) === nibbleAt(last, at)) at++
+    const skip = Uint8Array.from({ length: at - depth }, (_, i) => nibbleAt(first.key, depth + i))
+    const branch = emptyBranch(skip)
+    for (let start = from; start < to; ) {
+      const end = endOfNibble(entries, start, to, at)
+      setChild(branch, nibbleAt(entries[start].key, at), seal(build(entries, start, end, at + 1)!, at + 1))
+      start = end
+    }
+    return branch
+  }
+
+  /** The node at `depth` after the sorted updates [from, to), which are all below it. */
+  const merge = (
+    slot: TrieSlot | undefined,
+    updates: readonly TrieUpdate[],
+    [from, to]: [number, number],
+    depth: number,
+  ): TrieNode | undefined => {
+    const node = slot && unpack(slot)
+    if (node?.kind !== 'branch') {
+      const entries = entriesAfter(node, updates, from, to)
+      return build(entries, 0, entries.length, depth)
+    }
+    // In sorted keys the least agreement with the skipped nibbles is that of the first or the last.
+    const { skip } = node
+    const shared = Math.min(agreement(skip, updates[from].key, depth), agreement(skip, updates[to - 1].key, depth))
+    const branch = shared === skip.length ? node : split(node, shared, depth)
+    const at = depth + shared
+    for (let start = from; start < to; ) {
+      const end = endOfNibble(updates, start, to, at)
+      const nibble = nibbleAt(updates[start].key, at)
+      const child = merge(childOf(branch, nibble), updates, [start, end], at + 1)
+      setChild(branch, nibble, child && seal(child, at + 1))
+      start = end
+    }
+    return collapse(branch)
+  }
+
+  /** A branch after the first `count` skipped nibbles, above the rest. */
+  const split = (branch: TrieBranch, count: number, depth: number): TrieBranch => {
+    const { skip } = branch
+    const top = emptyBranch(skip.slice(0, count))
+    branch.skip = skip.slice(count + 1)
+    setChild(top, skip[count], seal(branch, depth + count + 1))
+    return top
+  }
+
+  /** A branch with a single child is no branch: the child takes its place with the nibbles before it. */
+  const collapse = (branch: TrieBranch): TrieNode | undefined => {
+    const only = onlyChild(branch)
+    if (only === -2) return branch
+    if (branch.page !== 0) pages.free(branch.page)
+    if (only < 0) return undefined
+    const child = unpack(childOf(branch, only)!)
+    if (child.kind === 'branch') child.skip = concatBytes(branch.skip, Uint8Array.of(only), child.skip)
+    return child
+  }
+
+  const free = (slot: TrieSlot): void => {
+    const node = unpack(slot)
+    if (node.kind === 'leaf') return
+    for (let nibble = 0; nibble < 16; nibble++) {
+      const child = childOf(node, nibble)
+      if (child !== undefined) free(child)
+    }
+    if (node.page !== 0) pages.free(node.page)
+  }
+  return {
+    free,
+    update: (top, updates) => {
+      if (updates.length === 0) return top
+      const sorted = updates.sort((a, b) => Buffer.compare(a.key, b.key))
+      const node = merge(top, sorted, [0, sorted.length], 0)
+      return node && seal(node, 0)
+    },
+    root: (top) => {
+      if (top === undefined) return EMPTY_TRIE_ROOT
+      const reference = referenceOfSlot(top, 0, valueRlp)
+      return reference.length === 33 ? reference.slice(1) : keccak256(reference)
+    },
+  }
+}
+
+interface Entry {
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+}
+
+/** Values after sorted updates to a trie of at most one leaf. */
+function entriesAfter(leaf: Entry | undefined, updates: readonly TrieUpdate[], from: number, to: number): Entry[] {
+  const entries: Entry[] = []
+  let rest = leaf
+  for (let i = from; i < to; i++) {
+    const { key } = updates[i]
+    const order = rest === undefined ? 1 : Buffer.compare(rest.key, key)
+    if (order < 0) entries.push(rest!)
+    const value = updates[i].change(order === 0 ? rest!.value : undefined)
+    if (order <= 0) rest = undefined
+    if (value !== undefined) entries.push({ key, value })
+  }
+  if (rest !== undefined) entries.push(rest)
+  return entries
+}
+
+/** Where those that share the nibble at `depth` with the first end. */
+function endOfNibble(sorted: readonly { key: Uint8Array }[], from: number, to: number, depth: number): number {
+  const nibble = nibbleAt(sorted[from].key, depth)
+  let end = from + 1
+  while (end < to && nibbleAt(sorted[end].key, depth) === nibble) end++
+  return end
+}
+
+/** How many of the nibbles the key has at `depth`. */
+function agreement(nibbles: Uint8Array, key: Uint8Array, depth: number): number {
+  let i = 0
+  while (i < nibbles.length && nibbles[i] === nibbleAt(key, depth + i)) i++
+  return i
+}
+
+/** Pages in memory. */
+export function createMemoryPages(): TriePages & { readonly count: number; readonly bytes: number } {
+  const pages = new Map<number, Uint8Array>()
+  let next = 1
+  return {
+    read: (page) => {
+      const bytes = pages.get(page)
+      if (bytes === undefined) throw new Error(`no page ${page}`)
+      return bytes
+    },
+    write: (page, bytes) => void pages.set(page, bytes),
+    allocate: () => next++,
+    free: (page) => void pages.delete(page),
+    get count() {
+      return pages.size
+    },
+    get bytes() {
+      let total = 0
+      for (const page of pages.values()) total += page.length
+      return total
+    },
+  }
+}
+
+/** One trie in memory, hashed when its root is asked for. */
 export interface StateTrie {
-  /** Sets the value of a key; no bytes removes it. */
+  /** Sets the value of a key of 32 bytes; no bytes removes it. */
   put(key: Uint8Array, value: Uint8Array): void
   /** 32 bytes. */
   root(): Uint8Array
 }
 
-interface Leaf {
-  kind: 'leaf'
-  path: Uint8Array // nibbles below the parent
-  value: Uint8Array
-  reference?: Uint8Array
-}
-interface Extension {
-  kind: 'extension'
-  path: Uint8Array
-  child: Branch
-  reference?: Uint8Array
-}
-interface Branch {
-  kind: 'branch'
-  children: (Node | undefined)[]
-  reference?: Uint8Array
-}
-type Node = Leaf | Extension | Branch
-
 /** An empty trie. */
-export function createStateTrie(): StateTrie {
-  let top: Node | undefined
+export function createStateTrie(pages: TriePages = createMemoryPages()): StateTrie {
+  const tries = createPagedTries(pages, (value) => value)
+  let top: TrieSlot | undefined
+  let pending = new Map<string, { key: Uint8Array; value: Uint8Array }>()
   return {
-    put: (key, value) => {
-      const path = toNibbles(key)
-      top = value.length === 0 ? remove(top, path, 0) : insert(top, path, 0, value)
+    put: (key, value) => void pending.set(keyOfBytes(key), { key, value }),
+    root: () => {
+      const updates = Array.from(pending.values(), ({ key, value }) => ({
+        key,
+        change: () => (equalBytes(value, EMPTY_BYTES) ? undefined : value),
+      }))
+      pending = new Map()
+      top = tries.update(top, updates)
+      return tries.root(top)
     },
-    root: () => (top === undefined ? EMPTY_TRIE_ROOT : keccak256(encodeNode(top))),
   }
-}
-
-function insert(node: Node | undefined, path: Uint8Array, depth: number, value: Uint8Array): Node {
-  if (node === undefined) return { kind: 'leaf', path: path.slice(depth), value }
-  if (node.kind === 'branch') {
-    const nibble = path[depth]
-    node.children[nibble] = insert(node.children[nibble], path, depth + 1, value)
-    node.reference = undefined
-    return node
-  }
-  const common = sharedLength(node.path, path, depth)
-  if (common === node.path.length) {
-    if (node.kind === 'leaf') node.value = value
-    else node.child = insert(node.child, path, depth + common, value) as Branch
-    node.reference = undefined
-    return node
-  }
-  const branch: Branch = { kind: 'branch', children: new Array(16) }
-  branch.children[node.path[common]] = dropPath(node, common + 1)
-  branch.children[path[depth + common]] = { kind: 'leaf', path: path.slice(depth + common + 1), value }
-  return common === 0 ? branch : { kind: 'extension', path: path.slice(depth, depth + common), child: branch }
-}
-
-/** The node without the first `count` nibbles of its path. */
-function dropPath(node: Leaf | Extension, count: number): Node {
-  const path = node.path.slice(count)
-  if (node.kind === 'leaf') return { kind: 'leaf', path, value: node.value }
-  return path.length === 0 ? node.child : { kind: 'extension', path, child: node.child }
-}
-
-function remove(node: Node | undefined, path: Uint8Array, depth: number): Node | undefined {
-  if (node === undefined) return undefined
-  if (node.kind === 'leaf') {
-    return sharedLength(node.path, path, depth) === node.path.length ? undefined : node
-  }
-  if (node.kind === 'extension') {
-    if (sharedLength(node.path, path, depth) < node.path.length) return node
-    return prepend(node.path, remove(node.child, path, depth + node.path.length)!)
-  }
-  const nibble = path[depth]
-  const before = node.children[nibble]
-  if (before === undefined) return node
-  node.children[nibble] = remove(before, path, depth + 1)
-  node.reference = undefined
-  return node.children[nibble] === undefined ? collapse(node) : node
-}
-
-/** A branch with a single child is no branch: the child takes its place with the nibble before its path. */
-function collapse(node: Branch): Node {
-  let only = -1
-  for (let i = 0; i < 16; i++) {
-    if (node.children[i] === undefined) continue
-    if (only >= 0) return node
-    only = i
-  }
-  return prepend(Uint8Array.of(only), node.children[only]!)
-}
-
-function prepend(path: Uint8Array, node: Node): Node {
-  if (node.kind === 'branch') return { kind: 'extension', path, child: node }
-  const joined = concatBytes(path, node.path)
-  return node.kind === 'leaf'
-    ? { kind: 'leaf', path: joined, value: node.value }
-    : { kind: 'extension', path: joined, child: node.child }
-}
-
-function sharedLength(nodePath: Uint8Array, path: Uint8Array, depth: number): number {
-  let i = 0
-  while (i < nodePath.length && nodePath[i] === path[depth + i]) i++
-  return i
-}
-
-function encodeNode(node: Node): Uint8Array {
-  if (node.kind === 'leaf') return encodeLeaf(node.path, node.value)
-  if (node.kind === 'extension') return encodeExtension(node.path, referenceOf(node.child))
-  const references: Uint8Array[] = new Array(16)
-  for (let i = 0; i < 16; i++) {
-    const child = node.children[i]
-    references[i] = child === undefined ? NO_CHILD : referenceOf(child)
-  }
-  return encodeBranch(references)
-}
-
-function referenceOf(node: Node): Uint8Array {
-  node.reference ??= referenceTo(encodeNode(node))
-  return node.reference
 }

@@ -6,6 +6,8 @@ import { hashHeader } from '../chain/eth/header.js'
 import type { Block } from '../chain/eth/types.js'
 import { type Executor, loadExecutor } from '../evm/execute.js'
 import type { EvmKind } from '../evm/kinds.js'
+import { isStateTrieCurrent, rebuildStateTrie } from '../evm/rebuildStateTrie.js'
+import { createStateRoot } from '../evm/stateRoot.js'
 import { UsageError } from '../lib/errors.js'
 import { noProgress, type Progress } from '../lib/progress.js'
 import type { IndexKind } from '../segments/indexKind.js'
@@ -18,6 +20,7 @@ import { type ChainWriter, createChainWriter } from '../store/chainWriter.js'
 import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_STATE_MODE } from '../store/meta.js'
 import type { Database } from '../store/open.js'
 import { createStateReader } from '../store/stateReader.js'
+import { createStateTrieTable } from '../store/stateTrieTable.js'
 import { CHAIN_INDEXES, type ChainIndexer, createChainIndexer } from './chainIndexer.js'
 import type { Checkpoints } from './checkpoints.js'
 
@@ -37,8 +40,10 @@ export interface WritableChain {
   genesisBlock(): Promise<Block>
 }
 
-/** How indexes that are behind are brought up to date when a chain is opened. */
+/** How a chain is opened, and what is behind brought up to date. */
 export interface OpenChainOptions {
+  /** Memory for the newest state and its trie: about so much. */
+  stateCacheBytes?: number
   /** Makes the progress that shows it; undefined: nothing does. */
   startProgress?: (label: string, unit: string, total: number) => Progress
   signal?: AbortSignal
@@ -47,9 +52,11 @@ export interface OpenChainOptions {
   evm?: EvmKind
 }
 
+const STATE_CACHE_BYTES = 256 * 2 ** 20
+
 /** The chain of a database opened for writing. The first time, `wanted` says which it is, and with execution its
- *  genesis state and block 0 are stored. An index that is behind, as in a database of an older version, is brought up to
- *  date in transactions of less than a second.
+ *  genesis state and block 0 are stored. An index or state trie that is behind, as in a database of an older version, is
+ *  brought up to date in transactions of less than a second.
  *  @throws UsageError when the database holds another chain or state mode, or nothing says which chain it is;
  *    InvalidGenesis. */
 export async function openWritableChain(
@@ -74,11 +81,18 @@ export async function openWritableChain(
   }
   const spec = specOfSource(source)
   const reader = createChainReader(db)
-  const writer = createChainWriter(db)
   const indexer = createChainIndexer(db)
-  const blockHashes = (number: number) => reader.blockHash(number)
-  const newExecutor = () => loadExecutor(options.evm ?? 'cairn', { spec, reader: createStateReader(db), blockHashes })
-  const executor = stateMode === 'execute' ? await newExecutor() : undefined
+  if (stateMode === 'execute') await catchUpStateTrie(db, reader, options)
+  const { stateCacheBytes = STATE_CACHE_BYTES, evm = 'cairn' } = options
+  const openExecutor = async () => {
+    const root = createStateRoot(createStateTrieTable(db), stateCacheBytes / 2)
+    const blockHashes = (number: number) => reader.blockHash(number)
+    const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes: stateCacheBytes / 2 }
+    return { root, executor: await loadExecutor(evm, parts) }
+  }
+  const { root, executor } = stateMode === 'execute' ? await openExecutor() : {}
+  const hooks = { beforeCommit: () => root?.save(), afterRollback: () => executor?.reset() }
+  const writer = createChainWriter(db, hooks)
   if (!held) {
     const genesis = genesisOfSource(source)
     const block = executor && (await layGenesis(genesis, executor))
@@ -91,7 +105,7 @@ export async function openWritableChain(
   }
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
   const genesisBlock = async () => {
-    const scratch = await newExecutor()
+    const { executor: scratch } = await openExecutor()
     const block = await layGenesis(genesisOfSource(source), scratch)
     scratch.discard()
     return block
@@ -108,6 +122,33 @@ async function catchUp(
   if (tail < 2 ** requireIndexSettings(db).chunkBits) return
   const progress = startProgress?.(kind.name, kind.items, sealed + tail) ?? noProgress
   await completeIndex(db, kind, { progress, signal, afterCommit: () => checkpoints?.afterCommit() })
+  progress.finish()
+}
+
+async function catchUpStateTrie(
+  db: Database,
+  reader: ChainReader,
+  { startProgress, signal, checkpoints }: OpenChainOptions,
+): Promise<void> {
+  const table = createStateTrieTable(db)
+  const number = reader.head()
+  const block = number === undefined ? undefined : reader.blockByNumber(number)
+  if (block === undefined) return
+  const head = { hash: block.hash, stateRoot: block.header.stateRoot }
+  if (isStateTrieCurrent(table, head)) return
+  const state = createStateReader(db)
+  const progress = startProgress?.('state trie', 'addresses', state.countAddresses()) ?? noProgress
+  await rebuildStateTrie(table, head, {
+    reader: state,
+    progress,
+    signal,
+    begin: () => void db.exec('BEGIN IMMEDIATE'),
+    commit: async () => {
+      db.exec('COMMIT')
+      await checkpoints?.afterCommit()
+      await new Promise(setImmediate) // signals come in only between transactions
+    },
+  })
   progress.finish()
 }
 

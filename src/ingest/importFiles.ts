@@ -36,6 +36,10 @@ export interface ImportOptions {
   evm?: EvmKind
   /** Undefined: the writer makes its checkpoints itself. */
   checkpoints?: Checkpoints
+  /** Memory for the newest state and its trie; undefined: 256 MiB. */
+  stateCacheBytes?: number
+  /** Blocks from one check of the state root to the next; 0 or undefined: as many as fits the size of the state. */
+  rootInterval?: number
   log: Logger
   showProgress: boolean
   signal?: AbortSignal
@@ -83,10 +87,10 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
 }
 
 function openChain(db: Database, options: ImportOptions): Promise<WritableChain> {
-  const { chain, stateMode, showProgress, signal, checkpoints, evm } = options
+  const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes, evm } = options
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
-  return openWritableChain(db, chain, stateMode, { startProgress, signal, checkpoints, evm })
+  return openWritableChain(db, chain, stateMode, { startProgress, signal, checkpoints, stateCacheBytes, evm })
 }
 
 async function importChainFile(
@@ -98,8 +102,8 @@ async function importChainFile(
 ): Promise<void> {
   const source = kind === ERA1 ? openEra1(path) : openChainRlp(path)
   const progress = startProgress(options, path, source.totalBlocks)
-  const { signal, checkpoints } = options
-  const done = await importBlocks(chain, source, { progress, signal, checkpoints })
+  const { signal, checkpoints, rootInterval } = options
+  const done = await importBlocks(chain, source, { progress, signal, checkpoints, rootInterval })
   progress.finish(`head ${chain.reader.head()}`)
   summary.blocks += done.imported
   summary.skipped += done.skipped

@@ -29,6 +29,8 @@ interface PipelineOptions {
   signal?: AbortSignal
   /** Undefined: the writer makes its checkpoints itself. */
   checkpoints?: Checkpoints
+  /** Blocks from one check of the state root to the next; 0 or undefined: as many as fits the size of the state. */
+  rootInterval?: number
 }
 
 // A batch is one transaction: at most this many blocks, or this long, so that a kill costs little.
@@ -36,6 +38,12 @@ const BATCH_BLOCKS = 1000
 const BATCH_MS = 1000
 // Promises alone never let signals and timers in.
 const BREATHE_MS = 50
+
+// To hash a state of a million accounts takes longer than to execute an ordinary block: together, blocks share most of it.
+const LARGE_STATE = 250_000
+const LARGE_STATE_INTERVAL = 64
+// Accounts and slots: what is not hashed lies in memory.
+const MAX_UNHASHED = 50_000
 
 /** The newest block that was accepted. */
 interface Head {
@@ -51,28 +59,32 @@ interface Head {
 export async function importBlocks(
   chain: WritableChain,
   source: BlockSource,
-  { progress, signal, checkpoints }: PipelineOptions,
+  { progress, signal, checkpoints, rootInterval = 0 }: PipelineOptions,
 ): Promise<PipelineSummary> {
   const summary: PipelineSummary = { imported: 0, skipped: 0, interrupted: false }
-  const batches = createBatches(chain, checkpoints)
-  let head = readHead(chain)
+  const intake = createIntake(chain, checkpoints)
+  const held = chain.reader.head()
   let breathedMs = performance.now()
+  const intervalNow = () => {
+    if (rootInterval > 0) return rootInterval
+    const left = (source.totalBlocks ?? Number.POSITIVE_INFINITY) - summary.imported - summary.skipped
+    const large = (chain.executor?.accounts ?? 0) >= LARGE_STATE
+    return large && left >= LARGE_STATE_INTERVAL ? LARGE_STATE_INTERVAL : 1
+  }
   try {
     const passedOver = (number: number, hash: Uint8Array) => {
       requireHeld(chain, number, hash)
       summary.skipped++
     }
-    for await (const raw of source.blocks({ from: head === undefined ? 0 : head.header.number + 1, passedOver })) {
+    for await (const raw of source.blocks({ from: held === undefined ? 0 : held + 1, passedOver })) {
       if (signal?.aborted) {
         summary.interrupted = true
         break
       }
-      if (head && raw.block.header.number <= head.header.number) {
+      if (raw.block.header.number <= intake.headNumber) {
         passedOver(raw.block.header.number, raw.block.hash)
       } else {
-        const accepted = await acceptBlock(chain, raw, head)
-        await batches.add(raw.block, accepted)
-        head = { hash: raw.block.hash, header: raw.block.header, totalDifficulty: accepted.totalDifficulty }
+        await intake.take(raw, intervalNow())
         summary.imported++
       }
       if (performance.now() - breathedMs > BREATHE_MS) {
@@ -81,14 +93,89 @@ export async function importBlocks(
         breathedMs = performance.now()
       }
     }
-  } catch (error) {
-    chain.executor?.discard()
-    throw error
   } finally {
-    await batches.end()
+    await intake.end()
   }
   progress.update(summary.imported + summary.skipped)
   return summary
+}
+
+/** Blocks on their way into the chain. */
+interface Intake {
+  /** Number of the newest block; -1 when there is none. */
+  readonly headNumber: number
+  /** Verifies, executes and stores a block. The state root of at least every `interval`-th block is compared.
+   *  @throws InvalidBlock for the first block that is refused, which is this one or one before it whose root was not
+   *    compared. Blocks before it stay. */
+  take(raw: RawBlock, interval: number): Promise<void>
+  /** Commits what was taken. @throws InvalidBlock, as `take` does. */
+  end(): Promise<void>
+}
+
+function createIntake(chain: WritableChain, checkpoints?: Checkpoints): Intake {
+  const { executor, writer, indexer } = chain
+  const batches = createBatches(chain, checkpoints)
+  let head = readHead(chain)
+  /** Blocks since the last state root that was compared, and the head before them. */
+  let unchecked: RawBlock[] = []
+  let checkedHead = head
+
+  const store = async (raw: RawBlock, checksRoot: boolean) => {
+    let accepted: AcceptedBlock
+    try {
+      accepted = await acceptBlock(chain, raw, head, checksRoot)
+    } catch (error) {
+      executor?.discard()
+      throw error
+    }
+    const mark = !accepted.isRootChecked && unchecked.length === 0
+    if (mark) checkedHead = head
+    batches.add(raw.block, accepted, mark)
+    unchecked = accepted.isRootChecked ? [] : [...unchecked, raw]
+    head = { hash: raw.block.hash, header: raw.block.header, totalDifficulty: accepted.totalDifficulty }
+  }
+  /** Takes the blocks since the last root that was right once more, each with its own: one of them is refused. */
+  const findRefused = async (raws: RawBlock[]): Promise<never> => {
+    executor?.discard()
+    writer.rollbackToMark()
+    indexer.forget()
+    unchecked = []
+    head = checkedHead
+    for (const raw of raws) await store(raw, true)
+    const [first, last] = [raws[0], raws[raws.length - 1]].map(({ block }) => block.header.number)
+    throw new Error(`blocks ${first} to ${last} were refused together, but none of them by itself`)
+  }
+  const checkRoot = async () => {
+    if (unchecked.length === 0) return
+    if (!equalBytes(executor!.stateRoot(), head!.header.stateRoot)) await findRefused(unchecked)
+    executor!.settle()
+    unchecked = []
+  }
+  const end = async () => {
+    try {
+      await checkRoot()
+    } finally {
+      await batches.end() // blocks that are right stay, whatever came after them
+    }
+  }
+  return {
+    get headNumber() {
+      return head?.header.number ?? -1
+    },
+    take: async (raw, interval) => {
+      const isDue = unchecked.length + 1 >= interval || (executor?.unhashed ?? 0) > MAX_UNHASHED
+      try {
+        await store(raw, isDue)
+      } catch (error) {
+        // Whatever is wrong with it, one before it may be wrong, too.
+        if (unchecked.length > 0 && writer.inTransaction) await findRefused([...unchecked, raw])
+        unchecked = []
+        throw error
+      }
+      if (batches.isFull) await end()
+    },
+    end,
+  }
 }
 
 /** Blocks gathered into transactions. */
@@ -104,12 +191,17 @@ function createBatches({ writer, indexer }: WritableChain, checkpoints?: Checkpo
   }
   return {
     end,
-    add: (block: Block, { receipts, totalDifficulty, changes }: AcceptedBlock): Promise<void> | undefined => {
+    get isFull() {
+      return blocks >= BATCH_BLOCKS || (blocks > 0 && performance.now() - startedMs > BATCH_MS)
+    },
+    /** With `mark`, the writer can be set back to before the block. */
+    add: (block: Block, { receipts, totalDifficulty, changes }: AcceptedBlock, mark: boolean): void => {
       if (blocks === 0) {
         writer.begin()
         startedMs = performance.now()
       }
       try {
+        if (mark) writer.mark()
         writer.insertBlock(block, receipts, totalDifficulty, changes)
         indexer.add(block, receipts)
       } catch (error) {
@@ -118,7 +210,6 @@ function createBatches({ writer, indexer }: WritableChain, checkpoints?: Checkpo
         throw error
       }
       blocks++
-      return blocks >= BATCH_BLOCKS || performance.now() - startedMs > BATCH_MS ? end() : undefined
     },
   }
 }
@@ -142,9 +233,16 @@ interface AcceptedBlock {
   receipts: Receipt[]
   totalDifficulty: bigint
   changes?: StateChanges
+  /** False: its state root was not compared yet. */
+  isRootChecked: boolean
 }
 
-async function acceptBlock(chain: WritableChain, raw: RawBlock, head: Head | undefined): Promise<AcceptedBlock> {
+async function acceptBlock(
+  chain: WritableChain,
+  raw: RawBlock,
+  head: Head | undefined,
+  checksRoot: boolean,
+): Promise<AcceptedBlock> {
   const { block } = raw
   if (!head) return acceptFirst(chain, raw)
   const rules = rulesAt(chain.spec, block.header.number, block.header.timestamp, head.totalDifficulty)
@@ -155,9 +253,9 @@ async function acceptBlock(chain: WritableChain, raw: RawBlock, head: Head | und
   if (raw.totalDifficulty !== undefined && raw.totalDifficulty !== totalDifficulty) {
     throw refusal(block, 'total difficulty', totalDifficulty, raw.totalDifficulty)
   }
-  if (!chain.executor) return { receipts: takeReceipts(raw, rules), totalDifficulty }
-  const receipts = await executeAndCompare(chain.executor, block, rules)
-  return { receipts, totalDifficulty, changes: chain.executor.accept() }
+  if (!chain.executor) return { receipts: takeReceipts(raw, rules), totalDifficulty, isRootChecked: true }
+  const { receipts, stateRoot } = await executeAndCompare(chain.executor, block, rules, checksRoot)
+  return { receipts, totalDifficulty, changes: chain.executor.accept(), isRootChecked: stateRoot !== undefined }
 }
 
 /** As `verifyBody`; but where only the transactions root differs, the transactions are executed to see whether one of
@@ -167,7 +265,7 @@ async function verifyBodyOrExplain({ spec, executor }: WritableChain, block: Blo
     verifyBody(block, rules, spec)
   } catch (error) {
     if (!executor || !(error instanceof InvalidBlock) || error.check !== 'transactions root') throw error
-    await execute(executor, block, rules)
+    await execute(executor, block, rules, false)
     throw error
   }
 }
@@ -190,12 +288,12 @@ async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<Accepte
   const { header } = block
   const rules = rulesAt(chain.spec, header.number, header.timestamp, totalDifficulty - header.difficulty)
   verifyBody(block, rules, chain.spec)
-  return { receipts: takeReceipts(raw, rules), totalDifficulty }
+  return { receipts: takeReceipts(raw, rules), totalDifficulty, isRootChecked: true }
 }
 
 /** Executes; a transaction or system call that makes the block invalid becomes `InvalidBlock`. */
-function execute(executor: Executor, block: Block, rules: Rules): Promise<ExecutedBlock> {
-  return executor.execute(block, rules).catch((error: unknown) => {
+function execute(executor: Executor, block: Block, rules: Rules, checksRoot: boolean): Promise<ExecutedBlock> {
+  return executor.execute(block, rules, checksRoot).catch((error: unknown) => {
     const { header } = block
     if (error instanceof InvalidTransaction || error instanceof SystemCallFailed) {
       const check = error instanceof InvalidTransaction ? `transaction: ${error.rule}` : 'system call'
@@ -211,17 +309,22 @@ function execute(executor: Executor, block: Block, rules: Rules): Promise<Execut
   })
 }
 
-async function executeAndCompare(executor: Executor, block: Block, rules: Rules): Promise<Receipt[]> {
+async function executeAndCompare(
+  executor: Executor,
+  block: Block,
+  rules: Rules,
+  checksRoot: boolean,
+): Promise<ExecutedBlock> {
   const { header } = block
-  const executed = await execute(executor, block, rules)
+  const executed = await execute(executor, block, rules, checksRoot)
   verifyReceipts(header, executed.receipts, block.hash)
   if (rules.has('prague') && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
     throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))
   }
-  if (!equalBytes(executed.stateRoot, header.stateRoot)) {
+  if (executed.stateRoot && !equalBytes(executed.stateRoot, header.stateRoot)) {
     throw refusal(block, 'state root', formatData(executed.stateRoot), formatData(header.stateRoot))
   }
-  return executed.receipts
+  return executed
 }
 
 function refusal(block: Block, check: string, expected: unknown, actual: unknown): InvalidBlock {

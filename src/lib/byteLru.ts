@@ -1,18 +1,18 @@
 /** How much a `ByteLru` holds. */
-export interface ByteLruOptions<V> {
+export interface ByteLruOptions<V, K = string> {
   /** All entries together, as `sizeOf` counts them. */
   readonly maxBytes: number
   /** Bytes that an entry takes, its key and whatever holds it included. Asked once, when the entry is set. */
-  sizeOf(key: string, value: V): number
+  sizeOf(key: K, value: V): number
 }
 
 /** Values by key, of which the least recently used ones go when their bytes are more than the bound. */
-export interface ByteLru<V> {
+export interface ByteLru<V, K = string> {
   /** The value, which is the most recently used one then; undefined when it is not held. */
-  get(key: string): V | undefined
+  get(key: K): V | undefined
   /** Holds the value instead of an older one of the key, and drops others until all fit. A value that is larger than the
    *  bound by itself is not held, nor is the older one then. */
-  set(key: string, value: V): void
+  set(key: K, value: V): void
   /** Entries that are held. */
   size(): number
   /** Bytes of the entries that are held: at most the bound. */
@@ -20,11 +20,11 @@ export interface ByteLru<V> {
 }
 
 /** An empty one. */
-export function createByteLru<V>({ maxBytes, sizeOf }: ByteLruOptions<V>): ByteLru<V> {
+export function createByteLru<V, K = string>({ maxBytes, sizeOf }: ByteLruOptions<V, K>): ByteLru<V, K> {
   // A map gives its keys in the order in which they were set: the least recently used one is the first.
-  const entries = new Map<string, { value: V; bytes: number }>()
+  const entries = new Map<K, { value: V; bytes: number }>()
   let total = 0
-  const drop = (key: string) => {
+  const drop = (key: K) => {
     total -= entries.get(key)?.bytes ?? 0
     entries.delete(key)
   }

@@ -38,6 +38,10 @@ export interface ChainWriter {
   commit(): void
   /** Gives up everything since `begin`. */
   rollback(): void
+  /** Marks a place in the transaction to which `rollbackToMark` goes back; an earlier mark is forgotten. */
+  mark(): void
+  /** Gives up everything since the mark, which is forgotten. */
+  rollbackToMark(): void
   readonly inTransaction: boolean
   /** Stores a block on top of the newest one with everything that belongs to it. The caller has verified all of it. */
   insertBlock(block: Block, receipts: Receipt[], totalDifficulty: bigint, changes?: StateChanges): void
@@ -45,27 +49,60 @@ export interface ChainWriter {
   rewindTo(number: number): void
 }
 
+/** What is told of the ends of transactions. */
+export interface WriterHooks {
+  /** Before each commit: may write what belongs to it. */
+  beforeCommit?(): void
+  /** After a rollback of a whole transaction. */
+  afterRollback?(): void
+}
+
 /** A writer over a database opened for writing. */
-export function createChainWriter(db: Database): ChainWriter {
+export function createChainWriter(db: Database, hooks: WriterHooks = {}): ChainWriter {
   const control = {
     begin: db.prepare('BEGIN IMMEDIATE'),
     commit: db.prepare('COMMIT'),
     rollback: db.prepare('ROLLBACK'),
+    mark: db.prepare('SAVEPOINT cairn_mark'),
+    rollbackToMark: db.prepare('ROLLBACK TO cairn_mark'),
+    release: db.prepare('RELEASE cairn_mark'),
   }
+  let marked = false
   const insertRows = createBlockInserts(db)
   let state = createStateInserts(db)
   let nextIds: { tx: number; log: number } | undefined
   const selectNextIds = db.prepare<[], { tx: number; log: number }>(
     'SELECT first_tx + n_tx AS tx, first_log + n_logs AS log FROM blocks ORDER BY number DESC LIMIT 1',
   )
+  // Ids in memory may be of rows that are gone.
+  const forget = () => {
+    nextIds = undefined
+    insertRows.forget()
+    state = createStateInserts(db)
+  }
   return {
     begin: () => void control.begin.run(),
-    commit: () => void control.commit.run(),
+    commit: () => {
+      hooks.beforeCommit?.()
+      control.commit.run()
+      marked = false
+    },
     rollback: () => {
       control.rollback.run()
-      nextIds = undefined
-      insertRows.forget()
-      state = createStateInserts(db)
+      marked = false
+      forget()
+      hooks.afterRollback?.()
+    },
+    mark: () => {
+      if (marked) control.release.run()
+      control.mark.run()
+      marked = true
+    },
+    rollbackToMark: () => {
+      control.rollbackToMark.run()
+      control.release.run()
+      marked = false
+      forget()
     },
     get inTransaction() {
       return db.inTransaction

@@ -209,6 +209,13 @@ export const storageHistory = sqliteTable(
   ],
 )
 
+/** Pages of the trie of the newest state, which its root is hashed from; layout in evm/trieSlots.ts. The meta key
+ *  `state_trie` says where it begins. */
+export const stateTriePages = sqliteTable('state_trie_pages', {
+  id: integer('id').primaryKey(),
+  data: bytes('data').notNull(),
+})
+
 /** Layer-2 blocks that were ever canonical or rejected. Felts are 32 bytes; prices reach u128: `uint`. */
 export const l2Blocks = sqliteTable(
   'l2_blocks',

@@ -34,12 +34,27 @@ export interface StateReader {
   codeByHash(hash: Uint8Array): Uint8Array
   /** True when the incarnation ever had a slot set, at any block. */
   hasStorage(addressId: number, incarnation: number): boolean
-  /** All accounts at the newest block, by address id: for building the state trie. */
-  latestAccounts(): IterableIterator<{ address: Uint8Array; account: StoredAccount }>
-  /** All slots of one incarnation at the newest block that are not zero. */
-  latestStorage(addressId: number, incarnation: number): { slot: Uint8Array; value: Uint8Array }[]
+  /** The id of an address that is in the dictionary. */
+  addressId(address: Uint8Array): number | undefined
+  /** Accounts at the newest block, by address id: at most `limit` addresses above an id, those included that have no
+   *  account. */
+  latestAccounts(aboveId: number, limit: number): { addressId: number; address: Uint8Array; account?: StoredAccount }[]
+  /** Slots of one incarnation at the newest block, zero included, by their bytes without leading zeros: at most `limit`
+   *  after one, undefined: from the first on. */
+  latestStorage(
+    addressId: number,
+    incarnation: number,
+    range: { after?: Uint8Array; limit: number },
+  ): { slot: Uint8Array; value: Uint8Array }[]
+  /** How many addresses there are at most with an account, at any block. */
+  countAddresses(): number
 }
 
+interface SlotRow {
+  slot: Uint8Array
+  value: Uint8Array
+  newest: number
+}
 interface AccountRow {
   address_id: number
   nonce: StoredUint
@@ -71,14 +86,16 @@ export function createStateReader(db: Database): StateReader {
   const selectCodeHash = db.prepare<[number], Uint8Array>('SELECT hash FROM code WHERE id = ?').pluck()
   const selectCodeByHash = db.prepare<[Uint8Array], Uint8Array>('SELECT bytes FROM code WHERE hash = ?').pluck()
   // With a bare column beside max(), SQLite takes it from the row of the maximum.
-  const selectAllAccounts = db.prepare<[], AccountRow & { address: Uint8Array; newest: number }>(
+  const selectAccounts = db.prepare<[number, number], AccountRow & { address: Uint8Array; newest: number }>(
     `SELECT h.address_id, a.address, h.nonce, h.balance, h.code_id, h.incarnation, max(h.block_number) AS newest
-     FROM account_history h JOIN addresses a ON a.id = h.address_id GROUP BY h.address_id`,
+     FROM account_history h JOIN addresses a ON a.id = h.address_id WHERE h.address_id > ?
+     GROUP BY h.address_id ORDER BY h.address_id LIMIT ?`,
   )
-  const selectAllStorage = db.prepare<[number, number], { slot: Uint8Array; value: Uint8Array; newest: number }>(
+  const selectSlots = db.prepare<[number, number, Uint8Array | string, number], SlotRow>(
     `SELECT slot, value, max(block_number) AS newest FROM storage_history
-     WHERE address_id = ? AND incarnation = ? GROUP BY slot`,
+     WHERE address_id = ? AND incarnation = ? AND slot > ? GROUP BY slot ORDER BY slot LIMIT ?`,
   )
+  const selectLastId = db.prepare<[], number | null>('SELECT max(id) FROM addresses').pluck()
   return {
     account: (address, blockNumber) => {
       const id = selectId.get(address)
@@ -95,14 +112,15 @@ export function createStateReader(db: Database): StateReader {
       return bytes
     },
     hasStorage: (addressId, incarnation) => selectAnySlot.get(addressId, incarnation) !== undefined,
-    *latestAccounts() {
-      for (const row of selectAllAccounts.iterate()) {
-        const account = decodeAccountRow(row)
-        if (account) yield { address: row.address, account }
-      }
-    },
-    latestStorage: (addressId, incarnation) =>
-      selectAllStorage.all(addressId, incarnation).filter((row) => row.value.length > 0),
+    addressId: (address) => selectId.get(address),
+    latestAccounts: (aboveId, limit) =>
+      selectAccounts
+        .all(aboveId, limit)
+        .map((row) => ({ addressId: row.address_id, address: row.address, account: decodeAccountRow(row) })),
+    // Text sorts before all bytes, no bytes included.
+    latestStorage: (addressId, incarnation, { after = '', limit }) =>
+      selectSlots.all(addressId, incarnation, after, limit),
+    countAddresses: () => selectLastId.get() ?? 0,
   }
 }
 

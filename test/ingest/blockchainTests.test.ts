@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeBlock } from '../../src/chain/eth/block.js'
+import type { EvmKind } from '../../src/evm/kinds.js'
 import { openWritableChain, type WritableChain } from '../../src/ingest/chainState.js'
 import { importBlocks } from '../../src/ingest/pipeline.js'
 import { InvalidBlock } from '../../src/ingest/verify.js'
@@ -56,6 +57,12 @@ for (const kind of ['ValidBlocks', 'InvalidBlocks', 'TransitionTests']) {
   })
 }
 
+test('the reference interpreter executes the same, across forks', { skip: folder === undefined }, async (t) => {
+  for (const { name, test: blockchainTest } of readBlockchainTests(`${folder}/TransitionTests`)) {
+    if (isLinear(blockchainTest)) await t.test(name, (child) => runTest(child, blockchainTest, 'reference'))
+  }
+})
+
 test('all official blockchain tests but these three are one line of blocks', { skip: folder === undefined }, () => {
   const branching = Array.from(readBlockchainTests(folder!)).filter((entry) => !isLinear(entry.test))
   // From files the first branch is the chain; these go on with a second one of more difficulty.
@@ -75,10 +82,10 @@ function isLinear({ blocks }: BlockchainTest): boolean {
   return valid.every((block, index) => Number(block.blockHeader!.number) === index + 1)
 }
 
-async function runTest(t: TestContext, blockchainTest: BlockchainTest): Promise<void> {
+async function runTest(t: TestContext, blockchainTest: BlockchainTest, evm?: EvmKind): Promise<void> {
   const db = openForWriting(temporaryDirectory(t))
   t.after(() => db.close())
-  const chain = await openWritableChain(db, { genesis: genesisOf(blockchainTest) }, 'execute')
+  const chain = await openWritableChain(db, { genesis: genesisOf(blockchainTest) }, 'execute', { evm })
   assert.equal(formatData(chain.reader.blockByNumber(0)!.hash), blockchainTest.genesisBlockHeader.hash)
   for (const block of blockchainTest.blocks) {
     const headBefore = chain.reader.head()

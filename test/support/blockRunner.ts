@@ -71,8 +71,8 @@ export function createBlockRunner(
 
 function compare({ header }: Block, { gasUsed, receipts, stateRoot, requestsHash }: BlockOutcome): string | undefined {
   if (gasUsed !== header.gasUsed) return `gas used ${gasUsed} instead of ${header.gasUsed}`
-  if (!equalBytes(stateRoot, header.stateRoot)) {
-    return `state root ${formatData(stateRoot)} instead of ${formatData(header.stateRoot)}`
+  if (!equalBytes(stateRoot!, header.stateRoot)) {
+    return `state root ${formatData(stateRoot!)} instead of ${formatData(header.stateRoot)}`
   }
   if (!equalBytes(receiptsRoot(receipts), header.receiptsRoot)) return 'receipts root'
   if (header.requestsHash && !equalBytes(requestsHash!, header.requestsHash)) return 'requests hash'

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { createStateRoot } from '../../src/evm/stateRoot.js'
+import { hashStoredState } from '../../src/evm/rebuildStateTrie.js'
 import { CHAIN_INDEXES } from '../../src/ingest/chainIndexer.js'
 import { formatData } from '../../src/lib/hex.js'
 import { verifyIndex } from '../../src/segments/verifyIndex.js'
 import { type Database, openForReading } from '../../src/store/open.js'
 import { createStateReader } from '../../src/store/stateReader.js'
 import { createTransactionFinder } from '../../src/transactions/finder.js'
+import { checkStateTrie } from './checkStateTrie.js'
 
 /** The newest block of a checked database. */
 export interface CheckedHead {
@@ -117,8 +118,9 @@ function checkState(db: Database, head: BlockRow): void {
     const above = db.prepare(`SELECT count(*) FROM ${table} WHERE block_number > ?`).pluck().get(head.number)
     assert.equal(above, 0, `rows of ${table} above the head`)
   }
-  const root = createStateRoot(createStateReader(db)).update([])
+  const root = hashStoredState(createStateReader(db))
   assert.equal(formatData(root), formatData(head.state_root), `state of block ${head.number}`)
+  checkStateTrie(db, formatData(head.state_root))
 }
 
 /** A hash over every row of the tables that an import writes: equal for databases that hold the same. */

@@ -32,6 +32,8 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       l2Network: config.l2Network,
       evm: config.evm,
       checkpoints: checkpointer,
+      stateCacheBytes: config.stateCache * 2 ** 20,
+      rootInterval: config.rootInterval,
       log: createLogger(config.logLevel),
       showProgress: true,
       signal: stop.signal,

@@ -8,46 +8,34 @@ import type { Genesis } from '../../chain/eth/genesis.js'
 import { createAddress, effectiveGasPrice } from '../../chain/eth/transaction.js'
 import type { Block, Header, Log, Receipt, Transaction } from '../../chain/eth/types.js'
 import { messageOf } from '../../lib/errors.js'
-import { LATEST, type StateReader } from '../../store/stateReader.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from '../daoFork.js'
 import { InvalidTransaction } from '../errors.js'
-import type { BlockHashes, ExecutedBlock, Executor } from '../execute.js'
-import { createCodeCache, createStateBacking } from '../stateBacking.js'
-import { createStateRoot, type StateRoot } from '../stateRoot.js'
+import type { ExecutedBlock, Executor, ExecutorParts } from '../execute.js'
+import { createExecutorState } from '../executorState.js'
 import { checkTransaction } from './checkTransaction.js'
 import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
 import { createPackageTransaction } from './packageTransaction.js'
 import { callBeforeTransactions, collectRequests } from './system.js'
 
-/** An executor of @ethereumjs/vm over the newest state that `reader` sees. */
-export function createReferenceExecutor(spec: ChainSpec, reader: StateReader, blockHashes: BlockHashes): Executor {
-  const backing = createStateBacking(reader, LATEST, createCodeCache(reader))
-  let root: StateRoot | undefined
-  const rootOf = (overlay: Overlay) => {
-    root ??= createStateRoot(reader)
-    return root.update(overlay.takeTouched())
-  }
-  const overlay = createOverlay(backing, rootOf)
+/** An executor of @ethereumjs/vm over the newest state. */
+export function createReferenceExecutor({ spec, blockHashes, ...parts }: ExecutorParts): Executor {
+  const state = createExecutorState(parts)
+  const overlay = createOverlay(state.backing, (changed) => state.rootOf(changed)!)
   const machineFor = createMachines(spec, overlay, blockHashes)
-  return {
-    layGenesis: async (genesis) => {
+  const own = {
+    layGenesis: async (genesis: Genesis) => {
+      state.begin(true)
       await putGenesis(overlay, genesis)
-      return rootOf(overlay)
+      return state.rootOf(overlay)!
     },
-    execute: async (block, rules) => {
+    execute: async (block: Block, rules: Rules, hashState = true) => {
+      state.begin(hashState || !rules.has('byzantium'))
       const machine = await machineFor(rules)
-      return executeBlock({ spec, rules, machine, overlay, block, rootOf })
-    },
-    accept: () => {
-      root?.trim()
-      return overlay.takeChanges()
-    },
-    discard: () => {
-      overlay.forget()
-      root = undefined // it may hold parts of the block
+      return executeBlock({ spec, rules, machine, overlay, block, rootOf: state.rootOf })
     },
   }
+  return Object.assign(state.betweenBlocks(overlay), own)
 }
 
 async function putGenesis(overlay: Overlay, { accounts }: Genesis): Promise<void> {
@@ -65,7 +53,7 @@ interface Job {
   machine: Machine
   overlay: Overlay
   block: Block
-  rootOf(overlay: Overlay): Uint8Array
+  rootOf(overlay: Overlay): Uint8Array | undefined
 }
 
 /** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685). */

@@ -122,7 +122,7 @@ test('stops an endless loop at its deadline', () => {
 test('stops at its deadline without a jump', () => {
   for (const step of [
     '62100000 5f 20 50', // hashes of a megabyte
-    '62100000 5f 5f 5e', // copies of a megabyte
+    '62100000 5f 6020 5e', // copies of a megabyte
     '5f 5f 62100000 5f 5f 6002 5a f1 50', // a precompile over a megabyte
   ]) {
     const { call } = setUp(code(step.repeat(10_000)), 'osaka', deadlineAfter(20))

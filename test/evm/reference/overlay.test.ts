@@ -3,15 +3,17 @@ import { type TestContext, test } from 'node:test'
 import { MerklePatriciaTrie } from '@ethereumjs/mpt'
 import { Account, Address } from '@ethereumjs/util'
 import { encodeRlp } from '../../../src/chain/eth/rlp.js'
+import { hashStoredState } from '../../../src/evm/rebuildStateTrie.js'
 import { createOverlay, type Overlay } from '../../../src/evm/reference/overlay.js'
-import { createCodeCache, createStateBacking } from '../../../src/evm/stateBacking.js'
+import { createCodeCache, createNewestState } from '../../../src/evm/stateBacking.js'
 import { createStateRoot } from '../../../src/evm/stateRoot.js'
 import { bigIntToBytes, EMPTY_BYTES, padLeft } from '../../../src/lib/bytes.js'
 import { keccak256 } from '../../../src/lib/crypto.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { createChainWriter } from '../../../src/store/chainWriter.js'
 import { openForWriting } from '../../../src/store/open.js'
-import { createStateReader, createStateReads, LATEST } from '../../../src/store/stateReader.js'
+import { createStateReader, createStateReads } from '../../../src/store/stateReader.js'
+import { createStateTrieTable } from '../../../src/store/stateTrieTable.js'
 import { blockAt } from '../../support/blocks.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
@@ -42,8 +44,9 @@ async function runSeed(t: TestContext, seed: number): Promise<void> {
   t.after(() => db.close())
   const reader = createStateReader(db)
   const writer = createChainWriter(db)
-  const root = createStateRoot(reader)
-  const overlay = createOverlay(createStateBacking(reader, LATEST, createCodeCache(reader)), () => new Uint8Array(32))
+  const root = createStateRoot(createStateTrieTable(db), 2 ** 20)
+  const backing = createNewestState(reader, { codes: createCodeCache(reader), maxBytes: 8_000 })
+  const overlay = createOverlay(backing, () => new Uint8Array(32))
   let plain: PlainState = new Map()
   const history: PlainState[] = []
   for (let number = 0; number < 25; number++) {
@@ -57,11 +60,17 @@ async function runSeed(t: TestContext, seed: number): Promise<void> {
       `root, seed ${seed}, block ${number}`,
     )
     writer.begin()
-    writer.insertBlock(blockAt(number), [], 0n, overlay.takeChanges())
+    const changes = overlay.takeChanges()
+    backing.wrote(changes)
+    if (random.below(3) === 0) overlay.forget()
+    writer.insertBlock(blockAt(number), [], 0n, changes)
+    root.save()
     writer.commit()
     history.push(copyState(plain))
   }
-  assert.equal(formatData(createStateRoot(reader).update([])), await plainRoot(plain), 'root built from the database')
+  assert.equal(formatData(hashStoredState(reader)), await plainRoot(plain), 'root built from the rows')
+  const reopened = createStateRoot(createStateTrieTable(db), 2 ** 20)
+  assert.equal(formatData(reopened.root()), await plainRoot(plain), 'root of the stored trie')
   const reads = createStateReads(db)
   for (const [number, state] of history.entries()) compareAt(reads, number, state, `seed ${seed}, block ${number}`)
 }
