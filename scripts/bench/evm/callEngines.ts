@@ -1,0 +1,32 @@
+import { loadEvmService } from '../../../src/evm/service.js'
+import { deadlineAfter } from '../../../src/lib/deadline.js'
+import { DEFAULT_LIMITS } from '../../../src/rpc/limits.js'
+import { createChainReader } from '../../../src/store/chainReader.js'
+import { readChainSource } from '../../../src/store/chainSource.js'
+import type { Database } from '../../../src/store/open.js'
+import { readHeadState } from './databases.js'
+import { createDefaultCommon, createDefaultVm, runDefaultCall, toPackageBlock } from './packageDefaults.js'
+import type { EngineName } from './plans.js'
+import type { BenchCall } from './shapes.js'
+
+/** Runs a call at the head and gives what it returns. @throws when it fails. */
+export type RunCall = (call: BenchCall) => Promise<Uint8Array>
+
+/** What runs calls at the head of the database: the service that reader threads have, or the packages as they come over a
+ *  copy of the head's state. */
+export async function openCallEngine(engine: EngineName, db: Database): Promise<RunCall> {
+  const chain = createChainReader(db)
+  const head = chain.head()!
+  if (engine !== 'defaults') {
+    const service = await loadEvmService(db, engine)
+    const { gasCapPercent, callTimeoutMs } = DEFAULT_LIMITS
+    return async (call) => service.call(call, head, gasCapPercent, deadlineAfter(callTimeoutMs))
+  }
+  const source = readChainSource(db)
+  const common = await createDefaultCommon(source as { genesis: { config: object } })
+  // A call looks at the header alone.
+  const block = toPackageBlock({ ...chain.blockByNumber(head)!, transactions: [], uncles: [], withdrawals: [] }, common)
+  common.setHardforkBy({ blockNumber: block.header.number, timestamp: block.header.timestamp })
+  const vm = await createDefaultVm(common, readHeadState(db), (number) => chain.blockHash(number)!)
+  return (call) => runDefaultCall(vm, block, call)
+}

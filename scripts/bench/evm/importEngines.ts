@@ -1,0 +1,102 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { encodeBlock } from '../../../src/chain/eth/block.js'
+import type { Block } from '../../../src/chain/eth/types.js'
+import type { EvmKind } from '../../../src/evm/kinds.js'
+import { openWritableChain } from '../../../src/ingest/chainState.js'
+import { recogniseKind } from '../../../src/ingest/importFiles.js'
+import { importBlocks } from '../../../src/ingest/pipeline.js'
+import type { BlockSource } from '../../../src/ingest/source.js'
+import { openChainRlp } from '../../../src/ingest/sources/chainRlp.js'
+import { ERA1, openEra1 } from '../../../src/ingest/sources/era1.js'
+import { noProgress } from '../../../src/lib/progress.js'
+import { type ChainSource, genesisOfSource } from '../../../src/store/chainSource.js'
+import { openForWriting } from '../../../src/store/open.js'
+import { createDefaultCommon, createDefaultVm, decodePackageBlock, runDefaultBlock } from './packageDefaults.js'
+import type { ChainFile } from './plans.js'
+
+/** What one import did. */
+export interface Imported {
+  blocks: number
+  gas: bigint
+  /** Of the blocks alone: neither the making of the database nor the genesis is in it. */
+  seconds: number
+}
+
+/** Imports a chain from its beginning. Once database and genesis are made, `begin` gives the signal that ends it early. */
+export type RunImport = (begin: () => AbortSignal) => Promise<Imported>
+
+/** The source of a file's blocks. */
+export function openChainFile({ path }: ChainFile): BlockSource {
+  return recogniseKind(path) === ERA1 ? openEra1(path) : openChainRlp(path)
+}
+
+/** Where the chain of the file begins. */
+export function sourceOfChain({ genesis, network }: ChainFile): ChainSource {
+  return network === undefined ? { genesis: JSON.parse(readFileSync(genesis!, 'utf8')) } : { network }
+}
+
+/** An import as `cairn import` does it, into a new database each time: blocks are read, decoded, verified, executed,
+ *  compared with their roots, indexed and stored. */
+export function createStoredImport(evm: EvmKind, chain: ChainFile, directory: string): RunImport {
+  const source = sourceOfChain(chain)
+  return async (begin) => {
+    const datadir = mkdtempSync(join(directory, 'import-'))
+    const db = openForWriting(datadir)
+    try {
+      const writable = await openWritableChain(db, source, 'execute', { evm })
+      const signal = begin()
+      const started = performance.now()
+      const { imported, interrupted } = await importBlocks(writable, openChainFile(chain), {
+        progress: noProgress,
+        signal,
+      })
+      db.pragma('wal_checkpoint(TRUNCATE)')
+      const seconds = (performance.now() - started) / 1000
+      let gas = 0n
+      for (let number = 1; number <= imported; number++) gas += writable.reader.blockByNumber(number)!.header.gasUsed
+      if (!interrupted && imported === 0) throw new Error(`${chain.path}: nothing was imported`)
+      return { blocks: imported, gas, seconds }
+    } finally {
+      db.close()
+      rmSync(datadir, { recursive: true, force: true })
+    }
+  }
+}
+
+/** An import by the packages as they come: blocks are decoded from bytes in memory, executed and compared with their
+ *  roots. Nothing is stored, headers and uncles are not verified: less work than the other. */
+export async function createDefaultsImport(chain: ChainFile): Promise<RunImport> {
+  const source = sourceOfChain(chain)
+  const { accounts, header } = genesisOfSource(source)
+  const blocks: Uint8Array[] = []
+  const hashes: Uint8Array[] = []
+  let mergeBlock: number | undefined
+  const keep = (block: Block) => {
+    hashes[block.header.number] = block.hash
+    if (block.header.number === 0) return
+    if (block.header.difficulty === 0n) mergeBlock ??= block.header.number
+    blocks.push(encodeBlock(block))
+    hashes[block.header.number - 1] = block.header.parentHash
+  }
+  for await (const { block } of openChainFile(chain).blocks()) keep(block)
+  if (header.difficulty === 0n) mergeBlock = 0
+  return async (begin) => {
+    const common = await createDefaultCommon(source as { genesis: { config: object } }, mergeBlock)
+    const vm = await createDefaultVm(common, accounts, (number) => hashes[number])
+    const signal = begin()
+    const started = performance.now()
+    let done = 0
+    let gas = 0n
+    for (const bytes of blocks) {
+      if (signal.aborted) break
+      const block = decodePackageBlock(bytes, common)
+      await runDefaultBlock(vm, block)
+      done++
+      gas += block.header.gasUsed
+      // Promises alone never let the timer of the signal in.
+      await new Promise(setImmediate)
+    }
+    return { blocks: done, gas, seconds: (performance.now() - started) / 1000 }
+  }
+}

@@ -1,0 +1,81 @@
+import type { CallFigures } from './calls.js'
+import { IMPORT_GOAL, type ImportFigures } from './imports.js'
+import { GOALS } from './shapes.js'
+
+/** Prints the calls as Markdown tables, in process and over HTTP, and what does not reach its goal. */
+export function printCalls(calls: readonly CallFigures[]): void {
+  if (calls.length === 0) return
+  printRows(
+    ['call, in process', 'calls/s', 'package defaults', 'ratio', '--evm reference', 'ratio'],
+    calls.map(({ name, perSecond, referencePerSecond, evmReferencePerSecond }) => [
+      name,
+      ...[perSecond, referencePerSecond].map(formatRate),
+      formatRatio(perSecond / referencePerSecond),
+      formatRate(evmReferencePerSecond),
+      formatRatio(perSecond / evmReferencePerSecond),
+    ]),
+  )
+  const asked = calls.filter(({ http, anvil }) => Object.keys(http).length + Object.keys(anvil).length > 0)
+  const rows = asked.flatMap(({ name, http, anvil }) =>
+    [...new Set([...Object.keys(http), ...Object.keys(anvil)])].map((connections) => {
+      const [own, other] = [http[Number(connections)], anvil[Number(connections)]]
+      const ratio = own && other ? formatRatio(own.perSecond / other.perSecond) : ''
+      const latencies = [own?.p50Ms, own?.p99Ms, other?.p50Ms, other?.p99Ms].map(formatMs)
+      return [name, connections, formatRate(own?.perSecond), formatRate(other?.perSecond), ratio, ...latencies]
+    }),
+  )
+  const heads = ['call, over HTTP', 'connections', 'calls/s', 'anvil', 'ratio', 'p50 ms', 'p99 ms']
+  if (rows.length > 0) printRows([...heads, 'anvil p50 ms', 'anvil p99 ms'], rows)
+  for (const { name, perSecond, referencePerSecond, httpPerSecond, anvilPerSecond } of calls) {
+    const { defaults, anvil } = GOALS[name]
+    if (perSecond < defaults * referencePerSecond) console.log(`less than ${defaults} times package defaults: ${name}`)
+    if (httpPerSecond !== null && anvilPerSecond !== null && httpPerSecond < anvil * anvilPerSecond) {
+      console.log(`less than ${anvil} times anvil: ${name}`)
+    }
+  }
+}
+
+/** Prints the imports as a Markdown table, and what does not reach its goal. */
+export function printImports(imports: readonly ImportFigures[], leftOut: readonly string[]): void {
+  if (imports.length > 0) {
+    const others = ['package defaults', 'ratio', '--evm reference', 'ratio']
+    printRows(
+      ['import', 'blocks', 'blocks/s', 'Mgas/s', 'first import, blocks/s', ...others],
+      imports.map((each) => [
+        each.name,
+        String(each.blocks),
+        ...[each.blocksPerSecond, each.mgasPerSecond, each.firstBlocksPerSecond].map(formatRate),
+        formatRate(each.referenceBlocksPerSecond),
+        formatRatio(each.blocksPerSecond / each.referenceBlocksPerSecond),
+        formatRate(each.evmReferenceBlocksPerSecond),
+        formatRatio(each.blocksPerSecond / each.evmReferenceBlocksPerSecond),
+      ]),
+    )
+  }
+  for (const name of leftOut) console.log(`left out, its file is not there: ${name}`)
+  for (const { name, blocksPerSecond, mgasPerSecond, referenceBlocksPerSecond } of imports) {
+    const { defaults, mgasPerSecond: least } = IMPORT_GOAL
+    if (name === 'contract calls' && mgasPerSecond < least) console.log(`less than ${least} Mgas/s: ${name}`)
+    if (blocksPerSecond < defaults * referenceBlocksPerSecond) {
+      console.log(`less than ${defaults} times package defaults: ${name}`)
+    }
+  }
+}
+
+function printRows(heads: readonly string[], rows: readonly (readonly string[])[]): void {
+  console.log('')
+  for (const row of [heads, heads.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`)
+}
+
+function formatRate(rate: number | undefined): string {
+  if (rate === undefined) return ''
+  return rate < 100 ? rate.toPrecision(3) : Math.round(rate).toLocaleString('en')
+}
+
+function formatMs(ms: number | undefined): string {
+  return ms === undefined ? '' : ms.toPrecision(3)
+}
+
+function formatRatio(ratio: number): string {
+  return ratio < 10 ? ratio.toFixed(2) : ratio.toFixed(0)
+}
