@@ -6,7 +6,7 @@ import { measureLoad } from './concurrent.js'
 import { describeEnvironment, type Environment } from './environment.js'
 import { cairnFolder, type Filled, fill, openStores, readFilled, storeNames } from './fill.js'
 import { createLogChain, type LogChain } from './logChain.js'
-import { measureShape, type ShapeResult } from './measure.js'
+import { measureShape, type ShapeResult, warmUp } from './measure.js'
 import { type BenchOptions, parseBenchOptions, USAGE } from './options.js'
 import { serveCairn } from './serve.js'
 import { makeShapes } from './shapes.js'
@@ -80,6 +80,7 @@ async function measure(chain: LogChain, { filled, others }: { filled: Filled; ot
   try {
     if (phases.includes('shapes')) {
       measured.shapes = []
+      await warmUp(client, parameters.head)
       for (const shape of shapes) {
         process.stderr.write(`\rshape ${measured.shapes.length + 1} of ${shapes.length}: ${shape.name}\x1b[K`)
         measured.shapes.push(await measureShape(shape, { client, hashOf, others, runs }))

@@ -35,7 +35,7 @@ export const USAGE = `usage: npm run bench:logs -- --logs N [--seed S] [--peers 
   --reuse           measures those of --datadir again; --logs and --seed are as they were made
   --no-ordinary     leaves the ordinary design out
   --phases LIST     of ${PHASES.join(',')}; all by default
-  --runs N          how often each filter is asked, the first time not counted: 30
+  --runs N          how often each filter is asked, selective ones ten times as often: 30
   --clients N       clients of the load phase: 64
   --seconds N       its duration: 60
   --anvil-logs N    logs that anvil replays, at most: 500000`

@@ -1,19 +1,14 @@
 import type { Deadline } from '../lib/deadline.js'
 import { bucketBits, bucketOf, findInBucket, fingerprintOf } from '../segments/bucket.js'
+import type { HashedKey } from '../segments/keyPairs.js'
 import { countGaps, decodeBigPostings, decodeGaps } from '../segments/postings.js'
 import { chunksOf, type Segment, type SegmentStore } from '../segments/segmentStore.js'
 import type { ClausePostings } from './clausePostings.js'
 
-/** A key's hash. */
-export interface HashedKey {
-  high: number
-  low: number
-}
-
 /** What a segment's buckets have of the keys of a clause: how many logs, before any of them is read. */
 export interface ClauseEntries {
   /** Keys that the segment has. */
-  keys: number
+  keys: HashedKey[]
   /** Their logs, one counted for each of its keys. */
   postings: number
   /** Gaps of the keys that have few. */
@@ -32,10 +27,11 @@ export function findEntries(
   deadline: Deadline,
 ): ClauseEntries {
   const bits = bucketBits(segment.level)
-  const found: ClauseEntries = { keys: 0, postings: 0, inline: [], big: [] }
+  const found: ClauseEntries = { keys: [], postings: 0, inline: [], big: [] }
   let bucket = -1
   let blob: Uint8Array | undefined
-  for (const [i, { high, low }] of keys.entries()) {
+  for (const [i, key] of keys.entries()) {
+    const { high, low } = key
     if (i % KEYS_PER_CHECK === KEYS_PER_CHECK - 1) deadline.check()
     const wanted = bucketOf(high, bits)
     if (wanted !== bucket) {
@@ -44,7 +40,7 @@ export function findEntries(
     }
     const entry = blob && findInBucket(blob, fingerprintOf(high, low, bits))
     if (!entry) continue
-    found.keys++
+    found.keys.push(key)
     if ('postings' in entry) {
       found.inline.push(entry.postings)
       found.postings += countGaps(entry.postings)

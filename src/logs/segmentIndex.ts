@@ -2,6 +2,7 @@ import { trimLeft } from '../lib/bytes.js'
 import type { Deadline } from '../lib/deadline.js'
 import { type IndexSettings, readIndexSettings } from '../segments/indexSettings.js'
 import { createKeyHasher, type KeyHasher } from '../segments/keyHash.js'
+import { type HashedKey, openPairs } from '../segments/keyPairs.js'
 import { CHUNK_BITS, CHUNK_SIZE } from '../segments/postings.js'
 import {
   chunksOf,
@@ -11,7 +12,7 @@ import {
   sealedChunks,
 } from '../segments/segmentStore.js'
 import type { Database } from '../store/open.js'
-import { type ClauseEntries, findEntries, type HashedKey, readEntries, readingMicroseconds } from './clauseEntries.js'
+import { type ClauseEntries, findEntries, readEntries, readingMicroseconds } from './clauseEntries.js'
 import { intersectClauses } from './clausePostings.js'
 import type { CandidateBatch, Clause, IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
 import { LOG_INDEX } from './logIndex.js'
@@ -34,6 +35,9 @@ interface PlannedClause {
 const ROW_MICROSECONDS = 3
 const KEY_MICROSECONDS = 4
 const BATCH = 500
+// To read fewer postings and their rows costs less than the table of pairs. Lists of more keys are not looked up in it.
+const PAIR_POSTINGS = 32
+const PAIR_KEYS = 8
 
 /** The log index of segments, through one connection. */
 export function createSegmentIndex(db: Database): LogIndex {
@@ -150,7 +154,7 @@ function searchSegment(store: SegmentStore, segment: Segment, search: SegmentSea
     if (fewest * ROW_MICROSECONDS < clause.keys.length * KEY_MICROSECONDS) break
     const entries = findEntries(store, segment, clause.keys, deadline)
     const { postings } = entries
-    trace?.consulted({ name: clause.name, keys: clause.keys.length, found: entries.keys, postings })
+    trace?.consulted({ name: clause.name, keys: clause.keys.length, found: entries.keys.length, postings })
     clause.seen += postings
     clause.seenChunks += size
     if (postings === 0) {
@@ -162,7 +166,26 @@ function searchSegment(store: SegmentStore, segment: Segment, search: SegmentSea
   }
   trace?.skipped(order, 'rows')
   trace?.step('intersect')
+  if (fewest >= PAIR_POSTINGS && areApart(store, segment, found)) {
+    trace?.apart()
+    return []
+  }
   return intersectCheapest(store, segment, found, search)
+}
+
+/** True when the segment knows that none of its logs meets two of the clauses, whose keys are all among its most
+ *  frequent. */
+function areApart(store: SegmentStore, { id }: Segment, found: readonly ClauseEntries[]): boolean {
+  const short = found.filter(({ keys }) => keys.length <= PAIR_KEYS)
+  const blob = short.length < 2 ? undefined : store.pairs(id)
+  if (!blob) return false
+  const pairs = openPairs(blob)
+  const places = short
+    .map(({ keys }) => keys.map((key) => pairs.indexOf(key)))
+    .filter((ofClause) => !ofClause.includes(-1))
+  return places.some((ofOne, i) =>
+    places.slice(i + 1).some((ofOther) => ofOne.every((a) => ofOther.every((b) => !pairs.areTogether(a, b)))),
+  )
 }
 
 /** Ids of the logs that may meet the clauses. The smallest clause is read, and further ones as long as that costs less than

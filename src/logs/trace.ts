@@ -62,6 +62,8 @@ export interface SegmentFacts {
   logs: number
   /** In the order in which they were consulted; skipped ones last. */
   clauses: ConsultedClause[]
+  /** True when it knew of two clauses that none of its logs meets both, so that no posting was read. */
+  apart: boolean
   candidates: number
   ms: number
 }
@@ -122,6 +124,8 @@ export interface LogTrace {
   consulted(clause: ConsultedClause): void
   /** The segment is not asked about the clauses that are left, from the one behind those that it was. */
   skipped(order: readonly { name: ClauseName; keys: readonly unknown[] }[], why: 'rows' | 'empty'): void
+  /** The segment knows that none of its logs meets two of the clauses. */
+  apart(): void
   segmentDone(candidates: number): void
   tail(range: IdRange): TailFacts
   fetched(rows: number): void
@@ -170,7 +174,7 @@ export function createLogTrace(now: () => number = () => performance.now()): Log
     },
     segment: ({ id, level, firstLog, logs }) => {
       // Not by spreading, which takes 3 µs.
-      const entry: SegmentFacts = { id, level, firstLog, logs, clauses: [], candidates: 0, ms: 0 }
+      const entry: SegmentFacts = { id, level, firstLog, logs, clauses: [], apart: false, candidates: 0, ms: 0 }
       facts.segments.push(entry)
       open = { segment: entry, since: now() }
     },
@@ -180,6 +184,9 @@ export function createLogTrace(now: () => number = () => performance.now()): Log
       for (let i = clauses.length; i < order.length; i++) {
         clauses.push({ name: order[i].name, keys: order[i].keys.length, found: 0, postings: 0, skipped: why })
       }
+    },
+    apart: () => {
+      if (open) open.segment.apart = true
     },
     segmentDone: (candidates) => {
       if (open) open.segment.candidates = candidates

@@ -1,12 +1,13 @@
 import { BIG_BYTES, BIG_LENGTH, bucketBits } from './bucket.js'
 import { KEY_BITS } from './keyHash.js'
+import { mergePairs } from './pairMaking.js'
 import { CHUNK_BITS, CHUNK_SIZE, type ChunkPostings, decodeBigPostings, decodeGaps, encodeChunk } from './postings.js'
 import { chunksOf, MERGE_FACTOR, type Segment, type SegmentStore } from './segmentStore.js'
 import { type BucketWriter, createBucketWriter } from './segmentWriter.js'
 
 /** Eight neighbouring segments of one level on their way to become one of the next. */
 export interface MergeJob {
-  /** Merges the next bucket of the sources; false when all were and the result is in their place. To be called inside a
+  /** Merges the next bucket of the sources, then what is known of pairs of keys; false when the result is in their place. To be called inside a
    *  transaction; a job that is not finished leaves a segment in state `building`. */
   step(): boolean
 }
@@ -29,24 +30,22 @@ export function findMergeable(segments: readonly Segment[], maxLevel: number): S
 
 /** A merge of `sources`, bucket by bucket. */
 export function createMergeJob(store: SegmentStore, sources: readonly Segment[]): MergeJob {
-  const level = sources[0].level
-  const target = store.createSegment(level + 1, sources[0].firstChunk, 'building')
-  const sourceBuckets = 2 ** bucketBits(level)
-  let next = 0
-  let ordinal = 0
-  const finish = () => {
-    for (const { id } of sources) store.setState(id, 'dropped')
-    store.setState(target, 'live')
+  const { level, firstChunk } = sources[0]
+  const id = store.createSegment(level + 1, firstChunk, 'building')
+  function* merge(): Generator<void, void> {
+    let ordinal = 0
+    for (let bucket = 0; bucket < 2 ** bucketBits(level); bucket++) {
+      ordinal = mergeBucket(store, { sources, target: id, bucket, ordinal })
+      yield
+    }
+    if (store.hasPairs) {
+      yield* mergePairs(store, { sources, target: { id, level: level + 1, firstChunk, state: 'building' } })
+    }
+    for (const source of sources) store.setState(source.id, 'dropped')
+    store.setState(id, 'live')
   }
-  return {
-    step: () => {
-      ordinal = mergeBucket(store, { sources, target, bucket: next, ordinal })
-      next++
-      if (next < sourceBuckets) return true
-      finish()
-      return false
-    },
-  }
+  const steps = merge()
+  return { step: () => !steps.next().done }
 }
 
 interface BucketMerge {

@@ -6,7 +6,7 @@ export const MERGE_FACTOR = 8
 export interface IndexTables {
   segments: string
   buckets: string
-  /** Undefined where no key ever has more postings than fit in a bucket. */
+  /** Undefined where no key ever has more postings than fit in a bucket: then there are no pairs of keys either. */
   bigPostings?: string
   /** Segments of this level are not merged further. */
   maxLevel: number
@@ -42,6 +42,8 @@ export function sealedChunks(segments: readonly Segment[]): number {
 
 // Room for large postings of a segment in the keys of their table.
 const POSTING_SPACE = 2 ** 26
+// The last of them is where the pairs of a segment's keys lie.
+const PAIRS_ORDINAL = POSTING_SPACE - 1
 
 /** Reads and writes of the index's tables, through statements prepared once. The writing ones need a connection that
  *  may write, and take effect with the transaction that the caller is in. */
@@ -52,11 +54,17 @@ export interface SegmentStore {
   bucket(segment: number, bucket: number): Uint8Array | undefined
   /** @throws RangeError in an index that has none. */
   bigPostings(segment: number, ordinal: number): Uint8Array
+  /** Which of its most frequent keys are together, undefined where it does not say: see `keyPairs`. */
+  pairs(segment: number): Uint8Array | undefined
+  /** Whether the index has pairs. */
+  readonly hasPairs: boolean
   createSegment(level: number, firstChunk: number, state: SegmentState): number
   setState(segment: number, state: SegmentState): void
   putBucket(segment: number, bucket: number, blob: Uint8Array): void
   putBigPostings(segment: number, ordinal: number, blob: Uint8Array): void
-  /** How many rows the segment has in each table. */
+  /** @throws RangeError in an index that has none */
+  putPairs(segment: number, blob: Uint8Array): void
+  /** How many rows the segment has in each table, its pairs not counted. */
   countRows(segment: number): { buckets: number; bigPostings: number }
   /** Ids that rows are stored under and that no segment has, ascending: none unless a hand was in the tables. */
   straySegments(): number[]
@@ -96,11 +104,17 @@ export function createSegmentStore(db: Database, tables: IndexTables): SegmentSt
     segments: (state) => selectSegments.all(state),
     bucket: (segment, bucket) => buckets.get(segment, bucket),
     bigPostings: (segment, ordinal) => requireBig().get(segment, ordinal)!,
+    pairs: (segment) => big?.get(segment, PAIRS_ORDINAL),
+    hasPairs: big !== undefined,
     createSegment: (level, firstChunk, state) => Number(insertSegment().run(level, firstChunk, state).lastInsertRowid),
     setState: (segment, state) => void updateState().run(state, segment),
     putBucket: (segment, bucket, blob) => buckets.put(segment, bucket, blob),
     putBigPostings: (segment, ordinal, blob) => requireBig().put(segment, ordinal, blob),
-    countRows: (segment) => ({ buckets: buckets.count(segment), bigPostings: big?.count(segment) ?? 0 }),
+    putPairs: (segment, blob) => requireBig().put(segment, PAIRS_ORDINAL, blob),
+    countRows: (segment) => {
+      const pairs = big?.get(segment, PAIRS_ORDINAL) === undefined ? 0 : 1
+      return { buckets: buckets.count(segment), bigPostings: (big?.count(segment) ?? 0) - pairs }
+    },
     straySegments,
     dropStrayRows: () => {
       for (const id of straySegments()) insertStray().run(id)

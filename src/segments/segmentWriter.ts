@@ -1,5 +1,7 @@
 import { BIG_BYTES, BIG_LENGTH, bucketBits, bucketOf, fingerprintOf, MAX_INLINE_BYTES } from './bucket.js'
 import type { ChunkBuilder, KeyVisitor } from './chunkBuilder.js'
+import { encodePairs } from './keyPairs.js'
+import { type FrequentKey, leastFrequent, pairsOfChunk } from './pairMaking.js'
 import { type ChunkPostings, encodeBigPostings, encodeChunk } from './postings.js'
 import type { SegmentStore } from './segmentStore.js'
 
@@ -121,8 +123,10 @@ export function createSealJob(store: SegmentStore, chunk: number, builder: Chunk
   const segment = store.createSegment(0, chunk, 'building')
   const writer = createBucketWriter(store, segment)
   const bits = bucketBits(0)
-  let next = 0
+  const least = leastFrequent(builder.count)
+  const frequent: FrequentKey[] = []
   const writeKey: KeyVisitor = (high, low, positions, from, to) => {
+    if (store.hasPairs && to - from >= least) frequent.push({ high, low, positions: positions.slice(from, to) })
     const bucket = bucketOf(high, bits)
     const fingerprint = fingerprintOf(high, low, bits)
     // A posting takes a byte or more.
@@ -133,13 +137,16 @@ export function createSealJob(store: SegmentStore, chunk: number, builder: Chunk
     }
     writer.putBig(bucket, fingerprint, to - from, [encodeChunk(0, positions, from, to)])
   }
-  return {
-    step: () => {
-      for (const end = next + BUCKETS_PER_STEP; next < end; next++) builder.visitBucket(next, writeKey)
+  function* seal(): Generator<void, void> {
+    for (let bucket = 0; bucket < 2 ** bits; bucket++) {
+      builder.visitBucket(bucket, writeKey)
+      if (bucket % BUCKETS_PER_STEP !== BUCKETS_PER_STEP - 1) continue
       writer.flush()
-      if (next < 2 ** bits) return true
-      store.setState(segment, 'live')
-      return false
-    },
+      yield
+    }
+    if (store.hasPairs) store.putPairs(segment, encodePairs(yield* pairsOfChunk(frequent, builder.count)))
+    store.setState(segment, 'live')
   }
+  const steps = seal()
+  return { step: () => !steps.next().done }
 }

@@ -6,6 +6,7 @@ import { type IndexSettings, readIndexSettings } from './indexSettings.js'
 import { CHUNK_BITS, CHUNK_SIZE, decodeBigPostings, decodeGaps, encodeBigPostings } from './postings.js'
 import { createKeyRebuilder, MissingRows, takeBuckets } from './rebuiltKeys.js'
 import { chunksOf, createSegmentStore, MERGE_FACTOR, type Segment, type SegmentStore } from './segmentStore.js'
+import { findPairFault } from './verifyPairs.js'
 
 /** Where an index is not what its rows make. */
 interface FaultPlace {
@@ -114,7 +115,8 @@ function checkCoverage(kind: IndexKind<unknown>, live: readonly Segment[], fullC
   }
 }
 
-// Segments above this level are compared in parts, so that memory stays within bounds: 2^25 items at a time.
+// Segments above this level are compared in parts, so that memory stays within bounds: 2^25 items at a time. None of them
+// has pairs of keys.
 const WHOLE_LEVEL = 3
 
 /** The comparison of one segment; gives the number of its postings. */
@@ -157,6 +159,9 @@ function createComparison(
           compareBucket(store, { kind, segment, bucket: first + k, expected, idOf, counts })
         }
       }
+      const pairs = parts === 1 ? store.pairs(segment.id) : undefined
+      const pairFault = pairs && findPairFault(pairs, chunks)
+      if (pairFault) throw new IndexFault(kind, { segment: segment.id }, pairFault)
       postings += chunks.reduce((sum, { positions }) => sum + positions.length, 0)
     }
     const rows = store.countRows(segment.id)

@@ -100,7 +100,10 @@ for (const [blocks, flips] of [
   test(`any byte flipped in large postings of ${blocks} blocks is found with their key`, (t) => {
     const { db } = indexed(t, { blocks, seed: 7 })
     const random = seededFractions(8)
-    const rows = db.prepare<[], { id: number; data: Buffer }>('SELECT id, data FROM log_big_postings').all()
+    const rows = db
+      .prepare<[], { id: number; data: Buffer }>('SELECT id, data FROM log_big_postings')
+      .all()
+      .filter(({ id }) => id % POSTING_SPACE !== POSTING_SPACE - 1) // not the tables of pairs
     assert.ok(rows.length >= 5)
     const update = db.prepare('UPDATE log_big_postings SET data = ? WHERE id = ?')
     for (let i = 0; i < flips; i++) {

@@ -58,6 +58,10 @@ const SEGMENT = objectOf({
   fromBlock: BLOCK,
   toBlock: BLOCK,
   clauses: listOf(CONSULTED, 'In the order in which they were asked.'),
+  apart: {
+    type: 'boolean',
+    description: 'True when it knows of two clauses that none of its logs meets both: no posting was read.',
+  },
   candidates: count('Logs in the range that meet all clauses which were asked.'),
   ms: { type: 'number', description: 'Time in it, without the reading of rows.' },
 })
