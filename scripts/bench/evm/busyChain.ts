@@ -23,7 +23,7 @@ export async function makeBusyChain(
   const folder = join(directory, kind.replace(' ', '-'))
   mkdirSync(folder, { recursive: true })
   const chain = { path: join(folder, 'chain.rlp'), genesis: join(folder, 'genesis.json') }
-  const genesis = createWorldGenesis()
+  const genesis = createWorldGenesis({ contracts: kind === 'contract calls' })
   const db = openForWriting(folder)
   try {
     const builder = await createChainBuilder(db, genesis)

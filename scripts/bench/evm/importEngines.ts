@@ -50,6 +50,7 @@ export function createStoredImport(evm: EvmKind, chain: ChainFile, directory: st
       const { imported, interrupted } = await importBlocks(writable, openChainFile(chain), {
         progress: noProgress,
         signal,
+        rootInterval: 1,
       })
       db.pragma('wal_checkpoint(TRUNCATE)')
       const seconds = (performance.now() - started) / 1000

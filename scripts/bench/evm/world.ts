@@ -21,9 +21,9 @@ export const AT = {
   sloads: contractAt(7),
 } as const
 
-export const HOLDERS = 2_000
+export const HOLDERS = 1_000
 /** Slots of the contract that sums them: more than the calls of a block keep in memory between them. */
-export const SLOTS = 24_000
+export const SLOTS = 18_000
 export const TRADERS = 40
 
 const ETHER = 10n ** 18n
@@ -54,8 +54,9 @@ export function unpackReserves(slot: bigint): [bigint, bigint] {
   return [slot & (2n ** 112n - 1n), slot >> 112n]
 }
 
-/** The genesis in geth's format: every fork up to Cancun from block 0 on, 30 M gas a block. */
-export function createWorldGenesis(): object {
+/** The genesis in geth's format: every fork up to Cancun from block 0 on, 30 M gas a block. Without contracts, the traders
+ *  alone. */
+export function createWorldGenesis({ contracts }: { contracts: boolean }): object {
   const traders = createTraders()
   const blocks = ['homestead', 'eip150', 'eip155', 'eip158', 'byzantium', 'constantinople', 'petersburg', 'istanbul']
   const later = ['berlin', 'london', 'mergeNetsplit']
@@ -76,20 +77,26 @@ export function createWorldGenesis(): object {
       ...Object.fromEntries(
         traders.map(({ address }) => [formatData(address), { balance: formatQuantity(10n ** 24n) }]),
       ),
-      [formatData(AT.token0)]: contract(TOKEN_CODE, tokenSlots(traders, RESERVES[0])),
-      [formatData(AT.token1)]: contract(TOKEN_CODE, tokenSlots(traders, RESERVES[1])),
-      [formatData(AT.pair)]: contract(pairCode(AT.token0, AT.token1), [
-        [0n, 1n],
-        [1n, (RESERVES[1] << 112n) | RESERVES[0]],
-      ]),
-      [formatData(AT.multicall)]: contract(MULTICALL_CODE, []),
-      [formatData(AT.arithmetic)]: contract(ARITHMETIC_CODE, []),
-      [formatData(AT.keccak)]: contract(KECCAK_CODE, []),
-      [formatData(AT.sloads)]: contract(
-        SLOADS_CODE,
-        Array.from({ length: SLOTS }, (_, i) => [BigInt(i), slotValue(i)]),
-      ),
+      ...(contracts ? makeContracts(traders) : {}),
     },
+  }
+}
+
+function makeContracts(traders: readonly Sender[]) {
+  return {
+    [formatData(AT.token0)]: contract(TOKEN_CODE, tokenSlots(traders, RESERVES[0])),
+    [formatData(AT.token1)]: contract(TOKEN_CODE, tokenSlots(traders, RESERVES[1])),
+    [formatData(AT.pair)]: contract(pairCode(AT.token0, AT.token1), [
+      [0n, 1n],
+      [1n, (RESERVES[1] << 112n) | RESERVES[0]],
+    ]),
+    [formatData(AT.multicall)]: contract(MULTICALL_CODE, []),
+    [formatData(AT.arithmetic)]: contract(ARITHMETIC_CODE, []),
+    [formatData(AT.keccak)]: contract(KECCAK_CODE, []),
+    [formatData(AT.sloads)]: contract(
+      SLOADS_CODE,
+      Array.from({ length: SLOTS }, (_, i) => [BigInt(i), slotValue(i)]),
+    ),
   }
 }
 
