@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatData } from '../src/lib/hex.js'
@@ -9,7 +9,8 @@ import { ask } from '../test/support/rpcClient.js'
 import { plantLogs } from './fixture/plantLogs.js'
 
 /* `npm run show:limits`: what the limits of time are in truth. A server with its defaults is asked a log query that would
- * need longer than 10 s and a call that never ends; meanwhile other requests go on. Prints what was measured. */
+ * need longer than 10 s and a call that never ends; meanwhile other requests go on. Then a thousand calls that never end,
+ * one after another. Prints what was measured. */
 
 /** Looked at one by one these take longer than 10 s: about 1.9 µs each were measured on the machine of the first build. */
 const PLANTED_LOGS = Number(process.argv[2] ?? 8_000_000)
@@ -33,6 +34,7 @@ try {
   const endless = [{ to: REVERTER, data: '0xf0acd7d5' }, 'latest']
   await measure(url, CASES[0], ask(url, 'eth_getLogs', slow), token)
   await measure(url, CASES[1], ask(url, 'eth_call', endless), token)
+  await repeatEndless(endless, token)
 } finally {
   for (const end of endings) await end()
   rmSync(directory, { recursive: true, force: true })
@@ -77,6 +79,53 @@ async function measure(
   console.log(`${name}: ${answer.error?.code} ${words} after ${seconds(ms)}`)
   for (const [method, list] of Object.entries(times)) console.log(`  meanwhile ${method}: ${describe(list)}`)
   if (words !== message) process.exitCode = 1
+}
+
+/** Asks for calls that never end one after another, of a server that stops them after 20 ms, and shows that no thread was
+ *  lost by it, and what the memory and an ordinary call take before and after. */
+async function repeatEndless([endless]: unknown[], token: unknown[]): Promise<void> {
+  const options = ['--open', '--datadir', directory, '--call-timeout', '20', '--evm-threads', '1']
+  const { url, running } = await startCairn({ after: (end) => endings.push(end) }, options)
+  const ordinary = async () => {
+    const times: number[] = []
+    for (let i = 0; i < 500; i++) {
+      const asked = performance.now()
+      await ask(url, 'eth_call', [{ ...(token[0] as object), gas: `0x${(1_000_000 + i).toString(16)}` }, 'latest'])
+      times.push(performance.now() - asked)
+    }
+    const health = (await (await fetch(`${url}/health`)).json()) as { threads: { living: number; lost: number } }
+    const { living, lost } = health.threads
+    console.log(
+      `  ${living} threads, ${lost} lost, ${residentMib(running.child.pid!)} MiB; eth_call: ${describe(times)}`,
+    )
+    return lost
+  }
+  const spin = async (count: number) => {
+    const times: number[] = []
+    for (let i = 0; i < count; i++) {
+      const asked = performance.now()
+      // Each another one, so that none is answered for another.
+      const { error } = await ask(url, 'eth_call', [
+        { ...(endless as object), gas: `0x${(500_000_000 + i).toString(16)}` },
+      ])
+      if (!error?.message.startsWith('execution aborted')) throw new Error(`an endless call: ${error?.message}`)
+      times.push(performance.now() - asked)
+    }
+    return times
+  }
+  await spin(20)
+  await ordinary()
+  console.log('before 1,000 endless calls in a row, and after them:')
+  await ordinary()
+  const times = await spin(1000)
+  if ((await ordinary()) > 0) process.exitCode = 1
+  console.log(`  the endless calls, stopped after 20 ms: ${describe(times)}`)
+}
+
+/** Resident memory of a process (proc(5)). */
+function residentMib(pid: number): string {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return (Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]) / 1024).toFixed(0)
 }
 
 function describe(times: number[]): string {

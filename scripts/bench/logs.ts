@@ -6,7 +6,7 @@ import { measureLoad } from './concurrent.js'
 import { describeEnvironment, type Environment } from './environment.js'
 import { cairnFolder, type Filled, fill, openStores, readFilled, storeNames } from './fill.js'
 import { createLogChain, type LogChain } from './logChain.js'
-import { measureShape, type ShapeResult, warmUp } from './measure.js'
+import { measureShapes, type ShapeResult, warmUp } from './measure.js'
 import { type BenchOptions, parseBenchOptions, USAGE } from './options.js'
 import { serveCairn } from './serve.js'
 import { makeShapes } from './shapes.js'
@@ -79,13 +79,8 @@ async function measure(chain: LogChain, { filled, others }: { filled: Filled; ot
   } = {}
   try {
     if (phases.includes('shapes')) {
-      measured.shapes = []
       await warmUp(client, parameters.head)
-      for (const shape of shapes) {
-        process.stderr.write(`\rshape ${measured.shapes.length + 1} of ${shapes.length}: ${shape.name}\x1b[K`)
-        measured.shapes.push(await measureShape(shape, { client, hashOf, others, runs }))
-      }
-      process.stderr.write('\n')
+      measured.shapes = await measureShapes(shapes, { client, hashOf, others, runs })
     }
     if (phases.includes('tenThousand')) {
       process.stderr.write('10,000 results beside a server that sends them from memory\n')

@@ -36,31 +36,43 @@ export async function warmUp(client: BenchClient, head: number): Promise<void> {
   }
 }
 
-/** Asks the questions of a shape of all stores and requires that they find as many logs.
- *  @throws Error when they do not, or for an error other than that of too many logs. */
-export async function measureShape(
-  shape: Shape,
+/** Asks the questions of each shape of the server, and then those of all shapes of the other stores in the process: a
+ *  query of theirs, on all cores and gigabytes of memory, would be felt by the server's next ones. All must find as many
+ *  logs. @throws Error when they do not, or for an error other than that of too many logs. */
+export async function measureShapes(
+  shapes: readonly Shape[],
   { client, hashOf, others, runs }: { client: BenchClient; hashOf: HashOf; others: readonly LogStore[]; runs: number },
-): Promise<ShapeResult> {
-  const asked = shape.kind === 'selective' ? runs * SELECTIVE_RUNS : runs
-  const { results, times } = await askOverHttp(shape, { client, hashOf, runs: asked })
-  const p50s: { [store: string]: number } = {}
-  for (const store of others) {
-    const expected = await store.find(shape.question(0))
-    if (expected !== results) throw new Error(`${shape.name}: ${results} results, ${store.name} has ${expected}`)
-    p50s[store.name] = quantile(await askStore(store, shape, runs), 0.5)
+): Promise<ShapeResult[]> {
+  const results: ShapeResult[] = []
+  for (const [i, shape] of shapes.entries()) {
+    process.stderr.write(`\rshape ${i + 1} of ${shapes.length}: ${shape.name}\x1b[K`)
+    const isSelective = shape.kind === 'selective'
+    const asked = isSelective ? runs * SELECTIVE_RUNS : runs
+    const { results: found, times } = await askOverHttp(shape, { client, hashOf, runs: asked })
+    const [p50Ms, p99Ms, maxMs] = [0.5, 0.99, 1].map((share) => quantile(times, share))
+    const own = { name: shape.name, selective: isSelective, results: found }
+    results.push({ ...own, p50Ms, p99Ms, maxMs, ordinaryP50Ms: null, peers: {} })
   }
-  const { ordinary = null, ...peers } = p50s
-  return {
-    name: shape.name,
-    selective: shape.kind === 'selective',
-    results,
-    p50Ms: quantile(times, 0.5),
-    p99Ms: quantile(times, 0.99),
-    maxMs: quantile(times, 1),
-    ordinaryP50Ms: ordinary,
-    peers,
+  for (const [i, shape] of shapes.entries()) {
+    for (const store of others) {
+      process.stderr.write(`\rshape ${i + 1} of ${shapes.length}, ${store.name}: ${shape.name}\x1b[K`)
+      const p50Ms = await compareStore(store, shape, { expected: results[i].results, runs })
+      if (store.name === 'ordinary') results[i].ordinaryP50Ms = p50Ms
+      else results[i].peers[store.name] = p50Ms
+    }
   }
+  process.stderr.write('\n')
+  return results
+}
+
+async function compareStore(
+  store: LogStore,
+  shape: Shape,
+  { expected, runs }: { expected: number; runs: number },
+): Promise<number> {
+  const found = await store.find(shape.question(0))
+  if (found !== expected) throw new Error(`${shape.name}: ${expected} results, ${store.name} has ${found}`)
+  return quantile(await askStore(store, shape, runs), 0.5)
 }
 
 /** Logs in the answer to question 0, and the times of questions 1 to `runs`, in milliseconds; fewer when `budgetMs` is

@@ -2,7 +2,7 @@ import type { Rules } from '../../src/chain/eth/forks.js'
 import type { ForkTables } from '../../src/evm/interpreter/forks.js'
 import { Machine } from '../../src/evm/interpreter/machine.js'
 import { applyTransaction, blockEnvironment, TransactionRefused } from '../../src/evm/transaction.js'
-import { deadlineAfter } from '../../src/lib/deadline.js'
+import { noDeadline } from '../../src/lib/deadline.js'
 import { rulesOf } from '../../test/support/forks.js'
 import { createTestJournal } from '../../test/support/memoryState.js'
 import { blockHashOf, type Result, type Run, type World } from './world.js'
@@ -13,7 +13,7 @@ export function runOurs(world: World, tables: (rules: Rules) => ForkTables): Run
   const rules = rulesOf(world.fork)
   const { state, journal } = createTestJournal(world.accounts)
   const environment = blockEnvironment(header, rules, { chainId: 1n, blockHash: blockHashOf })
-  const machine = new Machine({ ...tables(rules), environment, state: journal, deadline: deadlineAfter(60_000) })
+  const machine = new Machine({ ...tables(rules), environment, state: journal, deadline: noDeadline })
   const site = { machine, journal, rules, header, chainId: 1n, environment }
   const results: Result[] = []
   const begun = state.codeReads()

@@ -173,7 +173,7 @@ export const OPTIONS = {
     min: 0,
     max: 65_536,
     unit: 'MiB',
-    doc: 'Memory for recent answers to log queries, refusals among them, which are given again; 0 is none.',
+    doc: 'Memory for recent answers to log queries and calls, refusals among them, which are given again; 0 is none.',
   }),
   compress: {
     flag: 'compress',

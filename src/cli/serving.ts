@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { EvmKind } from '../evm/kinds.js'
+import { logCrypto } from '../lib/crypto.js'
 import { formatData } from '../lib/hex.js'
 import { createLogger, type LogLevel } from '../lib/logger.js'
 import type { RpcContext, RpcLimits } from '../rpc/context.js'
@@ -67,7 +68,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const { cors, compression, responseCacheBytes } = options
   const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes }) : undefined
   const dispatcher = createDispatcher({ methods: METHODS, context, remote, log, cache })
-  const health = createHealthReporter({ context, db, cache, serving: () => serving })
+  const health = createHealthReporter({ context, db, cache, pool: () => pool, serving: () => serving })
   const serverOptions = { dispatcher, access, cors, compression, health, log, keys }
   const server = createHttpServer(serverOptions)
   const sockets = attachWebSocket(server, serverOptions)
@@ -78,6 +79,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     closeContext()
     throw error
   }
+  logCrypto(log)
   // After the port, which has to be there before the process is kept busy by starting threads.
   const started = createReaderPool({ ...options, log })
   pool = started
@@ -136,9 +138,10 @@ function createHealthReporter(parts: {
   context: RpcContext
   db: Database
   cache: ResponseCache | undefined
+  pool: () => ReaderPool | undefined
   serving: () => boolean
 }): () => HealthReport {
-  const { context, db, cache, serving } = parts
+  const { context, db, cache, pool, serving } = parts
   const version = packageVersion()
   const migrations = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
   return () => {
@@ -155,6 +158,7 @@ function createHealthReporter(parts: {
         ? { first: coverage.first, head: coverage.head, stateFirst: coverage.stateFirst ?? null }
         : null,
       l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
+      threads: { living: pool()?.threadCount() ?? 0, lost: pool()?.lostThreads() ?? 0 },
       responseCache: cache?.report() ?? null,
     }
   }

@@ -3,6 +3,7 @@ import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
 import type { ChainSpec, Rules } from '../chain/eth/forks.js'
 import type { Block, Header, Receipt, Transaction } from '../chain/eth/types.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from './daoFork.js'
+import type { Roots } from './executor.js'
 import type { ForkTables } from './interpreter/forks.js'
 import type { Journal } from './interpreter/journal.js'
 import type { Machine } from './interpreter/machine.js'
@@ -22,9 +23,8 @@ export interface BlockSite {
   journal: Journal
   /** Hash of a block before this one: 32 bytes. */
   blockHash(number: number): Uint8Array
-  /** The state root after what the journal has touched so far: 32 bytes. Asked for after each transaction before
-   *  Byzantium, and at the end of each block; undefined there when it is not wanted. */
-  rootOf(journal: Journal): Uint8Array | undefined
+  /** Of what the journal has touched so far: asked for after each transaction before Byzantium, and at the end. */
+  roots: Roots
   /** Makes the error for a transaction that cannot be part of the block. */
   refuse(index: number, transaction: Transaction, refused: TransactionRefused): Error
 }
@@ -33,7 +33,7 @@ export interface BlockSite {
 export interface BlockOutcome {
   receipts: Receipt[]
   gasUsed: bigint
-  /** 32 bytes; undefined when it was not wanted. */
+  /** 32 bytes; undefined when it was not to be hashed. */
   stateRoot?: Uint8Array
   requestsHash?: Uint8Array // 32, from Prague on
 }
@@ -64,7 +64,7 @@ export function runBlock(
       (refused) => site.refuse(index, transaction, refused),
     )
     gasUsed += applied.gasUsed
-    const root = rules.has('byzantium') ? undefined : site.rootOf(journal)
+    const root = rules.has('byzantium') ? undefined : site.roots.now()
     receipts.push(receiptOf(transaction, applied, { header, rules, gasUsed, root }))
   }
   for (const { address, amountGwei } of block.withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
@@ -80,7 +80,7 @@ export function runBlock(
       spec.depositContract,
     )
   }
-  return { receipts, gasUsed, stateRoot: site.rootOf(journal), requestsHash }
+  return { receipts, gasUsed, stateRoot: site.roots.atEnd(), requestsHash }
 }
 
 function attempt<T>(run: () => T, refuse: (refused: TransactionRefused) => Error): T {

@@ -6,7 +6,7 @@ import type { StateReader } from '../store/stateReader.js'
 import { requireCallTerms, ZERO_ADDRESS } from './callChecks.js'
 import type { CallOutcome, CallSite } from './callSite.js'
 import { CallFailed, StateUnavailable } from './errors.js'
-import { requireHash } from './execute.js'
+import { requireHash } from './executor.js'
 import { createCodeObjects } from './interpreter/code.js'
 import { type Environment, withTransaction } from './interpreter/environment.js'
 import { INIT_CODE_TOO_LARGE } from './interpreter/failures.js'
@@ -24,6 +24,8 @@ export interface CallRunner {
    *  may have come to have the number. @throws StateUnavailable */
   at(blockNumber: number): CallSite<CallOutcome>
 }
+
+const HASHES_BYTES = 4 * 1024 * 1024
 
 // Code objects kept between calls: some thousand contracts.
 const CODE_BYTES = 32 * 1024 * 1024
@@ -43,7 +45,8 @@ interface Place extends TransactionSite {
  *  is asked for or there is too much of it; what they change is undone. Calls must not overlap: a thread runs one at a time. */
 export function createCallRunner(chain: ChainReader, reader: StateReader, verifyKzgProof: VerifyKzgProof): CallRunner {
   const tables = createForkTables(verifyKzgProof)
-  const backings = createStateBackings(reader, { codes: createCodeCache(reader) })
+  // Code is kept as objects of the interpreter: the cache below serves its hashes alone.
+  const backings = createStateBackings(reader, { codes: createCodeCache(reader, HASHES_BYTES) })
   const codes = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
   let place: Place | undefined
 

@@ -4,7 +4,8 @@ import type { ChainSpec } from '../chain/eth/forks.js'
 import type { Genesis } from '../chain/eth/genesis.js'
 import { hashHeader } from '../chain/eth/header.js'
 import type { Block } from '../chain/eth/types.js'
-import { type Executor, loadExecutor } from '../evm/execute.js'
+import { loadExecutor } from '../evm/execute.js'
+import type { Executor } from '../evm/executor.js'
 import type { EvmKind } from '../evm/kinds.js'
 import { isStateTrieCurrent, rebuildStateTrie } from '../evm/rebuildStateTrie.js'
 import { createStateRoot } from '../evm/stateRoot.js'
@@ -83,12 +84,12 @@ export async function openWritableChain(
   const reader = createChainReader(db)
   const indexer = createChainIndexer(db)
   if (stateMode === 'execute') await catchUpStateTrie(db, reader, options)
-  const { stateCacheBytes = STATE_CACHE_BYTES, evm = 'cairn' } = options
+  const { stateCacheBytes = STATE_CACHE_BYTES } = options
   const openExecutor = async () => {
     const root = createStateRoot(createStateTrieTable(db), stateCacheBytes / 2)
     const blockHashes = (number: number) => reader.blockHash(number)
     const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes: stateCacheBytes / 2 }
-    return { root, executor: await loadExecutor(evm, parts) }
+    return { root, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
   }
   const { root, executor } = stateMode === 'execute' ? await openExecutor() : {}
   const hooks = { beforeCommit: () => root?.save(), afterRollback: () => executor?.reset() }
@@ -105,7 +106,7 @@ export async function openWritableChain(
   }
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
   const genesisBlock = async () => {
-    const { executor: scratch } = await openExecutor()
+    const scratch = (await openExecutor()).executor
     const block = await layGenesis(genesisOfSource(source), scratch)
     scratch.discard()
     return block

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import type { L2NetworkName } from '../chain/starknet/networks.js'
 import type { L2VerifyFunction } from '../chain/starknet/verify.js'
 import type { EvmKind } from '../evm/kinds.js'
+import { logCrypto } from '../lib/crypto.js'
 import { messageOf, UsageError } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
 import { createProgress, noProgress, type Progress } from '../lib/progress.js'
@@ -65,6 +66,7 @@ export interface ImportSummary {
 export async function importFiles(options: ImportOptions): Promise<ImportSummary> {
   const files = options.paths.map((path) => ({ path, kind: options.kind ?? recogniseKind(path) }))
   const db = openForWriting(options.datadir)
+  logCrypto(options.log)
   if (options.checkpoints) db.pragma('wal_autocheckpoint = 0')
   const summary = { blocks: 0, skipped: 0, l2Blocks: 0, l2Skipped: 0, l2Verified: 0, interrupted: false }
   try {

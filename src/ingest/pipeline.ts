@@ -1,19 +1,13 @@
-import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
-import { type Rules, rulesAt } from '../chain/eth/forks.js'
-import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
-import type { Block, ConsensusReceipt, Header, Receipt } from '../chain/eth/types.js'
-import { InvalidTransaction } from '../evm/errors.js'
-import type { ExecutedBlock, Executor } from '../evm/execute.js'
-import { SystemCallFailed } from '../evm/system.js'
+import type { Block } from '../chain/eth/types.js'
 import { equalBytes } from '../lib/bytes.js'
-import { UsageError } from '../lib/errors.js'
 import { formatData } from '../lib/hex.js'
 import type { Progress } from '../lib/progress.js'
-import type { StateChanges } from '../store/chainWriter.js'
+import { type AcceptedBlock, acceptBlock, type Head } from './acceptBlock.js'
 import type { WritableChain } from './chainState.js'
 import type { Checkpoints } from './checkpoints.js'
+import { chooseRootInterval } from './rootInterval.js'
 import type { BlockSource, RawBlock } from './source.js'
-import { type Ancestors, InvalidBlock, verifyBody, verifyHeader, verifyReceipts, verifyUncles } from './verify.js'
+import { InvalidBlock } from './verify.js'
 
 /** What an import of one source did. */
 export interface PipelineSummary {
@@ -39,18 +33,8 @@ const BATCH_MS = 1000
 // Promises alone never let signals and timers in.
 const BREATHE_MS = 50
 
-// To hash a state of a million accounts takes longer than to execute an ordinary block: together, blocks share most of it.
-const LARGE_STATE = 250_000
-const LARGE_STATE_INTERVAL = 64
 // Accounts and slots: what is not hashed lies in memory.
 const MAX_UNHASHED = 50_000
-
-/** The newest block that was accepted. */
-interface Head {
-  hash: Uint8Array
-  header: Header
-  totalDifficulty: bigint
-}
 
 /** Imports the blocks of a source on top of the chain: decoded, verified, executed, stored in batches. Blocks that are
  *  held are skipped.
@@ -66,10 +50,8 @@ export async function importBlocks(
   const held = chain.reader.head()
   let breathedMs = performance.now()
   const intervalNow = () => {
-    if (rootInterval > 0) return rootInterval
     const left = (source.totalBlocks ?? Number.POSITIVE_INFINITY) - summary.imported - summary.skipped
-    const large = (chain.executor?.accounts ?? 0) >= LARGE_STATE
-    return large && left >= LARGE_STATE_INTERVAL ? LARGE_STATE_INTERVAL : 1
+    return chooseRootInterval(rootInterval, chain.executor?.accounts ?? 0, left)
   }
   try {
     const passedOver = (number: number, hash: Uint8Array) => {
@@ -131,7 +113,8 @@ function createIntake(chain: WritableChain, checkpoints?: Checkpoints): Intake {
     const mark = !accepted.isRootChecked && unchecked.length === 0
     if (mark) checkedHead = head
     batches.add(raw.block, accepted, mark)
-    unchecked = accepted.isRootChecked ? [] : [...unchecked, raw]
+    if (accepted.isRootChecked) unchecked = []
+    else unchecked.push(raw)
     head = { hash: raw.block.hash, header: raw.block.header, totalDifficulty: accepted.totalDifficulty }
   }
   /** Takes the blocks since the last root that was right once more, each with its own: one of them is refused. */
@@ -226,148 +209,4 @@ function requireHeld({ reader }: WritableChain, blockNumber: number, blockHash: 
   if (held && equalBytes(held, blockHash)) return
   const expected = held ? formatData(held) : 'none, since the first block held is later'
   throw new InvalidBlock({ blockNumber, blockHash, check: 'canonical block', expected, actual: formatData(blockHash) })
-}
-
-/** A verified block, ready to be stored. */
-interface AcceptedBlock {
-  receipts: Receipt[]
-  totalDifficulty: bigint
-  changes?: StateChanges
-  /** False: its state root was not compared yet. */
-  isRootChecked: boolean
-}
-
-async function acceptBlock(
-  chain: WritableChain,
-  raw: RawBlock,
-  head: Head | undefined,
-  checksRoot: boolean,
-): Promise<AcceptedBlock> {
-  const { block } = raw
-  if (!head) return acceptFirst(chain, raw)
-  const rules = rulesAt(chain.spec, block.header.number, block.header.timestamp, head.totalDifficulty)
-  verifyHeader(block.header, block.hash, head, rules, chain.spec)
-  await verifyBodyOrExplain(chain, block, rules)
-  verifyUncles(block, ancestorsOf(chain), ({ number, timestamp }) => rulesAt(chain.spec, number, timestamp), chain.spec)
-  const totalDifficulty = head.totalDifficulty + block.header.difficulty
-  if (raw.totalDifficulty !== undefined && raw.totalDifficulty !== totalDifficulty) {
-    throw refusal(block, 'total difficulty', totalDifficulty, raw.totalDifficulty)
-  }
-  if (!chain.executor) return { receipts: takeReceipts(raw, rules), totalDifficulty, isRootChecked: true }
-  const { receipts, stateRoot } = await executeAndCompare(chain.executor, block, rules, checksRoot)
-  return { receipts, totalDifficulty, changes: chain.executor.accept(), isRootChecked: stateRoot !== undefined }
-}
-
-/** As `verifyBody`; but where only the transactions root differs, the transactions are executed to see whether one of
- *  them cannot be in the block, which says more. */
-async function verifyBodyOrExplain({ spec, executor }: WritableChain, block: Block, rules: Rules): Promise<void> {
-  try {
-    verifyBody(block, rules, spec)
-  } catch (error) {
-    if (!executor || !(error instanceof InvalidBlock) || error.check !== 'transactions root') throw error
-    await execute(executor, block, rules, false)
-    throw error
-  }
-}
-
-/** The first block of a database without state: block 0 must be the genesis; any other is taken with the total
- *  difficulty that its source says, since its parent is not there to be checked against. */
-async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<AcceptedBlock> {
-  const { block, totalDifficulty } = raw
-  if (totalDifficulty === undefined) {
-    throw new UsageError(
-      '--state none takes its first block from an era1 file, which holds receipts and total difficulty',
-    )
-  }
-  if (block.header.number === 0) {
-    const genesis = await chain.genesisBlock()
-    if (!equalBytes(genesis.hash, block.hash)) {
-      throw refusal(block, 'genesis hash', formatData(genesis.hash), formatData(block.hash))
-    }
-  }
-  const { header } = block
-  const rules = rulesAt(chain.spec, header.number, header.timestamp, totalDifficulty - header.difficulty)
-  verifyBody(block, rules, chain.spec)
-  return { receipts: takeReceipts(raw, rules), totalDifficulty, isRootChecked: true }
-}
-
-/** Executes; a transaction or system call that makes the block invalid becomes `InvalidBlock`. */
-function execute(executor: Executor, block: Block, rules: Rules, checksRoot: boolean): Promise<ExecutedBlock> {
-  return executor.execute(block, rules, checksRoot).catch((error: unknown) => {
-    const { header } = block
-    if (error instanceof InvalidTransaction || error instanceof SystemCallFailed) {
-      const check = error instanceof InvalidTransaction ? `transaction: ${error.rule}` : 'system call'
-      throw new InvalidBlock({
-        blockNumber: header.number,
-        blockHash: block.hash,
-        check,
-        detail: error.message,
-        cause: error,
-      })
-    }
-    throw error
-  })
-}
-
-async function executeAndCompare(
-  executor: Executor,
-  block: Block,
-  rules: Rules,
-  checksRoot: boolean,
-): Promise<ExecutedBlock> {
-  const { header } = block
-  const executed = await execute(executor, block, rules, checksRoot)
-  verifyReceipts(header, executed.receipts, block.hash)
-  if (rules.has('prague') && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
-    throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))
-  }
-  if (executed.stateRoot && !equalBytes(executed.stateRoot, header.stateRoot)) {
-    throw refusal(block, 'state root', formatData(executed.stateRoot), formatData(header.stateRoot))
-  }
-  return executed
-}
-
-function refusal(block: Block, check: string, expected: unknown, actual: unknown): InvalidBlock {
-  return new InvalidBlock({
-    blockNumber: block.header.number,
-    blockHash: block.hash,
-    check,
-    expected: String(expected),
-    actual: String(actual),
-  })
-}
-
-/** The source's receipts, checked against the header, with what is derived from the transactions beside them. */
-function takeReceipts({ block, receipts }: RawBlock, rules: Rules): Receipt[] {
-  if (!receipts) throw new UsageError('--state none needs receipts in the file (.era1); execute the blocks instead')
-  verifyReceipts(block.header, receipts, block.hash)
-  let before = 0n
-  return receipts.map((receipt, index) => {
-    const gasUsed = receipt.cumulativeGasUsed - before
-    before = receipt.cumulativeGasUsed
-    return deriveReceipt(block, index, receipt, gasUsed, rules)
-  })
-}
-
-function deriveReceipt(block: Block, index: number, receipt: ConsensusReceipt, gasUsed: bigint, rules: Rules): Receipt {
-  const transaction = block.transactions[index]
-  const blobs = transaction.blobVersionedHashes?.length
-  return {
-    ...receipt,
-    gasUsed,
-    effectiveGasPrice: effectiveGasPrice(transaction, block.header.baseFeePerGas),
-    contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
-    blobGasUsed: blobs === undefined ? undefined : BigInt(blobs) * GAS_PER_BLOB,
-    blobGasPrice: blobs === undefined ? undefined : blobBaseFee(block.header.excessBlobGas!, rules),
-  }
-}
-
-function ancestorsOf({ reader }: WritableChain): Ancestors {
-  return {
-    header: (number) => {
-      const block = reader.blockByNumber(number)
-      return block && { hash: block.hash, header: block.header }
-    },
-    uncleHashes: (number) => reader.uncleHashes(number),
-  }
 }

@@ -1,41 +1,54 @@
-import { createRequire } from 'node:module'
-import { createKeccak } from 'hash-wasm'
+import { padLeft } from './bytes.js'
+import { messageOf } from './errors.js'
+import { createKeccak256, KECCAK_KINDS, type Keccak256, type KeccakKind } from './keccak.js'
+import type { Logger } from './logger.js'
+import { createSecp256k1, SECP256K1_KINDS, type Secp256k1, type Secp256k1Kind } from './secp256k1.js'
 
-const hasher = await createKeccak(256)
-
-/** keccak-256 of the bytes: 32 bytes. One reused wasm instance, 8 to 16 times as fast as JavaScript. */
-export function keccak256(bytes: Uint8Array): Uint8Array {
-  return hasher.init().update(bytes).digest('binary')
+/** An implementation that was chosen, and why those before it were not. */
+export interface Choice<Kind extends string, Implementation> {
+  readonly kind: Kind
+  readonly implementation: Implementation
+  readonly refused: readonly { readonly kind: Kind; readonly reason: string }[]
 }
 
-interface Secp256k1 {
-  ecdsaRecover(signature: Uint8Array, recoveryId: number, hash: Uint8Array, compressed: boolean): Uint8Array
-  ecdsaSign(hash: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recid: number }
-  publicKeyCreate(privateKey: Uint8Array, compressed: boolean): Uint8Array
-}
-
-// `secp256k1` alone falls back to slow JavaScript in silence; its bindings either load or say so.
-const require = createRequire(import.meta.url)
-const { native, secp256k1 } = loadSecp256k1()
-
-function loadSecp256k1(): { native: boolean; secp256k1: Secp256k1 } {
-  try {
-    return { native: true, secp256k1: require('secp256k1/bindings') as Secp256k1 }
-  } catch {
-    return { native: false, secp256k1: require('secp256k1/elliptic') as Secp256k1 }
+/** The first of the kinds that can be made. @throws AggregateError when none can. */
+export function chooseFirst<Kind extends string, Implementation>(
+  kinds: readonly Kind[],
+  create: (kind: Kind) => Implementation,
+): Choice<Kind, Implementation> {
+  const refused: { kind: Kind; reason: string }[] = []
+  const errors: unknown[] = []
+  for (const kind of kinds) {
+    try {
+      return { kind, implementation: create(kind), refused }
+    } catch (error) {
+      errors.push(error)
+      refused.push({ kind, reason: messageOf(error).split('\n')[0] })
+    }
   }
+  throw new AggregateError(errors, `none of ${kinds.join(', ')} loads`)
 }
 
-/** Which implementation of secp256k1 is in use: the native one, or 30 times slower JavaScript where it does not load. */
-export const secp256k1Implementation = native ? 'native' : 'javascript'
+const keccak: Choice<KeccakKind, Keccak256> = chooseFirst(KECCAK_KINDS, createKeccak256)
+const secp256k1: Choice<Secp256k1Kind, Secp256k1> = chooseFirst(SECP256K1_KINDS, createSecp256k1)
 
-/** The 64-byte public key (without its 04 prefix) that signed `hash`.
+/** Which implementations this process uses, by what they compute. */
+export const cryptoImplementations = { keccak256: keccak.kind, secp256k1: secp256k1.kind } as const
+
+/** Says in a line which implementations are used; as a warning, with the reasons, when one is not the fastest. */
+export function logCrypto(log: Logger): void {
+  const refused = [...keccak.refused, ...secp256k1.refused]
+  if (refused.length === 0) log.info(cryptoImplementations, 'crypto')
+  else log.warn({ ...cryptoImplementations, refused }, 'crypto: a fast implementation does not load')
+}
+
+/** keccak-256 of the bytes: 32 bytes of their own. */
+export const keccak256: Keccak256 = keccak.implementation
+
+/** The 64-byte public key (without its 04 prefix) that signed the 32-byte hash; r and s are at most 32 bytes each.
  *  @throws Error when `recoveryId` is not 0 or 1, or r and s are no signature by any key. */
 export function recoverPublicKey(hash: Uint8Array, recoveryId: number, r: Uint8Array, s: Uint8Array): Uint8Array {
-  const signature = new Uint8Array(64)
-  signature.set(r, 32 - r.length)
-  signature.set(s, 64 - s.length)
-  return secp256k1.ecdsaRecover(signature, recoveryId, hash, false).slice(1)
+  return secp256k1.implementation.recover(hash, recoveryId, padLeft(r, 32), padLeft(s, 32))
 }
 
 /** A deterministic (RFC 6979) signature with low s (EIP-2): r and s of 32 bytes, and the recovery id 0 or 1. */
@@ -43,11 +56,10 @@ export function signHash(
   hash: Uint8Array,
   privateKey: Uint8Array,
 ): { r: Uint8Array; s: Uint8Array; recoveryId: number } {
-  const { signature, recid } = secp256k1.ecdsaSign(hash, privateKey)
-  return { r: signature.slice(0, 32), s: signature.slice(32, 64), recoveryId: recid }
+  return secp256k1.implementation.sign(hash, privateKey)
 }
 
 /** The 20-byte address of a private key. */
 export function addressOfPrivateKey(privateKey: Uint8Array): Uint8Array {
-  return keccak256(secp256k1.publicKeyCreate(privateKey, false).slice(1)).slice(12)
+  return keccak256(secp256k1.implementation.publicKey(privateKey)).slice(12)
 }

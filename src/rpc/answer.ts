@@ -7,6 +7,7 @@ import {
   isCall,
   type ParsedBody,
   type RpcCall,
+  type RpcOutcome,
   sizeOf,
 } from './envelope.js'
 import { RESPONSE_TOO_LARGE, type RpcErrorBody } from './errors.js'
@@ -28,13 +29,15 @@ export interface Abandonment {
 
 const TOO_LARGE: RpcErrorBody = { code: RESPONSE_TOO_LARGE, message: 'response too large' }
 
-/** The response to a body as parts to be sent one after another; undefined when there is nothing to answer
- *  (notifications only). */
-export async function answerBody(
+/** Parts to be sent one after another; undefined when there is nothing to answer (notifications only). */
+export type Response = Uint8Array[] | undefined
+
+/** The response to a body: at once to a single call whose outcome is there at once, later to all others. */
+export function answerBody(
   body: ParsedBody,
   dispatcher: Dispatcher,
   abandonment: Abandonment = { aborted: false },
-): Promise<Uint8Array[] | undefined> {
+): Response | Promise<Response> {
   if (body.kind === 'single') return answerItem(body.item, dispatcher)
   return answerBatch(body.items, dispatcher, abandonment)
 }
@@ -47,10 +50,12 @@ export function refuseBody(body: ParsedBody, error: RpcErrorBody): Uint8Array[] 
   return body.kind === 'single' ? responses[0] : encodeBatch(responses)
 }
 
-async function answerItem(item: RpcCall | InvalidCall, dispatcher: Dispatcher): Promise<Uint8Array[] | undefined> {
+function answerItem(item: RpcCall | InvalidCall, dispatcher: Dispatcher): Response | Promise<Response> {
   if (!isCall(item)) return encodeResponse(item.idText, item)
-  const outcome = await dispatcher.dispatch(item)
-  return item.idText === undefined ? undefined : encodeResponse(item.idText, outcome)
+  const { idText } = item
+  const encode = (outcome: RpcOutcome) => (idText === undefined ? undefined : encodeResponse(idText, outcome))
+  const outcome = dispatcher.dispatch(item)
+  return outcome instanceof Promise ? outcome.then(encode) : encode(outcome)
 }
 
 /** Runs the items in order, up to a window of them at the same time. From the first answer on that does not fit, all
@@ -59,8 +64,8 @@ async function answerBatch(
   items: readonly (RpcCall | InvalidCall)[],
   dispatcher: Dispatcher,
   abandonment: Abandonment,
-): Promise<Uint8Array[] | undefined> {
-  const answers: (Uint8Array[] | undefined)[] = []
+): Promise<Response> {
+  const answers: Response[] = []
   const running: Promise<void>[] = []
   let firstPending = 0 // answers before it are known and fit
   let size = 0
@@ -74,11 +79,13 @@ async function answerBatch(
     }
   }
   for (let i = 0; i < items.length && fits && !abandonment.aborted; i++) {
-    const task = answerItem(items[i], dispatcher).then((answer) => {
+    const settleWith = (answer: Response) => {
       answers[i] = answer
       settle()
-    })
-    running.push(task)
+    }
+    const answer = answerItem(items[i], dispatcher)
+    if (answer instanceof Promise) running.push(answer.then(settleWith))
+    else settleWith(answer)
     if (running.length >= BATCH_WINDOW) await running.shift()
     if (performance.now() - sliceStart > SLICE_MS) {
       await setImmediate()
@@ -94,7 +101,7 @@ async function answerBatch(
   return joinAnswers(refused)
 }
 
-function joinAnswers(answers: readonly (Uint8Array[] | undefined)[]): Uint8Array[] | undefined {
+function joinAnswers(answers: readonly Response[]): Response {
   const present = answers.filter((answer) => answer !== undefined)
   return present.length === 0 ? undefined : encodeBatch(present)
 }

@@ -8,6 +8,11 @@ export const HEADER_NOT_FOUND = { code: SERVER_ERROR, message: 'header not found
 /** What they answer where the state of a block is not held. */
 export const STATE_NOT_HELD = { code: SERVER_ERROR, message: 'historical state N is not available' } as const
 
+/** True for the message of a block whose state is not held. */
+export function isStateNotHeld(message: string): boolean {
+  return /^historical state \d+ is not available$/.test(message)
+}
+
 /** The number that stands for a block: `earliest` is 0 even where block 0 is not held; `latest`, `pending`, `safe` and
  *  `finalized` are the head, since imported files count as final. Undefined when nothing is held, or for a hash that is
  *  not known. A number need not be held. */
@@ -28,8 +33,9 @@ export function findBlock(chain: ChainReader, id: BlockId): StoredBlock | undefi
  *  @throws RpcError `header not found` for a block beyond the head or an unknown hash
  *  @throws StateUnavailable for a block up to the head without its state. */
 export function requireStateBlock(chain: ChainReader, id: BlockId): number {
-  const number = resolveNumber(chain, id)
   const coverage = chain.coverage()
+  const isHead = typeof id === 'string' && id !== 'earliest'
+  const number = isHead ? coverage?.head : resolveNumber(chain, id) // one read for both, on the path of every call
   if (number === undefined || !coverage || number > coverage.head) {
     throw new RpcError(HEADER_NOT_FOUND.code, HEADER_NOT_FOUND.message)
   }

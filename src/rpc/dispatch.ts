@@ -75,8 +75,10 @@ function describeCacheable(
   let name: (() => string | undefined) | undefined
   const keyNow = () => {
     try {
-      name ??= caching.keyOf(context, ...decodeParams(method, params))
-      const key = name()
+      name ??= caching.keyOfRaw
+        ? caching.keyOfRaw(context, bindParams(method, params))
+        : caching.keyOf?.(context, ...decodeParams(method, params))
+      const key = name?.()
       return key && `${method.name} ${key}`
     } catch {
       return undefined // what is wrong is said, or logged, where the method runs

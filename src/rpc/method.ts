@@ -32,7 +32,10 @@ export interface Caching<P extends readonly unknown[] = readonly unknown[]> {
    *  the call is run and again when the outcome has come. Calls of equal names have the same outcome, whatever happens to
    *  the chain, so a name holds the hash of the block on which all that is read depends. Undefined when there is no such
    *  name. Both may throw what the handler would. */
-  keyOf(context: RpcContext, ...params: P): () => string | undefined
+  keyOf?(context: RpcContext, ...params: P): () => string | undefined
+  /** The same from the parameters as they came, for methods whose runs are so short that decoding them twice would cost
+   *  more than the cache saves. Calls that are refused for their parameters may share a name with each other only. */
+  keyOfRaw?(context: RpcContext, params: readonly unknown[]): () => string | undefined
   /** True for an error that every run would give; without it, only results are kept. */
   keepsError?(error: RpcErrorBody, context: RpcContext): boolean
 }

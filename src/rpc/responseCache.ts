@@ -49,17 +49,17 @@ export function createResponseCache({ maxBytes }: { maxBytes: number }): Respons
   let hits = 0
   let misses = 0
 
-  const take = async (call: CacheableCall, sinceMs?: number): Promise<Flight> => {
+  const fly = async (call: CacheableCall, sinceMs?: number): Promise<Flight> => {
     const outcome = await call.run(sinceMs)
     // The thread that answered may have seen another chain than the key was made from: a block more under `latest`, or a
     // reorg. When the key is still the same, so were the blocks.
     const lasting = call.lasts(outcome) && call.keyNow() === call.key
-    if (lasting && sizeOf(outcome) <= maxBytes * MAX_SHARE) kept.set(call.key, outcome)
+    if (lasting && sizeOf(outcome) <= maxBytes * MAX_SHARE) kept.set(call.key, ownBytes(outcome))
     return { outcome, lasting }
   }
   const lead = async (call: CacheableCall, sinceMs?: number): Promise<RpcOutcome> => {
     misses++
-    const flight = take(call, sinceMs)
+    const flight = fly(call, sinceMs)
     underWay.set(call.key, flight)
     try {
       return (await flight).outcome
@@ -97,8 +97,13 @@ interface Flight {
   readonly lasting: boolean
 }
 
+/** The outcome, its result in a buffer of just its size, so that no larger one is kept from being freed. */
+function ownBytes(outcome: RpcOutcome): RpcOutcome {
+  if ('error' in outcome || outcome.result.byteLength === outcome.result.buffer.byteLength) return outcome
+  return { result: new Uint8Array(outcome.result) }
+}
+
 function sizeOf(outcome: RpcOutcome): number {
-  // Of the whole buffer, in case that the result is a part of one: that is what is kept from being freed.
-  if ('result' in outcome) return outcome.result.buffer.byteLength
+  if ('result' in outcome) return outcome.result.byteLength
   return JSON.stringify(outcome.error).length
 }

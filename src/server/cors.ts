@@ -1,7 +1,8 @@
 /** Which web pages may read answers: all of them, or those of the origins listed. */
 export type CorsPolicy = '*' | readonly string[]
 
-type Header = [name: string, value: string]
+/** A header of an answer. */
+export type Header = [name: string, value: string]
 
 /** The policy of a configuration value: origins by comma, `*` for all; without one, all when the server is bound to
  *  loopback, where only pages that its own user opened can reach it, and none otherwise. */

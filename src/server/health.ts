@@ -11,6 +11,8 @@ export interface HealthReport {
   readonly head: { number: number; hash: string } | null
   readonly coverage: { first: number; head: number; stateFirst: number | null } | null
   readonly l2Head: { number: number; hash: string } | null
+  /** Reader threads that live, the spare among them, and those that were ended or ended by themselves since the start. */
+  readonly threads: { living: number; lost: number }
   /** Since the start; null without a cache. */
   readonly responseCache: ResponseCacheReport | null
 }

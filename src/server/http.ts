@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Logger } from '../lib/logger.js'
-import { answerBody, refuseBody } from '../rpc/answer.js'
+import { answerBody, type Response, refuseBody } from '../rpc/answer.js'
 import type { Dispatcher } from '../rpc/dispatch.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/envelope.js'
 import { INTERNAL_ERROR, INVALID_REQUEST, type RpcErrorBody } from '../rpc/errors.js'
 import { type Access, type Caller, isRefusal } from './access.js'
 import { type CompressionPolicy, type Compressor, createCompressor } from './compression.js'
-import { type CorsPolicy, corsHeaders, preflightHeaders } from './cors.js'
+import { type CorsPolicy, corsHeaders, type Header, preflightHeaders } from './cors.js'
 import { createHealthApp, type HealthReport } from './health.js'
 
 /** Largest request body, as the contract's host has it; a filter of 5,000 parameters has 350 kB. */
@@ -17,6 +17,9 @@ const LINGER_MS = 1000
 
 /** Below this a response's parts are joined, which is one write; above, they are sent one by one without a copy. */
 const JOIN_BYTES = 65_536
+
+/** Up to here it is cheaper to make a text of the parts than a second write. */
+const TEXT_BYTES = 4096
 
 const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
 
@@ -35,15 +38,17 @@ export function createHttpServer(options: ServerOptions): Server {
   const app = createHealthApp(options.health)
   const compressor = createCompressor(options.compression)
   const server = createServer((request, response) => {
-    corsHeaders(options.cors, request.headers.origin).forEach(([name, value]) => void response.setHeader(name, value))
+    const cors = corsHeaders(options.cors, request.headers.origin)
     const caller = options.access.identify(request.url ?? '/', '/v3')
-    if (request.method === 'OPTIONS') return answerPreflight(request, response)
-    if (caller === undefined) return void app(request, response)
-    answerRpc({ ...options, compressor, request, response, caller }).catch((error: unknown) => {
-      options.log.error({ error: error instanceof Error ? error.stack : String(error) }, 'a response failed')
-      if (response.headersSent) response.destroy()
-      else sendError(response, 500, { code: INTERNAL_ERROR, message: 'internal error' })
-    })
+    if (request.method === 'OPTIONS') {
+      return answerPreflight(response, cors, request.headers['access-control-request-headers'])
+    }
+    if (caller === undefined) {
+      for (const [name, value] of cors) response.setHeader(name, value)
+      return void app(request, response)
+    }
+    const exchange: Exchange = { ...options, compressor, request, response, caller, headers: cors.flat() }
+    attempt(exchange, () => receiveCall(exchange))
   })
   // Longer than the idle time of the usual proxies, which then close first and never meet a closed connection.
   server.keepAliveTimeout = 75_000
@@ -51,11 +56,12 @@ export function createHttpServer(options: ServerOptions): Server {
   return server
 }
 
-function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
-  for (const [name, value] of preflightHeaders(request.headers['access-control-request-headers'])) {
-    response.setHeader(name, value)
-  }
-  response.writeHead(204).end()
+function answerPreflight(
+  response: ServerResponse,
+  cors: readonly Header[],
+  requestedHeaders: string | undefined,
+): void {
+  response.writeHead(204, [...cors, ...preflightHeaders(requestedHeaders)].flat()).end()
 }
 
 interface Exchange extends ServerOptions {
@@ -63,49 +69,72 @@ interface Exchange extends ServerOptions {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly caller: Caller | RpcErrorBody
+  /** Of the answer, names and values by turns: given to Node all at once, which is cheaper than one by one. */
+  readonly headers: string[]
 }
 
-async function answerRpc(exchange: Exchange): Promise<void> {
-  const { request, response, caller, access, dispatcher } = exchange
-  if (request.method !== 'POST') {
-    response.setHeader('Allow', 'POST, OPTIONS')
-    return refuse(exchange, 405, { code: INVALID_REQUEST, message: 'method not allowed, use POST' })
+/** Does a step of an exchange. What is thrown by it is logged, and ends the exchange. */
+function attempt(exchange: Exchange, step: () => void | Promise<void>): void {
+  const fail = (error: unknown) => {
+    exchange.log.error({ error: error instanceof Error ? error.stack : String(error) }, 'a response failed')
+    if (exchange.response.headersSent) exchange.response.destroy()
+    else sendError(exchange, 500, { code: INTERNAL_ERROR, message: 'internal error' })
   }
-  if (isRefusal(caller)) return refuse(exchange, 401, caller)
+  try {
+    step()?.catch(fail)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function receiveCall(exchange: Exchange): void {
+  const { request, caller, headers } = exchange
+  if (request.method !== 'POST') {
+    headers.push('Allow', 'POST, OPTIONS')
+    return void refuse(exchange, 405, { code: INVALID_REQUEST, message: 'method not allowed, use POST' })
+  }
+  if (isRefusal(caller)) return void refuse(exchange, 401, caller)
   const wrongType = checkType(request)
-  if (wrongType !== undefined) return refuse(exchange, 415, { code: INVALID_REQUEST, message: wrongType })
-  const text = await readBody(request)
-  if (text === undefined) return
+  if (wrongType !== undefined) return void refuse(exchange, 415, { code: INVALID_REQUEST, message: wrongType })
+  readBody(request, (text) => attempt(exchange, () => answerCall(exchange, caller, text)))
+}
+
+/** Answers before it returns where the outcome is there at once: no promise is made on the way of such a call. */
+function answerCall(exchange: Exchange, caller: Caller, text: string | typeof TOO_LARGE): void | Promise<void> {
+  const { response, access, dispatcher, headers } = exchange
   if (text === TOO_LARGE) {
     return refuse(exchange, 413, { code: INVALID_REQUEST, message: `request body exceeds ${MAX_BODY_BYTES} bytes` })
   }
   const body = parseBody(text)
   const refusal = access.refuse(caller, callCount(body))
   if (refusal !== undefined) {
-    if (refusal.retryAfterSeconds !== undefined) response.setHeader('Retry-After', refusal.retryAfterSeconds)
+    if (refusal.retryAfterSeconds !== undefined) headers.push('Retry-After', String(refusal.retryAfterSeconds))
     const parts = refuseBody(body, refusal.error)
-    return send(response, refusal.retryAfterSeconds === undefined ? 401 : 429, parts ?? [])
+    return send(exchange, refusal.retryAfterSeconds === undefined ? 401 : 429, parts ?? [])
   }
-  const abandonment = { aborted: false }
-  response.on('close', () => {
-    abandonment.aborted = true
-  })
-  const parts = await answerBody(body, dispatcher, abandonment)
-  if (response.destroyed) return
-  if (parts === undefined) response.writeHead(204).end()
-  else await sendAnswer(exchange, parts)
+  const abandonment = {
+    get aborted() {
+      return response.destroyed
+    },
+  }
+  const parts = answerBody(body, dispatcher, abandonment)
+  return parts instanceof Promise ? parts.then((later) => sendAnswer(exchange, later)) : sendAnswer(exchange, parts)
 }
 
 /** Sends the answer of a call or a batch, compressed where that is worth it. */
-async function sendAnswer({ compressor, request, response }: Exchange, parts: readonly Uint8Array[]): Promise<void> {
+function sendAnswer(exchange: Exchange, parts: Response): void | Promise<void> {
+  const { compressor, request, response, headers } = exchange
+  if (response.destroyed) return
+  if (parts === undefined) return void response.writeHead(204, headers).end()
   const size = sizeOf(parts)
-  if (compressor.varies(size)) response.appendHeader('Vary', 'Accept-Encoding')
+  if (compressor.varies(size)) headers.push('Vary', 'Accept-Encoding')
   const coding = compressor.codingFor(request, size)
-  if (coding === undefined) return send(response, 200, parts)
-  const compressed = await compressor.compress(parts, coding, response)
-  if (compressed === undefined || response.destroyed) return
-  response.setHeader('Content-Encoding', coding)
-  send(response, 200, [compressed])
+  if (coding === undefined) return send(exchange, 200, parts)
+  return compressor.compress(parts, coding, response).then((compressed) => {
+    if (compressed === undefined || response.destroyed) return
+    headers.push('Content-Encoding', coding)
+    send(exchange, 200, [compressed])
+  })
 }
 
 /** Calls that a body is charged with. */
@@ -124,42 +153,35 @@ function checkType(request: IncomingMessage): string | undefined {
 
 const TOO_LARGE = Symbol('too large')
 
-/** The body's text; undefined when the client went away. Stops reading at the limit, or before it has begun. */
-function readBody(request: IncomingMessage): Promise<string | typeof TOO_LARGE | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.resolve(TOO_LARGE)
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const onData = (chunk: Buffer) => {
-      size += chunk.length
-      if (size > MAX_BODY_BYTES) {
-        request.off('data', onData)
-        request.pause()
-        resolve(TOO_LARGE)
-      } else chunks.push(chunk)
-    }
-    request.on('data', onData)
-    request.on('end', () => resolve(chunks.length === 1 ? chunks[0].toString() : Buffer.concat(chunks).toString()))
-    request.on('error', () => resolve(undefined))
-    request.on('close', () => resolve(undefined))
-  })
+/** Gives the body's text to `take`, once; never when the client went away before. Stops reading at the limit, or before it
+ *  has begun. */
+function readBody(request: IncomingMessage, take: (text: string | typeof TOO_LARGE) => void): void {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return void take(TOO_LARGE)
+  const chunks: Buffer[] = []
+  let size = 0
+  const onData = (chunk: Buffer) => {
+    size += chunk.length
+    if (size > MAX_BODY_BYTES) {
+      request.off('data', onData)
+      request.off('end', onEnd)
+      request.pause()
+      take(TOO_LARGE)
+    } else chunks.push(chunk)
+  }
+  const onEnd = () => take(chunks.length === 1 ? chunks[0].toString() : Buffer.concat(chunks).toString())
+  request.on('data', onData)
+  request.on('end', onEnd)
 }
 
 /** Answers without having read the body. The rest of a small one is thrown away and the connection lives on; of a large
  *  one or one of unknown length, only what comes within a second, and the connection is closed. */
-function refuse(
-  { request, response }: { request: IncomingMessage; response: ServerResponse },
-  status: number,
-  error: RpcErrorBody,
-): void {
+function refuse(exchange: Exchange, status: number, error: RpcErrorBody): void {
+  const { request, response, headers } = exchange
   const length = Number(request.headers['content-length'] ?? (request.headers['transfer-encoding'] ? Infinity : 0))
-  if (length <= JOIN_BYTES) {
-    sendError(response, status, error)
-    return
-  }
-  response.setHeader('Connection', 'close')
+  if (length <= JOIN_BYTES) return void sendError(exchange, status, error)
   const [bytes] = encodeResponse('null', { error })
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': bytes.length })
+  headers.push('Connection', 'close')
+  writeHead(exchange, status, bytes.length)
   if (request.method !== 'HEAD') response.write(bytes)
   const end = () => {
     clearTimeout(timer)
@@ -170,18 +192,32 @@ function refuse(
   request.resume()
 }
 
-function sendError(response: ServerResponse, status: number, error: RpcErrorBody): void {
-  send(response, status, encodeResponse('null', { error }))
+function sendError(exchange: Exchange, status: number, error: RpcErrorBody): void {
+  send(exchange, status, encodeResponse('null', { error }))
 }
 
-function send(response: ServerResponse, status: number, parts: readonly Uint8Array[]): void {
+function send(exchange: Exchange, status: number, parts: readonly Uint8Array[]): void {
+  const { response } = exchange
   const size = sizeOf(parts)
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': size })
-  if (size <= JOIN_BYTES) {
-    response.end(Buffer.concat(parts, size))
-    return
+  writeHead(exchange, status, size)
+  // Node writes a text with the headers before it in one piece, bytes beside them in a second one.
+  if (size <= TEXT_BYTES) response.end(latin1Text(parts), 'latin1')
+  else if (size <= JOIN_BYTES) response.end(Buffer.concat(parts, size))
+  else {
+    response.cork()
+    for (const part of parts) response.write(part)
+    response.end()
   }
-  response.cork()
-  for (const part of parts) response.write(part)
-  response.end()
+}
+
+function writeHead({ response, headers }: Exchange, status: number, sizeBytes: number): void {
+  headers.push('Content-Type', 'application/json', 'Content-Length', String(sizeBytes))
+  response.writeHead(status, headers)
+}
+
+/** The parts as a text of one character for each byte. */
+function latin1Text(parts: readonly Uint8Array[]): string {
+  let text = ''
+  for (const part of parts) text += Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('latin1')
+  return text
 }

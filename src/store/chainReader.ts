@@ -15,7 +15,7 @@ import {
 } from './blockRows.js'
 import { readChainSource, specOfSource } from './chainSource.js'
 import { decodeUint, type StoredUint } from './columns.js'
-import { createMetaTable, META_CHAIN_ID, META_STATE_MODE } from './meta.js'
+import { createMetaTable, META_CHAIN_ID, META_STATE_MODE, type MetaTable } from './meta.js'
 import type { Database } from './open.js'
 
 /** A canonical block's row: the header and where its parts lie, without the parts. */
@@ -64,6 +64,8 @@ export interface ChainReader {
   coverage(): Coverage | undefined
   /** Number of the newest block; undefined when no block is held. */
   head(): number | undefined
+  /** Hash of the newest block, 32 bytes; undefined when no block is held. */
+  headHash(): Uint8Array | undefined
   blockByNumber(number: number): StoredBlock | undefined
   blockNumberByHash(hash: Uint8Array): number | undefined
   /** 32 bytes; undefined when the block is not held. */
@@ -111,6 +113,7 @@ export function createChainReader(db: Database): ChainReader {
   const selectHead = db.prepare<[], { first: number | null; head: number | null }>(
     'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',
   )
+  const selectHeadHash = db.prepare<[], Uint8Array>('SELECT hash FROM blocks ORDER BY number DESC LIMIT 1').pluck()
   const selectBlock = db.prepare<[number], BlockRow>('SELECT * FROM blocks WHERE number = ?')
   const selectNumber = db.prepare<[Uint8Array], number>('SELECT number FROM blocks WHERE hash = ?').pluck()
   const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
@@ -157,6 +160,10 @@ export function createChainReader(db: Database): ChainReader {
     })
   const inBlock = (block: StoredBlock, index: number) => index >= 0 && index < block.txCount
 
+  const bounds = untilCommit(db, () => selectHead.get()!)
+  const headHash = untilCommit(db, () => selectHeadHash.get())
+  const chainId = lastingText(meta, META_CHAIN_ID)
+  const stateMode = lastingText(meta, META_STATE_MODE)
   let spec: ChainSpec | undefined
   const requireSpec = () => {
     const source = spec ? undefined : readChainSource(db)
@@ -170,17 +177,18 @@ export function createChainReader(db: Database): ChainReader {
     rulesOf: ({ header, totalDifficulty }) =>
       rulesAt(requireSpec(), header.number, header.timestamp, totalDifficulty - header.difficulty),
     chainId: () => {
-      const text = meta.get<string>(META_CHAIN_ID)
+      const text = chainId()
       if (text === undefined) throw new EmptyDatabase()
       return BigInt(text)
     },
     coverage: () => {
-      const row = selectHead.get()!
+      const row = bounds()
       if (row.first === null || row.head === null) return undefined
-      const executed = meta.get<string>(META_STATE_MODE) === 'execute'
+      const executed = stateMode() === 'execute'
       return { first: row.first, head: row.head, stateFirst: executed ? row.first : undefined }
     },
-    head: () => selectHead.get()?.head ?? undefined,
+    head: () => bounds().head ?? undefined,
+    headHash,
     blockByNumber: (number) => blockRow(selectBlock.get(number)),
     blockHash: (number) => selectHash.get(number),
     blockNumberByHash: (hash) => selectNumber.get(hash),
@@ -207,6 +215,31 @@ export function createChainReader(db: Database): ChainReader {
       return header && decodeHeader(header)
     },
     uncles: (blockNumber) => selectUncles.all(blockNumber).map((header) => decodeHeader(header)),
+  }
+}
+
+/** What `read` gave since another connection has committed last. To ask for that takes a third of the time of reading the
+ *  head. A connection that writes reads each time: its own commits do not count. */
+function untilCommit<T>(db: Database, read: () => T): () => T {
+  if (!db.readonly) return read
+  const version = db.prepare<[], number>('PRAGMA data_version').pluck()
+  let seen: number | undefined
+  let value: T
+  return () => {
+    // Before the reading: a commit in between makes the value newer than the version says, and it is read once more.
+    const now = version.get()
+    if (now !== seen) value = read()
+    seen = now
+    return value
+  }
+}
+
+/** Reads a fact that is never changed once it is there; every call asks for some of them. */
+function lastingText(meta: MetaTable, key: string): () => string | undefined {
+  let known: string | undefined
+  return () => {
+    known ??= meta.get<string>(key)
+    return known
   }
 }
 

@@ -16,22 +16,32 @@ export interface ReaderData {
   readonly loadEvm: boolean
   /** Whether to read the logs that no segment covers beforehand, between requests. */
   readonly warmLogs: boolean
+  /** The memory of the claims on its requests. */
+  readonly claims: SharedArrayBuffer
 }
 
-/** A call for a reader thread. One at a time is under way in a thread. */
+/** A call for a reader thread, which answers those that it was handed one after another. */
 export interface ReaderRequest {
+  /** Where the claim on it is (`claims`), and what its answer is known by. */
+  readonly slot: number
   readonly method: string
   /** As it came: decoded from JSON, not checked. */
   readonly params: unknown
-  /** The time that is left of the request's. */
-  readonly remainingMs: number
+  /** When its time is over, by `monotonicMs`. */
+  readonly endMs: number
   /** The time that the request was given, for words. */
   readonly limitMs: number
 }
 
-/** What a reader thread says: once that it is ready, then the outcome of each request. The buffer is handed over,
- *  not copied. */
+/** What a reader thread says: once that it is ready, then the outcome of each request. The result is a text with a
+ *  character for each byte, or a buffer that is handed over. */
 export type ReaderMessage =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'result'; readonly result: ArrayBuffer }
-  | { readonly kind: 'error'; readonly error: RpcErrorBody }
+  | { readonly kind: 'result'; readonly slot: number; readonly result: string | ArrayBuffer }
+  | { readonly kind: 'error'; readonly slot: number; readonly error: RpcErrorBody }
+
+/** Milliseconds by a clock that all threads of the process share, unlike `performance.now()`. */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime()
+  return seconds * 1e3 + nanoseconds / 1e6
+}

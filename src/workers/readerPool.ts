@@ -1,15 +1,20 @@
 import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
 import type { Logger } from '../lib/logger.js'
 import { type RemoteRunner, timeoutError } from '../rpc/dispatch.js'
 import type { RpcOutcome } from '../rpc/envelope.js'
 import { INTERNAL_ERROR, LIMIT_EXCEEDED, type RpcErrorBody } from '../rpc/errors.js'
-import type { ReaderData, ReaderMessage, ReaderRequest } from './protocol.js'
+import type { ReaderData } from './protocol.js'
+import { type Job, type ReaderThread, startReaderThread } from './readerThread.js'
 
 type RemoteCost = Parameters<RemoteRunner['run']>[0]
 
 /** Requests of one class that may wait. More would only wait to be refused at their deadline; 1,000 are a full batch. */
 const MAX_QUEUED = 1024
+
+/** Requests that a thread is handed at a time. Small calls take less time than to tell the main thread that one is done and
+ *  to get the next, so a thread has some of them waiting; what waits behind a long one is given to another thread as soon
+ *  as one has nothing to do. */
+const MAX_JOBS: Record<RemoteCost, number> = { evm: 16, scan: 1 }
 
 /** Past its deadline a request is answered for its thread if that does not say it itself, as all do that look at the
  *  clock. */
@@ -29,7 +34,7 @@ export function defaultThreads(): number {
 }
 
 /** Options of a pool. */
-export interface ReaderPoolOptions extends Omit<ReaderData, 'loadEvm' | 'warmLogs'> {
+export interface ReaderPoolOptions extends Omit<ReaderData, 'loadEvm' | 'warmLogs' | 'claims'> {
   readonly scanThreads: number
   readonly evmThreads: number
   readonly log: Logger
@@ -41,43 +46,43 @@ export interface ReaderPool extends RemoteRunner {
   ready(): Promise<void>
   /** Threads that live, the spare among them. */
   threadCount(): number
+  /** Threads that were ended since the start because a request did not stop, or that ended by themselves. */
+  lostThreads(): number
   /** Ends all threads; requests under way and waiting are answered `internal error`. */
   close(): Promise<void>
 }
 
-interface Job {
+interface PoolJob extends Job {
   readonly cost: RemoteCost
-  readonly request: ReaderRequest
-  readonly endMs: number
   readonly resolve: (outcome: RpcOutcome) => void
   timer?: NodeJS.Timeout
   done: boolean
 }
 
 interface Thread {
-  readonly worker: Worker
+  readonly reader: ReaderThread<PoolJob>
   /** Which requests it takes; undefined for the spare. */
   cost: RemoteCost | undefined
-  ready: boolean
-  job: Job | undefined
 }
 
 const SERVER_BUSY: RpcErrorBody = { code: LIMIT_EXCEEDED, message: 'server busy' }
 const INTERNAL: RpcErrorBody = { code: INTERNAL_ERROR, message: 'internal error' }
 
 /** Starts the threads of each class and a warm spare, which takes the place of a thread that had to be ended: ending
- *  one takes 4 to 7 ms, a new one needs 360 to 630 ms. Each class has one queue that its idle threads take from. */
+ *  one takes 4 to 7 ms, a new one needs 360 to 630 ms. A request goes to the thread of its class that has the least to do,
+ *  and waits in the queue of the class while all are full. */
 export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   const { log } = options
   const limitMs: Record<RemoteCost, number> = { scan: options.limits.logsTimeoutMs, evm: options.limits.callTimeoutMs }
   const wanted: Record<RemoteCost, number> = { scan: options.scanThreads, evm: options.evmThreads }
-  const queues: Record<RemoteCost, Job[]> = { scan: [], evm: [] }
+  const queues: Record<RemoteCost, PoolJob[]> = { scan: [], evm: [] }
   const threads = new Set<Thread>()
   const waiters: (() => void)[] = []
   const respawns = new Set<NodeJS.Timeout>()
+  let lost = 0
   let closed = false
 
-  const finish = (job: Job, outcome: RpcOutcome) => {
+  const finish = (job: PoolJob, outcome: RpcOutcome) => {
     if (job.done) return
     job.done = true
     clearTimeout(job.timer)
@@ -91,21 +96,20 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       let missing = wanted[cost] - count(threads, cost)
       for (const thread of threads) {
         if (missing === 0) break
-        if (thread.cost !== undefined) continue
+        if (!isIdleSpare(thread)) continue
         thread.cost = cost
         missing--
-        if (thread.ready) assign(thread)
+        feed(thread)
       }
       for (; missing > 0; missing--) start(cost)
     }
-    if (count(threads, undefined) === 0 && [...threads].every((thread) => thread.ready)) start(undefined)
-    else if (count(threads, undefined) > 0 && [...threads].every((thread) => thread.ready)) {
-      for (const resolve of waiters.splice(0)) resolve()
-    }
+    if (![...threads].every(({ reader }) => reader.ready)) return
+    if (count(threads, undefined) === 0) start(undefined)
+    else for (const resolve of waiters.splice(0)) resolve()
   }
 
   const start = (cost: RemoteCost | undefined) => {
-    const workerData: ReaderData = {
+    const data = {
       datadir: options.datadir,
       limits: options.limits,
       logLevel: options.logLevel,
@@ -114,55 +118,83 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       loadEvm: cost !== 'scan',
       warmLogs: cost !== 'evm',
     }
-    const worker = new Worker(new URL('./reader.js', import.meta.url), { workerData })
-    const thread: Thread = { worker, cost, ready: false, job: undefined }
+    const maxJobs = cost === undefined ? Math.max(...Object.values(MAX_JOBS)) : MAX_JOBS[cost]
+    const reader = startReaderThread<PoolJob>(data, maxJobs, {
+      onReady() {
+        fill()
+        feed(thread)
+      },
+      onOutcome(job, outcome) {
+        finish(job, outcome)
+        feed(thread)
+      },
+      onError: (error) => log.error({ error: error.stack ?? String(error) }, 'a reader thread failed'),
+      onExit: () => remove(thread),
+    })
+    const thread: Thread = { reader, cost }
     threads.add(thread)
-    worker.on('message', (message: ReaderMessage) => receive(thread, message))
-    worker.on('error', (error) => log.error({ error: error.stack ?? String(error) }, 'a reader thread failed'))
-    worker.on('exit', () => remove(thread))
   }
 
-  const receive = (thread: Thread, message: ReaderMessage) => {
-    if (message.kind === 'ready') {
-      thread.ready = true
-      fill()
-    } else if (thread.job !== undefined) {
-      const { job } = thread
-      thread.job = undefined
-      finish(job, message.kind === 'error' ? { error: message.error } : { result: new Uint8Array(message.result) })
+  const isFree = ({ reader, cost }: Thread) => reader.ready && cost !== undefined && reader.jobCount() < MAX_JOBS[cost]
+
+  /** Hands a request to a thread; false when it has no room. Then it is fed once it has some. */
+  const hand = (thread: Thread, job: PoolJob): boolean => {
+    try {
+      if (thread.reader.hand(job)) return true
+      // It is still passing over requests that were taken back. No outcome comes of these.
+      if (thread.reader.jobCount() === 0) setImmediate(() => feed(thread))
+      return false
+    } catch (error) {
+      log.warn({ method: job.method, error: String(error) }, 'could not hand a request to a thread')
+      finish(job, { error: INTERNAL })
+      return true
     }
-    assign(thread)
   }
 
-  /** Gives an idle thread the next request of its class. */
-  const assign = (thread: Thread) => {
-    if (!thread.ready || thread.job !== undefined || thread.cost === undefined || !threads.has(thread)) return
-    for (;;) {
-      const job = queues[thread.cost].shift()
-      if (job === undefined) return
-      if (job.done) continue
-      thread.job = job
-      try {
-        thread.worker.postMessage({
-          ...job.request,
-          remainingMs: job.endMs - performance.now(),
-        } satisfies ReaderRequest)
-        return
-      } catch (error) {
-        // Parameters nested too deep to be copied.
-        log.warn({ method: job.request.method, error: String(error) }, 'could not hand a request to a thread')
-        thread.job = undefined
-        finish(job, { error: INTERNAL })
+  /** Gives a request to the thread that has the least to do, or puts it into the queue. */
+  const place = (job: PoolJob) => {
+    const queue = queues[job.cost]
+    let best: Thread | undefined
+    if (queue.length === 0) {
+      for (const thread of threads) {
+        if (thread.cost !== job.cost || !isFree(thread)) continue
+        if (best === undefined || thread.reader.jobCount() < best.reader.jobCount()) best = thread
       }
     }
+    if (best === undefined || !hand(best, job)) queue.push(job)
   }
 
-  /** A thread is gone or to be ended: its request is answered, and the spare takes its place. */
+  /** Gives a thread what is in the queue, or else, when it has nothing to do, half of what waits behind others. */
+  const feed = (thread: Thread) => {
+    if (!threads.has(thread) || thread.cost === undefined) return
+    const queue = queues[thread.cost]
+    while (queue.length > 0 && isFree(thread)) {
+      if (queue[0].done || hand(thread, queue[0])) queue.shift()
+      else return
+    }
+    if (queue.length > 0 || thread.reader.jobCount() > 0 || !isFree(thread)) return
+    const busiest = [...threads]
+      .filter(({ cost }) => cost === thread.cost)
+      .reduce((most, other) => (other.reader.jobCount() > most.reader.jobCount() ? other : most), thread)
+    for (let take = busiest.reader.jobCount() >> 1; take > 0; take--) {
+      const job = busiest.reader.withdrawLast()
+      if (job === undefined) return
+      if (!hand(thread, job)) place(job)
+    }
+  }
+
+  /** A thread is gone or to be ended: what it has begun is answered, and the spare takes its place and the rest. */
   const remove = (thread: Thread) => {
     if (!threads.delete(thread)) return
-    if (thread.job !== undefined) finish(thread.job, { error: INTERNAL })
-    if (closed) return
-    if (thread.ready) fill()
+    const { waiting, begun } = thread.reader.withdrawAll()
+    for (const job of begun) finish(job, { error: INTERNAL })
+    if (closed) {
+      for (const job of waiting) finish(job, { error: INTERNAL })
+      return
+    }
+    lost++
+    if (thread.cost !== undefined) queues[thread.cost].unshift(...waiting)
+    if (thread.reader.ready) fill()
     else {
       const timer = setTimeout(() => {
         respawns.delete(timer)
@@ -170,24 +202,38 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       }, RESPAWN_DELAY_MS)
       respawns.add(timer)
     }
+    for (const other of threads) feed(other)
   }
 
-  const expire = (job: Job) => {
-    const limit = limitMs[job.cost]
-    const stuck = [...threads].find((thread) => thread.job === job)
-    finish(job, { error: timeoutError(job.cost, limit) })
-    if (stuck === undefined) {
-      queues[job.cost].splice(queues[job.cost].indexOf(job), 1)
+  /** Has a thread change places with the spare: if it stops by itself, it is the next one. */
+  const exchangeForSpare = (thread: Thread) => {
+    const spare = [...threads].find((other) => isIdleSpare(other) && other.reader.ready)
+    if (spare === undefined || thread.cost === undefined) return
+    queues[thread.cost].unshift(...thread.reader.withdrawAll().waiting)
+    spare.cost = thread.cost
+    thread.cost = undefined
+    feed(spare)
+  }
+
+  const expire = (job: PoolJob) => {
+    finish(job, { error: timeoutError(job.cost, job.limitMs) })
+    const holder = [...threads].find(({ reader }) => reader.has(job))
+    if (holder === undefined) {
+      const queue = queues[job.cost]
+      if (queue.includes(job)) queue.splice(queue.indexOf(job), 1)
       return
     }
+    if (holder.reader.withdraw(job)) return
     const end = () => {
-      if (stuck.job !== job || !threads.has(stuck)) return
-      log.warn({ method: job.request.method, limitMs: limit }, 'a request ran past its time; its thread is replaced')
-      remove(stuck)
-      void stuck.worker.terminate()
+      // It may have answered since, and have begun another one.
+      if (!holder.reader.has(job) || !threads.has(holder)) return
+      log.warn({ method: job.method, limitMs: job.limitMs }, 'a request ran past its time; its thread is replaced')
+      remove(holder)
+      void holder.reader.terminate()
     }
-    if (job.cost === 'evm' && options.evm === 'cairn') setTimeout(end, LINGER_MS).unref()
-    else end()
+    if (job.cost !== 'evm' || options.evm !== 'cairn') return end()
+    exchangeForSpare(holder)
+    setTimeout(end, LINGER_MS).unref()
   }
 
   fill()
@@ -200,11 +246,9 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       if (remainingMs <= 0) return Promise.resolve({ error: timeoutError(cost, limit) })
       if (queues[cost].length >= MAX_QUEUED) return Promise.resolve({ error: SERVER_BUSY })
       return new Promise((resolve) => {
-        const request = { method, params, remainingMs, limitMs: limit }
-        const job: Job = { cost, request, endMs, resolve, done: false }
+        const job: PoolJob = { cost, method, params, endMs, limitMs: limit, resolve, done: false }
         job.timer = setTimeout(() => expire(job), remainingMs + GRACE_MS[cost])
-        queues[cost].push(job)
-        for (const thread of threads) if (thread.cost === cost && thread.job === undefined) assign(thread)
+        place(job)
       })
     },
     ready: () =>
@@ -213,6 +257,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
         fill()
       }),
     threadCount: () => threads.size,
+    lostThreads: () => lost,
     async close() {
       closed = true
       for (const timer of respawns) clearTimeout(timer)
@@ -220,9 +265,13 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       const living = [...threads]
       for (const thread of living) remove(thread)
       for (const resolve of waiters.splice(0)) resolve()
-      await Promise.all(living.map((thread) => thread.worker.terminate()))
+      await Promise.all(living.map(({ reader }) => reader.terminate()))
     },
   }
+}
+
+function isIdleSpare({ cost, reader }: Thread): boolean {
+  return cost === undefined && reader.jobCount() === 0
 }
 
 function count(threads: Iterable<Thread>, cost: RemoteCost | undefined): number {

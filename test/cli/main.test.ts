@@ -137,7 +137,10 @@ test('import, status, keys and serve work on one directory', { skip: !existsSync
   assert.equal(status.coverage.first, 0)
   assert.equal(status.state.mode, 'execute')
   assert.ok(status.tables.find(({ table }: { table: string }) => table === 'transactions').rows > 0)
-  assert.match((await cairn(['status', '--datadir', datadir])).stdout, /^head +\d+ 0x[0-9a-f]{64}/m)
+  assert.deepEqual(status.crypto, { keccak256: 'wasm', secp256k1: 'native' })
+  const { stdout } = await cairn(['status', '--datadir', datadir])
+  assert.match(stdout, /^head +\d+ 0x[0-9a-f]{64}/m)
+  assert.match(stdout, /^crypto +keccak256 wasm, secp256k1 native$/m)
 
   const unreachable = await serve(t, ['--datadir', datadir])
   assert.match(unreachable.output.stderr, /cairn keys create NAME/)

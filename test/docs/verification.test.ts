@@ -30,7 +30,9 @@ test('the page names every check of a block, and no other', () => {
   for (const [, name] of verify.slice(0, start).matchAll(calls)) names.add(name)
   for (const [, name] of verify.slice(end).matchAll(calls)) names.add(name)
   for (const [, name] of verify.slice(start, end).matchAll(calls)) names.add(`transaction N: ${name}`)
-  for (const name of namesIn('ingest/pipeline.ts', /\brefusal\(block, '([^']+)'/g, /check: '([^']+)'/g)) names.add(name)
+  for (const file of ['ingest/pipeline.ts', 'ingest/acceptBlock.ts']) {
+    for (const name of namesIn(file, /\brefusal\(block, '([^']+)'/g, /check: '([^']+)'/g)) names.add(name)
+  }
   for (const name of namesIn('evm/checkTransaction.ts', /rule: '([^']+)'/g)) names.add(`transaction: ${name}`)
   names.add('transaction: intrinsic gas').add('transaction: transaction') // of evm/execute
   names.add('system call')

@@ -4,6 +4,7 @@ import { hashHeader } from '../../src/chain/eth/header.js'
 import type { Block } from '../../src/chain/eth/types.js'
 import { openWritableChain } from '../../src/ingest/chainState.js'
 import { importBlocks } from '../../src/ingest/pipeline.js'
+import { chooseRootInterval } from '../../src/ingest/rootInterval.js'
 import { type BlockSource, SourceError } from '../../src/ingest/source.js'
 import { InvalidBlock } from '../../src/ingest/verify.js'
 import { formatData } from '../../src/lib/hex.js'
@@ -25,6 +26,15 @@ async function openChain(t: TestContext) {
   t.after(() => db.close())
   return { datadir, chain: await openWritableChain(db, { genesis: fixtureGenesis() }, 'execute') }
 }
+
+test('the interval fits the size of the state and what is to come, unless it is said', () => {
+  assert.equal(chooseRootInterval(0, 249_999, Number.POSITIVE_INFINITY), 1)
+  assert.equal(chooseRootInterval(0, 250_000, Number.POSITIVE_INFINITY), 64)
+  assert.equal(chooseRootInterval(0, 250_000, 64), 64)
+  assert.equal(chooseRootInterval(0, 5_000_000, 63), 1)
+  assert.equal(chooseRootInterval(1, 5_000_000, 1000), 1)
+  assert.equal(chooseRootInterval(7, 10, 2), 7)
+})
 
 /** The blocks with changed headers, each on top of the one before. */
 function relink(change: (block: Block) => Partial<Block['header']>): Block[] {

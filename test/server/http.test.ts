@@ -153,6 +153,7 @@ test('health, readiness and unknown paths', async (t) => {
   assert.equal(health.status, 200)
   assert.equal(health.body.status, 'ok')
   assert.equal(health.body.head, null)
+  assert.equal((health.body.threads as { lost: number }).lost, 0)
   assert.match(String(health.body.version), /^\d+\.\d+\.\d+$/)
   assert.deepEqual(await get('/ready'), { status: 200, body: { ready: true } })
   assert.equal((await get('/none')).status, 404)

@@ -59,7 +59,7 @@ export function createBlockRunner(
       machine,
       journal,
       blockHash: (at: number) => hashes[at],
-      rootOf,
+      roots: { now: rootOf, atEnd: rootOf },
       refuse: (_index: number, _transaction: unknown, refused: Error) => refused,
     }
     const difference = compare(block, runBlock(site, block, { rules, tables: tables(rules) }))

@@ -89,6 +89,20 @@ function spin(name: string): Omit<Method, 'cost'> {
   }
 }
 
+const deafCall = defineMethod({
+  name: 'test_deafCall',
+  summary: 'Works for that many milliseconds without looking up.',
+  cost: 'evm',
+  params: [required('milliseconds', quantity, 'How long.')],
+  result: value,
+  errors: [],
+  handler: (_context, milliseconds) => {
+    const end = performance.now() + Number(milliseconds)
+    while (performance.now() < end);
+    return `worked ${milliseconds}`
+  },
+})
+
 const call = defineMethod({
   name: 'test_call',
   summary: 'A word from a thread for calls.',
@@ -121,7 +135,20 @@ const crash = defineMethod({
 
 /** The methods by name. */
 export const METHODS: ReadonlyMap<string, Method> = new Map(
-  [echo, long, broken, scan, wait, polite, stuckScan, stuckCall, call, thread, crash, ethCall, estimateGas].map(
-    (method) => [method.name, method],
-  ),
+  [
+    echo,
+    long,
+    broken,
+    scan,
+    wait,
+    polite,
+    stuckScan,
+    stuckCall,
+    deafCall,
+    call,
+    thread,
+    crash,
+    ethCall,
+    estimateGas,
+  ].map((method) => [method.name, method]),
 )

@@ -6,14 +6,16 @@ import type { RpcOutcome } from '../../src/rpc/envelope.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
 import { openForWriting } from '../../src/store/open.js'
 import { createReaderPool, type ReaderPool } from '../../src/workers/readerPool.js'
+import { seededRandom } from '../support/random.js'
 import { TEST_METHODS } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-/** A pool of one thread per class and a spare, over an empty database, all ready. */
+/** A pool of one thread per class, unless told, and a spare, over an empty database, all ready. */
 async function startPool(
   t: TestContext,
   limits: Partial<typeof DEFAULT_LIMITS> = {},
   evm: EvmKind = 'cairn',
+  evmThreads = 1,
 ): Promise<ReaderPool> {
   const datadir = temporaryDirectory(t)
   openForWriting(datadir).close()
@@ -23,7 +25,7 @@ async function startPool(
     logLevel: 'silent',
     methodsModule: TEST_METHODS,
     scanThreads: 1,
-    evmThreads: 1,
+    evmThreads,
     evm,
     log: silentLogger,
   })
@@ -77,20 +79,64 @@ test('a call that never ends is answered at its time, and the next one by the sp
   assert.equal(pool.threadCount(), 3)
 })
 
-test('our interpreter is given half a second more to stop by itself, and the caller is not made to wait', async (t) => {
+test('our interpreter is given half a second more to stop by itself, and nobody is made to wait for it', async (t) => {
   const pool = await startPool(t, { callTimeoutMs: 300 })
   const start = performance.now()
   const aborted = { code: -32000, message: 'execution aborted (timeout = 0.3s)' }
-  assert.deepEqual(read(await pool.run('evm', 'test_stuckCall', [])), aborted)
+  const waiting = pool.run('evm', 'test_stuckCall', [])
+  const behind = pool.run('evm', 'test_call', ['behind'], start + 100)
+  assert.deepEqual(read(await waiting), aborted)
   const answered = performance.now() - start
   assert.ok(answered >= 300 && answered < 450, `answered after ${answered} ms`)
-  // It never does stop: the spare takes over then.
-  let next = await pool.run('evm', 'test_call', ['next'])
-  assert.deepEqual(read(next), aborted)
-  for (let attempt = 0; 'error' in next && attempt < 10; attempt++) next = await pool.run('evm', 'test_call', ['next'])
-  assert.equal(read(next), 'next')
+  assert.equal(read(await behind), 'behind')
+  assert.equal(read(await pool.run('evm', 'test_call', ['next'])), 'next')
+  assert.ok(performance.now() - start < 700, 'by the spare, at once')
+  // It never does stop: it is ended then, and there is a new spare.
+  assert.equal(pool.lostThreads(), 0)
+  while (pool.lostThreads() === 0) assert.equal(read(await pool.run('evm', 'test_call', ['meanwhile'])), 'meanwhile')
   const replaced = performance.now() - start
   assert.ok(replaced >= 790, `replaced after ${replaced} ms`)
+  await pool.ready()
+  assert.equal(pool.threadCount(), 3)
+})
+
+test('a thread that stops late by itself is not lost: it is the next spare', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 100 })
+  const threads = new Set([read(await pool.run('evm', 'test_thread', []))])
+  for (let i = 0; i < 4; i++) {
+    // 250 ms of its 100, and 20 more
+    assert.ok('error' in (await pool.run('evm', 'test_deafCall', ['0xfa'])))
+    threads.add(read(await pool.run('evm', 'test_thread', [])))
+    await pool.run('scan', 'test_wait', ['0xc8'])
+  }
+  assert.equal(threads.size, 2, 'the same two by turns')
+  assert.deepEqual([pool.lostThreads(), pool.threadCount()], [0, 3])
+})
+
+test('what waits behind a long call is taken over by a thread that has nothing to do', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 5000 }, 'cairn', 2)
+  const start = performance.now()
+  const long = pool.run('evm', 'test_deafCall', ['0x320']) // 800 ms
+  const words = Array.from({ length: 30 }, (_, i) => `word ${i}`)
+  const outcomes = await Promise.all(words.map((word) => pool.run('evm', 'test_call', [word])))
+  assert.deepEqual(outcomes.map(read), words)
+  assert.ok(performance.now() - start < 400, `took ${performance.now() - start} ms`)
+  assert.equal(read(await long), 'worked 800')
+})
+
+test('many more calls than threads are all answered, each with its own answer', async (t) => {
+  const pool = await startPool(t, {}, 'cairn', 2)
+  const random = seededRandom(71)
+  const words = Array.from({ length: 900 }, (_, i) => 'x'.repeat(i % 100 === 0 ? 10_000 : random.below(50)) + i)
+  const outcomes = await Promise.all(
+    words.map((word, i) =>
+      pool.run('evm', i % 50 === 49 ? 'test_deafCall' : 'test_call', [i % 50 === 49 ? '0x3' : word]),
+    ),
+  )
+  assert.deepEqual(
+    outcomes.map(read),
+    words.map((word, i) => (i % 50 === 49 ? 'worked 3' : word)),
+  )
 })
 
 test('a log query that never looks up is ended half a second after its time, a polite one says it itself', async (t) => {

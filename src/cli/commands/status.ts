@@ -25,7 +25,7 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help status'`)
   const db = openForReading(config.datadir)
   try {
-    const { secp256k1Implementation } = await import('../../lib/crypto.js')
+    const { cryptoImplementations } = await import('../../lib/crypto.js')
     const tables = measureTables(db)
     const report = {
       ...describeChain(db),
@@ -37,8 +37,8 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
         cairn: packageVersion(),
         node: process.versions.node,
         sqlite: db.prepare<[], string>('SELECT sqlite_version()').pluck().get()!,
-        secp256k1: secp256k1Implementation,
       },
+      crypto: cryptoImplementations,
     }
     process.stdout.write(`${config.json ? JSON.stringify(report) : formatReport(report)}\n`)
   } finally {
@@ -121,6 +121,7 @@ type Report = ReturnType<typeof describeChain> & {
   database: ReturnType<typeof describeFile>
   tables: TableSize[]
   versions: { [name: string]: string }
+  crypto: { [name: string]: string }
 }
 
 function formatReport(report: Report): string {
@@ -134,18 +135,20 @@ function formatReport(report: Report): string {
     ['log index', formatIndex(LOG_INDEX, report.logIndex)],
     ['transactions', formatIndex(TRANSACTION_INDEX, report.transactionIndex)],
     ['database', `${database.path}, ${formatSize(database.bytes)}, schema ${database.schemaVersion}`],
-    [
-      'versions',
-      Object.entries(report.versions)
-        .map(([name, version]) => `${name} ${version}`)
-        .join(', '),
-    ],
+    ['versions', formatPairs(report.versions)],
+    ['crypto', formatPairs(report.crypto)],
   ]
   const tables = report.tables.map(
     ({ table, rows, bytes }) =>
       `  ${table.padEnd(22)}${rows.toLocaleString('en').padStart(14)} rows${bytes === null ? '' : formatSize(bytes).padStart(12)}`,
   )
   return [...facts.map(([name, value]) => `${name.padEnd(14)}${value}`), 'tables', ...tables].join('\n')
+}
+
+function formatPairs(pairs: { [name: string]: string }): string {
+  return Object.entries(pairs)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
 }
 
 function formatIndex({ items }: IndexKind<unknown>, index: MeasuredIndex | null): string {

@@ -9,7 +9,7 @@ import { requireCallTerms, ZERO_ADDRESS } from '../callChecks.js'
 import type { CallOutcome, CallSite } from '../callSite.js'
 import { StateUnavailable } from '../errors.js'
 import type { CallRequest } from '../service.js'
-import { createCodeCache, createStateBacking, type StateBacking } from '../stateBacking.js'
+import { createCodeCache, createStateBackings, type StateBacking } from '../stateBacking.js'
 import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
 
@@ -17,6 +17,7 @@ import { createOverlay, type Overlay } from './overlay.js'
  *  time. Deadlines are not looked at. */
 export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
   const codes = createCodeCache(reader)
+  const backings = createStateBackings(reader, { codes })
   // The EVM is bound to one overlay for life; what lies below is exchanged with every call.
   let current: StateBacking | undefined
   const backing: StateBacking = {
@@ -36,7 +37,7 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
     const { header } = block
     const spec = chain.spec()
     const rules = chain.rulesOf(block)
-    const below = createStateBacking(reader, blockNumber, codes)
+    const below = backings.at(blockNumber, block.hash)
     return {
       header,
       balance: (address) => below.account(address)?.account?.balance ?? 0n,

@@ -10,8 +10,15 @@ import type { Block, Header, Log, Receipt, Transaction } from '../../chain/eth/t
 import { messageOf } from '../../lib/errors.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from '../daoFork.js'
 import { InvalidTransaction } from '../errors.js'
-import type { ExecutedBlock, Executor, ExecutorParts } from '../execute.js'
-import { createExecutorState } from '../executorState.js'
+import {
+  type BlockEngine,
+  createExecutorOver,
+  type ExecutedBlock,
+  type Executor,
+  type ExecutorParts,
+  type Roots,
+} from '../executor.js'
+import { createCodeCache, createNewestState } from '../stateBacking.js'
 import { checkTransaction } from './checkTransaction.js'
 import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
@@ -19,23 +26,22 @@ import { createPackageTransaction } from './packageTransaction.js'
 import { callBeforeTransactions, collectRequests } from './system.js'
 
 /** An executor of @ethereumjs/vm over the newest state. */
-export function createReferenceExecutor({ spec, blockHashes, ...parts }: ExecutorParts): Executor {
-  const state = createExecutorState(parts)
-  const overlay = createOverlay(state.backing, (changed) => state.rootOf(changed)!)
+export function createReferenceExecutor({ spec, reader, root, blockHashes, cacheBytes }: ExecutorParts): Executor {
+  const codes = createCodeCache(reader, cacheBytes / 4)
+  const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 3) / 4 })
+  const overlay: Overlay = createOverlay(backing, () => root.update(overlay.takeTouched()))
   const machineFor = createMachines(spec, overlay, blockHashes)
-  const own = {
-    layGenesis: async (genesis: Genesis) => {
-      state.begin(true)
-      await putGenesis(overlay, genesis)
-      return state.rootOf(overlay)!
-    },
-    execute: async (block: Block, rules: Rules, hashState = true) => {
-      state.begin(hashState || !rules.has('byzantium'))
+  const engine: BlockEngine = {
+    putGenesis: (genesis) => putGenesis(overlay, genesis),
+    run: async (block, rules, roots) => {
       const machine = await machineFor(rules)
-      return executeBlock({ spec, rules, machine, overlay, block, rootOf: state.rootOf })
+      return executeBlock({ spec, rules, machine, overlay, block, roots })
     },
+    takeTouched: () => overlay.takeTouched(),
+    takeChanges: () => overlay.takeChanges(),
+    forget: () => overlay.forget(),
   }
-  return Object.assign(state.betweenBlocks(overlay), own)
+  return createExecutorOver(engine, backing, root)
 }
 
 async function putGenesis(overlay: Overlay, { accounts }: Genesis): Promise<void> {
@@ -53,7 +59,7 @@ interface Job {
   machine: Machine
   overlay: Overlay
   block: Block
-  rootOf(overlay: Overlay): Uint8Array | undefined
+  roots: Roots
 }
 
 /** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685). */
@@ -82,7 +88,7 @@ async function executeBlock(job: Job): Promise<ExecutedBlock> {
     const logs = receipts.flatMap((receipt) => receipt.logs)
     requestsHash = await collectRequests(site, logs, spec.depositContract)
   }
-  return { receipts, gasUsed, stateRoot: job.rootOf(overlay), requestsHash }
+  return { receipts, gasUsed, stateRoot: job.roots.atEnd(), requestsHash }
 }
 
 interface TransactionJob {

@@ -8,7 +8,7 @@ import { type ChainSpec, FORKS, type Fork, type Rules } from '../../chain/eth/fo
 import type { Header } from '../../chain/eth/types.js'
 import { concatBytes } from '../../lib/bytes.js'
 import { keccak256, recoverPublicKey } from '../../lib/crypto.js'
-import type { BlockHashes } from '../execute.js'
+import type { BlockHashes } from '../executor.js'
 import { loadKzgVerifier } from '../kzg.js'
 import type { Overlay } from './overlay.js'
 

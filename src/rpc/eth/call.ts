@@ -2,6 +2,7 @@ import { formatData } from '../../lib/hex.js'
 import { requireStateBlock } from '../blockId.js'
 import { defineMethod } from '../method.js'
 import { data } from '../params.js'
+import { CALL_CACHING } from './callName.js'
 import { CALL_ERRORS, callParam, requestForChain } from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
@@ -16,6 +17,7 @@ export const call = defineMethod({
   params: [callParam, stateBlockParam],
   result: { name: 'return data', schema: data.schema },
   errors: [...CALL_ERRORS, ...STATE_ERRORS],
+  caching: CALL_CACHING,
   handler: async ({ chain, evm, limits, deadline }, object, id) => {
     const request = requestForChain(chain, object)
     return formatData(await evm.call(request, requireStateBlock(chain, id), limits.gasCapPercent, deadline))

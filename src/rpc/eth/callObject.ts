@@ -34,7 +34,7 @@ const authorization: ValueType<Authorization> = objectOf({
   s: quantity,
 })
 
-const members = objectOf({
+const memberTypes = {
   from: maybe(address),
   to: maybe(address),
   gas: maybe(quantity64),
@@ -50,7 +50,12 @@ const members = objectOf({
   accessList: maybe(arrayOf(accessEntry)),
   blobVersionedHashes: maybe(arrayOf(hash32)),
   authorizationList: maybe(arrayOf(authorization)),
-})
+}
+
+const members = objectOf(memberTypes)
+
+/** Names of the members that a call object may have; others are not looked at. */
+export const CALL_MEMBERS: readonly string[] = Object.keys(memberTypes)
 
 const callObject: ValueType<CallObject> = {
   schema: members.schema,

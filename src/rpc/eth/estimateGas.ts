@@ -2,6 +2,7 @@ import { formatQuantity } from '../../lib/hex.js'
 import { requireStateBlock } from '../blockId.js'
 import { defineMethod } from '../method.js'
 import { quantity64 } from '../params.js'
+import { CALL_CACHING } from './callName.js'
 import { CALL_ERRORS, callParam, requestForChain } from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
@@ -15,6 +16,7 @@ export const estimateGas = defineMethod({
   params: [callParam, stateBlockParam],
   result: { name: 'gas limit', schema: quantity64.schema },
   errors: [...CALL_ERRORS, ...STATE_ERRORS],
+  caching: CALL_CACHING,
   handler: async ({ chain, evm, limits, deadline }, object, id) => {
     const request = requestForChain(chain, object)
     return formatQuantity(await evm.estimateGas(request, requireStateBlock(chain, id), limits.gasCapPercent, deadline))

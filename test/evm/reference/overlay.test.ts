@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { MerklePatriciaTrie } from '@ethereumjs/mpt'
 import { Account, Address } from '@ethereumjs/util'
+
 import { encodeRlp } from '../../../src/chain/eth/rlp.js'
 import { hashStoredState } from '../../../src/evm/rebuildStateTrie.js'
 import { createOverlay, type Overlay } from '../../../src/evm/reference/overlay.js'

@@ -1,0 +1,168 @@
+import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
+import { type Rules, rulesAt } from '../chain/eth/forks.js'
+import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
+import type { Block, ConsensusReceipt, Header, Receipt } from '../chain/eth/types.js'
+import { InvalidTransaction } from '../evm/errors.js'
+import type { ExecutedBlock, Executor } from '../evm/executor.js'
+import { SystemCallFailed } from '../evm/system.js'
+import { equalBytes } from '../lib/bytes.js'
+import { UsageError } from '../lib/errors.js'
+import { formatData } from '../lib/hex.js'
+import type { StateChanges } from '../store/chainWriter.js'
+import type { WritableChain } from './chainState.js'
+import type { RawBlock } from './source.js'
+import { type Ancestors, InvalidBlock, verifyBody, verifyHeader, verifyReceipts, verifyUncles } from './verify.js'
+
+/** The newest block that was accepted. */
+export interface Head {
+  hash: Uint8Array
+  header: Header
+  totalDifficulty: bigint
+}
+
+/** A verified block, ready to be stored. */
+export interface AcceptedBlock {
+  receipts: Receipt[]
+  totalDifficulty: bigint
+  changes?: StateChanges
+  /** False: its state root was not compared yet. */
+  isRootChecked: boolean
+}
+
+/** Verifies a block on top of `head`, undefined for the first one, and executes it. Its state root is compared unless
+ *  `checksRoot` is false, and of blocks whose receipts hold roots in any case.
+ *  @throws InvalidBlock for the first check that it fails; then the executor's `discard` is due. */
+export async function acceptBlock(
+  chain: WritableChain,
+  raw: RawBlock,
+  head: Head | undefined,
+  checksRoot: boolean,
+): Promise<AcceptedBlock> {
+  const { block } = raw
+  if (!head) return acceptFirst(chain, raw)
+  const rules = rulesAt(chain.spec, block.header.number, block.header.timestamp, head.totalDifficulty)
+  verifyHeader(block.header, block.hash, head, rules, chain.spec)
+  await verifyBodyOrExplain(chain, block, rules)
+  verifyUncles(block, ancestorsOf(chain), ({ number, timestamp }) => rulesAt(chain.spec, number, timestamp), chain.spec)
+  const totalDifficulty = head.totalDifficulty + block.header.difficulty
+  if (raw.totalDifficulty !== undefined && raw.totalDifficulty !== totalDifficulty) {
+    throw refusal(block, 'total difficulty', totalDifficulty, raw.totalDifficulty)
+  }
+  if (!chain.executor) return { receipts: takeReceipts(raw, rules), totalDifficulty, isRootChecked: true }
+  const { receipts, stateRoot } = await executeAndCompare(chain.executor, block, rules, checksRoot)
+  return { receipts, totalDifficulty, changes: chain.executor.accept(), isRootChecked: stateRoot !== undefined }
+}
+
+/** As `verifyBody`; but where only the transactions root differs, the transactions are executed to see whether one of
+ *  them cannot be in the block, which says more. */
+async function verifyBodyOrExplain({ spec, executor }: WritableChain, block: Block, rules: Rules): Promise<void> {
+  try {
+    verifyBody(block, rules, spec)
+  } catch (error) {
+    if (!executor || !(error instanceof InvalidBlock) || error.check !== 'transactions root') throw error
+    await execute(executor, block, rules, false)
+    throw error
+  }
+}
+
+/** The first block of a database without state: block 0 must be the genesis; any other is taken with the total
+ *  difficulty that its source says, since its parent is not there to be checked against. */
+async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<AcceptedBlock> {
+  const { block, totalDifficulty } = raw
+  if (totalDifficulty === undefined) {
+    throw new UsageError(
+      '--state none takes its first block from an era1 file, which holds receipts and total difficulty',
+    )
+  }
+  if (block.header.number === 0) {
+    const genesis = await chain.genesisBlock()
+    if (!equalBytes(genesis.hash, block.hash)) {
+      throw refusal(block, 'genesis hash', formatData(genesis.hash), formatData(block.hash))
+    }
+  }
+  const { header } = block
+  const rules = rulesAt(chain.spec, header.number, header.timestamp, totalDifficulty - header.difficulty)
+  verifyBody(block, rules, chain.spec)
+  return { receipts: takeReceipts(raw, rules), totalDifficulty, isRootChecked: true }
+}
+
+/** Executes; a transaction or system call that makes the block invalid becomes `InvalidBlock`. */
+function execute(executor: Executor, block: Block, rules: Rules, checksRoot: boolean): Promise<ExecutedBlock> {
+  return executor.execute(block, rules, checksRoot).catch((error: unknown) => {
+    const { header } = block
+    if (error instanceof InvalidTransaction || error instanceof SystemCallFailed) {
+      const check = error instanceof InvalidTransaction ? `transaction: ${error.rule}` : 'system call'
+      throw new InvalidBlock({
+        blockNumber: header.number,
+        blockHash: block.hash,
+        check,
+        detail: error.message,
+        cause: error,
+      })
+    }
+    throw error
+  })
+}
+
+async function executeAndCompare(
+  executor: Executor,
+  block: Block,
+  rules: Rules,
+  checksRoot: boolean,
+): Promise<ExecutedBlock> {
+  const { header } = block
+  const executed = await execute(executor, block, rules, checksRoot)
+  verifyReceipts(header, executed.receipts, block.hash)
+  if (rules.has('prague') && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
+    throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))
+  }
+  if (executed.stateRoot && !equalBytes(executed.stateRoot, header.stateRoot)) {
+    throw refusal(block, 'state root', formatData(executed.stateRoot), formatData(header.stateRoot))
+  }
+  return executed
+}
+
+function refusal(block: Block, check: string, expected: unknown, actual: unknown): InvalidBlock {
+  return new InvalidBlock({
+    blockNumber: block.header.number,
+    blockHash: block.hash,
+    check,
+    expected: String(expected),
+    actual: String(actual),
+  })
+}
+
+/** The source's receipts, checked against the header, with what is derived from the transactions beside them. */
+function takeReceipts({ block, receipts }: RawBlock, rules: Rules): Receipt[] {
+  if (!receipts) throw new UsageError('--state none needs receipts in the file (.era1); execute the blocks instead')
+  verifyReceipts(block.header, receipts, block.hash)
+  let before = 0n
+  return receipts.map((receipt, index) => {
+    const gasUsed = receipt.cumulativeGasUsed - before
+    before = receipt.cumulativeGasUsed
+    return deriveReceipt(block, index, receipt, gasUsed, rules)
+  })
+}
+
+function deriveReceipt(block: Block, index: number, receipt: ConsensusReceipt, gasUsed: bigint, rules: Rules): Receipt {
+  const transaction = block.transactions[index]
+  const blobs = transaction.blobVersionedHashes?.length
+  return {
+    ...receipt,
+    gasUsed,
+    effectiveGasPrice: effectiveGasPrice(transaction, block.header.baseFeePerGas),
+    contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
+    blobGasUsed: blobs === undefined ? undefined : BigInt(blobs) * GAS_PER_BLOB,
+    blobGasPrice: blobs === undefined ? undefined : blobBaseFee(block.header.excessBlobGas!, rules),
+  }
+}
+
+function ancestorsOf({ reader }: WritableChain): Ancestors {
+  return {
+    header: (number) => {
+      const block = reader.blockByNumber(number)
+      return block && { hash: block.hash, header: block.header }
+    },
+    uncleHashes: (number) => reader.uncleHashes(number),
+  }
+}

@@ -1,0 +1,42 @@
+/** Says of each request that was handed to a thread whether the thread has begun it, in memory that both sides see. A
+ *  request that waits behind another one in its thread can so be taken back, also while that thread is busy and reads no
+ *  messages. */
+export interface Claims {
+  /** A slot for a request that is about to be handed over; undefined when all are taken. */
+  offer(): number | undefined
+  /** By the thread, before it begins: false when the request was taken back; its slot may be used again then. */
+  begin(slot: number): boolean
+  /** Takes a request back: false when the thread has begun it. */
+  withdraw(slot: number): boolean
+  /** Lets the slot be used again, once the outcome is there or it turned out that the request cannot be handed over. */
+  free(slot: number): void
+}
+
+const FREE = 0
+const OFFERED = 1
+const BEGUN = 2
+const WITHDRAWN = 3
+
+/** Memory for the claims on at most `slots` requests of one thread. */
+export function createClaimMemory(slots: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(slots * Int32Array.BYTES_PER_ELEMENT)
+}
+
+/** The claims in memory of `createClaimMemory`, for either side. */
+export function openClaims(memory: SharedArrayBuffer): Claims {
+  const states = new Int32Array(memory)
+  const change = (slot: number, from: number, to: number) => Atomics.compareExchange(states, slot, from, to) === from
+  return {
+    offer() {
+      for (let slot = 0; slot < states.length; slot++) if (change(slot, FREE, OFFERED)) return slot
+      return undefined
+    },
+    begin(slot) {
+      if (change(slot, OFFERED, BEGUN)) return true
+      Atomics.store(states, slot, FREE)
+      return false
+    },
+    withdraw: (slot) => change(slot, OFFERED, WITHDRAWN),
+    free: (slot) => void Atomics.store(states, slot, FREE),
+  }
+}

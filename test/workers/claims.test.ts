@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createClaimMemory, openClaims } from '../../src/workers/claims.js'
+
+function bothSides(slots: number) {
+  const memory = createClaimMemory(slots)
+  return { main: openClaims(memory), thread: openClaims(memory) }
+}
+
+test('a request is begun or taken back, never both', () => {
+  const { main, thread } = bothSides(2)
+  const [first, second] = [main.offer()!, main.offer()!]
+  assert.equal(thread.begin(first), true)
+  assert.equal(main.withdraw(first), false)
+  assert.equal(main.withdraw(second), true)
+  assert.equal(thread.begin(second), false)
+})
+
+test('a slot is used again once the outcome is there, or the thread has passed over it', () => {
+  const { main, thread } = bothSides(2)
+  const [first, second] = [main.offer()!, main.offer()!]
+  assert.equal(main.offer(), undefined)
+  thread.begin(first)
+  main.withdraw(second)
+  assert.equal(main.offer(), undefined, 'neither has been seen through')
+  main.free(first)
+  assert.equal(main.offer(), first)
+  assert.equal(thread.begin(second), false)
+  assert.equal(main.offer(), second)
+})
