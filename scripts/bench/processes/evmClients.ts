@@ -27,6 +27,10 @@ process.once('message', async (plan: ClientPlan) => {
     }
     connection.close()
   }
+  // A server that has just begun to listen still starts what answers.
+  const first = await openConnection(plan.url)
+  await first.ask(requests(0))
+  first.close()
   const started = performance.now()
   clock.from = started + plan.warmSeconds * 1000
   clock.until = clock.from + plan.seconds * 1000
@@ -35,6 +39,7 @@ process.once('message', async (plan: ClientPlan) => {
     cpu = process.cpuUsage()
   }, plan.warmSeconds * 1000)
   await Promise.all(Array.from({ length: plan.connections }, runConnection))
+  if (times.length === 0) throw new Error(`${plan.shape}: no answer within ${plan.seconds} s`)
   const { user, system } = process.cpuUsage(cpu)
   const result: ClientResult = {
     perSecond: times.length / plan.seconds,
