@@ -3,17 +3,17 @@ import { EMPTY_BYTES, equalBytes } from '../lib/bytes.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import type { ChainReader } from '../store/chainReader.js'
 import type { StateReader } from '../store/stateReader.js'
+import { OutOfBudget } from './budget.js'
 import { requireCallTerms, ZERO_ADDRESS } from './callChecks.js'
 import type { CallOutcome, CallSite } from './callSite.js'
 import { CallFailed, StateUnavailable } from './errors.js'
 import { requireHash } from './executor.js'
 import { createCodeObjects } from './interpreter/code.js'
-import { type Environment, withTransaction } from './interpreter/environment.js'
+import { type Environment, replaceTransaction } from './interpreter/environment.js'
 import { INIT_CODE_TOO_LARGE } from './interpreter/failures.js'
-import { createForkTables } from './interpreter/forks.js'
+import type { ForkTables } from './interpreter/forkTables.js'
 import { Journal } from './interpreter/journal.js'
-import { Machine } from './interpreter/machine.js'
-import type { VerifyKzgProof } from './interpreter/precompiles.js'
+import { Machine, type Pace } from './interpreter/machine.js'
 import type { CallRequest } from './service.js'
 import { createCodeCache, createStateBackings } from './stateBacking.js'
 import { blockEnvironment, executeMessage, settleGas, type TransactionSite, warmUp } from './transaction.js'
@@ -41,36 +41,51 @@ interface Place extends TransactionSite {
   freeEnvironment: Environment
 }
 
+/** What a runner works with. */
+export interface CallRunnerParts {
+  chain: ChainReader
+  reader: StateReader
+  /** Called before a block is read; `reader` says its reads itself. */
+  beforeRead(): void
+  tables(rules: Rules): ForkTables
+  /** How often calls look at their deadline; as in a thread of their own when absent. */
+  pace?: Pace
+}
+
 /** A runner with one machine and one journal. What calls read of a block's state stays in the journal until another block
  *  is asked for or there is too much of it; what they change is undone. Calls must not overlap: a thread runs one at a time. */
-export function createCallRunner(chain: ChainReader, reader: StateReader, verifyKzgProof: VerifyKzgProof): CallRunner {
-  const tables = createForkTables(verifyKzgProof)
+export function createCallRunner({ chain, reader, beforeRead, tables, pace }: CallRunnerParts): CallRunner {
+  const blockHash = (number: number) => {
+    beforeRead()
+    return chain.blockHash(number)
+  }
   // Code is kept as objects of the interpreter: the cache below serves its hashes alone.
   const backings = createStateBackings(reader, { codes: createCodeCache(reader, HASHES_BYTES) })
   const codes = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
   let place: Place | undefined
 
   const moveTo = (number: number, hash: Uint8Array): Place => {
+    beforeRead()
     const block = chain.blockByNumber(number)
     if (!block || chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(number)
     const { header } = block
     const { chainId } = chain.spec()
     const rules = chain.rulesOf(block)
-    const blocks = { chainId, blockHash: (at: number) => requireHash(chain.blockHash, at) }
+    const blocks = { chainId, blockHash: (at: number) => requireHash(blockHash, at) }
     const environment = blockEnvironment(header, rules, blocks)
     const freeEnvironment = blockEnvironment({ ...header, baseFeePerGas: 0n }, rules, blocks)
     const backing = backings.at(number, hash)
     const journal = place?.journal ?? new Journal(backing, codes)
     journal.reset(backing)
     const own = tables(rules)
-    const machine = place?.machine ?? new Machine({ ...own, environment, state: journal, deadline: noDeadline })
+    const machine = place?.machine ?? new Machine({ ...own, environment, state: journal, deadline: noDeadline, pace })
     machine.rules = own.rules
     machine.precompiles = own.precompiles
     return { hash, machine, journal, rules, header, chainId, environment, freeEnvironment }
   }
 
   const at = (blockNumber: number): CallSite<CallOutcome> => {
-    const hash = chain.blockHash(blockNumber)
+    const hash = blockNumber === chain.head() ? chain.headHash() : blockHash(blockNumber)
     if (hash === undefined) throw new StateUnavailable(blockNumber)
     if (place === undefined || place.header.number !== blockNumber || !equalBytes(place.hash, hash)) {
       place = moveTo(blockNumber, hash)
@@ -85,8 +100,9 @@ export function createCallRunner(chain: ChainReader, reader: StateReader, verify
         try {
           return runCall(here, request, { gasLimit, deadline })
         } catch (error) {
-          // What was stopped in the middle may hold much memory, and half of what it was reading.
-          if (!(error instanceof CallFailed)) journal.forget()
+          // What was stopped in the middle may hold much memory. What a budget ended has not, and is perhaps tried again,
+          // with what it has read.
+          if (!(error instanceof CallFailed || error instanceof OutOfBudget)) journal.forget()
           here.machine.trim()
           throw error
         } finally {
@@ -109,7 +125,7 @@ function runCall(
   const terms = requireCallTerms({ request, gasLimit, header, rules }, (address) => journal.account(address).balance)
   if (to === undefined) requireInitCodeSize(input, rules, machine.rules.maxInitCodeSize)
   machine.deadline = deadline
-  machine.environment = withTransaction(terms.gasPrice === 0n ? place.freeEnvironment : place.environment, {
+  machine.environment = replaceTransaction(terms.gasPrice === 0n ? place.freeEnvironment : place.environment, {
     origin: from,
     gasPrice: terms.gasPrice,
     blobVersionedHashes: request.blobVersionedHashes ?? [],

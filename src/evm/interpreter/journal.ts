@@ -155,11 +155,11 @@ export class Journal implements EvmState {
     const { slots } = this
     let slot = slots.keys.find(account.storage, s, a)
     if (slot < 0) {
+      // Read first: when that is broken off, nothing is there of it.
+      const stored = !account.cleared && account.mayHaveStorage
+      const value = stored ? this.backing.storage(account.address, wordToBytes(s, a)) : undefined
       slot = slots.add(account.storage, s, a, account.id)
-      if (!account.cleared && account.mayHaveStorage) {
-        const value = this.backing.storage(account.address, wordToBytes(s, a))
-        setBytes(slots.current, slot * LIMBS, value, 0, value.length)
-      }
+      if (value !== undefined) setBytes(slots.current, slot * LIMBS, value, 0, value.length)
     }
     if (slots.epochs[slot] !== this.epoch) {
       slots.epochs[slot] = this.epoch
