@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Logger } from '../lib/logger.js'
-import { answerBody, type Response, refuseBody } from '../rpc/answer.js'
+import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/answer.js'
 import type { Dispatcher } from '../rpc/dispatch.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/envelope.js'
 import { INTERNAL_ERROR, INVALID_REQUEST, type RpcErrorBody } from '../rpc/errors.js'
@@ -120,13 +120,17 @@ function answerCall(exchange: Exchange, caller: Caller, text: string | typeof TO
     const parts = refuseBody(body, refusal.error)
     return send(exchange, refusal.retryAfterSeconds === undefined ? 401 : 429, parts ?? [])
   }
-  const abandonment = {
+  const parts = answerBody(body, dispatcher, body.kind === 'batch' ? abandonmentOf(response) : undefined)
+  return parts instanceof Promise ? parts.then((later) => sendAnswer(exchange, later)) : sendAnswer(exchange, parts)
+}
+
+/** Not for each call: V8 makes a hidden class of its own for each object with a getter that is written out, which outlives it. */
+function abandonmentOf(response: ServerResponse): Abandonment {
+  return {
     get aborted() {
       return response.destroyed
     },
   }
-  const parts = answerBody(body, dispatcher, abandonment)
-  return parts instanceof Promise ? parts.then((later) => sendAnswer(exchange, later)) : sendAnswer(exchange, parts)
 }
 
 /** Sends the answer of a call or a batch, compressed where that is worth it. */

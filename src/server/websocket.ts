@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { messageOf } from '../lib/errors.js'
-import { answerBody, refuseBody } from '../rpc/answer.js'
+import { type Abandonment, answerBody, refuseBody } from '../rpc/answer.js'
 import { parseBody } from '../rpc/envelope.js'
 import type { ApiKeyReader } from '../store/apiKeys.js'
 import { type Caller, isRefusal } from './access.js'
@@ -28,6 +28,7 @@ const CLOSE_GOING_AWAY = 1001
 interface Peer {
   readonly socket: WebSocket
   readonly caller: Caller
+  readonly abandonment: Abandonment
   running: number
   alive: boolean
 }
@@ -59,7 +60,7 @@ export function attachWebSocket(server: Server, options: ServerOptions & { keys:
     }
     if (isRefusal(caller)) return rejectUpgrade(stream, '401 Unauthorized', { jsonrpc: '2.0', id: null, error: caller })
     sockets.handleUpgrade(request, stream, head, (socket) => {
-      const peer: Peer = { socket, caller, running: 0, alive: true }
+      const peer: Peer = { socket, caller, abandonment: abandonmentOf(socket), running: 0, alive: true }
       peers.add(peer)
       socket.on('message', (message) => void receive(peer, String(message)))
       socket.on('pong', () => {
@@ -82,7 +83,7 @@ export function attachWebSocket(server: Server, options: ServerOptions & { keys:
     }
     peer.running++
     throttle(peer)
-    const parts = await answerBody(body, options.dispatcher, abandonmentOf(peer))
+    const parts = await answerBody(body, options.dispatcher, peer.abandonment)
     peer.running--
     reply(peer, parts)
     throttle(peer)
@@ -137,7 +138,7 @@ function throttle(peer: Peer): void {
   else if (!full && peer.socket.isPaused) peer.socket.resume()
 }
 
-function abandonmentOf({ socket }: Peer) {
+function abandonmentOf(socket: WebSocket): Abandonment {
   return {
     get aborted() {
       return socket.readyState !== socket.OPEN
