@@ -1,8 +1,11 @@
 /* WebAssembly written out by hand: what its binary format is made of (WebAssembly core specification, section 5), as far as
    the modules here need it. */
 
-/** Instructions with their operands, as bytes. */
-export type Code = readonly number[]
+type Bytes = readonly number[]
+
+/** Instructions with their operands, as bytes: those of an expression in those of another, so that none are copied until
+ *  all are written. */
+export type Code = readonly (number | Code)[]
 
 export const I32 = 0x7f
 export const I64 = 0x7e
@@ -12,26 +15,43 @@ export const V128 = 0x7b
 export type ValueType = typeof I32 | typeof I64 | typeof F64 | typeof V128
 
 /** LEB128, seven bits to a byte, the lowest first. */
-export function unsigned(value: number): Code {
+function unsigned(value: number): Bytes {
   return value < 128 ? [value] : [(value & 127) | 128, ...unsigned(value >>> 7)]
 }
 
-/** LEB128 in two's complement. */
-export function signed(value: bigint): Code {
-  const rest = value >> 7n
-  const low = Number(value & 127n)
-  const ends = (rest === 0n && low < 64) || (rest === -1n && low >= 64)
+/** LEB128 in two's complement, of 32 bits. */
+function signed(value: number): Bytes {
+  const low = value & 127
+  const rest = value >> 7
+  const ends = (rest === 0 && low < 64) || (rest === -1 && low >= 64)
   return ends ? [low] : [low | 128, ...signed(rest)]
 }
 
-/** A section of a module. */
-export function section(id: number, content: Code): Code {
-  return [id, ...unsigned(content.length), ...content]
+/** The same of 64 bits. */
+function signed64(value: bigint): Bytes {
+  const small = Number(value)
+  if (small === (small | 0)) return signed(small)
+  const rest = value >> 7n
+  return [Number(value & 127n) | 128, ...signed64(rest)]
+}
+
+function section(id: number, content: Code): Code {
+  const bytes: number[] = []
+  flatten(content, bytes)
+  return [id, unsigned(bytes.length), bytes]
 }
 
 /** A name of at most 127 bytes. */
-export function name(text: string): Code {
+function name(text: string): Bytes {
   return [text.length, ...Buffer.from(text)]
+}
+
+function flatten(code: Code, out: number[]): void {
+  for (let i = 0; i < code.length; i++) {
+    const part = code[i]
+    if (typeof part === 'number') out.push(part)
+    else flatten(part, out)
+  }
 }
 
 /** The bytes of a module with one memory of so many pages of 64 KiB, which is exported as `memory` and never grows.
@@ -39,28 +59,27 @@ export function name(text: string): Code {
 export function assembleModule(parts: {
   pages: number
   functions: readonly FunctionCode[]
-  data?: readonly { at: number; bytes: Code }[]
+  data?: readonly { at: number; bytes: readonly number[] }[]
 }): Uint8Array<ArrayBuffer> {
   const { pages, functions, data = [] } = parts
-  const vector = (items: readonly Code[]) => [...unsigned(items.length), ...items.flat()]
-  const types = functions.map(({ params, results }) => [
-    ...[0x60, ...unsigned(params.length), ...params],
-    ...[...unsigned(results.length), ...results],
-  ])
+  const vector = (items: readonly Code[]): Code => [unsigned(items.length), items]
+  const bytes = (content: Bytes): Code => [unsigned(content.length), content]
   const exported = functions.flatMap(({ exportName }, i) =>
-    exportName === undefined ? [] : [[...name(exportName), 0, ...unsigned(i)]],
+    exportName === undefined ? [] : [[name(exportName), 0, unsigned(i)]],
   )
-  return Uint8Array.from(
+  const out: number[] = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0] // magic and version
+  flatten(
     [
-      [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0], // magic and version
-      section(1, vector(types)),
+      section(1, vector(functions.map(({ params, results }) => [0x60, bytes(params), bytes(results)]))),
       section(3, vector(functions.map((_, i) => unsigned(i)))),
-      section(5, [1, 1, ...unsigned(pages), ...unsigned(pages)]),
-      section(7, vector([[...name('memory'), 2, 0], ...exported])),
-      section(10, vector(functions.map(({ code }) => [...unsigned(code.length), ...code]))),
-      section(11, vector(data.map(({ at, bytes }) => [0, ...i32(at), 0x0b, ...unsigned(bytes.length), ...bytes]))),
-    ].flat(),
+      section(5, [1, 1, unsigned(pages), unsigned(pages)]),
+      section(7, vector([[name('memory'), 2, 0], ...exported])),
+      section(10, vector(functions.map(({ code }) => bytes(code)))),
+      section(11, vector(data.map((part) => [0, i32(part.at), 0x0b, bytes(part.bytes)]))),
+    ],
+    out,
   )
+  return new Uint8Array(out)
 }
 
 /** A function of a module. */
@@ -69,7 +88,7 @@ export interface FunctionCode {
   results: readonly ValueType[]
   exportName?: string
   /** Its locals and instructions. */
-  code: Code
+  code: readonly number[]
 }
 
 /** Writes a function: expressions come as code, and blocks are named, so that nobody counts how deep they lie. */
@@ -98,7 +117,7 @@ export class FunctionWriter {
   }
 
   put(...codes: readonly Code[]): void {
-    for (const code of codes) for (const byte of code) this.#code.push(byte)
+    flatten(codes, this.#code)
   }
 
   /** Instructions that `goTo` its label leaves. */
@@ -160,28 +179,28 @@ type Binary = (x: Code, y: Code) => Code
 type Unary = (x: Code) => Code
 const binary =
   (instruction: number): Binary =>
-  (x, y) => [...x, ...y, instruction]
+  (x, y) => [x, y, instruction]
 const unary =
   (instruction: number): Unary =>
-  (x) => [...x, instruction]
+  (x) => [x, instruction]
 
 export const get = (local: number): Code => [0x20, ...unsigned(local)]
-export const set = (local: number, value: Code): Code => [...value, 0x21, ...unsigned(local)]
-export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))]
-export const i64 = (value: bigint): Code => [0x42, ...signed(value)]
-export const call = (index: number, ...values: readonly Code[]): Code => [...values.flat(), 0x10, ...unsigned(index)]
-/** The first value where the condition holds, otherwise the second; both are computed. */
-export const select = (condition: Code, x: Code, y: Code): Code => [...x, ...y, ...condition, 0x1b]
+export const set = (local: number, value: Code): Code => [value, 0x21, ...unsigned(local)]
+export const i32 = (value: number): Code => [0x41, ...signed(value)]
+export const i64 = (value: bigint): Code => [0x42, ...signed64(value)]
+export const call = (index: number, ...values: readonly Code[]): Code => [values, 0x10, ...unsigned(index)]
+export const memoryFill = (to: Code, byte: Code, length: Code): Code => [to, byte, length, 0xfc, 11, 0]
+export const memoryCopy = (to: Code, from: Code, length: Code): Code => [to, from, length, 0xfc, 10, 0, 0]
 
 type Load = (address: Code, offset?: number) => Code
 type Store = (address: Code, offset: number, value: Code) => Code
 // They say that nothing is known of the alignment, which changes nothing.
 const load =
   (...instruction: Code): Load =>
-  (address, offset = 0) => [...address, ...instruction, 0, ...unsigned(offset)]
+  (address, offset = 0) => [address, ...instruction, 0, ...unsigned(offset)]
 const store =
   (...instruction: Code): Store =>
-  (address, offset, value) => [...address, ...value, ...instruction, 0, ...unsigned(offset)]
+  (address, offset, value) => [address, value, ...instruction, 0, ...unsigned(offset)]
 
 /** Instructions on integers of 32 bits; comparisons of both kinds give such. */
 export const i32s = {
@@ -200,6 +219,7 @@ export const i32s = {
   add: binary(0x6a),
   sub: binary(0x6b),
   multiply: binary(0x6c),
+  divide: binary(0x6e),
   and: binary(0x71),
   or: binary(0x72),
   xor: binary(0x73),
@@ -236,6 +256,7 @@ export const i64s = {
   left: binary(0x86),
   rightSigned: binary(0x87),
   right: binary(0x88),
+  rotateLeft: binary(0x89),
   of: unary(0xad), // an unsigned integer of 32 bits
   ofDouble: unary(0xb0),
   toDouble: unary(0xb9),
@@ -247,9 +268,9 @@ export const v128s = {
   store: store(0xfd, 0x0b),
   zero: [0xfd, 0x0c, ...new Array<number>(16).fill(0)] as Code,
   /** The bytes in reverse order. `x` is computed twice. */
-  reverse: (x: Code): Code => [...x, ...x, 0xfd, 0x0d, ...Array.from({ length: 16 }, (_, i) => 15 - i)],
-  not: (x: Code): Code => [...x, 0xfd, 0x4d],
-  and: (x: Code, y: Code): Code => [...x, ...y, 0xfd, 0x4e],
-  or: (x: Code, y: Code): Code => [...x, ...y, 0xfd, 0x50],
-  xor: (x: Code, y: Code): Code => [...x, ...y, 0xfd, 0x51],
+  reverse: (x: Code): Code => [x, x, 0xfd, 0x0d, ...Array.from({ length: 16 }, (_, i) => 15 - i)],
+  not: (x: Code): Code => [x, 0xfd, 0x4d],
+  and: (x: Code, y: Code): Code => [x, y, 0xfd, 0x4e],
+  or: (x: Code, y: Code): Code => [x, y, 0xfd, 0x50],
+  xor: (x: Code, y: Code): Code => [x, y, 0xfd, 0x51],
 } as const

@@ -31,6 +31,8 @@ export const CALLS = {
   multiplyModulo: 7,
   power: 8,
   negate: 9,
+  /** Behind them. */
+  keccak: 10,
 } as const
 
 export function arithmeticFunctions(): FunctionCode[] {

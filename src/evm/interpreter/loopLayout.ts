@@ -51,8 +51,12 @@ export const FACTOR = 800
 /** For each instruction 16 bytes: the bytes of stack that it needs, how many more there may be, and its gas in 64 bits. */
 export const INSTRUCTIONS = 4096
 
+/** The part of the memory that hashes are made in, and how many bytes it takes at a time. */
+export const KECCAK = 8192
+export const LONGEST_HASHED = 0x4000
+
 /** Stacks: as much as is kept between messages. */
-export const STACKS = 8192
+export const STACKS = KECCAK + 0x6000
 export const STACKS_LIMBS = 64 * STACK_LIMBS
 /** Memories of frames. */
 export const MEMORIES = STACKS + 4 * STACKS_LIMBS

@@ -1,3 +1,4 @@
+import { INPUT_AT, keccakConstants, keccakFunction, OUTPUT_AT } from '../../lib/keccakModule.js'
 import {
   assembleModule,
   type Code,
@@ -12,12 +13,14 @@ import {
   i32s,
   i64,
   i64s,
+  memoryCopy,
+  memoryFill,
   set,
   V128,
   v128s,
 } from '../../lib/webAssembly.js'
 import { arithmeticFunctions, CALLS } from './arithmeticModule.js'
-import { INSTRUCTIONS, MASKS, PAGES, REGISTERS, SHIFTED, STACKS } from './loopLayout.js'
+import { INSTRUCTIONS, KECCAK, LONGEST_HASHED, MASKS, PAGES, REGISTERS, SHIFTED, STACKS } from './loopLayout.js'
 
 /* The loop of `execute` in WebAssembly, for the instructions that need nothing but stack, code and memory. It is never wrong
    to leave an instruction to `execute`: whatever may fail is left, before anything of it is done. */
@@ -29,8 +32,11 @@ export function assembleLoop(): Uint8Array<ArrayBuffer> {
   const masks = [...new Array<number>(32).fill(0xff), ...new Array<number>(32).fill(0)]
   return assembleModule({
     pages: PAGES,
-    functions: [...arithmeticFunctions(), new Loop().write()],
-    data: [{ at: MASKS, bytes: masks }],
+    functions: [...arithmeticFunctions(), keccakFunction(KECCAK), new Loop().write()],
+    data: [
+      { at: MASKS, bytes: masks },
+      { at: KECCAK, bytes: keccakConstants() },
+    ],
   })
 }
 
@@ -364,8 +370,8 @@ class Loop {
           const [sign] = this.#x
           f.put(set(this.#t, i32s.add(get(this.#b), i32s.low(limb(this.#a, 0)))))
           f.put(set(sign, i64s.rightSigned(i64s.load8Signed(get(this.#t)), i64(8n))))
-          f.put([...i32s.add(get(this.#t), i32(1)), ...i32s.low(get(sign))])
-          f.put(i32s.sub(i32s.add(get(this.#b), i32(31)), get(this.#t)), FILL)
+          const rest = i32s.sub(i32s.add(get(this.#b), i32(31)), get(this.#t))
+          f.put(memoryFill(i32s.add(get(this.#t), i32(1)), i32s.low(get(sign)), rest))
         })
       }),
     ]
@@ -406,7 +412,14 @@ class Loop {
   }
 
   #others(): Case[] {
-    return [...this.#memory(), ...this.#jumps(), ...this.#pushes(), ...this.#copies(), ...this.#numbers()]
+    return [
+      ...this.#memory(),
+      this.#keccak(),
+      ...this.#jumps(),
+      ...this.#pushes(),
+      ...this.#copies(),
+      ...this.#numbers(),
+    ]
   }
 
   /** Copies the 32 bytes at `from` in reverse order to the word at `to`, or the other way round. */
@@ -461,6 +474,35 @@ class Loop {
         },
       },
     ]
+  }
+
+  /** KECCAK256 of not too many bytes in memory that is there already. Where jumps are left, it is left too, since then the
+   *  clock must be looked at. */
+  #keccak(): Case {
+    const f = this.#f
+    const [length, price] = this.#x
+    return {
+      codes: [0x20],
+      write: () => {
+        this.#operands()
+        f.goToWhen('leave', this.#isBeyond(i64s.of(register('memoryTop'))))
+        const isLong = i64s.isMore(limb(this.#b, 0), i64(BigInt(LONGEST_HASHED)))
+        const high = anyOf(limb(this.#b, 1), limb(this.#b, 2), limb(this.#b, 3))
+        f.goToWhen('leave', i32s.or(i32s.isZero(i64s.isZero(high)), isLong))
+        f.put(set(length, limb(this.#b, 0)))
+        f.goToWhen('leave', i64s.isMore(i64s.add(limb(this.#a, 0), get(length)), i64s.of(register('memorySize'))))
+        const words = i64s.right(i64s.add(get(length), i64(31n)), i64(5n))
+        f.put(set(price, i64s.multiply(words, i64(6n))))
+        f.goToWhen('leave', i64s.isLessSigned(i64s.sub(get(this.#gas), get(price)), get(this.#checkAt)))
+        f.goToWhen('leave', i64s.isLessSigned(get(this.#gas), get(price)))
+        f.put(set(this.#gas, i64s.sub(get(this.#gas), get(price))))
+        const from = i32s.add(register('memory'), i32s.low(limb(this.#a, 0)))
+        f.put(memoryCopy(i32(KECCAK + INPUT_AT), from, i32s.low(get(length))))
+        f.put(call(CALLS.keccak, i32s.low(get(length)), i32(0), i32(1)))
+        this.#writeReversed(i32(KECCAK + OUTPUT_AT), get(this.#b))
+        this.#next(-1)
+      },
+    }
   }
 
   #jumps(): Case[] {
@@ -588,6 +630,3 @@ class Loop {
     ]
   }
 }
-
-/** memory.fill */
-const FILL: Code = [0xfc, 11, 0]
