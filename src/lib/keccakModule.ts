@@ -68,9 +68,15 @@ export function keccakFunction(base: number, exportName?: string): FunctionCode 
 
   writePadding(f, base, end, at)
   // The lanes are locals, which begin as zero.
-  f.when(get(CONTINUED), () => {
-    for (let lane = 0; lane < LANES; lane++) f.put(set(even[lane], i64s.load(state, 8 * lane)))
-  })
+  f.when(
+    get(CONTINUED),
+    () => {
+      for (let lane = 0; lane < LANES; lane++) f.put(set(even[lane], i64s.load(state, 8 * lane)))
+    },
+    () => {
+      for (const lane of COMPLEMENTED) f.put(set(even[lane], i64(-1n)))
+    },
+  )
   f.put(set(at, i32(base + INPUT_AT)))
   f.loop('blocks', () => {
     for (let lane = 0; lane < BLOCK_BYTES / 8; lane++) {
@@ -90,7 +96,10 @@ export function keccakFunction(base: number, exportName?: string): FunctionCode 
   f.when(
     get(LAST),
     () => {
-      for (let lane = 0; lane < 4; lane++) f.put(i64s.store(i32(base + OUTPUT_AT), 8 * lane, get(even[lane])))
+      for (let lane = 0; lane < 4; lane++) {
+        const value = COMPLEMENTED.includes(lane) ? not(get(even[lane])) : get(even[lane])
+        f.put(i64s.store(i32(base + OUTPUT_AT), 8 * lane, value))
+      }
     },
     () => {
       for (let lane = 0; lane < LANES; lane++) f.put(i64s.store(state, 8 * lane, get(even[lane])))
@@ -138,13 +147,40 @@ function writeRound(f: FunctionWriter, from: readonly number[], to: readonly num
       const lane = sourceX + 5 * x
       f.put(set(row[x], i64s.rotateLeft(i64s.xor(get(from[lane]), get(parity[sourceX])), i64(ROTATIONS[lane]))))
     }
-    for (let x = 0; x < 5; x++) {
-      const other = i64s.and(i64s.xor(get(row[(x + 1) % 5]), i64(-1n)), get(row[(x + 2) % 5]))
-      const value = i64s.xor(get(row[x]), other)
-      f.put(set(to[x + 5 * y], x === 0 && y === 0 ? i64s.xor(value, constant) : value))
-    }
+    const [a, b, c, d, e] = row.map(get)
+    const values = ROWS[y](a, b, c, d, e)
+    if (y === 0) values[0] = i64s.xor(values[0], constant)
+    for (let x = 0; x < 5; x++) f.put(set(to[x + 5 * y], values[x]))
   }
 }
+
+const { and, or, xor } = i64s
+const not = (x: Code): Code => xor(x, i64(-1n))
+
+/** Lanes that are kept with all bits changed, so that most of the negations of χ cancel out: the permutation takes a tenth
+ *  less time (Bertoni and others, Keccak implementation overview, section 2.2, "lane complementing"). */
+const COMPLEMENTED = [1, 2, 8, 12, 17, 20]
+
+type Row = (a: Code, b: Code, c: Code, d: Code, e: Code) => Code[]
+
+/** χ of each row, with lanes as they are kept before and after it. Without that, all of them would be
+ *  a ^ (~b & c), b ^ (~c & d) and so on. */
+const ROWS: readonly Row[] = [
+  (a, b, c, d, e) => [xor(a, or(b, c)), xor(b, or(not(c), d)), xor(c, and(d, e)), xor(d, or(e, a)), xor(e, and(a, b))],
+  (a, b, c, d, e) => [xor(a, or(b, c)), xor(b, and(c, d)), xor(c, or(d, not(e))), xor(d, or(e, a)), xor(e, and(a, b))],
+  (a, b, c, d, e) => {
+    const notD = not(d)
+    return [xor(a, or(b, c)), xor(b, and(c, d)), xor(c, and(notD, e)), xor(notD, or(e, a)), xor(e, and(a, b))]
+  },
+  (a, b, c, d, e) => {
+    const notD = not(d)
+    return [xor(a, and(b, c)), xor(b, or(c, d)), xor(c, or(notD, e)), xor(notD, and(e, a)), xor(e, or(a, b))]
+  },
+  (a, b, c, d, e) => {
+    const notB = not(b)
+    return [xor(a, and(notB, c)), xor(notB, or(c, d)), xor(c, and(d, e)), xor(d, or(e, a)), xor(e, and(a, b))]
+  },
+]
 
 /** The bits of a shift register, at the places 2^j - 1 (FIPS 202, section 3.2.5). */
 function roundConstants(): bigint[] {
