@@ -4,6 +4,7 @@ import { createFrame, type Frame } from './frame.js'
 import type { Precompile } from './precompiles.js'
 import type { EvmRules } from './rules.js'
 import type { Account, EvmState } from './state.js'
+import { TopicTable } from './topicTable.js'
 import { LIMBS, type Words } from './words.js'
 
 /** Limbs of one full stack, and a little more. */
@@ -24,6 +25,7 @@ export class Machine {
   memory = new Uint8Array(INITIAL_MEMORY)
   view = new DataView(this.memory.buffer)
   readonly frames: Frame[] = []
+  readonly topics = new TopicTable()
   rules: EvmRules
   precompiles: readonly (Precompile | undefined)[]
   environment: Environment

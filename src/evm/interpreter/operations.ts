@@ -7,17 +7,7 @@ import { countWork, type Machine, payMemory, precompileAt } from './machine.js'
 import { exponentiate } from './multiply.js'
 import type { Account } from './state.js'
 import { storageGas, storageRefund } from './storageGas.js'
-import {
-  loadWord,
-  setBigInt,
-  setBytes,
-  setNumber,
-  setSmall,
-  toIndex,
-  toNumber,
-  usedBytes,
-  wordToBytes,
-} from './words.js'
+import { loadWord, setBigInt, setBytes, setNumber, setSmall, toIndex, toNumber, usedBytes } from './words.js'
 
 // EIP-2929.
 const COLD_ACCOUNT_GAS = 2600
@@ -174,7 +164,7 @@ export function log(machine: Machine, frame: Frame, gas: number, sp: number, top
   if (left < 0) return left
   countWork(machine, length)
   const topics: Uint8Array[] = []
-  for (let i = 0; i < topicCount; i++) topics.push(wordToBytes(stack, sp - 24 - 8 * i))
+  for (let i = 0; i < topicCount; i++) topics.push(machine.topics.of(stack, sp - 24 - 8 * i))
   const from = frame.memoryBase + offset
   const data = length === 0 ? new Uint8Array(0) : machine.memory.slice(from, from + length)
   machine.state.addLog({ address: frame.account.address, topics, data })
