@@ -1,3 +1,4 @@
+import { headerLength, LIST, STRING, stringLength, writeHeader, writeString } from '../chain/eth/rlpBytes.js'
 import { keccak256 } from '../lib/crypto.js'
 
 /* RLP of nodes, written into memory that is used again: hashing is most of what a state trie does. The forms are those of
@@ -19,14 +20,13 @@ export function leafReference(bytes: Uint8Array, keyAt: number, depth: number, v
   // A single byte below 0x80 is its own RLP; a path of one byte always is, being 0x20 or 0x30 and a nibble.
   const pathLength = pathBytes === 1 ? 1 : 1 + pathBytes
   const payload = pathLength + stringLength(value)
-  let at = writeHeader(leafBytes, MAX_HEADER - headerLength(payload), 0xc0, payload)
+  let at = writeHeader(leafBytes, MAX_HEADER - headerLength(payload), LIST, payload)
   const start = MAX_HEADER - headerLength(payload)
-  if (pathBytes > 1) leafBytes[at++] = 0x80 + pathBytes
+  if (pathBytes > 1) leafBytes[at++] = STRING + pathBytes
   let from = keyAt + (depth >> 1)
   leafBytes[at++] = depth & 1 ? 0x30 | (bytes[from++] & 15) : 0x20
   for (const end = keyAt + KEY_BYTES; from < end; from++) leafBytes[at++] = bytes[from]
-  if (value.length !== 1 || value[0] >= 0x80) at = writeHeader(leafBytes, at, 0x80, value.length)
-  for (let i = 0; i < value.length; i++) leafBytes[at++] = value[i]
+  at = writeString(leafBytes, at, value)
   return referenceOf(leafBytes, start, at)
 }
 
@@ -47,7 +47,7 @@ export function hashBranch(
   branchBytes[at++] = 0x80
   const payload = at - MAX_HEADER
   const start = MAX_HEADER - headerLength(payload)
-  writeHeader(branchBytes, start, 0xc0, payload)
+  writeHeader(branchBytes, start, LIST, payload)
   return referenceOf(branchBytes, start, at)
 }
 
@@ -57,21 +57,4 @@ function referenceOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
   reference[0] = 0xa0
   reference.set(keccak256(bytes.subarray(from, to)), 1)
   return reference
-}
-
-function stringLength(bytes: Uint8Array): number {
-  if (bytes.length === 1 && bytes[0] < 0x80) return 1
-  return headerLength(bytes.length) + bytes.length
-}
-
-function headerLength(length: number): number {
-  return length <= 55 ? 1 : length <= 0xff ? 2 : length <= 0xffff ? 3 : 4
-}
-
-/** Writes the header of a string (`base` 0x80) or list (0xc0); where it ends. */
-function writeHeader(out: Uint8Array, at: number, base: number, length: number): number {
-  const bytes = headerLength(length) - 1
-  out[at++] = bytes === 0 ? base + length : base + 55 + bytes
-  for (let i = bytes - 1; i >= 0; i--) out[at++] = length >> (8 * i)
-  return at
 }

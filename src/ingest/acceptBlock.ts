@@ -11,7 +11,7 @@ import { formatData } from '../lib/hex.js'
 import type { StateChanges } from '../store/chainWriter.js'
 import type { WritableChain } from './chainState.js'
 import type { RawBlock } from './source.js'
-import { type Ancestors, InvalidBlock, verifyBody, verifyHeader, verifyReceipts, verifyUncles } from './verify.js'
+import { InvalidBlock, verifyBody, verifyHeader, verifyReceipts, verifyUncles } from './verify.js'
 
 /** The newest block that was accepted. */
 export interface Head {
@@ -43,7 +43,7 @@ export async function acceptBlock(
   const rules = rulesAt(chain.spec, block.header.number, block.header.timestamp, head.totalDifficulty)
   verifyHeader(block.header, block.hash, head, rules, chain.spec)
   await verifyBodyOrExplain(chain, block, rules)
-  verifyUncles(block, ancestorsOf(chain), ({ number, timestamp }) => rulesAt(chain.spec, number, timestamp), chain.spec)
+  verifyUncles(block, chain.ancestors, ({ number, timestamp }) => rulesAt(chain.spec, number, timestamp), chain.spec)
   const totalDifficulty = head.totalDifficulty + block.header.difficulty
   if (raw.totalDifficulty !== undefined && raw.totalDifficulty !== totalDifficulty) {
     throw refusal(block, 'total difficulty', totalDifficulty, raw.totalDifficulty)
@@ -154,15 +154,5 @@ function deriveReceipt(block: Block, index: number, receipt: ConsensusReceipt, g
     contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
     blobGasUsed: blobs === undefined ? undefined : BigInt(blobs) * GAS_PER_BLOB,
     blobGasPrice: blobs === undefined ? undefined : blobBaseFee(block.header.excessBlobGas!, rules),
-  }
-}
-
-function ancestorsOf({ reader }: WritableChain): Ancestors {
-  return {
-    header: (number) => {
-      const block = reader.blockByNumber(number)
-      return block && { hash: block.hash, header: block.header }
-    },
-    uncleHashes: (number) => reader.uncleHashes(number),
   }
 }

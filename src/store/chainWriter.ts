@@ -146,6 +146,7 @@ function createBlockInserts(db: Database) {
       insertReceipt.run(...receiptValues(first.tx + index, receipt, logId))
       for (const log of receipt.logs) logs.insert(logId++, index, log)
     })
+    logs.flush()
     block.uncles.forEach((uncle, index) => {
       insertUncle.run(block.header.number, index, hashHeader(uncle), encodeHeader(uncle))
     })

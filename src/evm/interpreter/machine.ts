@@ -6,6 +6,7 @@ import { STACK_LIMBS, STACKS_LIMBS } from './loopLayout.js'
 import type { Precompile } from './precompiles.js'
 import type { EvmRules } from './rules.js'
 import type { Account, EvmState } from './state.js'
+import { TopicTable } from './topicTable.js'
 import type { Words } from './words.js'
 
 const INITIAL_STACK_LIMBS = 16 * STACK_LIMBS
@@ -26,6 +27,7 @@ export class Machine {
   memory: Uint8Array
   view: DataView
   readonly frames: Frame[] = []
+  readonly topics = new TopicTable()
   rules: EvmRules
   precompiles: readonly (Precompile | undefined)[]
   environment: Environment
