@@ -52,6 +52,11 @@ export class WordTable {
     return this.spaces[id]
   }
 
+  /** Bytes that its arrays take. */
+  bytes(): number {
+    return this.keys.byteLength + this.spaces.byteLength + this.buckets.byteLength
+  }
+
   /** Forgets all ids. Memory is given back beyond 2^16 of them, and when few of many were in use: it would have to be
    *  emptied again and again. */
   clear(): void {
