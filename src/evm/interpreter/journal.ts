@@ -158,10 +158,6 @@ export class Journal implements EvmState {
       slot = slots.add(account.storage, s, a, account.id)
       if (!account.cleared && account.mayHaveStorage) this.loadSlot(account, slot, s, a)
     }
-    if (slots.epochs[slot] !== this.epoch) {
-      slots.epochs[slot] = this.epoch
-      copyWord(slots.current, slot * LIMBS, slots.original, slot * LIMBS)
-    }
     return slot
   }
 
@@ -182,6 +178,7 @@ export class Journal implements EvmState {
 
   writeSlot(slot: number, s: Words, a: number): void {
     const { slots } = this
+    slots.keepOriginal(slot, this.epoch)
     this.undo.pushWord(slots.current, slot * LIMBS, slot, SLOT)
     copyWord(s, a, slots.current, slot * LIMBS)
     slots.mark(slot)
@@ -191,6 +188,7 @@ export class Journal implements EvmState {
   }
 
   slotChange(slot: number, s: Words, a: number): number {
+    this.slots.keepOriginal(slot, this.epoch)
     return this.slots.change(slot, s, a)
   }
 
