@@ -2,6 +2,7 @@ import type { Rules } from '../chain/eth/forks.js'
 import { EMPTY_BYTES, equalBytes } from '../lib/bytes.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import type { ChainReader } from '../store/chainReader.js'
+import type { SlotReader } from '../store/slotReader.js'
 import type { StateReader } from '../store/stateReader.js'
 import { requireCallTerms, ZERO_ADDRESS } from './callChecks.js'
 import type { CallOutcome, CallSite } from './callSite.js'
@@ -15,24 +16,36 @@ import { Journal } from './interpreter/journal.js'
 import { Machine } from './interpreter/machine.js'
 import type { VerifyKzgProof } from './interpreter/precompiles.js'
 import type { CallRequest } from './service.js'
+import { SlotCache } from './slotCache.js'
 import { createCodeCache, createStateBackings } from './stateBacking.js'
 import { blockEnvironment, executeMessage, settleGas, type TransactionSite, warmUp } from './transaction.js'
 
 /** Call sites by block number. */
 export interface CallRunner {
   /** The calls at that block, until the next one is asked for. To be asked for anew for each request, since another block
-   *  may have come to have the number. @throws StateUnavailable */
+   *  may have come to have the number, and in one snapshot of the database with the calls. @throws StateUnavailable */
   at(blockNumber: number): CallSite<CallOutcome>
+}
+
+/** What calls read the stored state by. */
+export interface StoredState {
+  chain: ChainReader
+  reader: StateReader
+  slotReader: SlotReader
 }
 
 const HASHES_BYTES = 4 * 1024 * 1024
 
+// Slots kept between calls and blocks: half a million of them.
+const SLOTS_BYTES = 48 * 1024 * 1024
+
 // Code objects kept between calls: some thousand contracts.
 const CODE_BYTES = 32 * 1024 * 1024
 
-// What is kept of the state that calls at the same block have read: a few megabytes.
+// What is kept of the state that calls at the same block have read: 8 MB of slots at most. One of them takes 0.1 µs less than
+// from the cache below.
 const KEPT_ACCOUNTS = 4096
-const KEPT_SLOTS = 16_384
+const KEPT_SLOTS = 65_536
 
 /** A block that calls run on top of. */
 interface Place extends TransactionSite {
@@ -43,10 +56,14 @@ interface Place extends TransactionSite {
 
 /** A runner with one machine and one journal. What calls read of a block's state stays in the journal until another block
  *  is asked for or there is too much of it; what they change is undone. Calls must not overlap: a thread runs one at a time. */
-export function createCallRunner(chain: ChainReader, reader: StateReader, verifyKzgProof: VerifyKzgProof): CallRunner {
+export function createCallRunner(
+  { chain, reader, slotReader }: StoredState,
+  verifyKzgProof: VerifyKzgProof,
+): CallRunner {
   const tables = createForkTables(verifyKzgProof)
   // Code is kept as objects of the interpreter: the cache below serves its hashes alone.
-  const backings = createStateBackings(reader, { codes: createCodeCache(reader, HASHES_BYTES) })
+  const slots = new SlotCache(slotReader, SLOTS_BYTES)
+  const backings = createStateBackings(reader, { codes: createCodeCache(reader, HASHES_BYTES), slots })
   const codes = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
   let place: Place | undefined
 
@@ -72,6 +89,7 @@ export function createCallRunner(chain: ChainReader, reader: StateReader, verify
   const at = (blockNumber: number): CallSite<CallOutcome> => {
     const hash = chain.blockHash(blockNumber)
     if (hash === undefined) throw new StateUnavailable(blockNumber)
+    slots.moveTo(blockNumber, hash, chain.blockHash)
     if (place === undefined || place.header.number !== blockNumber || !equalBytes(place.hash, hash)) {
       place = moveTo(blockNumber, hash)
     }

@@ -2,6 +2,7 @@ import type { AccessListEntry, Authorization } from '../chain/eth/types.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import { createChainReader } from '../store/chainReader.js'
 import type { Database } from '../store/open.js'
+import { SlotReader } from '../store/slotReader.js'
 import { createStateReader } from '../store/stateReader.js'
 import { createCallRunner } from './call.js'
 import { ZERO_ADDRESS } from './callChecks.js'
@@ -51,7 +52,10 @@ const WARM_GAS = 100_000n
 
 function createEvmService(db: Database, verifyKzgProof: VerifyKzgProof): EvmService {
   const chain = createChainReader(db)
-  const runner = createCallRunner(chain, createStateReader(db), verifyKzgProof)
+  const runner = createCallRunner(
+    { chain, reader: createStateReader(db), slotReader: new SlotReader(db) },
+    verifyKzgProof,
+  )
   // All of a request sees one state of the database, and need not ask for it at each read.
   const inSnapshot = db.transaction(<T>(work: () => T): T => work()) as <T>(work: () => T) => T
   return {
@@ -66,10 +70,11 @@ function createEvmService(db: Database, verifyKzgProof: VerifyKzgProof): EvmServ
         const search = searchGas(site, request, gasCapPercent)
         return finishSearch(search, (gasLimit) => site.run(request, gasLimit, deadline))
       }),
-    warm: async () => {
-      const head = chain.head()
-      if (head === undefined || chain.coverage()?.stateFirst === undefined) return
-      runner.at(head).run({ to: ZERO_ADDRESS }, WARM_GAS, noDeadline)
-    },
+    warm: async () =>
+      inSnapshot(() => {
+        const head = chain.head()
+        if (head === undefined || chain.coverage()?.stateFirst === undefined) return
+        runner.at(head).run({ to: ZERO_ADDRESS }, WARM_GAS, noDeadline)
+      }),
   }
 }

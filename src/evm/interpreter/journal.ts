@@ -156,16 +156,20 @@ export class Journal implements EvmState {
     let slot = slots.keys.find(account.storage, s, a)
     if (slot < 0) {
       slot = slots.add(account.storage, s, a, account.id)
-      if (!account.cleared && account.mayHaveStorage) {
-        const value = this.backing.storage(account.address, wordToBytes(s, a))
-        setBytes(slots.current, slot * LIMBS, value, 0, value.length)
-      }
-    }
-    if (slots.epochs[slot] !== this.epoch) {
-      slots.epochs[slot] = this.epoch
-      copyWord(slots.current, slot * LIMBS, slots.original, slot * LIMBS)
+      if (!account.cleared && account.mayHaveStorage) this.loadSlot(account, slot, s, a)
     }
     return slot
+  }
+
+  private loadSlot(account: JournalAccount, slot: number, s: Words, a: number): void {
+    const { backing, slots } = this
+    if (backing.slotsOf !== undefined) {
+      account.stored ??= backing.slotsOf(account.address)
+      account.stored.read(s, a, slots.current, slot * LIMBS)
+      return
+    }
+    const value = backing.storage(account.address, wordToBytes(s, a))
+    setBytes(slots.current, slot * LIMBS, value, 0, value.length)
   }
 
   readSlot(slot: number, s: Words, a: number): void {
@@ -174,6 +178,7 @@ export class Journal implements EvmState {
 
   writeSlot(slot: number, s: Words, a: number): void {
     const { slots } = this
+    slots.keepOriginal(slot, this.epoch)
     this.undo.pushWord(slots.current, slot * LIMBS, slot, SLOT)
     copyWord(s, a, slots.current, slot * LIMBS)
     slots.mark(slot)
@@ -183,6 +188,7 @@ export class Journal implements EvmState {
   }
 
   slotChange(slot: number, s: Words, a: number): number {
+    this.slots.keepOriginal(slot, this.epoch)
     return this.slots.change(slot, s, a)
   }
 
