@@ -116,6 +116,7 @@ export class FunctionWriter {
     return Array.from({ length: count }, () => this.local(type))
   }
 
+  /** Writes instructions. */
   put(...codes: readonly Code[]): void {
     flatten(codes, this.#code)
   }
@@ -130,6 +131,7 @@ export class FunctionWriter {
     this.#nest(label, [0x03, 0x40], write)
   }
 
+  /** Instructions for where the condition holds, and for where it does not. */
   when(condition: Code, then: () => void, otherwise?: () => void): void {
     this.put(condition)
     this.#nest('', [0x04, 0x40], () => {
@@ -140,10 +142,12 @@ export class FunctionWriter {
     })
   }
 
+  /** Leaves the block of that label, or begins the loop of it again. */
   goTo(label: string): void {
     this.put([0x0c, ...unsigned(this.#depth(label))])
   }
 
+  /** The same where the condition holds. */
   goToWhen(label: string, condition: Code): void {
     this.put(condition, [0x0d, ...unsigned(this.#depth(label))])
   }
@@ -154,6 +158,7 @@ export class FunctionWriter {
     this.put(index, [0x0e, ...unsigned(labels.length), ...depths.flatMap(unsigned)])
   }
 
+  /** The whole function. */
   end(exportName?: string): FunctionCode {
     const locals = this.#locals.flatMap((type) => [1, type])
     const code = [...unsigned(this.#locals.length), ...locals, ...this.#code, 0x0b]
@@ -184,12 +189,21 @@ const unary =
   (instruction: number): Unary =>
   (x) => [x, instruction]
 
+/** What a local holds. */
 export const get = (local: number): Code => [0x20, ...unsigned(local)]
+/** Sets a local. */
 export const set = (local: number, value: Code): Code => [value, 0x21, ...unsigned(local)]
+/** A constant, signed. */
 export const i32 = (value: number): Code => [0x41, ...signed(value)]
+/** A constant, signed. */
 export const i64 = (value: bigint): Code => [0x42, ...signed64(value)]
+/** Ends the function. */
+export const RETURN: Code = [0x0f]
+/** The function of that number in the module, called with values. */
 export const call = (index: number, ...values: readonly Code[]): Code => [values, 0x10, ...unsigned(index)]
+/** Sets `length` bytes from `to` on. */
 export const memoryFill = (to: Code, byte: Code, length: Code): Code => [to, byte, length, 0xfc, 11, 0]
+/** Copies `length` bytes. */
 export const memoryCopy = (to: Code, from: Code, length: Code): Code => [to, from, length, 0xfc, 10, 0, 0]
 
 type Load = (address: Code, offset?: number) => Code

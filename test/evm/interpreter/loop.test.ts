@@ -5,11 +5,12 @@ import { createEnvironment } from '../../../src/evm/interpreter/environment.js'
 import { createForkTables } from '../../../src/evm/interpreter/forks.js'
 import type { NewAccount } from '../../../src/evm/interpreter/journalAccount.js'
 import { loopOfThread } from '../../../src/evm/interpreter/loop.js'
-import { CODES, CODES_END, MEMORIES_BYTES } from '../../../src/evm/interpreter/loopLayout.js'
+import { CODES, CODES_END, LONGEST_HASHED, MEMORIES_BYTES } from '../../../src/evm/interpreter/loopLayout.js'
 import { loopInstructions } from '../../../src/evm/interpreter/loopModule.js'
 import { Machine } from '../../../src/evm/interpreter/machine.js'
 import { type Outcome, runMessage } from '../../../src/evm/interpreter/run.js'
 import { bigIntToFixedBytes, bytesToBigInt, concatBytes } from '../../../src/lib/bytes.js'
+import { keccak256 } from '../../../src/lib/crypto.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
 import { rulesOf } from '../../support/forks.js'
 import { createTestJournal } from '../../support/memoryState.js'
@@ -180,6 +181,38 @@ test('pushes data of every length', () => {
       const { status, gasLeft } = setUp([concatBytes(Uint8Array.of(0x5f + size), data.subarray(0, there))])()
       assert.deepEqual([status, gasLeft], ['success', 999_997n])
     }
+  }
+})
+
+test('hashes, loads and stores memory at every offset and length', () => {
+  const random = seededRandom(6)
+  // Call data go to memory; its first word is an offset, its second one a length or a value.
+  const call = setUp([
+    code('36 5f 5f 37 6020 35 5f 35 20 5f 52 6020 5f f3'),
+    code('36 5f 5f 37 5f 35 51 5f 52 6020 5f f3'),
+    code('36 5f 5f 37 60aa 5f 35 53 36 5f f3'),
+    code('36 5f 5f 37 6020 35 5f 35 52 36 5f f3'),
+    code('5f 35 35 5f 52 6020 5f f3'),
+  ])
+  const lengths = [...Array.from({ length: 300 }, (_, i) => i), LONGEST_HASHED - 1, LONGEST_HASHED, LONGEST_HASHED + 1]
+  for (const length of lengths) {
+    const size = 64 + random.below(600) + (length > 300 ? length : 0)
+    const offset = random.below(size)
+    const input = random.bytes(size)
+    input.set(bigIntToFixedBytes(BigInt(offset), 32))
+    input.set(bigIntToFixedBytes(BigInt(length), 32), 32)
+    const there = concatBytes(input, new Uint8Array(length + 64))
+    const outputOf = (to: number) => Buffer.from(call(input, to, 10_000_000n).output).toString('hex')
+    const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+    assert.equal(outputOf(0), hex(keccak256(there.slice(offset, offset + length))), `${length} bytes at ${offset}`)
+    assert.equal(outputOf(1), hex(there.slice(offset, offset + 32)), `a word at ${offset} of ${size}`)
+    assert.equal(outputOf(4), hex(there.slice(offset, offset + 32)), `call data at ${offset} of ${size}`)
+    const changed = there.slice()
+    changed[offset] = 0xaa
+    assert.equal(outputOf(2), hex(changed.slice(0, size)), `a byte at ${offset} of ${size}`)
+    const stored = there.slice()
+    stored.set(input.subarray(32, 64), offset)
+    assert.equal(outputOf(3), hex(stored.slice(0, size)), `a word stored at ${offset} of ${size}`)
   }
 })
 
