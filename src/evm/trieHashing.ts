@@ -13,25 +13,21 @@ const leafBytes = new Uint8Array(2 * MAX_HEADER + 1 + KEY_BYTES + MAX_HEADER + M
 // 16 references of at most 33 bytes, and a byte for the value that there never is.
 const branchBytes = new Uint8Array(MAX_HEADER + 16 * 33 + 1)
 
-/** Writes how a leaf stands in its parent (Yellow Paper, appendices C and D) at `at`; where it ends. Its path are the
- *  nibbles from `depth` on of the key of 32 bytes at `keyAt`. */
-export function writeLeafReference(
-  out: Uint8Array,
-  at: number,
-  { bytes, keyAt, depth, value }: LeafPlace & { value: Uint8Array },
-): number {
-  const { start, end } = writeLeaf(bytes, keyAt, depth, value)
-  return writeReference(out, at, leafBytes, start, end)
-}
-
-/** Where a leaf's key is, and at which depth the leaf. */
+/** A leaf: its key of 32 bytes lies in the bytes from `keyAt` on, of which its path are the nibbles from `depth` on. */
 export interface LeafPlace {
   bytes: Uint8Array
   keyAt: number
   depth: number
+  value: Uint8Array
 }
 
-function writeLeaf(bytes: Uint8Array, keyAt: number, depth: number, value: Uint8Array): { start: number; end: number } {
+/** Writes how a leaf stands in its parent (Yellow Paper, appendices C and D) at `at`; where it ends. */
+export function writeLeafReference(out: Uint8Array, at: number, leaf: LeafPlace): number {
+  const { start, end } = writeLeaf(leaf)
+  return writeReference(out, at, leafBytes, start, end)
+}
+
+function writeLeaf({ bytes, keyAt, depth, value }: LeafPlace): { start: number; end: number } {
   const pathBytes = KEY_BYTES - (depth >> 1) + (depth & 1 ? 0 : 1)
   // A single byte below 0x80 is its own RLP; a path of one byte always is, being 0x20 or 0x30 and a nibble.
   const pathLength = pathBytes === 1 ? 1 : 1 + pathBytes

@@ -1,6 +1,6 @@
 import { encodeExtension, referenceTo } from '../chain/eth/trieNodes.js'
 import { EMPTY_BYTES } from '../lib/bytes.js'
-import { hashBranch, writeLeafReference } from './trieHashing.js'
+import { hashBranch, type LeafPlace, writeLeafReference } from './trieHashing.js'
 
 /* Nodes of a Merkle Patricia trie over keys of 32 bytes (Yellow Paper, appendix D) as they are stored.
  *
@@ -219,26 +219,16 @@ function copyBranch({ kind, skip, page, bytes, starts, ends, own }: TrieBranch):
 export function referenceOfSlot(slot: TrieSlot, depth: number, valueRlp: ValueRlp): Uint8Array {
   if (slot[0] !== LEAF) return slot.subarray(2, 2 + slot[1])
   const reference = new Uint8Array(MAX_REFERENCE)
-  return reference.subarray(0, writeReferenceAt(reference, 0, { bytes: slot, at: 0, depth }, valueRlp))
+  return reference.subarray(0, writeLeafReference(reference, 0, leafAt(slot, 0, depth, valueRlp)))
 }
 
 const MAX_REFERENCE = 33
 
-/** Writes how the node of the slot that begins at `from.at` stands in its parent's RLP; where it ends. */
-function writeReferenceAt(
-  out: Uint8Array,
-  at: number,
-  { bytes, at: slotAt, depth }: { bytes: Uint8Array; at: number; depth: number },
-  valueRlp: ValueRlp,
-): number {
-  if (bytes[slotAt] === LEAF) {
-    const valueAt = slotAt + LEAF_HEAD
-    const value = valueRlp(bytes.subarray(valueAt, valueAt + valueLength(bytes, slotAt)))
-    return writeLeafReference(out, at, { bytes, keyAt: slotAt + 1, depth, value })
-  }
-  const length = bytes[slotAt + 1]
-  for (let i = 0; i < length; i++) out[at + i] = bytes[slotAt + 2 + i]
-  return at + length
+/** The leaf whose slot begins at `at`. */
+function leafAt(bytes: Uint8Array, at: number, depth: number, valueRlp: ValueRlp): LeafPlace {
+  const valueAt = at + LEAF_HEAD
+  const value = valueRlp(bytes.subarray(valueAt, valueAt + valueLength(bytes, at)))
+  return { bytes, keyAt: at + 1, depth, value }
 }
 
 /** How a branch stands in its parent's RLP. */
@@ -248,7 +238,11 @@ export function referenceOfBranch(branch: TrieBranch, depth: number, valueRlp: V
   const reference = hashBranch((out, at, nibble) => {
     const start = starts[nibble]
     const from = start === 0 ? own[nibble] : bytes
-    return from === undefined ? at : writeReferenceAt(out, at, { bytes: from, at: start, depth: below }, valueRlp)
+    if (from === undefined) return at
+    if (from[start] === LEAF) return writeLeafReference(out, at, leafAt(from, start, below, valueRlp))
+    const length = from[start + 1]
+    for (let i = 0; i < length; i++) out[at + i] = from[start + 2 + i]
+    return at + length
   })
   return skip.length === 0 ? reference : referenceTo(encodeExtension(skip, reference))
 }

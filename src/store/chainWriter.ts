@@ -2,7 +2,7 @@ import { encodeWithdrawals } from '../chain/eth/block.js'
 import { encodeHeader, hashHeader } from '../chain/eth/header.js'
 import { encodeAccessList, encodeAuthorizationList } from '../chain/eth/transaction.js'
 import type { Block, Receipt, Transaction } from '../chain/eth/types.js'
-import { bigIntToBytes, concatBytes, trimLeft } from '../lib/bytes.js'
+import { bigIntToBytes, concatBytes, leadingZeros, trimLeft } from '../lib/bytes.js'
 import { encodeUint } from './columns.js'
 import { createDictionary } from './dictionary.js'
 import { createLogInserts } from './logInserts.js'
@@ -169,7 +169,7 @@ function blockValues({ hash, header, sizeBytes, withdrawals }: Block, totalDiffi
     header.stateRoot,
     header.transactionsRoot,
     header.receiptsRoot,
-    header.logsBloom.some((byte) => byte !== 0) ? header.logsBloom : null,
+    leadingZeros(header.logsBloom) < header.logsBloom.length ? header.logsBloom : null,
     encodeUint(header.difficulty),
     encodeUint(totalDifficulty),
     encodeUint(header.gasLimit),
