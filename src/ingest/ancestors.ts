@@ -1,4 +1,3 @@
-import { hashHeader } from '../chain/eth/header.js'
 import type { Block } from '../chain/eth/types.js'
 import type { ChainReader } from '../store/chainReader.js'
 import type { Ancestors, ParentBlock } from './verify.js'
@@ -6,7 +5,7 @@ import type { Ancestors, ParentBlock } from './verify.js'
 /** The chain before a block, where the newest blocks are in memory. */
 export interface RecentAncestors extends Ancestors {
   /** Takes a block that was accepted as the newest one, in the place of a block of that number that was given up. */
-  add(block: Pick<Block, 'hash' | 'header' | 'uncles'>): void
+  add(block: Pick<Block, 'hash' | 'header'>, uncleHashes: Uint8Array[]): void
 }
 
 // As many as the uncles of a block are compared with: seven. To read a block from the database takes longer than all other
@@ -25,11 +24,11 @@ export function createAncestors(reader: ChainReader): RecentAncestors {
       return block && { hash: block.hash, header: block.header }
     },
     uncleHashes: (number) => recent.get(number)?.uncleHashes ?? reader.uncleHashes(number),
-    add: ({ hash, header, uncles }) => {
+    add: ({ hash, header }, uncleHashes) => {
       const { number } = header
       if (!recent.has(number - 1)) recent.clear()
       recent.delete(number - KEPT)
-      recent.set(number, { hash, header, uncleHashes: uncles.map(hashHeader) })
+      recent.set(number, { hash, header, uncleHashes })
     },
   }
 }
