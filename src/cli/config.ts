@@ -175,6 +175,17 @@ export const OPTIONS = {
     unit: 'MiB',
     doc: 'Memory for recent answers to log queries and calls, refusals among them, which are given again; 0 is none.',
   }),
+  inlineCalls: {
+    flag: 'inline-calls',
+    placeholder: 'on|off',
+    default: true,
+    defaultText: 'on',
+    doc:
+      'Whether small calls are run by the thread that takes requests, which is several times as fast; whatever takes ' +
+      'longer goes to a thread for calls. Not with --evm reference.',
+    commands: ['serve'],
+    parse: parseSwitch('inline-calls'),
+  },
   compress: {
     flag: 'compress',
     placeholder: COMPRESS_MODES.join('|'),

@@ -1,11 +1,15 @@
 import type { AddressInfo } from 'node:net'
+import { createBudget } from '../evm/budget.js'
 import type { EvmKind } from '../evm/kinds.js'
 import { logCrypto } from '../lib/crypto.js'
+import { messageOf } from '../lib/errors.js'
 import { formatData } from '../lib/hex.js'
 import { createLogger, type LogLevel } from '../lib/logger.js'
 import type { RpcContext, RpcLimits } from '../rpc/context.js'
-import { createDispatcher, type MethodTable } from '../rpc/dispatch.js'
-import { openContext, packageVersion } from '../rpc/openContext.js'
+import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/dispatch.js'
+import { createInlineCalls, type InlineCalls } from '../rpc/inlineCalls.js'
+import { createInlinePolicy, type ThreadLoad } from '../rpc/inlinePolicy.js'
+import { type OpenContext, openContext, packageVersion } from '../rpc/openContext.js'
 import { createResponseCache, type ResponseCache } from '../rpc/responseCache.js'
 import { createAccess } from '../server/access.js'
 import type { CompressionPolicy } from '../server/compression.js'
@@ -32,6 +36,8 @@ export interface ServingOptions {
   readonly compression: CompressionPolicy
   /** Bytes of recent answers to keep; 0: none. */
   readonly responseCacheBytes: number
+  /** Whether the main thread runs small calls itself, where our interpreter runs calls. */
+  readonly inlineCalls: boolean
   readonly rateLimitRps: number
   readonly scanThreads: number
   readonly evmThreads: number
@@ -58,7 +64,8 @@ export interface Serving {
  *  @throws DatabaseMissing, and an error with `code` when the port cannot be had. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   const log = createLogger(options.logLevel)
-  const { context, db, close: closeContext } = openContext({ datadir: options.datadir, limits: options.limits, log })
+  const opened = openContext({ datadir: options.datadir, limits: options.limits, log })
+  const { context, db, watch, close: closeContext } = opened
   const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
   const keys = createApiKeyReader(db)
   let serving = true
@@ -67,8 +74,13 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const remote = { run: (...call: Parameters<ReaderPool['run']>) => pool!.run(...call) }
   const { cors, compression, responseCacheBytes } = options
   const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes }) : undefined
-  const dispatcher = createDispatcher({ methods: METHODS, context, remote, log, cache })
-  const health = createHealthReporter({ context, db, cache, pool: () => pool, serving: () => serving })
+  let inlineCalls: InlineCalls | undefined
+  const inline: InlineRunner = { run: (...call) => inlineCalls?.run(...call), inOneState: watch.inOneState }
+  const runsInline = options.inlineCalls && options.evm === 'cairn'
+  const dispatch = { methods: METHODS, context, remote, log, cache, inline: runsInline ? inline : undefined }
+  const dispatcher = createDispatcher(dispatch)
+  const reports = { cache, pool: () => pool, inlineCalls: () => inlineCalls }
+  const health = createHealthReporter({ context, db, ...reports, serving: () => serving })
   const serverOptions = { dispatcher, access, cors, compression, health, log, keys }
   const server = createHttpServer(serverOptions)
   const sockets = attachWebSocket(server, serverOptions)
@@ -84,6 +96,18 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const started = createReaderPool({ ...options, log })
   pool = started
   const stopRefreshing = keepFresh(context.transactions, log)
+  if (runsInline) {
+    const load = { jobs: started.callsUnderWay, threads: options.evmThreads }
+    // The threads first: what the main thread loads meanwhile would hold up their requests.
+    void started.ready().then(async () => {
+      if (!serving) return
+      try {
+        inlineCalls = await openInlineCalls(opened, load)
+      } catch (error) {
+        log.warn({ error: messageOf(error) }, 'calls run in threads only')
+      }
+    })
+  }
 
   let closing: Promise<void> | undefined
   const close = async () => {
@@ -115,6 +139,14 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   }
 }
 
+/** What runs small calls on the main thread, over its connection. */
+async function openInlineCalls(opened: OpenContext, load: ThreadLoad): Promise<InlineCalls> {
+  const budget = createBudget()
+  const evm = await opened.loadBudgetedEvm(budget)
+  const { context, watch } = opened
+  return createInlineCalls({ context, evm, budget, policy: createInlinePolicy(load), inOneState: watch.inOneState })
+}
+
 function listen(
   server: ReturnType<typeof createHttpServer>,
   { host, port }: { host: string; port: number },
@@ -139,9 +171,10 @@ function createHealthReporter(parts: {
   db: Database
   cache: ResponseCache | undefined
   pool: () => ReaderPool | undefined
+  inlineCalls: () => InlineCalls | undefined
   serving: () => boolean
 }): () => HealthReport {
-  const { context, db, cache, pool, serving } = parts
+  const { context, db, cache, pool, inlineCalls, serving } = parts
   const version = packageVersion()
   const migrations = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
   return () => {
@@ -160,6 +193,7 @@ function createHealthReporter(parts: {
       l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
       threads: { living: pool()?.threadCount() ?? 0, lost: pool()?.lostThreads() ?? 0 },
       responseCache: cache?.report() ?? null,
+      inlineCalls: inlineCalls()?.report() ?? null,
     }
   }
 }

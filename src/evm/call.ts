@@ -2,21 +2,20 @@ import type { Rules } from '../chain/eth/forks.js'
 import { EMPTY_BYTES, equalBytes } from '../lib/bytes.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import type { ChainReader } from '../store/chainReader.js'
-import type { SlotReader } from '../store/slotReader.js'
 import type { StateReader } from '../store/stateReader.js'
+import { OutOfBudget } from './budget.js'
 import { requireCallTerms, ZERO_ADDRESS } from './callChecks.js'
 import type { CallOutcome, CallSite } from './callSite.js'
 import { CallFailed, StateUnavailable } from './errors.js'
 import { requireHash } from './executor.js'
 import { createCodeObjects } from './interpreter/code.js'
-import { type Environment, withTransaction } from './interpreter/environment.js'
+import { type Environment, replaceTransaction } from './interpreter/environment.js'
 import { INIT_CODE_TOO_LARGE } from './interpreter/failures.js'
-import { createForkTables } from './interpreter/forks.js'
+import type { ForkTables } from './interpreter/forkTables.js'
 import { Journal } from './interpreter/journal.js'
-import { Machine } from './interpreter/machine.js'
-import type { VerifyKzgProof } from './interpreter/precompiles.js'
+import { Machine, type Pace } from './interpreter/machine.js'
 import type { CallRequest } from './service.js'
-import { SlotCache } from './slotCache.js'
+import type { SlotCache } from './slotCache.js'
 import { createCodeCache, createStateBackings } from './stateBacking.js'
 import { blockEnvironment, executeMessage, settleGas, type TransactionSite, warmUp } from './transaction.js'
 
@@ -27,17 +26,7 @@ export interface CallRunner {
   at(blockNumber: number): CallSite<CallOutcome>
 }
 
-/** What calls read the stored state by. */
-export interface StoredState {
-  chain: ChainReader
-  reader: StateReader
-  slotReader: SlotReader
-}
-
 const HASHES_BYTES = 4 * 1024 * 1024
-
-// Slots kept between calls and blocks: half a million of them.
-const SLOTS_BYTES = 48 * 1024 * 1024
 
 // Code objects kept between calls: some thousand contracts.
 const CODE_BYTES = 32 * 1024 * 1024
@@ -54,42 +43,56 @@ interface Place extends TransactionSite {
   freeEnvironment: Environment
 }
 
+/** What a runner works with. */
+export interface CallRunnerParts {
+  chain: ChainReader
+  reader: StateReader
+  /** Slots kept between calls and blocks. */
+  slots: SlotCache
+  /** Called before a block is read; `reader` and `slots` say their reads themselves. */
+  beforeRead(): void
+  tables(rules: Rules): ForkTables
+  /** How often calls look at their deadline; as in a thread of their own when absent. */
+  pace?: Pace
+}
+
 /** A runner with one machine and one journal. What calls read of a block's state stays in the journal until another block
  *  is asked for or there is too much of it; what they change is undone. Calls must not overlap: a thread runs one at a time. */
-export function createCallRunner(
-  { chain, reader, slotReader }: StoredState,
-  verifyKzgProof: VerifyKzgProof,
-): CallRunner {
-  const tables = createForkTables(verifyKzgProof)
+export function createCallRunner({ chain, reader, slots, beforeRead, tables, pace }: CallRunnerParts): CallRunner {
+  const blockHash = (number: number) => {
+    if (number === chain.head()) return chain.headHash()
+    beforeRead()
+    return chain.blockHash(number)
+  }
   // Code is kept as objects of the interpreter: the cache below serves its hashes alone.
-  const slots = new SlotCache(slotReader, SLOTS_BYTES)
   const backings = createStateBackings(reader, { codes: createCodeCache(reader, HASHES_BYTES), slots })
   const codes = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
   let place: Place | undefined
 
   const moveTo = (number: number, hash: Uint8Array): Place => {
+    beforeRead()
     const block = chain.blockByNumber(number)
     if (!block || chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(number)
     const { header } = block
     const { chainId } = chain.spec()
     const rules = chain.rulesOf(block)
-    const blocks = { chainId, blockHash: (at: number) => requireHash(chain.blockHash, at) }
+    const blocks = { chainId, blockHash: (at: number) => requireHash(blockHash, at) }
     const environment = blockEnvironment(header, rules, blocks)
     const freeEnvironment = blockEnvironment({ ...header, baseFeePerGas: 0n }, rules, blocks)
     const backing = backings.at(number, hash)
     const journal = place?.journal ?? new Journal(backing, codes)
     journal.reset(backing)
     const own = tables(rules)
-    const machine = place?.machine ?? new Machine({ ...own, environment, state: journal, deadline: noDeadline })
+    const machine = place?.machine ?? new Machine({ ...own, environment, state: journal, deadline: noDeadline, pace })
     machine.rules = own.rules
     machine.precompiles = own.precompiles
     return { hash, machine, journal, rules, header, chainId, environment, freeEnvironment }
   }
 
   const at = (blockNumber: number): CallSite<CallOutcome> => {
-    const hash = chain.blockHash(blockNumber)
+    const hash = blockHash(blockNumber)
     if (hash === undefined) throw new StateUnavailable(blockNumber)
-    slots.moveTo(blockNumber, hash, chain.blockHash)
+    slots.moveTo(blockNumber, hash, blockHash)
     if (place === undefined || place.header.number !== blockNumber || !equalBytes(place.hash, hash)) {
       place = moveTo(blockNumber, hash)
     }
@@ -103,8 +106,9 @@ export function createCallRunner(
         try {
           return runCall(here, request, { gasLimit, deadline })
         } catch (error) {
-          // What was stopped in the middle may hold much memory, and half of what it was reading.
-          if (!(error instanceof CallFailed)) journal.forget()
+          // What was stopped in the middle may hold much memory. What a budget ended has not, and is perhaps tried again,
+          // with what it has read.
+          if (!(error instanceof CallFailed || error instanceof OutOfBudget)) journal.forget()
           here.machine.trim()
           throw error
         } finally {
@@ -127,7 +131,7 @@ function runCall(
   const terms = requireCallTerms({ request, gasLimit, header, rules }, (address) => journal.account(address).balance)
   if (to === undefined) requireInitCodeSize(input, rules, machine.rules.maxInitCodeSize)
   machine.deadline = deadline
-  machine.environment = withTransaction(terms.gasPrice === 0n ? place.freeEnvironment : place.environment, {
+  machine.environment = replaceTransaction(terms.gasPrice === 0n ? place.freeEnvironment : place.environment, {
     origin: from,
     gasPrice: terms.gasPrice,
     blobVersionedHashes: request.blobVersionedHashes ?? [],

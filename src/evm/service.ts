@@ -1,16 +1,20 @@
 import type { AccessListEntry, Authorization } from '../chain/eth/types.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
-import { createChainReader } from '../store/chainReader.js'
+import { type ChainReader, createChainReader } from '../store/chainReader.js'
+import { type CommitWatch, createCommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/open.js'
 import { SlotReader } from '../store/slotReader.js'
-import { createStateReader } from '../store/stateReader.js'
-import { createCallRunner } from './call.js'
+import { createStateReader, type StateReader } from '../store/stateReader.js'
+import { BUDGET_PACE, type Budget } from './budget.js'
+import { type CallRunnerParts, createCallRunner } from './call.js'
 import { ZERO_ADDRESS } from './callChecks.js'
 import { clampGas, requireOutput } from './callSite.js'
 import { finishSearch, searchGas } from './estimateGas.js'
-import type { VerifyKzgProof } from './interpreter/precompiles.js'
+import { createTables } from './interpreter/forkTables.js'
+import { createPrecompileTable, NO_CURVES } from './interpreter/precompileTable.js'
 import type { EvmKind } from './kinds.js'
 import { loadKzgVerifier } from './kzg.js'
+import { SlotCache } from './slotCache.js'
 
 /** A message call as `eth_call` describes it; absent fields take the defaults of geth. */
 export interface CallRequest {
@@ -29,52 +33,107 @@ export interface CallRequest {
   authorizationList?: Authorization[]
 }
 
-/** Execution of calls at any block whose state is held. Runs in reader threads. */
+/** Execution of calls at any block whose state is held. Our interpreter gives outcomes at once, the reference promises them. */
 export interface EvmService {
   /** What the call returns. The gas limit is clamped to `gasCapPercent` of the block's.
    *  @throws StateUnavailable, CallReverted, CallFailed; DeadlineExceeded, which the reference interpreter never does. */
-  call(request: CallRequest, blockNumber: number, gasCapPercent: number, deadline: Deadline): Promise<Uint8Array>
+  call(
+    request: CallRequest,
+    blockNumber: number,
+    gasCapPercent: number,
+    deadline: Deadline,
+  ): Uint8Array | Promise<Uint8Array>
   /** A gas limit with which the call succeeds, at most 1.5 % above the least, as geth's search finds it.
    *  @throws StateUnavailable, CallReverted, CallFailed, DeadlineExceeded, by the reference interpreter only between tries. */
-  estimateGas(request: CallRequest, blockNumber: number, gasCapPercent: number, deadline: Deadline): Promise<bigint>
+  estimateGas(
+    request: CallRequest,
+    blockNumber: number,
+    gasCapPercent: number,
+    deadline: Deadline,
+  ): bigint | Promise<bigint>
   /** Runs a small call, so that the first real one finds the code compiled. */
-  warm(): Promise<void>
+  warm(): void | Promise<void>
+}
+
+/** What a service reads through; made anew for the database where it is not given. */
+export interface EvmReads {
+  readonly watch: CommitWatch
+  readonly chain: ChainReader
 }
 
 /** An EVM service over an open database, by that kind of interpreter. The other one is not loaded. */
-export async function loadEvmService(db: Database, kind: EvmKind): Promise<EvmService> {
-  if (kind === 'cairn') return createEvmService(db, await loadKzgVerifier())
+export async function loadEvmService(db: Database, kind: EvmKind, reads?: EvmReads): Promise<EvmService> {
+  if (kind === 'cairn') {
+    // With what it needs for curves, which a service with a budget never has.
+    const { createForkTables } = await import('./interpreter/forks.js')
+    const tables = createForkTables(await loadKzgVerifier())
+    return createEvmService(db, { ...(reads ?? createReads(db)), tables })
+  }
   const { createReferenceService } = await import('./reference/service.js')
   return createReferenceService(db)
 }
 
+/** A service of our interpreter for a thread that has other things to do: each call keeps to the budget, which is begun before
+ *  it and is the deadline that it is given. What takes long is not begun, so that it has no precompiles on curves.
+ *  All may throw OutOfBudget. */
+export function createBudgetedService(db: Database, reads: EvmReads, budget: Budget): EvmService {
+  const tables = createTables((rules) => createPrecompileTable(rules, NO_CURVES))
+  return createEvmService(db, { ...reads, tables, budget })
+}
+
 const WARM_GAS = 100_000n
 
-function createEvmService(db: Database, verifyKzgProof: VerifyKzgProof): EvmService {
-  const chain = createChainReader(db)
-  const runner = createCallRunner(
-    { chain, reader: createStateReader(db), slotReader: new SlotReader(db) },
-    verifyKzgProof,
-  )
-  // All of a request sees one state of the database, and need not ask for it at each read.
-  const inSnapshot = db.transaction(<T>(work: () => T): T => work()) as <T>(work: () => T) => T
+// Half a million slots. More changes than that are not looked for when blocks have come, which takes some milliseconds: all is
+// read anew.
+const THREAD_SLOTS = { maxBytes: 48 * 2 ** 20, maxChanges: 20_000 }
+const BUDGETED_SLOTS = { maxBytes: 12 * 2 ** 20, maxChanges: 500 }
+
+function createReads(db: Database): EvmReads {
+  const watch = createCommitWatch(db)
+  return { watch, chain: createChainReader(db, watch) }
+}
+
+function createEvmService(
+  db: Database,
+  { watch, chain, tables, budget }: EvmReads & Pick<CallRunnerParts, 'tables'> & { budget?: Budget },
+): EvmService {
+  const beforeRead = () => {
+    budget?.countRead()
+    watch.beforeRead()
+  }
+  const reader = announceReads(createStateReader(db), beforeRead)
+  const pace = budget && BUDGET_PACE
+  const slots = new SlotCache(new SlotReader(db, beforeRead), budget ? BUDGETED_SLOTS : THREAD_SLOTS)
+  const runner = createCallRunner({ chain, reader, slots, beforeRead, tables, pace })
   return {
-    call: async (request, blockNumber, gasCapPercent, deadline) =>
-      inSnapshot(() => {
+    // All of a request sees one state of the database, and need not ask for it at each read.
+    call: (request, blockNumber, gasCapPercent, deadline) =>
+      watch.inOneState(() => {
         const site = runner.at(blockNumber)
         return requireOutput(site.run(request, clampGas(site.header, request.gas, gasCapPercent), deadline))
       }),
-    estimateGas: async (request, blockNumber, gasCapPercent, deadline) =>
-      inSnapshot(() => {
+    estimateGas: (request, blockNumber, gasCapPercent, deadline) =>
+      watch.inOneState(() => {
         const site = runner.at(blockNumber)
         const search = searchGas(site, request, gasCapPercent)
         return finishSearch(search, (gasLimit) => site.run(request, gasLimit, deadline))
       }),
-    warm: async () =>
-      inSnapshot(() => {
-        const head = chain.head()
-        if (head === undefined || chain.coverage()?.stateFirst === undefined) return
-        runner.at(head).run({ to: ZERO_ADDRESS }, WARM_GAS, noDeadline)
-      }),
+    warm: () => {
+      const head = chain.head()
+      if (head === undefined || chain.coverage()?.stateFirst === undefined) return
+      watch.inOneState(() => runner.at(head).run({ to: ZERO_ADDRESS }, WARM_GAS, noDeadline))
+    },
   }
+}
+
+/** The reader with `beforeRead` called before each read. */
+function announceReads(reader: StateReader, beforeRead: () => void): StateReader {
+  const announced = Object.entries(reader).map(([name, read]) => {
+    const readAnnounced = (...args: unknown[]) => {
+      beforeRead()
+      return (read as (...args: unknown[]) => unknown)(...args)
+    }
+    return [name, readAnnounced]
+  })
+  return Object.fromEntries(announced)
 }

@@ -8,12 +8,17 @@ export interface CachedStorage extends Storage {
   readonly name: number
 }
 
-// Slots whose new values are looked for when blocks have come: some milliseconds. With more, all is read anew.
-const MAX_CHANGES = 20_000
-
 // Names of storages that are not a contract's first: some hundred kilobytes. Beyond it they are not kept.
 const MAX_RENEWED = 4096
 const UNKEPT = 0
+
+/** What a cache may take. */
+export interface SlotBounds {
+  /** Of memory; but some kilobytes it always has. */
+  maxBytes: number
+  /** Slots that changed, which are looked for when blocks have come. With more all is forgotten. */
+  maxChanges: number
+}
 
 /** Values of storage slots in memory, outside of the heap, each with the blocks that it is right for: from the one that
  *  gave it to the one that changes it. So a value serves calls at all heights between, and stays when a block comes.
@@ -23,6 +28,7 @@ const UNKEPT = 0
 export class SlotCache {
   private readonly reader: SlotReader
   private readonly most: number
+  private readonly maxChanges: number
   // What was used since half of the bound was filled last is kept for longer than the rest, as in `GenerationCache`.
   private young = new Generation(256)
   private old = new Generation(256)
@@ -30,9 +36,10 @@ export class SlotCache {
   private horizon = -1
   private horizonHash: Uint8Array | undefined
 
-  /** An empty one of at most `maxBytes`, but not less than some kilobytes. */
-  constructor(reader: SlotReader, maxBytes: number) {
+  /** An empty one. */
+  constructor(reader: SlotReader, { maxBytes, maxChanges }: SlotBounds) {
     this.reader = reader
+    this.maxChanges = maxChanges
     this.most = 256
     while (this.most * 4 * ENTRY_BYTES <= maxBytes) this.most *= 2
   }
@@ -107,7 +114,7 @@ export class SlotCache {
       young.end(name, reader.slot, blockNumber)
       old.end(name, reader.slot, blockNumber)
     }
-    const limit = Math.min(MAX_CHANGES, young.keys.count + old.keys.count)
+    const limit = Math.min(this.maxChanges, young.keys.count + old.keys.count)
     return reader.changes({ above: horizon, upTo, limit }, end)
   }
 

@@ -23,6 +23,9 @@ export interface ByteLru<V, K = string> {
 export function createByteLru<V, K = string>({ maxBytes, sizeOf }: ByteLruOptions<V, K>): ByteLru<V, K> {
   // A map gives its keys in the order in which they were set: the least recently used one is the first.
   const entries = new Map<K, { value: V; bytes: number }>()
+  // One that goes on where it was: a new one would step over the places of all entries that were deleted since the map last
+  // made itself anew, which takes 20 µs and more with some ten thousand entries.
+  let oldest = entries.keys()
   let total = 0
   const drop = (key: K) => {
     total -= entries.get(key)?.bytes ?? 0
@@ -42,7 +45,14 @@ export function createByteLru<V, K = string>({ maxBytes, sizeOf }: ByteLruOption
       if (bytes > maxBytes) return
       entries.set(key, { value, bytes })
       total += bytes
-      while (total > maxBytes) drop(entries.keys().next().value!)
+      while (total > maxBytes) {
+        let { done, value } = oldest.next()
+        if (done) {
+          oldest = entries.keys()
+          value = oldest.next().value
+        }
+        drop(value!)
+      }
     },
     size: () => entries.size,
     bytes: () => total,

@@ -17,6 +17,8 @@ export interface Deadline {
   remainingMs(): number
   /** @throws DeadlineExceeded when the moment has passed. */
   check(): void
+  /** Looked at before something that takes long and cannot look at it meanwhile; as `check` when absent. */
+  checkBeforeLong?(): void
 }
 
 /** A deadline `limitMs` from now, by the monotonic clock. */

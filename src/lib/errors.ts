@@ -10,6 +10,10 @@ export class CairnError extends Error {
 /** The command was used wrongly: unknown option, missing file, bad value. The process exits with 2. */
 export class UsageError extends CairnError {}
 
+/** Work was broken off and is to be done again, in another way or elsewhere: what it was asked is not to be answered with
+ *  this, so nobody on the way translates it. */
+export class Interruption extends CairnError {}
+
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

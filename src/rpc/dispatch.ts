@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { DeadlineExceeded } from '../lib/deadline.js'
+import { Interruption } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
 import type { RpcContext } from './context.js'
 import type { RpcCall, RpcOutcome } from './envelope.js'
@@ -25,6 +26,14 @@ export interface RemoteRunner {
   run(cost: Exclude<CostClass, 'point'>, method: string, params: unknown, sinceMs?: number): Promise<RpcOutcome>
 }
 
+/** Where small calls of `evm` methods run: on the spot. */
+export interface InlineRunner {
+  /** The outcome; undefined for a call that a thread is to run. */
+  run(method: Method, params: unknown): RpcOutcome | undefined
+  /** Runs work on a call that is to see one state of the chain, once more when that changed meanwhile. */
+  inOneState<T>(work: () => T): T
+}
+
 /** Texts of parameters together beyond which a call is not looked up: what is decoded for it on the main thread holds up
  *  everyone. Room for 5,000 values of a filter, which take 5 ms; 5 MB of them took 70. */
 const MAX_KEYED_CHARACTERS = 500_000
@@ -36,15 +45,16 @@ export interface Dispatcher {
 }
 
 /** A dispatcher that runs `point` methods on the spot with `context` and everything else through `remote`, unless `cache`
- *  has the outcome. */
+ *  has the outcome or `inline` makes it. */
 export function createDispatcher(options: {
   methods: MethodTable
   context: RpcContext
   remote: RemoteRunner
   log: Logger
   cache?: ResponseCache
+  inline?: InlineRunner
 }): Dispatcher {
-  const { methods, context, remote, log, cache } = options
+  const { methods, context, remote, log, cache, inline } = options
   return {
     dispatch(call) {
       const method = methods.get(call.method)
@@ -57,8 +67,12 @@ export function createDispatcher(options: {
       const { cost } = method
       if (cost === 'point') return runMethod(method, call.params, context)
       const run = (sinceMs?: number) => remote.run(cost, call.method, call.params, sinceMs)
-      const cacheable = cache && describeCacheable(method, call.params, context, run)
-      return cacheable === undefined ? run() : cache!.answer(cacheable)
+      const runInline = inline && method.nameLength && (() => inline.run(method, call.params))
+      const answer = () => {
+        const cacheable = cache && describeCacheable(method, call.params, context, { run, runInline })
+        return cacheable === undefined ? (runInline?.() ?? run()) : cache!.answer(cacheable)
+      }
+      return runInline === undefined ? answer() : inline!.inOneState(answer)
     },
   }
 }
@@ -68,7 +82,7 @@ function describeCacheable(
   method: Method,
   params: unknown,
   context: RpcContext,
-  run: CacheableCall['run'],
+  runs: Pick<CacheableCall, 'run' | 'runInline'>,
 ): CacheableCall | undefined {
   const { caching } = method
   if (caching === undefined || !isShort(params, MAX_KEYED_CHARACTERS)) return undefined
@@ -80,7 +94,8 @@ function describeCacheable(
         : caching.keyOf?.(context, ...decodeParams(method, params))
       const key = name?.()
       return key && `${method.name} ${key}`
-    } catch {
+    } catch (error) {
+      if (error instanceof Interruption) throw error
       return undefined // what is wrong is said, or logged, where the method runs
     }
   }
@@ -90,7 +105,7 @@ function describeCacheable(
     key,
     keyNow,
     lasts: (outcome) => 'result' in outcome || caching.keepsError?.(outcome.error, context) === true,
-    run,
+    ...runs,
   }
 }
 
@@ -111,8 +126,8 @@ function isShort(value: unknown, limit: number): boolean {
   return true
 }
 
-/** Decodes the parameters, runs the handler and encodes what it gives. Never throws: an error that nobody foresaw is
- *  logged with a request id and answered as `internal error`. */
+/** Decodes the parameters, runs the handler and encodes what it gives. An error that nobody foresaw is logged with a
+ *  request id and answered as `internal error`. @throws Interruption, and nothing else */
 export function runMethod(method: Method, params: unknown, context: RpcContext): RpcOutcome | Promise<RpcOutcome> {
   try {
     const result = method.handler(context, ...decodeParams(method, params))
@@ -122,6 +137,7 @@ export function runMethod(method: Method, params: unknown, context: RpcContext):
       (error: unknown) => describeFailure(error, method, context.log),
     )
   } catch (error) {
+    if (error instanceof Interruption) throw error
     return describeFailure(error, method, context.log)
   }
 }

@@ -54,6 +54,10 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   readonly errors: readonly ErrorDoc[]
   /** Only for `scan` and `evm` methods; without it, every call is run. */
   readonly caching?: Caching<P>
+  /** Only for methods that give their outcome at once where `evm` does: what says most about how long a call takes, from its
+   *  parameters as they came. Calls of equal names mostly take about as long as each other. Undefined for a call that is to
+   *  run in a thread; without it, all do. */
+  nameLength?(params: readonly unknown[]): string | undefined
   /** Fewer or by-name parameters only: an object stands for one that holds every parameter by its name. */
   handler(context: RpcContext, ...params: P): unknown
 }

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
+import type { Budget } from '../evm/budget.js'
 import type { EvmKind } from '../evm/kinds.js'
 import type { EvmService } from '../evm/service.js'
 import { noDeadline } from '../lib/deadline.js'
 import type { Logger } from '../lib/logger.js'
 import { createLogSource } from '../logs/query.js'
 import { createChainReader } from '../store/chainReader.js'
+import { type CommitWatch, createCommitWatch } from '../store/commitWatch.js'
 import { createL2Reader } from '../store/l2Reader.js'
 import { type Database, openForReading, packagePath, requireCurrentSchema } from '../store/open.js'
 import { createStateReads } from '../store/stateReader.js'
@@ -15,6 +17,9 @@ import type { RpcContext, RpcLimits } from './context.js'
 export interface OpenContext {
   readonly context: RpcContext
   readonly db: Database
+  readonly watch: CommitWatch
+  /** Our interpreter over the same connection, for a thread that has other things to do. */
+  loadBudgetedEvm(budget: Budget): Promise<EvmService>
   close(): void
 }
 
@@ -29,19 +34,26 @@ export function openContext(options: { datadir: string; limits: RpcLimits; log: 
     db.close()
     throw error
   }
-  let loaded: Promise<EvmService> | undefined
+  const watch = createCommitWatch(db)
+  const chain = createChainReader(db, watch)
+  let service: EvmService | undefined
+  let loading: Promise<EvmService> | undefined
   const loadEvm = () => {
-    loaded ??= import('../evm/service.js').then(({ loadEvmService }) => loadEvmService(db, options.evm ?? 'cairn'))
-    return loaded
+    loading ??= import('../evm/service.js').then(async ({ loadEvmService }) => {
+      service = await loadEvmService(db, options.evm ?? 'cairn', { watch, chain })
+      return service
+    })
+    return loading
   }
   const context: RpcContext = {
-    chain: createChainReader(db),
+    chain,
     transactions: createTransactionFinder(db),
     logs: createLogSource(db),
     l2: createL2Reader(db),
     evm: {
-      call: async (...request) => (await loadEvm()).call(...request),
-      estimateGas: async (...request) => (await loadEvm()).estimateGas(...request),
+      call: (...request) => service?.call(...request) ?? loadEvm().then((loaded) => loaded.call(...request)),
+      estimateGas: (...request) =>
+        service?.estimateGas(...request) ?? loadEvm().then((loaded) => loaded.estimateGas(...request)),
       warm: async () => (await loadEvm()).warm(),
     },
     state: createStateReads(db),
@@ -50,7 +62,11 @@ export function openContext(options: { datadir: string; limits: RpcLimits; log: 
     log: options.log,
     clientVersion: clientVersion(),
   }
-  return { context, db, close: () => void db.close() }
+  const loadBudgetedEvm = async (budget: Budget) => {
+    const { createBudgetedService } = await import('../evm/service.js')
+    return createBudgetedService(db, { watch, chain }, budget)
+  }
+  return { context, db, watch, loadBudgetedEvm, close: () => void db.close() }
 }
 
 /** As `web3_clientVersion` says it: `Cairn/v0.1.0/linux-x64/node20`. */

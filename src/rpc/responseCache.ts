@@ -18,6 +18,8 @@ export interface CacheableCall {
   lasts(outcome: RpcOutcome): boolean
   /** Makes the outcome, counting its time from `sinceMs` of `performance.now()`, from now when absent. */
   run(sinceMs?: number): Promise<RpcOutcome>
+  /** Makes the outcome on the spot; undefined when it is to be made by `run`. */
+  runInline?(): RpcOutcome | undefined
 }
 
 /** Facts about a cache. */
@@ -49,13 +51,15 @@ export function createResponseCache({ maxBytes }: { maxBytes: number }): Respons
   let hits = 0
   let misses = 0
 
-  const fly = async (call: CacheableCall, sinceMs?: number): Promise<Flight> => {
-    const outcome = await call.run(sinceMs)
+  const settle = (call: CacheableCall, outcome: RpcOutcome): Flight => {
     // The thread that answered may have seen another chain than the key was made from: a block more under `latest`, or a
     // reorg. When the key is still the same, so were the blocks.
     const lasting = call.lasts(outcome) && call.keyNow() === call.key
     if (lasting && sizeOf(outcome) <= maxBytes * MAX_SHARE) kept.set(call.key, ownBytes(outcome))
     return { outcome, lasting }
+  }
+  const fly = async (call: CacheableCall, sinceMs?: number): Promise<Flight> => {
+    return settle(call, await call.run(sinceMs))
   }
   const lead = async (call: CacheableCall, sinceMs?: number): Promise<RpcOutcome> => {
     misses++
@@ -85,7 +89,11 @@ export function createResponseCache({ maxBytes }: { maxBytes: number }): Respons
         return known
       }
       const flight = underWay.get(call.key)
-      return flight === undefined ? lead(call) : join(call, flight)
+      if (flight !== undefined) return join(call, flight)
+      const outcome = call.runInline?.()
+      if (outcome === undefined) return lead(call)
+      misses++
+      return settle(call, outcome).outcome
     },
     report: () => ({ maxBytes, bytes: kept.bytes(), entries: kept.size(), hits, misses }),
   }

@@ -1,4 +1,5 @@
 import express, { type Express } from 'express'
+import type { InlineReport } from '../rpc/inlineCalls.js'
 import type { ResponseCacheReport } from '../rpc/responseCache.js'
 
 /** What `/health` says. */
@@ -15,6 +16,8 @@ export interface HealthReport {
   readonly threads: { living: number; lost: number }
   /** Since the start; null without a cache. */
   readonly responseCache: ResponseCacheReport | null
+  /** Since the start; null where no calls are run by the main thread, or none yet. */
+  readonly inlineCalls: InlineReport | null
 }
 
 /** The HTTP surface around the calls: `/health` (200 with the report), `/ready` (200 or 503), and 404 as JSON for

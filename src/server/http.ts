@@ -47,7 +47,7 @@ export function createHttpServer(options: ServerOptions): Server {
       for (const [name, value] of cors) response.setHeader(name, value)
       return void app(request, response)
     }
-    const exchange: Exchange = { ...options, compressor, request, response, caller, headers: cors.flat() }
+    const exchange: Exchange = { options, compressor, request, response, caller, headers: flatten(cors) }
     attempt(exchange, () => receiveCall(exchange))
   })
   // Longer than the idle time of the usual proxies, which then close first and never meet a closed connection.
@@ -64,7 +64,8 @@ function answerPreflight(
   response.writeHead(204, [...cors, ...preflightHeaders(requestedHeaders)].flat()).end()
 }
 
-interface Exchange extends ServerOptions {
+interface Exchange {
+  readonly options: ServerOptions
   readonly compressor: Compressor
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -73,10 +74,16 @@ interface Exchange extends ServerOptions {
   readonly headers: string[]
 }
 
+function flatten(headers: readonly Header[]): string[] {
+  const flat: string[] = []
+  for (const [name, value] of headers) flat.push(name, value)
+  return flat
+}
+
 /** Does a step of an exchange. What is thrown by it is logged, and ends the exchange. */
 function attempt(exchange: Exchange, step: () => void | Promise<void>): void {
   const fail = (error: unknown) => {
-    exchange.log.error({ error: error instanceof Error ? error.stack : String(error) }, 'a response failed')
+    exchange.options.log.error({ error: error instanceof Error ? error.stack : String(error) }, 'a response failed')
     if (exchange.response.headersSent) exchange.response.destroy()
     else sendError(exchange, 500, { code: INTERNAL_ERROR, message: 'internal error' })
   }
@@ -101,7 +108,8 @@ function receiveCall(exchange: Exchange): void {
 
 /** Answers before it returns where the outcome is there at once: no promise is made on the way of such a call. */
 function answerCall(exchange: Exchange, caller: Caller, text: string | typeof TOO_LARGE): void | Promise<void> {
-  const { response, access, dispatcher, headers } = exchange
+  const { response, headers } = exchange
+  const { access, dispatcher } = exchange.options
   if (text === TOO_LARGE) {
     return refuse(exchange, 413, { code: INVALID_REQUEST, message: `request body exceeds ${MAX_BODY_BYTES} bytes` })
   }

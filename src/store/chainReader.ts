@@ -15,6 +15,7 @@ import {
 } from './blockRows.js'
 import { readChainSource, specOfSource } from './chainSource.js'
 import { decodeUint, type StoredUint } from './columns.js'
+import { type CommitWatch, createCommitWatch } from './commitWatch.js'
 import { createMetaTable, META_CHAIN_ID, META_STATE_MODE, type MetaTable } from './meta.js'
 import type { Database } from './open.js'
 
@@ -107,8 +108,8 @@ interface LogRow {
 const RECEIPT_COLUMNS = `t.type, r.status, r.root, r.cumulative_gas_used, r.gas_used, r.effective_gas_price,
   r.contract_address, r.blob_gas_used, r.blob_gas_price, r.first_log, r.n_logs`
 
-/** A reader over an open database, its statements prepared once. */
-export function createChainReader(db: Database): ChainReader {
+/** A reader over an open database, its statements prepared once. `watch` is the connection's, where there is one. */
+export function createChainReader(db: Database, watch: CommitWatch = createCommitWatch(db)): ChainReader {
   const meta = createMetaTable(db)
   const selectHead = db.prepare<[], { first: number | null; head: number | null }>(
     'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',
@@ -160,9 +161,10 @@ export function createChainReader(db: Database): ChainReader {
     })
   const inBlock = (block: StoredBlock, index: number) => index >= 0 && index < block.txCount
 
-  const bounds = untilCommit(db, () => selectHead.get()!)
-  const headHash = untilCommit(db, () => selectHeadHash.get())
-  const chainId = lastingText(meta, META_CHAIN_ID)
+  const bounds = untilCommit(watch, () => selectHead.get()!)
+  const headHash = untilCommit(watch, () => selectHeadHash.get())
+  const chainIdText = lastingText(meta, META_CHAIN_ID)
+  let chainId: bigint | undefined
   const stateMode = lastingText(meta, META_STATE_MODE)
   let spec: ChainSpec | undefined
   const requireSpec = () => {
@@ -177,9 +179,11 @@ export function createChainReader(db: Database): ChainReader {
     rulesOf: ({ header, totalDifficulty }) =>
       rulesAt(requireSpec(), header.number, header.timestamp, totalDifficulty - header.difficulty),
     chainId: () => {
-      const text = chainId()
+      if (chainId !== undefined) return chainId
+      const text = chainIdText()
       if (text === undefined) throw new EmptyDatabase()
-      return BigInt(text)
+      chainId = BigInt(text)
+      return chainId
     },
     coverage: () => {
       const row = bounds()
@@ -220,17 +224,19 @@ export function createChainReader(db: Database): ChainReader {
 
 /** What `read` gave since another connection has committed last. To ask for that takes a third of the time of reading the
  *  head. A connection that writes reads each time: its own commits do not count. */
-function untilCommit<T>(db: Database, read: () => T): () => T {
-  if (!db.readonly) return read
-  const version = db.prepare<[], number>('PRAGMA data_version').pluck()
+function untilCommit<T>(watch: CommitWatch, read: () => T): () => T {
   let seen: number | undefined
   let value: T
   return () => {
     // Before the reading: a commit in between makes the value newer than the version says, and it is read once more.
-    const now = version.get()
-    if (now !== seen) value = read()
-    seen = now
-    return value
+    const now = watch.version()
+    if (now === undefined) return read()
+    if (now !== seen) {
+      watch.beforeRead()
+      value = read()
+      seen = now
+    }
+    return value as T
   }
 }
 

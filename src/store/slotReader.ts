@@ -45,14 +45,18 @@ export class SlotReader {
   // The end of that buffer, by length: to make a buffer for each slot takes longer than to look it up.
   private readonly names = Array.from({ length: 33 }, (_, length) => this.nameBytes.subarray(32 - length))
 
-  /** A reader over an open database. */
-  constructor(db: Database) {
+  private readonly beforeRead: (() => void) | undefined
+
+  /** A reader over an open database. `beforeRead` is called before each read, which it may break off. */
+  constructor(db: Database, beforeRead?: () => void) {
     this.select = prepareReads(db)
+    this.beforeRead = beforeRead
   }
 
   /** Reads the slot that the word at `a` of `s` names. */
   read({ addressId, incarnation }: Storage, s: Int32Array, a: number, { blockNumber, next }: SlotTime): void {
     const { select } = this
+    this.beforeRead?.()
     const name = this.names[writeName(this.nameBytes, s, a)]
     const row = select.value.get(addressId, incarnation, name, blockNumber)
     if (row === undefined) this.value.fill(0)
@@ -63,6 +67,7 @@ export class SlotReader {
   /** Calls `changed` for each slot that changed in the blocks, in their order, with its name in `slot`. False when there are
    *  more than `limit`: then it is called for none. */
   changes({ above, upTo, limit }: SlotChanges, changed: (change: SlotChange) => void): boolean {
+    this.beforeRead?.()
     const rows = this.select.changes.all(above, upTo, limit + 1)
     if (rows.length > limit) return false
     for (const [addressId, incarnation, slot, blockNumber] of rows) {

@@ -44,6 +44,8 @@ export interface ReaderPoolOptions extends Omit<ReaderData, 'loadEvm' | 'warmLog
 export interface ReaderPool extends RemoteRunner {
   /** Resolves once every thread and the spare are ready. */
   ready(): Promise<void>
+  /** Calls that the threads were handed and have not answered, and those that wait for a thread. */
+  callsUnderWay(): number
   /** Threads that live, the spare among them. */
   threadCount(): number
   /** Threads that were ended since the start because a request did not stop, or that ended by themselves. */
@@ -81,11 +83,13 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   const respawns = new Set<NodeJS.Timeout>()
   let lost = 0
   let closed = false
+  let calls = 0
 
   const finish = (job: PoolJob, outcome: RpcOutcome) => {
     if (job.done) return
     job.done = true
     clearTimeout(job.timer)
+    if (job.cost === 'evm') calls--
     job.resolve(outcome)
   }
 
@@ -247,6 +251,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       if (queues[cost].length >= MAX_QUEUED) return Promise.resolve({ error: SERVER_BUSY })
       return new Promise((resolve) => {
         const job: PoolJob = { cost, method, params, endMs, limitMs: limit, resolve, done: false }
+        if (cost === 'evm') calls++
         job.timer = setTimeout(() => expire(job), remainingMs + GRACE_MS[cost])
         place(job)
       })
@@ -256,6 +261,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
         waiters.push(resolve)
         fill()
       }),
+    callsUnderWay: () => calls,
     threadCount: () => threads.size,
     lostThreads: () => lost,
     async close() {

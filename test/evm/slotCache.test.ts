@@ -65,7 +65,7 @@ function openChain(
       writer.rewindTo(number)
       return blocks.splice(number + 1)
     },
-    cache: new SlotCache(new SlotReader(reading), maxBytes),
+    cache: new SlotCache(new SlotReader(reading), { maxBytes, maxChanges: 20_000 }),
     reading,
   }
 }
@@ -184,7 +184,7 @@ test('the cache reads a slot once for all the blocks between two changes of it',
     reads++
     read(...args)
   }
-  const cache = new SlotCache(reader, 2 ** 20)
+  const cache = new SlotCache(reader, { maxBytes: 2 ** 20, maxChanges: 20_000 })
   const words = new Int32Array(2 * LIMBS)
   const valueAt = (blockNumber: number) => {
     cache.moveTo(blockNumber, blockHash(blockNumber)!, blockHash)
@@ -213,7 +213,7 @@ test('the cache takes no more memory than its bound', (t) => {
   chain.write(() => chain.grow(1))
   const { blockHash } = createChainReader(chain.reading)
   for (const maxBytes of [50_000, 300_000, 2 ** 20, 3_000_000]) {
-    const cache = new SlotCache(new SlotReader(chain.reading), maxBytes)
+    const cache = new SlotCache(new SlotReader(chain.reading), { maxBytes, maxChanges: 20_000 })
     cache.moveTo(0, blockHash(0)!, blockHash)
     const storage = cache.storageOf({ addressId: 1, incarnation: 0 })
     const words = new Int32Array(2 * LIMBS)

@@ -21,6 +21,7 @@ export async function startTestServer(
     cors: '*',
     compression: { mode: 'auto', aboveBytes: 65_536 },
     responseCacheBytes: 0,
+    inlineCalls: true,
     rateLimitRps: 0,
     scanThreads: 1,
     evmThreads: 1,

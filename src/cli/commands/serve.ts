@@ -58,6 +58,7 @@ async function serve(config: Config, datadir: string, open: boolean): Promise<nu
     cors: corsPolicy(config.cors, config.host),
     compression: { mode: config.compress, aboveBytes: config.compressAbove * 1024 },
     responseCacheBytes: config.responseCache * 1024 * 1024,
+    inlineCalls: config.inlineCalls,
     rateLimitRps: config.rateLimit,
     scanThreads: config.scanThreads ?? defaultThreads(),
     evmThreads: config.evmThreads ?? defaultThreads(),

@@ -1,5 +1,5 @@
 import type { Deadline } from '../../lib/deadline.js'
-import type { Precompile } from './precompiles.js'
+import type { Precompile } from './precompileTable.js'
 
 const INPUT_LENGTH = 213 // EIP-152: rounds 4, h 64, m 128, t 16, f 1
 const ROUNDS_BETWEEN_CHECKS = 0x4000

@@ -2,10 +2,10 @@ import { type Code, createCode, EMPTY_CODE } from './code.js'
 import { INIT_CODE_TOO_LARGE, OUT_OF_GAS, WRITE_PROTECTION } from './failures.js'
 import { type Frame, setReturnData } from './frame.js'
 import { addGas, giveAllGas, giveGas, returnGas, takeGas } from './gas.js'
-import { type Machine, payMemory, precompileAt } from './machine.js'
+import { checkBeforeLong, type Machine, payMemory, precompileAt } from './machine.js'
 import { contractAddress, contractAddress2 } from './newAddress.js'
 import { accessGas, rangeEnd } from './operations.js'
-import type { Precompile } from './precompiles.js'
+import type { Precompile } from './precompileTable.js'
 import type { Account } from './state.js'
 import { copyWord, isZeroWord, setSmall, toIndex, wordToBigInt, wordToBytes } from './words.js'
 
@@ -17,8 +17,6 @@ const VALUE_GAS = 9000
 const STIPEND = 2300
 const NEW_ACCOUNT_GAS = 25_000
 const HASH_WORD_GAS = 6
-// Work of a millisecond and more, of some precompiles.
-const LONG_PRECOMPILE_GAS = 10_000
 
 const CREATE2 = 0xf5
 const CREATE = 0xf0
@@ -133,15 +131,15 @@ function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile
 
 /** Its output, and its gas taken from the frame's; undefined, and no gas left, when that was not enough or it failed. */
 export function runPrecompile(
-  { deadline }: Machine,
+  machine: Machine,
   frame: Frame,
   precompile: Precompile,
   input: Uint8Array,
 ): Uint8Array | undefined {
   const price = precompile.gas(input)
-  if (price > LONG_PRECOMPILE_GAS) deadline.check()
+  if (price > machine.pace.precompileGas || precompile.isLong) checkBeforeLong(machine)
   const left = frame.gas - price
-  const output = left < 0 ? undefined : precompile.run(input, deadline)
+  const output = left < 0 ? undefined : precompile.run(input, machine.deadline)
   if (output === undefined) takeGas(frame)
   else frame.gas = left
   return output

@@ -60,6 +60,14 @@ export function createEnvironment(block: BlockEnvironment, proofOfStake: boolean
   return { block, transaction: NO_TRANSACTION, words }
 }
 
+/** The environment of another transaction of the same block, in the place of that which it is made from, whose words it has. */
+export function replaceTransaction(environment: Environment, transaction: TransactionEnvironment): Environment {
+  const { block, words } = environment
+  setBytes(words, ORIGIN, transaction.origin, 0, 20)
+  setBigInt(words, GAS_PRICE, transaction.gasPrice)
+  return { block, transaction, words }
+}
+
 /** The environment of a transaction of the block that `environment` is of. */
 export function withTransaction(environment: Environment, transaction: TransactionEnvironment): Environment {
   const words = environment.words.slice()

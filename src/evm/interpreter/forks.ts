@@ -1,22 +1,10 @@
-import type { Fork, Rules } from '../../chain/eth/forks.js'
-import { createPrecompiles, type Precompile, type VerifyKzgProof } from './precompiles.js'
-import { createEvmRules, type EvmRules } from './rules.js'
+import type { Rules } from '../../chain/eth/forks.js'
+import { createTables, type ForkTables } from './forkTables.js'
+import { createPrecompiles, type VerifyKzgProof } from './precompiles.js'
 
-/** What the interpreter has for a fork. */
-export interface ForkTables {
-  readonly rules: EvmRules
-  readonly precompiles: readonly (Precompile | undefined)[]
-}
+export type { ForkTables } from './forkTables.js'
 
-/** The tables of forks, each made when it is first asked for and then kept. */
+/** The tables of forks with all precompiles, each made when it is first asked for and then kept. */
 export function createForkTables(verifyKzgProof: VerifyKzgProof): (rules: Rules) => ForkTables {
-  const tables = new Map<Fork, ForkTables>()
-  return (rules) => {
-    let found = tables.get(rules.fork)
-    if (found === undefined) {
-      found = { rules: createEvmRules(rules), precompiles: createPrecompiles(rules, verifyKzgProof) }
-      tables.set(rules.fork, found)
-    }
-    return found
-  }
+  return createTables((rules) => createPrecompiles(rules, verifyKzgProof))
 }

@@ -51,6 +51,7 @@ export class Journal implements EvmState {
   private changedAccounts: JournalAccount[] = []
   private touchedAccounts: JournalAccount[] = []
   private readonly scratch: Words = new Int32Array(LIMBS)
+  private readonly loaded: Words = new Int32Array(LIMBS)
 
   /** `codes` gives the code objects of hashes that the backing's accounts name. */
   constructor(backing: StateBacking, codes: CodeObjects) {
@@ -155,21 +156,25 @@ export class Journal implements EvmState {
     const { slots } = this
     let slot = slots.keys.find(account.storage, s, a)
     if (slot < 0) {
+      // Read first: when that is broken off, nothing is there of it.
+      const stored = !account.cleared && account.mayHaveStorage
+      if (stored) this.loadSlot(account, s, a)
       slot = slots.add(account.storage, s, a, account.id)
-      if (!account.cleared && account.mayHaveStorage) this.loadSlot(account, slot, s, a)
+      if (stored) copyWord(this.loaded, 0, slots.current, slot * LIMBS)
     }
     return slot
   }
 
-  private loadSlot(account: JournalAccount, slot: number, s: Words, a: number): void {
-    const { backing, slots } = this
+  /** Reads the slot of a stored account that the word at `a` of `s` names into `loaded`. */
+  private loadSlot(account: JournalAccount, s: Words, a: number): void {
+    const { backing, loaded } = this
     if (backing.slotsOf !== undefined) {
       account.stored ??= backing.slotsOf(account.address)
-      account.stored.read(s, a, slots.current, slot * LIMBS)
+      account.stored.read(s, a, loaded, 0)
       return
     }
     const value = backing.storage(account.address, wordToBytes(s, a))
-    setBytes(slots.current, slot * LIMBS, value, 0, value.length)
+    setBytes(loaded, 0, value, 0, value.length)
   }
 
   readSlot(slot: number, s: Words, a: number): void {

@@ -3,7 +3,7 @@ import type { Environment } from './environment.js'
 import { createFrame, type Frame } from './frame.js'
 import { type Loop, loopOfThread } from './loop.js'
 import { STACK_LIMBS, STACKS_LIMBS } from './loopLayout.js'
-import type { Precompile } from './precompiles.js'
+import type { Precompile } from './precompileTable.js'
 import type { EvmRules } from './rules.js'
 import type { Account, EvmState } from './state.js'
 import { TopicTable } from './topicTable.js'
@@ -17,6 +17,22 @@ const KEPT_MEMORY = 0x200_0000
 
 /** Bytes that all frames' memories may have together. Gas for as much is above 2^42. */
 export const MAX_MEMORY = 0x7fff_ffe0
+
+/** How often the deadline is looked at, and what counts as long. */
+export interface Pace {
+  /** Frames entered between two looks. */
+  readonly frames: number
+  /** Bytes that instructions work on between two looks. More of them at once is long work. */
+  readonly bytes: number
+  /** Gas beyond which a precompile is long work. */
+  readonly precompileGas: number
+  /** Bytes of all frames' memories beyond which to extend them further is long work. */
+  readonly memory: number
+}
+
+/** For a thread that has nothing else to do: looks take next to no time. Bytes have at least a gas for each ten of them;
+ *  precompiles of more gas take a millisecond and more. */
+export const THREAD_PACE: Pace = { frames: 64, bytes: 0x8_0000, precompileGas: 10_000, memory: MAX_MEMORY }
 
 /** What one thread executes on: stacks and memories of all frames lie one after another in two arrays that are used again
  *  for every message, since the caller's do not grow while the callee runs. */
@@ -33,6 +49,7 @@ export class Machine {
   environment: Environment
   readonly state: EvmState
   deadline: Deadline
+  readonly pace: Pace
   /** Bytes worked on since the deadline was looked at, by single instructions. */
   worked = 0
   /** Frames entered since the deadline was looked at. */
@@ -44,6 +61,7 @@ export class Machine {
     this.environment = parts.environment
     this.state = parts.state
     this.deadline = parts.deadline
+    this.pace = parts.pace ?? THREAD_PACE
     this.loop = parts.withLoop === false ? undefined : loopOfThread()
     this.stack = this.loop?.stack ?? new Int32Array(INITIAL_STACK_LIMBS)
     this.memory = this.loop?.memory ?? new Uint8Array(INITIAL_MEMORY)
@@ -102,6 +120,8 @@ export interface MachineParts {
   deadline: Deadline
   /** Whether instructions may be executed in WebAssembly, which is so when it is not given. */
   withLoop?: boolean
+  /** `THREAD_PACE` when absent. */
+  pace?: Pace
 }
 
 /** Gas for a frame's memory to reach `end` (Yellow Paper, appendix H, C_mem). Infinite beyond what can be had. */
@@ -118,21 +138,26 @@ export function extendMemory(machine: Machine, frame: Frame, end: number): void 
   if (end <= frame.memorySize) return
   const size = Math.ceil(end / 32) * 32
   const { memoryBase, memorySize } = frame
+  if (memoryBase + size > machine.pace.memory) checkBeforeLong(machine)
   machine.reserveMemory(memoryBase + size)
   machine.memory.fill(0, memoryBase + memorySize, memoryBase + size)
   frame.memorySize = size
 }
 
-// Bytes that are worked on between two looks at the clock: at least a gas for each ten of them.
-const BYTES_BETWEEN_CHECKS = 0x8_0000
-
 /** Notes that an instruction works on so many bytes at once, which the loop of instructions does not see. What reads an
  *  account or slot for the first time counts as some hundred. @throws DeadlineExceeded */
 export function countWork(machine: Machine, bytes: number): void {
   machine.worked += bytes
-  if (machine.worked < BYTES_BETWEEN_CHECKS) return
+  if (machine.worked < machine.pace.bytes) return
   machine.worked = 0
-  machine.deadline.check()
+  if (bytes < machine.pace.bytes) machine.deadline.check()
+  else checkBeforeLong(machine)
+}
+
+/** Looks at the deadline before something that takes long and does not. @throws DeadlineExceeded */
+export function checkBeforeLong({ deadline }: Machine): void {
+  if (deadline.checkBeforeLong) deadline.checkBeforeLong()
+  else deadline.check()
 }
 
 /** Pays for a frame's memory to reach `end` and extends it. Gas that is left; negative when it was not enough. */

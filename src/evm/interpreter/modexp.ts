@@ -1,6 +1,6 @@
 import { bytesToBigInt } from '../../lib/bytes.js'
 import type { Deadline } from '../../lib/deadline.js'
-import type { Precompile } from './precompiles.js'
+import type { Precompile } from './precompileTable.js'
 
 /** How MODEXP is priced, and how long its numbers may be. */
 export interface ModexpRules {

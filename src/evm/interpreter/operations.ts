@@ -16,6 +16,8 @@ const WARM_GAS = 100
 
 // A read of a stored account or slot takes as long as work on so many bytes.
 const READ_WORK = 512
+// A byte of an exponent is eight to sixteen multiplications: 32 of them take 120 µs.
+const EXPONENT_BYTE_WORK = 1024
 
 const HASH_WORD_GAS = 6
 const LOG_BYTE_GAS = 8
@@ -44,9 +46,13 @@ export function rangeEnd(offset: number, length: number): number {
 /** Words that so many bytes take. */
 export const wordsOf = (length: number) => Math.ceil(length / 32)
 
-export function exponent({ stack, rules }: Machine, gas: number, sp: number): number {
-  const left = gas - rules.expByteGas * usedBytes(stack, sp - 16)
-  if (left >= 0) exponentiate(stack, sp - 8, sp - 16)
+export function exponent(machine: Machine, gas: number, sp: number): number {
+  const { stack, rules } = machine
+  const bytes = usedBytes(stack, sp - 16)
+  const left = gas - rules.expByteGas * bytes
+  if (left < 0) return left
+  countWork(machine, EXPONENT_BYTE_WORK * bytes)
+  exponentiate(stack, sp - 8, sp - 16)
   return left
 }
 
@@ -106,11 +112,16 @@ export function externalCodeHash(machine: Machine, gas: number, sp: number): num
   return left
 }
 
-export function blockHash({ stack, environment }: Machine, sp: number): void {
+export function blockHash(machine: Machine, sp: number): void {
+  const { stack, environment } = machine
   const { block } = environment
   const number = toNumber(stack, sp - 8)
-  if (number >= block.number || number < block.number - 256) setSmall(stack, sp - 8, 0)
-  else setBytes(stack, sp - 8, block.blockHash(number), 0, 32)
+  if (number >= block.number || number < block.number - 256) {
+    setSmall(stack, sp - 8, 0)
+    return
+  }
+  countWork(machine, READ_WORK)
+  setBytes(stack, sp - 8, block.blockHash(number), 0, 32)
 }
 
 export function blobHash({ stack, environment }: Machine, sp: number): void {

@@ -1,77 +1,27 @@
 import { hash } from 'node:crypto'
 import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { getActivePrecompiles, NobleBLS, NobleBN254, type PrecompileFunc } from '@ethereumjs/evm'
-import type { Fork, Rules } from '../../chain/eth/forks.js'
-import { keccak256, recoverPublicKey } from '../../lib/crypto.js'
-import type { Deadline } from '../../lib/deadline.js'
-import { createBlake2 } from './blake2.js'
+import type { Rules } from '../../chain/eth/forks.js'
 import { G1_DISCOUNTS, G2_DISCOUNTS } from './blsDiscounts.js'
-import { createModexp } from './modexp.js'
-
-/** A contract that is a part of the protocol (Yellow Paper, appendix E). */
-export interface Precompile {
-  /** What a call with the input costs. */
-  gas(input: Uint8Array): number
-  /** The output; undefined when the input is wrong, which costs all gas. `input` is a view of memory that is used again:
-   *  it may be given back, but not kept. @throws DeadlineExceeded */
-  run(input: Uint8Array, deadline: Deadline): Uint8Array | undefined
-}
+import { createPrecompileTable, fitted, type Precompile, type Precompiles } from './precompileTable.js'
 
 /** Checks a KZG proof (EIP-4844): true when the commitment's polynomial has the value `y` at `z`. Arguments are hex texts
  *  with `0x`. @throws Error when one of them is not what it should be. */
 export type VerifyKzgProof = (commitment: string, z: string, y: string, proof: string) => boolean
 
-const NO_BYTES = new Uint8Array(0)
-const wordsOf = (input: Uint8Array) => Math.ceil(input.length / 32)
-
 /** The precompiles of a fork by their addresses, up to 0x100; undefined where there is none. `verifyKzgProof` is asked
  *  from Cancun on. */
 export function createPrecompiles(rules: Rules, verifyKzgProof: VerifyKzgProof): (Precompile | undefined)[] {
-  const has = (fork: Fork) => rules.has(fork)
-  const out: (Precompile | undefined)[] = new Array(0x101).fill(undefined)
-  out[1] = { gas: () => 3000, run: recoverAddress }
-  out[2] = { gas: (input) => 60 + 12 * wordsOf(input), run: (input) => hash('sha256', input, 'buffer') }
-  out[3] = { gas: (input) => 600 + 120 * wordsOf(input), run: hashRipemd }
-  out[4] = { gas: (input) => 15 + 3 * wordsOf(input), run: (input) => input }
-  if (has('byzantium')) {
-    const pricing = has('osaka') ? 7883 : has('berlin') ? 2565 : 198
-    out[5] = createModexp({ pricing, maxLength: has('osaka') ? 1024 : Number.MAX_SAFE_INTEGER })
-    Object.assign(out, bn254Precompiles(has('istanbul')))
-  }
-  if (has('istanbul')) out[9] = createBlake2()
-  if (has('cancun')) out[10] = { gas: () => 50_000, run: (input) => evaluatePoint(input, verifyKzgProof) }
-  if (has('prague')) Object.assign(out, blsPrecompiles())
-  if (has('osaka')) out[0x100] = createP256Verify()
-  return out
-}
-
-/** The input with zeros after it, or cut off, to have `length` bytes. */
-function fitted(input: Uint8Array, length: number): Uint8Array {
-  const out = new Uint8Array(length)
-  out.set(input.length > length ? input.subarray(0, length) : input)
-  return out
-}
-
-function recoverAddress(input: Uint8Array): Uint8Array {
-  const data = fitted(input, 128)
-  const v = data[63]
-  if ((v !== 27 && v !== 28) || data.subarray(32, 63).some((byte) => byte !== 0)) return NO_BYTES
-  try {
-    const key = recoverPublicKey(data.subarray(0, 32), v - 27, data.subarray(64, 96), data.subarray(96, 128))
-    return keccak256(key).fill(0, 0, 12)
-  } catch {
-    return NO_BYTES // no signature by any key
-  }
-}
-
-function hashRipemd(input: Uint8Array): Uint8Array {
-  const out = new Uint8Array(32)
-  out.set(hash('ripemd160', input, 'buffer'), 12)
-  return out
+  return createPrecompileTable(rules, {
+    bn254: bn254Precompiles,
+    pointEvaluation: () => ({ gas: () => 50_000, run: (input) => evaluatePoint(input, verifyKzgProof) }),
+    bls: blsPrecompiles,
+    p256Verify: createP256Verify,
+  })
 }
 
 /** EIP-196 and 197, prices after EIP-1108 when `cheap`. */
-function bn254Precompiles(cheap: boolean): { [address: number]: Precompile } {
+function bn254Precompiles(cheap: boolean): Precompiles {
   const curve = new NobleBN254()
   const perPair = cheap ? 34_000 : 80_000
   return {
@@ -129,9 +79,10 @@ function evaluatePoint(input: Uint8Array, verify: VerifyKzgProof): Uint8Array | 
 }
 
 /** EIP-2537. */
-function blsPrecompiles(): { [address: number]: Precompile } {
+function blsPrecompiles(): Precompiles {
   const curve = new NobleBLS()
   const priced = (price: number, length: number, compute: (input: Uint8Array) => Uint8Array): Precompile => ({
+    isLong: true, // an addition of points takes 2 ms
     gas: () => price,
     run: (input) =>
       input.length === length && isPadded(input, length) ? attempt(() => compute(input.slice())) : undefined,

@@ -50,7 +50,6 @@ export interface Outcome {
 
 const MAX_NONCE = 2n ** 64n - 1n // EIP-2681
 const CODE_BYTE_GAS = 200 // Yellow Paper, G_codedeposit
-const FRAMES_BETWEEN_CHECKS = 64
 const NO_BYTES = new Uint8Array(0)
 
 const halted = (failure: string, gasLeft = 0n): Outcome => ({ status: 'halt', failure, output: NO_BYTES, gasLeft })
@@ -139,7 +138,7 @@ function runFirst(machine: Machine, frame: Frame, input: Uint8Array): Outcome {
 function runFrames(machine: Machine, first: Frame): number {
   let frame = first
   for (;;) {
-    if (++machine.entered >= FRAMES_BETWEEN_CHECKS) {
+    if (++machine.entered >= machine.pace.frames) {
       machine.entered = 0
       machine.deadline.check()
     }

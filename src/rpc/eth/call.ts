@@ -1,8 +1,9 @@
 import { formatData } from '../../lib/hex.js'
+import { whenThere } from '../../lib/later.js'
 import { requireStateBlock } from '../blockId.js'
 import { defineMethod } from '../method.js'
 import { data } from '../params.js'
-import { CALL_CACHING } from './callName.js'
+import { CALL_CACHING, nameCallLength } from './callName.js'
 import { CALL_ERRORS, callParam, requestForChain } from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
@@ -18,8 +19,9 @@ export const call = defineMethod({
   result: { name: 'return data', schema: data.schema },
   errors: [...CALL_ERRORS, ...STATE_ERRORS],
   caching: CALL_CACHING,
-  handler: async ({ chain, evm, limits, deadline }, object, id) => {
+  nameLength: nameCallLength,
+  handler: ({ chain, evm, limits, deadline }, object, id) => {
     const request = requestForChain(chain, object)
-    return formatData(await evm.call(request, requireStateBlock(chain, id), limits.gasCapPercent, deadline))
+    return whenThere(evm.call(request, requireStateBlock(chain, id), limits.gasCapPercent, deadline), formatData)
   },
 })

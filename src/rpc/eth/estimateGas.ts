@@ -1,8 +1,9 @@
 import { formatQuantity } from '../../lib/hex.js'
+import { whenThere } from '../../lib/later.js'
 import { requireStateBlock } from '../blockId.js'
 import { defineMethod } from '../method.js'
 import { quantity64 } from '../params.js'
-import { CALL_CACHING } from './callName.js'
+import { CALL_CACHING, nameCallLength } from './callName.js'
 import { CALL_ERRORS, callParam, requestForChain } from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
@@ -17,8 +18,10 @@ export const estimateGas = defineMethod({
   result: { name: 'gas limit', schema: quantity64.schema },
   errors: [...CALL_ERRORS, ...STATE_ERRORS],
   caching: CALL_CACHING,
-  handler: async ({ chain, evm, limits, deadline }, object, id) => {
+  nameLength: nameCallLength,
+  handler: ({ chain, evm, limits, deadline }, object, id) => {
     const request = requestForChain(chain, object)
-    return formatQuantity(await evm.estimateGas(request, requireStateBlock(chain, id), limits.gasCapPercent, deadline))
+    const block = requireStateBlock(chain, id)
+    return whenThere(evm.estimateGas(request, block, limits.gasCapPercent, deadline), formatQuantity)
   },
 })

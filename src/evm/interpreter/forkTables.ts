@@ -1,0 +1,24 @@
+import type { Fork, Rules } from '../../chain/eth/forks.js'
+import type { Precompile } from './precompileTable.js'
+import { createEvmRules, type EvmRules } from './rules.js'
+
+/** What the interpreter has for a fork. */
+export interface ForkTables {
+  readonly rules: EvmRules
+  readonly precompiles: readonly (Precompile | undefined)[]
+}
+
+/** The tables of forks, each made when it is first asked for and then kept, with the precompiles that are given. */
+export function createTables(
+  precompilesOf: (rules: Rules) => readonly (Precompile | undefined)[],
+): (rules: Rules) => ForkTables {
+  const tables = new Map<Fork, ForkTables>()
+  return (rules) => {
+    let found = tables.get(rules.fork)
+    if (found === undefined) {
+      found = { rules: createEvmRules(rules), precompiles: precompilesOf(rules) }
+      tables.set(rules.fork, found)
+    }
+    return found
+  }
+}

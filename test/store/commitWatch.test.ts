@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createCommitWatch } from '../../src/store/commitWatch.js'
+import { openForReading, openForWriting } from '../../src/store/open.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+/** A connection that writes and a watched one that reads a number. */
+function openBoth(t: TestContext) {
+  const datadir = temporaryDirectory(t)
+  const writer = openForWriting(datadir)
+  t.after(() => void writer.close())
+  writer.exec('CREATE TABLE probe (value INTEGER); INSERT INTO probe VALUES (0)')
+  const db = openForReading(datadir)
+  t.after(() => void db.close())
+  const select = db.prepare<[], number>('SELECT value FROM probe').pluck()
+  return {
+    db,
+    watch: createCommitWatch(db),
+    write: (value: number) => void writer.prepare('UPDATE probe SET value = ?').run(value),
+    read: () => select.get()!,
+  }
+}
+
+test('the version is another one after each commit of another connection', (t) => {
+  const { watch, write } = openBoth(t)
+  const first = watch.version()
+  assert.equal(watch.version(), first)
+  write(1)
+  const second = watch.version()
+  assert.notEqual(second, first)
+  assert.equal(watch.version(), second)
+})
+
+test('after its first read, work sees one state', (t) => {
+  const { db, watch, write, read } = openBoth(t)
+  const seen = watch.inOneState(() => {
+    watch.beforeRead()
+    const before = read()
+    write(1)
+    watch.beforeRead()
+    return [before, read()]
+  })
+  assert.deepEqual(seen, [0, 0])
+  assert.equal(db.inTransaction, false)
+  assert.equal(read(), 1)
+})
+
+test('work that another commit overtakes before its first read is run once more, from the beginning', (t) => {
+  const { db, watch, write, read } = openBoth(t)
+  const versions: (number | undefined)[] = []
+  const value = watch.inOneState(() => {
+    versions.push(watch.version())
+    // Whatever is done the second time, it is in a transaction.
+    write(versions.length)
+    watch.beforeRead()
+    return read()
+  })
+  assert.equal(versions.length, 2)
+  assert.notEqual(versions[0], versions[1])
+  assert.equal(value, 1)
+  assert.equal(db.inTransaction, false)
+})
+
+test('work within such work is a part of it, and without a read no transaction is begun', (t) => {
+  const { db, watch, write } = openBoth(t)
+  watch.inOneState(() => {
+    const version = watch.version()
+    write(1)
+    watch.inOneState(() => assert.equal(watch.version(), version))
+    assert.equal(db.inTransaction, false)
+  })
+  watch.beforeRead()
+  assert.equal(db.inTransaction, false)
+})
+
+test('what work throws ends its transaction', (t) => {
+  const { db, watch, read, write } = openBoth(t)
+  const failing = () =>
+    watch.inOneState(() => {
+      watch.beforeRead()
+      read()
+      throw new Error('as it happens')
+    })
+  assert.throws(failing, /as it happens/)
+  assert.equal(db.inTransaction, false)
+  write(5)
+  assert.equal(watch.inOneState(read), 5)
+})
+
+test('a connection that writes has no version, and its work is a transaction', (t) => {
+  const writer = openForWriting(temporaryDirectory(t))
+  t.after(() => void writer.close())
+  const watch = createCommitWatch(writer)
+  assert.equal(watch.version(), undefined)
+  watch.inOneState(() => assert.equal(writer.inTransaction, true))
+  assert.equal(writer.inTransaction, false)
+})
