@@ -98,6 +98,10 @@ export function execute(machine: Machine, frame: Frame): number {
       gas = loop.run(pc, sp, gas, checkAt)
       pc = loop.registers[PC]
       sp = loop.registers[SP]
+      if (gas < checkAt) {
+        machine.deadline.check()
+        checkAt = gas - CHECK_GAS
+      }
     }
     const op = code[pc++]
     const height = sp - stackBase

@@ -11,7 +11,7 @@ import { type Case, LoopWriter, NONE, register } from './loopWriter.js'
 
 /** The module's bytes. It exports `memory`, laid out as `loopLayout` says, and `run(pc, sp, gas, checkAt)`, which executes
  *  instructions from `pc` on until it comes to one that it leaves, and returns the gas that is left; where it stopped is in
- *  the registers. Jumps and hashes are left when less gas than `checkAt` would remain. */
+ *  the registers. Jumps, hashes and powers are left when less gas than `checkAt` would remain. */
 export function assembleLoop(): Uint8Array<ArrayBuffer> {
   const masks = [...new Array<number>(32).fill(0xff), ...new Array<number>(32).fill(0)]
   return assembleModule({

@@ -67,7 +67,7 @@ function writeSub(w: LoopWriter): void {
   }
 }
 
-/** EXP: pays for the bytes of the exponent. */
+/** EXP: pays for the bytes of the exponent. Where jumps are left, it is left too, since it takes microseconds. */
 function writePower(w: LoopWriter): void {
   const { f } = w
   const [count] = w.x
@@ -80,6 +80,7 @@ function writePower(w: LoopWriter): void {
     })
   }
   f.put(set(count, i64s.multiply(get(count), i64s.of(register('expByteGas')))))
+  f.goToWhen('leave', i64s.isLessSigned(i64s.sub(get(w.gas), get(count)), get(w.checkAt)))
   f.goToWhen('leave', i64s.isLessSigned(get(w.gas), get(count)))
   f.put(set(w.gas, i64s.sub(get(w.gas), get(count))), call(CALLS.power, get(w.a), get(w.b)))
 }
