@@ -1,7 +1,6 @@
-import { bloomOf } from '../chain/eth/bloom.js'
 import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
 import type { ChainSpec, Rules } from '../chain/eth/forks.js'
-import type { Block, Header, Receipt, Transaction } from '../chain/eth/types.js'
+import type { Block, Header, Log, Receipt, Transaction } from '../chain/eth/types.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from './daoFork.js'
 import type { Roots } from './executor.js'
 import type { ForkTables } from './interpreter/forks.js'
@@ -23,6 +22,8 @@ export interface BlockSite {
   journal: Journal
   /** Hash of a block before this one: 32 bytes. */
   blockHash(number: number): Uint8Array
+  /** The bloom filter of logs: 256 bytes. */
+  bloomOf(logs: readonly Log[]): Uint8Array
   /** Of what the journal has touched so far: asked for after each transaction before Byzantium, and at the end. */
   roots: Roots
   /** Makes the error for a transaction that cannot be part of the block. */
@@ -65,7 +66,8 @@ export function runBlock(
     )
     gasUsed += applied.gasUsed
     const root = rules.has('byzantium') ? undefined : site.roots.now()
-    receipts.push(receiptOf(transaction, applied, { header, rules, gasUsed, root }))
+    const logsBloom = site.bloomOf(applied.logs)
+    receipts.push(receiptOf(transaction, applied, { header, rules, gasUsed, root, logsBloom }))
   }
   for (const { address, amountGwei } of block.withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
   // EIP-4895: withdrawals of nothing leave no empty account behind.
@@ -97,12 +99,13 @@ interface ReceiptParts {
   /** Of the block up to and with the transaction. */
   gasUsed: bigint
   root: Uint8Array | undefined
+  logsBloom: Uint8Array
 }
 
 function receiptOf(
   transaction: Transaction,
   applied: AppliedTransaction,
-  { header, rules, gasUsed, root }: ReceiptParts,
+  { header, rules, gasUsed, root, logsBloom }: ReceiptParts,
 ): Receipt {
   const { logs, succeeded, effectiveGasPrice } = applied
   const blobs = transaction.blobVersionedHashes
@@ -110,7 +113,7 @@ function receiptOf(
     type: transaction.type,
     ...(root === undefined ? { status: succeeded ? 1 : 0 } : { root }),
     cumulativeGasUsed: gasUsed,
-    logsBloom: bloomOf(logs),
+    logsBloom,
     logs,
     gasUsed: applied.gasUsed,
     effectiveGasPrice,

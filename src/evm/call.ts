@@ -15,13 +15,14 @@ import type { ForkTables } from './interpreter/forkTables.js'
 import { Journal } from './interpreter/journal.js'
 import { Machine, type Pace } from './interpreter/machine.js'
 import type { CallRequest } from './service.js'
+import type { SlotCache } from './slotCache.js'
 import { createCodeCache, createStateBackings } from './stateBacking.js'
 import { blockEnvironment, executeMessage, settleGas, type TransactionSite, warmUp } from './transaction.js'
 
 /** Call sites by block number. */
 export interface CallRunner {
   /** The calls at that block, until the next one is asked for. To be asked for anew for each request, since another block
-   *  may have come to have the number. @throws StateUnavailable */
+   *  may have come to have the number, and in one snapshot of the database with the calls. @throws StateUnavailable */
   at(blockNumber: number): CallSite<CallOutcome>
 }
 
@@ -30,9 +31,10 @@ const HASHES_BYTES = 4 * 1024 * 1024
 // Code objects kept between calls: some thousand contracts.
 const CODE_BYTES = 32 * 1024 * 1024
 
-// What is kept of the state that calls at the same block have read: a few megabytes.
+// What is kept of the state that calls at the same block have read: 8 MB of slots at most. One of them takes 0.1 µs less than
+// from the cache below.
 const KEPT_ACCOUNTS = 4096
-const KEPT_SLOTS = 16_384
+const KEPT_SLOTS = 65_536
 
 /** A block that calls run on top of. */
 interface Place extends TransactionSite {
@@ -45,7 +47,9 @@ interface Place extends TransactionSite {
 export interface CallRunnerParts {
   chain: ChainReader
   reader: StateReader
-  /** Called before a block is read; `reader` says its reads itself. */
+  /** Slots kept between calls and blocks. */
+  slots: SlotCache
+  /** Called before a block is read; `reader` and `slots` say their reads themselves. */
   beforeRead(): void
   tables(rules: Rules): ForkTables
   /** How often calls look at their deadline; as in a thread of their own when absent. */
@@ -54,13 +58,14 @@ export interface CallRunnerParts {
 
 /** A runner with one machine and one journal. What calls read of a block's state stays in the journal until another block
  *  is asked for or there is too much of it; what they change is undone. Calls must not overlap: a thread runs one at a time. */
-export function createCallRunner({ chain, reader, beforeRead, tables, pace }: CallRunnerParts): CallRunner {
+export function createCallRunner({ chain, reader, slots, beforeRead, tables, pace }: CallRunnerParts): CallRunner {
   const blockHash = (number: number) => {
+    if (number === chain.head()) return chain.headHash()
     beforeRead()
     return chain.blockHash(number)
   }
   // Code is kept as objects of the interpreter: the cache below serves its hashes alone.
-  const backings = createStateBackings(reader, { codes: createCodeCache(reader, HASHES_BYTES) })
+  const backings = createStateBackings(reader, { codes: createCodeCache(reader, HASHES_BYTES), slots })
   const codes = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
   let place: Place | undefined
 
@@ -85,8 +90,9 @@ export function createCallRunner({ chain, reader, beforeRead, tables, pace }: Ca
   }
 
   const at = (blockNumber: number): CallSite<CallOutcome> => {
-    const hash = blockNumber === chain.head() ? chain.headHash() : blockHash(blockNumber)
+    const hash = blockHash(blockNumber)
     if (hash === undefined) throw new StateUnavailable(blockNumber)
+    slots.moveTo(blockNumber, hash, blockHash)
     if (place === undefined || place.header.number !== blockNumber || !equalBytes(place.hash, hash)) {
       place = moveTo(blockNumber, hash)
     }

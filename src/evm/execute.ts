@@ -1,3 +1,4 @@
+import { createBloomMaker } from '../chain/eth/bloom.js'
 import type { Rules } from '../chain/eth/forks.js'
 import { noDeadline } from '../lib/deadline.js'
 import { runBlock } from './block.js'
@@ -30,6 +31,7 @@ function createEngine({ spec, reader, blockHashes, cacheBytes }: ExecutorParts, 
   const codes = createCodeObjects((hash) => reader.codeByHash(hash), cacheBytes / 4)
   const journal = new Journal(backing, codes)
   const blockHash = (number: number) => requireHash(blockHashes, number)
+  const bloomOf = createBloomMaker()
   let tables: ((rules: Rules) => ForkTables) | undefined
   let machine: Machine | undefined
   return {
@@ -46,7 +48,7 @@ function createEngine({ spec, reader, blockHashes, cacheBytes }: ExecutorParts, 
       }
       const refuse = (index: number, { hash }: { hash: Uint8Array }, refused: { rule: string; detail: string }) =>
         new InvalidTransaction(index, hash, refused.rule, refused.detail)
-      return runBlock({ spec, journal, machine, blockHash, roots, refuse }, block, { rules, tables: own })
+      return runBlock({ spec, journal, machine, blockHash, bloomOf, roots, refuse }, block, { rules, tables: own })
     },
     takeTouched: () => journal.takeTouched(),
     takeChanges: () => journal.takeChanges(),

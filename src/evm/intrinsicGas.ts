@@ -6,7 +6,7 @@ import type { CallRequest } from './service.js'
 export function intrinsicGas(request: CallRequest, rules: Rules): { gas: bigint; floor: bigint } {
   const data = request.data ?? new Uint8Array(0)
   let nonZero = 0
-  for (const byte of data) if (byte !== 0) nonZero++
+  for (let i = 0; i < data.length; i++) nonZero += data[i] === 0 ? 0 : 1
   const zero = data.length - nonZero
   const perNonZero = rules.has('istanbul') ? 16 : 68
   let gas = 21_000 + zero * 4 + nonZero * perNonZero

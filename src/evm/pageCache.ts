@@ -1,8 +1,10 @@
 import { createGenerationCache } from '../lib/generationCache.js'
 import type { StateTrieTable } from '../store/stateTrieTable.js'
 import type { TriePages } from './stateTrie.js'
+import { packBranch, type TrieBranch } from './trieSlots.js'
 
-/** Pages of the database with changes in memory, which can be given up, and a bounded cache of those read. */
+/** Pages of the database with changes in memory, which can be given up, and a bounded cache of those read. What was changed
+ *  lies as branches, since the same pages change with nearly every block, and is packed when it is written. */
 export interface PageCache extends TriePages {
   /** What was changed stays: `discard` goes back to here. Too many changes are written to the database, when it is in a
    *  transaction. */
@@ -19,6 +21,8 @@ export interface PageCache extends TriePages {
 
 // An array of its own, and its entry in a map.
 const PAGE_OVERHEAD = 250
+// The same, three arrays of 16, and arrays for a few of the children.
+const BRANCH_OVERHEAD = 1000
 
 /** Pages of the table. At most `maxBytes` of pages are kept that the database has too, and about half as many that it has
  *  not at each `settle` in a transaction. */
@@ -28,29 +32,30 @@ export function createPageCache(table: StateTrieTable, maxBytes: number): PageCa
     sizeOf: (_, page) => page.length + PAGE_OVERHEAD,
   })
   /** Differing from the database; null: freed. */
-  let dirty = new Map<number, Uint8Array | null>()
+  let dirty = new Map<number, TrieBranch | null>()
   let dirtyBytes = 0
   /** What `dirty` had before the changes since `settle`; undefined: nothing. */
-  let before = new Map<number, Uint8Array | null | undefined>()
+  let before = new Map<number, TrieBranch | null | undefined>()
   let next = 1
   let settledNext = 1
 
-  const put = (page: number, bytes: Uint8Array | null | undefined) => {
-    dirtyBytes += sizeOf(bytes) - sizeOf(dirty.get(page))
-    if (bytes === undefined) dirty.delete(page)
-    else dirty.set(page, bytes)
+  const put = (page: number, branch: TrieBranch | null | undefined) => {
+    dirtyBytes += sizeOf(branch) - sizeOf(dirty.get(page))
+    if (branch === undefined) dirty.delete(page)
+    else dirty.set(page, branch)
   }
-  const change = (page: number, bytes: Uint8Array | null) => {
+  const change = (page: number, branch: TrieBranch | null) => {
     if (!before.has(page)) before.set(page, dirty.get(page))
-    put(page, bytes)
+    put(page, branch)
   }
   const save = () => {
     for (const page of [...dirty.keys()].sort((a, b) => a - b)) {
-      const bytes = dirty.get(page)!
-      if (bytes === null) {
+      const branch = dirty.get(page)!
+      if (branch === null) {
         table.remove(page)
         clean.delete(page)
       } else {
+        const bytes = packBranch(branch)
         table.write(page, bytes)
         clean.set(page, bytes)
       }
@@ -75,7 +80,7 @@ export function createPageCache(table: StateTrieTable, maxBytes: number): PageCa
       if (dirtyBytes > maxBytes / 2 && table.inTransaction) save()
     },
     discard: () => {
-      for (const [page, bytes] of before) put(page, bytes)
+      for (const [page, branch] of before) put(page, branch)
       before = new Map()
       next = settledNext
     },
@@ -94,6 +99,10 @@ export function createPageCache(table: StateTrieTable, maxBytes: number): PageCa
   }
 }
 
-function sizeOf(bytes: Uint8Array | null | undefined): number {
-  return bytes === undefined ? 0 : (bytes?.length ?? 0) + PAGE_OVERHEAD
+/** What a changed page takes: the bytes that it was read from, children of its own, and what holds them. */
+function sizeOf(branch: TrieBranch | null | undefined): number {
+  if (!branch) return branch === undefined ? 0 : PAGE_OVERHEAD
+  let bytes = branch.bytes.length + BRANCH_OVERHEAD
+  for (const slot of branch.own) bytes += slot?.length ?? 0
+  return bytes
 }

@@ -3,6 +3,7 @@ import { type Deadline, noDeadline } from '../lib/deadline.js'
 import { type ChainReader, createChainReader } from '../store/chainReader.js'
 import { type CommitWatch, createCommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/open.js'
+import { SlotReader } from '../store/slotReader.js'
 import { createStateReader, type StateReader } from '../store/stateReader.js'
 import { BUDGET_PACE, type Budget } from './budget.js'
 import { type CallRunnerParts, createCallRunner } from './call.js'
@@ -13,6 +14,7 @@ import { createTables } from './interpreter/forkTables.js'
 import { createPrecompileTable, NO_CURVES } from './interpreter/precompileTable.js'
 import type { EvmKind } from './kinds.js'
 import { loadKzgVerifier } from './kzg.js'
+import { SlotCache } from './slotCache.js'
 
 /** A message call as `eth_call` describes it; absent fields take the defaults of geth. */
 export interface CallRequest {
@@ -81,6 +83,11 @@ export function createBudgetedService(db: Database, reads: EvmReads, budget: Bud
 
 const WARM_GAS = 100_000n
 
+// Half a million slots. More changes than that are not looked for when blocks have come, which takes some milliseconds: all is
+// read anew.
+const THREAD_SLOTS = { maxBytes: 48 * 2 ** 20, maxChanges: 20_000 }
+const BUDGETED_SLOTS = { maxBytes: 12 * 2 ** 20, maxChanges: 500 }
+
 function createReads(db: Database): EvmReads {
   const watch = createCommitWatch(db)
   return { watch, chain: createChainReader(db, watch) }
@@ -96,7 +103,8 @@ function createEvmService(
   }
   const reader = announceReads(createStateReader(db), beforeRead)
   const pace = budget && BUDGET_PACE
-  const runner = createCallRunner({ chain, reader, beforeRead, tables, pace })
+  const slots = new SlotCache(new SlotReader(db, beforeRead), budget ? BUDGETED_SLOTS : THREAD_SLOTS)
+  const runner = createCallRunner({ chain, reader, slots, beforeRead, tables, pace })
   return {
     // All of a request sees one state of the database, and need not ask for it at each read.
     call: (request, blockNumber, gasCapPercent, deadline) =>

@@ -3,7 +3,10 @@ import { EMPTY_BYTES, keyOfBytes, trimLeft } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
 import { createGenerationCache } from '../lib/generationCache.js'
 import type { StateChanges } from '../store/chainWriter.js'
+import type { Storage } from '../store/slotReader.js'
 import { LATEST, type StateReader } from '../store/stateReader.js'
+import { LIMBS, type Words } from './interpreter/words.js'
+import type { SlotCache } from './slotCache.js'
 
 /** keccak-256 of no bytes: the code hash of an account without code. */
 export const EMPTY_CODE_HASH = keccak256(EMPTY_BYTES)
@@ -15,12 +18,20 @@ export interface BaseAccount {
   codeHash: Uint8Array // 32; `EMPTY_CODE_HASH` when there is none
 }
 
+/** Stored slots of one account. */
+export interface StoredSlots {
+  /** Copies the value of the slot that the word at `a` of `s` names to `to` of `into`. */
+  read(s: Words, a: number, into: Words, to: number): void
+}
+
 /** The state that an overlay lies on. */
 export interface StateBacking {
   /** `account` undefined: it does not exist; the record undefined: it never did. */
   account(address: Uint8Array): { incarnation: number; account?: BaseAccount } | undefined
   /** Without leading zeros. */
   storage(address: Uint8Array, slot: Uint8Array): Uint8Array
+  /** The same by words, for an account that exists. Only of states that never change. */
+  slotsOf?(address: Uint8Array): StoredSlots
   code(hash: Uint8Array): Uint8Array
   /** True when some slot of the account's storage was ever set. */
   hasStorage(address: Uint8Array): boolean
@@ -40,7 +51,7 @@ const BACKING_BYTES = 8 * 2 ** 20
 /** The stored state after `blockNumber`, for as long as no block up to it is replaced. What was read is kept in memory, up
  *  to 8 MiB. */
 export function createStateBacking(reader: StateReader, blockNumber: number, codes: CodeCache): StateBacking {
-  return createCachedState(reader, blockNumber, codes, BACKING_BYTES)
+  return createCachedState({ reader, blockNumber, codes }, BACKING_BYTES)
 }
 
 /** The newest stored state, with about `maxBytes` of it kept in memory. */
@@ -48,7 +59,7 @@ export function createNewestState(
   reader: StateReader,
   { codes, maxBytes }: { codes: CodeCache; maxBytes: number },
 ): NewestState {
-  return createCachedState(reader, LATEST, codes, maxBytes)
+  return createCachedState({ reader, blockNumber: LATEST, codes }, maxBytes)
 }
 
 /** States at several blocks. */
@@ -60,10 +71,11 @@ export interface StateBackings {
 // Calls go to the head, and in a batch to a block or two beside.
 const MAX_BACKINGS = 8
 
-/** The states at the blocks asked for last, with about `maxBytes` of all together kept in memory. */
+/** The states at the blocks asked for last, with about `maxBytes` of all together kept in memory; with `slots`, slots are
+ *  kept there, and it must have been moved to the block whose slots are read. */
 export function createStateBackings(
   reader: StateReader,
-  { codes, maxBytes = MAX_BACKINGS * BACKING_BYTES }: { codes: CodeCache; maxBytes?: number },
+  { codes, slots, maxBytes = MAX_BACKINGS * BACKING_BYTES }: { codes: CodeCache; slots?: SlotCache; maxBytes?: number },
 ): StateBackings {
   const held = createByteLru<StateBacking>({ maxBytes: MAX_BACKINGS, sizeOf: () => 1 })
   return {
@@ -71,7 +83,7 @@ export function createStateBackings(
       const key = keyOfBytes(blockHash)
       let backing = held.get(key)
       if (backing === undefined) {
-        backing = createCachedState(reader, blockNumber, codes, maxBytes / MAX_BACKINGS)
+        backing = createCachedState({ reader, blockNumber, codes, slots }, maxBytes / MAX_BACKINGS)
         held.set(key, backing)
       }
       return backing
@@ -92,7 +104,14 @@ interface Entry {
 const ENTRY_BYTES = 500
 const SLOT_BYTES = 300
 
-function createCachedState(reader: StateReader, blockNumber: number, codes: CodeCache, maxBytes: number): NewestState {
+interface StateParts {
+  reader: StateReader
+  blockNumber: number
+  codes: CodeCache
+  slots?: SlotCache
+}
+
+function createCachedState({ reader, blockNumber, codes, slots: shared }: StateParts, maxBytes: number): NewestState {
   const bound = { maxBytes: maxBytes / 2 }
   const accounts = createGenerationCache<string, Entry>({ ...bound, sizeOf: () => ENTRY_BYTES })
   const slots = createGenerationCache<string, Uint8Array>({ ...bound, sizeOf: () => SLOT_BYTES })
@@ -122,6 +141,11 @@ function createCachedState(reader: StateReader, blockNumber: number, codes: Code
     entry.addressId ??= reader.addressId(address)
     return entry.addressId
   }
+  const storageOf = (address: Uint8Array): Storage | undefined => {
+    const entry = entryOf(address)
+    const id = entry.record?.account === undefined ? undefined : idOf(entry, address)
+    return id === undefined ? undefined : { addressId: id, incarnation: entry.record!.incarnation }
+  }
   return {
     account: (address) => entryOf(address).record,
     storage: (address, slot) => {
@@ -136,6 +160,7 @@ function createCachedState(reader: StateReader, blockNumber: number, codes: Code
       }
       return value
     },
+    slotsOf: shared && ((address) => storedSlots(shared, blockNumber, storageOf(address))),
     code: (hash) => codes.byHash(hash),
     hasStorage: (address) => {
       const entry = entryOf(address)
@@ -165,6 +190,12 @@ function createCachedState(reader: StateReader, blockNumber: number, codes: Code
       slots.clear()
     },
   }
+}
+
+function storedSlots(cache: SlotCache, blockNumber: number, storage: Storage | undefined): StoredSlots {
+  if (storage === undefined) return { read: (_s, _a, into, to) => into.fill(0, to, to + LIMBS) }
+  const cached = cache.storageOf(storage)
+  return { read: (s, a, into, to) => cache.read(cached, blockNumber, s, a, into, to) }
 }
 
 /** Code of the database by id and hash, kept in memory up to a bound. */

@@ -7,6 +7,7 @@ import {
   nibbleAt,
   onlyChild,
   packBranch,
+  packedLength,
   packInline,
   packLeaf,
   packLink,
@@ -20,10 +21,11 @@ import {
   type ValueRlp,
 } from './trieSlots.js'
 
-/** Where pages of tries are kept. Bytes that were given or taken are never written to. */
+/** Where pages of tries are kept. Bytes and branches that were given or taken are never written to. */
 export interface TriePages {
-  read(page: number): Uint8Array
-  write(page: number, bytes: Uint8Array): void
+  /** The page, or the branch that was written to it where it was not packed yet. */
+  read(page: number): Uint8Array | TrieBranch
+  write(page: number, branch: TrieBranch): void
   /** An id that no page has: from 1 on. */
   allocate(): number
   free(page: number): void
@@ -59,13 +61,12 @@ export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTri
   const seal = (node: TrieNode, depth: number): TrieSlot => {
     if (node.kind === 'leaf') return packLeaf(node.key, node.value)
     const reference = referenceOfBranch(node, depth, valueRlp)
-    const bytes = packBranch(node)
-    if (bytes.length <= INLINE_BYTES) {
+    if (packedLength(node) <= INLINE_BYTES) {
       if (node.page !== 0) pages.free(node.page)
-      return packInline(reference, bytes)
+      return packInline(reference, packBranch(node))
     }
     const page = node.page === 0 ? pages.allocate() : node.page
-    pages.write(page, bytes)
+    pages.write(page, node.page === page ? node : { ...node, page })
     return packLink(reference, page)
   }
 
@@ -205,7 +206,7 @@ export function createMemoryPages(): TriePages & { readonly count: number; reado
       if (bytes === undefined) throw new Error(`no page ${page}`)
       return bytes
     },
-    write: (page, bytes) => void pages.set(page, bytes),
+    write: (page, branch) => void pages.set(page, packBranch(branch)),
     allocate: () => next++,
     free: (page) => void pages.delete(page),
     get count() {

@@ -1,4 +1,5 @@
-import { keccak256 } from '../lib/crypto.js'
+import { headerLength, LIST, STRING, stringLength, writeHeader, writeString } from '../chain/eth/rlpBytes.js'
+import { keccak256Into } from '../lib/crypto.js'
 
 /* RLP of nodes, written into memory that is used again: hashing is most of what a state trie does. The forms are those of
  * chain/eth/trieNodes. */
@@ -12,66 +13,58 @@ const leafBytes = new Uint8Array(2 * MAX_HEADER + 1 + KEY_BYTES + MAX_HEADER + M
 // 16 references of at most 33 bytes, and a byte for the value that there never is.
 const branchBytes = new Uint8Array(MAX_HEADER + 16 * 33 + 1)
 
-/** How a leaf stands in its parent (Yellow Paper, appendices C and D). Its path are the nibbles from `depth` on of the key
- *  of 32 bytes at `keyAt`. */
-export function leafReference(bytes: Uint8Array, keyAt: number, depth: number, value: Uint8Array): Uint8Array {
+/** A leaf: its key of 32 bytes lies in the bytes from `keyAt` on, of which its path are the nibbles from `depth` on. */
+export interface LeafPlace {
+  bytes: Uint8Array
+  keyAt: number
+  depth: number
+  value: Uint8Array
+}
+
+/** Writes how a leaf stands in its parent (Yellow Paper, appendices C and D) at `at`; where it ends. */
+export function writeLeafReference(out: Uint8Array, at: number, leaf: LeafPlace): number {
+  const { start, end } = writeLeaf(leaf)
+  return writeReference(out, at, leafBytes, start, end)
+}
+
+function writeLeaf({ bytes, keyAt, depth, value }: LeafPlace): { start: number; end: number } {
   const pathBytes = KEY_BYTES - (depth >> 1) + (depth & 1 ? 0 : 1)
   // A single byte below 0x80 is its own RLP; a path of one byte always is, being 0x20 or 0x30 and a nibble.
   const pathLength = pathBytes === 1 ? 1 : 1 + pathBytes
   const payload = pathLength + stringLength(value)
-  let at = writeHeader(leafBytes, MAX_HEADER - headerLength(payload), 0xc0, payload)
   const start = MAX_HEADER - headerLength(payload)
-  if (pathBytes > 1) leafBytes[at++] = 0x80 + pathBytes
+  let at = writeHeader(leafBytes, start, LIST, payload)
+  if (pathBytes > 1) leafBytes[at++] = STRING + pathBytes
   let from = keyAt + (depth >> 1)
   leafBytes[at++] = depth & 1 ? 0x30 | (bytes[from++] & 15) : 0x20
   for (const end = keyAt + KEY_BYTES; from < end; from++) leafBytes[at++] = bytes[from]
-  if (value.length !== 1 || value[0] >= 0x80) at = writeHeader(leafBytes, at, 0x80, value.length)
-  for (let i = 0; i < value.length; i++) leafBytes[at++] = value[i]
-  return referenceOf(leafBytes, start, at)
+  return { start, end: writeString(leafBytes, at, value) }
 }
 
-/** How a branch stands in its parent. `child` writes the reference of the child at a nibble, where there is one. */
-export function hashBranch(
-  child: (nibble: number, write: (from: Uint8Array, at: number, length: number) => void) => void,
-): Uint8Array {
+/** How a branch stands in its parent. `writeChild` writes the reference of the child at a nibble at a place in `out`, and
+ *  says where it ends; where there is none, it writes nothing. */
+export function hashBranch(writeChild: (out: Uint8Array, at: number, nibble: number) => number): Uint8Array {
   let at = MAX_HEADER
-  const write = (from: Uint8Array, start: number, length: number) => {
-    for (let i = 0; i < length; i++) branchBytes[at + i] = from[start + i]
-    at += length
-  }
   for (let nibble = 0; nibble < 16; nibble++) {
-    const before = at
-    child(nibble, write)
-    if (at === before) branchBytes[at++] = 0x80
+    const end = writeChild(branchBytes, at, nibble)
+    if (end === at) branchBytes[at++] = STRING
+    else at = end
   }
-  branchBytes[at++] = 0x80
+  branchBytes[at++] = STRING
   const payload = at - MAX_HEADER
   const start = MAX_HEADER - headerLength(payload)
-  writeHeader(branchBytes, start, 0xc0, payload)
-  return referenceOf(branchBytes, start, at)
-}
-
-function referenceOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
-  if (to - from < 32) return bytes.slice(from, to)
-  const reference = new Uint8Array(33)
-  reference[0] = 0xa0
-  reference.set(keccak256(bytes.subarray(from, to)), 1)
+  writeHeader(branchBytes, start, LIST, payload)
+  const reference = new Uint8Array(at - start < 32 ? at - start : 33)
+  writeReference(reference, 0, branchBytes, start, at)
   return reference
 }
 
-function stringLength(bytes: Uint8Array): number {
-  if (bytes.length === 1 && bytes[0] < 0x80) return 1
-  return headerLength(bytes.length) + bytes.length
-}
-
-function headerLength(length: number): number {
-  return length <= 55 ? 1 : length <= 0xff ? 2 : length <= 0xffff ? 3 : 4
-}
-
-/** Writes the header of a string (`base` 0x80) or list (0xc0); where it ends. */
-function writeHeader(out: Uint8Array, at: number, base: number, length: number): number {
-  const bytes = headerLength(length) - 1
-  out[at++] = bytes === 0 ? base + length : base + 55 + bytes
-  for (let i = bytes - 1; i >= 0; i--) out[at++] = length >> (8 * i)
-  return at
+function writeReference(out: Uint8Array, at: number, bytes: Uint8Array, from: number, to: number): number {
+  if (to - from < 32) {
+    out.set(bytes.subarray(from, to), at)
+    return at + to - from
+  }
+  out[at] = STRING + 32
+  keccak256Into(bytes.subarray(from, to), out, at + 1)
+  return at + 33
 }

@@ -1,6 +1,6 @@
 import { encodeExtension, referenceTo } from '../chain/eth/trieNodes.js'
 import { EMPTY_BYTES } from '../lib/bytes.js'
-import { hashBranch, leafReference } from './trieHashing.js'
+import { hashBranch, type LeafPlace, writeLeafReference } from './trieHashing.js'
 
 /* Nodes of a Merkle Patricia trie over keys of 32 bytes (Yellow Paper, appendix D) as they are stored.
  *
@@ -126,16 +126,19 @@ function startSlot(kind: number, reference: Uint8Array, rest: number): TrieSlot 
   return slot
 }
 
-/** A branch as bytes, without its reference. */
-export function packBranch({ skip, bytes, starts, ends, own }: TrieBranch): Uint8Array {
+/** How many bytes `packBranch` gives. */
+export function packedLength({ skip, starts, ends, own }: TrieBranch): number {
   let length = 3 + skip.length
+  for (let i = 0; i < 16; i++) length += starts[i] === 0 ? (own[i]?.length ?? 0) : ends[i] - starts[i]
+  return length
+}
+
+/** A branch as bytes, without its reference. */
+export function packBranch(branch: TrieBranch): Uint8Array {
+  const { skip, bytes, starts, ends, own } = branch
   let bitmap = 0
-  for (let i = 0; i < 16; i++) {
-    const size = starts[i] === 0 ? (own[i]?.length ?? 0) : ends[i] - starts[i]
-    if (size > 0) bitmap |= 1 << i
-    length += size
-  }
-  const out = new Uint8Array(length)
+  for (let i = 0; i < 16; i++) if (starts[i] !== 0 || own[i] !== undefined) bitmap |= 1 << i
+  const out = new Uint8Array(packedLength(branch))
   out[0] = skip.length
   out.set(skip, 1)
   let at = 1 + skip.length
@@ -196,41 +199,50 @@ function pageOf(slot: TrieSlot): number {
   return page
 }
 
-/** The node of a slot; `read` gives the bytes of a page. */
-export function unpackSlot(slot: TrieSlot, read: (page: number) => Uint8Array): TrieNode {
+/** The node of a slot, for the caller to change; `read` gives the bytes of a page, or the branch that it holds. */
+export function unpackSlot(slot: TrieSlot, read: (page: number) => Uint8Array | TrieBranch): TrieNode {
   if (slot[0] === LEAF) {
     return { kind: 'leaf', key: slot.subarray(1, 1 + KEY_BYTES), value: slot.subarray(LEAF_HEAD) }
   }
   if (slot[0] === INLINE) return unpackBranch(slot, 4 + slot[1], 0)
   const page = pageOf(slot)
-  return unpackBranch(read(page), 0, page)
+  const held = read(page)
+  return held instanceof Uint8Array ? unpackBranch(held, 0, page) : copyBranch(held)
+}
+
+/** A copy to be changed. */
+function copyBranch({ kind, skip, page, bytes, starts, ends, own }: TrieBranch): TrieBranch {
+  return { kind, skip, page, bytes, starts: starts.slice(), ends, own: own.slice() }
 }
 
 /** How the node of a slot stands in its parent's RLP. `depth` is that of the node: one more than of its nibble. */
 export function referenceOfSlot(slot: TrieSlot, depth: number, valueRlp: ValueRlp): Uint8Array {
-  return slot[0] === LEAF ? leafReferenceAt(slot, 0, depth, valueRlp) : slot.subarray(2, 2 + slot[1])
+  if (slot[0] !== LEAF) return slot.subarray(2, 2 + slot[1])
+  const reference = new Uint8Array(MAX_REFERENCE)
+  return reference.subarray(0, writeLeafReference(reference, 0, leafAt(slot, 0, depth, valueRlp)))
 }
 
-function leafReferenceAt(bytes: Uint8Array, at: number, depth: number, valueRlp: ValueRlp): Uint8Array {
-  const value = bytes.subarray(at + LEAF_HEAD, at + LEAF_HEAD + valueLength(bytes, at))
-  return leafReference(bytes, at + 1, depth, valueRlp(value))
+const MAX_REFERENCE = 33
+
+/** The leaf whose slot begins at `at`. */
+function leafAt(bytes: Uint8Array, at: number, depth: number, valueRlp: ValueRlp): LeafPlace {
+  const valueAt = at + LEAF_HEAD
+  const value = valueRlp(bytes.subarray(valueAt, valueAt + valueLength(bytes, at)))
+  return { bytes, keyAt: at + 1, depth, value }
 }
 
 /** How a branch stands in its parent's RLP. */
 export function referenceOfBranch(branch: TrieBranch, depth: number, valueRlp: ValueRlp): Uint8Array {
   const { skip, bytes, starts, own } = branch
   const below = depth + skip.length + 1
-  const reference = hashBranch((nibble, write) => {
-    const inBytes = starts[nibble] !== 0
-    const from = inBytes ? bytes : own[nibble]
-    if (from === undefined) return
-    const at = inBytes ? starts[nibble] : 0
-    if (from[at] === LEAF) {
-      const leaf = leafReferenceAt(from, at, below, valueRlp)
-      write(leaf, 0, leaf.length)
-    } else {
-      write(from, at + 2, from[at + 1])
-    }
+  const reference = hashBranch((out, at, nibble) => {
+    const start = starts[nibble]
+    const from = start === 0 ? own[nibble] : bytes
+    if (from === undefined) return at
+    if (from[start] === LEAF) return writeLeafReference(out, at, leafAt(from, start, below, valueRlp))
+    const length = from[start + 1]
+    for (let i = 0; i < length; i++) out[at + i] = from[start + 2 + i]
+    return at + length
   })
   return skip.length === 0 ? reference : referenceTo(encodeExtension(skip, reference))
 }

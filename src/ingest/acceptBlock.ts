@@ -1,5 +1,6 @@
 import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
 import { type Rules, rulesAt } from '../chain/eth/forks.js'
+import { hashHeader } from '../chain/eth/header.js'
 import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
 import type { Block, ConsensusReceipt, Header, Receipt } from '../chain/eth/types.js'
 import { InvalidTransaction } from '../evm/errors.js'
@@ -11,7 +12,7 @@ import { formatData } from '../lib/hex.js'
 import type { StateChanges } from '../store/chainWriter.js'
 import type { WritableChain } from './chainState.js'
 import type { RawBlock } from './source.js'
-import { type Ancestors, InvalidBlock, verifyBody, verifyHeader, verifyReceipts, verifyUncles } from './verify.js'
+import { InvalidBlock, verifyBody, verifyHeader, verifyReceipts, verifyUncles } from './verify.js'
 
 /** The newest block that was accepted. */
 export interface Head {
@@ -25,6 +26,7 @@ export interface AcceptedBlock {
   receipts: Receipt[]
   totalDifficulty: bigint
   changes?: StateChanges
+  uncleHashes: Uint8Array[]
   /** False: its state root was not compared yet. */
   isRootChecked: boolean
 }
@@ -43,14 +45,16 @@ export async function acceptBlock(
   const rules = rulesAt(chain.spec, block.header.number, block.header.timestamp, head.totalDifficulty)
   verifyHeader(block.header, block.hash, head, rules, chain.spec)
   await verifyBodyOrExplain(chain, block, rules)
-  verifyUncles(block, ancestorsOf(chain), ({ number, timestamp }) => rulesAt(chain.spec, number, timestamp), chain.spec)
+  const rulesOf = ({ number, timestamp }: Header) => rulesAt(chain.spec, number, timestamp)
+  const uncleHashes = verifyUncles(block, chain.ancestors, rulesOf, chain.spec)
   const totalDifficulty = head.totalDifficulty + block.header.difficulty
   if (raw.totalDifficulty !== undefined && raw.totalDifficulty !== totalDifficulty) {
     throw refusal(block, 'total difficulty', totalDifficulty, raw.totalDifficulty)
   }
-  if (!chain.executor) return { receipts: takeReceipts(raw, rules), totalDifficulty, isRootChecked: true }
+  const common = { totalDifficulty, uncleHashes }
+  if (!chain.executor) return { ...common, receipts: takeReceipts(raw, rules), isRootChecked: true }
   const { receipts, stateRoot } = await executeAndCompare(chain.executor, block, rules, checksRoot)
-  return { receipts, totalDifficulty, changes: chain.executor.accept(), isRootChecked: stateRoot !== undefined }
+  return { ...common, receipts, changes: chain.executor.accept(), isRootChecked: stateRoot !== undefined }
 }
 
 /** As `verifyBody`; but where only the transactions root differs, the transactions are executed to see whether one of
@@ -83,7 +87,8 @@ async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<Accepte
   const { header } = block
   const rules = rulesAt(chain.spec, header.number, header.timestamp, totalDifficulty - header.difficulty)
   verifyBody(block, rules, chain.spec)
-  return { receipts: takeReceipts(raw, rules), totalDifficulty, isRootChecked: true }
+  const uncleHashes = block.uncles.map(hashHeader)
+  return { receipts: takeReceipts(raw, rules), totalDifficulty, uncleHashes, isRootChecked: true }
 }
 
 /** Executes; a transaction or system call that makes the block invalid becomes `InvalidBlock`. */
@@ -154,15 +159,5 @@ function deriveReceipt(block: Block, index: number, receipt: ConsensusReceipt, g
     contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
     blobGasUsed: blobs === undefined ? undefined : BigInt(blobs) * GAS_PER_BLOB,
     blobGasPrice: blobs === undefined ? undefined : blobBaseFee(block.header.excessBlobGas!, rules),
-  }
-}
-
-function ancestorsOf({ reader }: WritableChain): Ancestors {
-  return {
-    header: (number) => {
-      const block = reader.blockByNumber(number)
-      return block && { hash: block.hash, header: block.header }
-    },
-    uncleHashes: (number) => reader.uncleHashes(number),
   }
 }

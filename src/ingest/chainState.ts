@@ -22,6 +22,7 @@ import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_STATE_MODE } from '../
 import type { Database } from '../store/open.js'
 import { createStateReader } from '../store/stateReader.js'
 import { createStateTrieTable } from '../store/stateTrieTable.js'
+import { createAncestors, type RecentAncestors } from './ancestors.js'
 import { CHAIN_INDEXES, type ChainIndexer, createChainIndexer } from './chainIndexer.js'
 import type { Checkpoints } from './checkpoints.js'
 
@@ -35,6 +36,8 @@ export interface WritableChain {
   readonly reader: ChainReader
   readonly writer: ChainWriter
   readonly indexer: ChainIndexer
+  /** Told of every block that is accepted. */
+  readonly ancestors: RecentAncestors
   /** Present when blocks are executed. */
   readonly executor?: Executor
   /** Block 0 as the genesis makes it; its state is hashed when asked. Only without execution. */
@@ -111,7 +114,7 @@ export async function openWritableChain(
     scratch.discard()
     return block
   }
-  return { spec, stateMode, reader, writer, indexer, executor, genesisBlock }
+  return { spec, stateMode, reader, writer, indexer, ancestors: createAncestors(reader), executor, genesisBlock }
 }
 
 async function catchUp(

@@ -113,6 +113,7 @@ function createIntake(chain: WritableChain, checkpoints?: Checkpoints): Intake {
     const mark = !accepted.isRootChecked && unchecked.length === 0
     if (mark) checkedHead = head
     batches.add(raw.block, accepted, mark)
+    chain.ancestors.add(raw.block, accepted.uncleHashes)
     if (accepted.isRootChecked) unchecked = []
     else unchecked.push(raw)
     head = { hash: raw.block.hash, header: raw.block.header, totalDifficulty: accepted.totalDifficulty }

@@ -1,5 +1,5 @@
 import { transactionsRoot, unclesHash, withdrawalsRoot } from '../chain/eth/block.js'
-import { orBloom } from '../chain/eth/bloom.js'
+import { BLOOM_BYTES, orBloom } from '../chain/eth/bloom.js'
 import { nextDifficulty } from '../chain/eth/difficulty.js'
 import { GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../chain/eth/fees.js'
 import type { ChainSpec, Rules } from '../chain/eth/forks.js'
@@ -234,15 +234,15 @@ const UNCLE_GENERATIONS = 6 // Yellow Paper 4.3.4 (k)
 
 /** Checks the uncles of a block (Yellow Paper 4.3.4, 11.1): at most two, each a sibling of one of the last six ancestors'
  *  children, valid by itself, neither an ancestor nor included before. `rulesOf` gives the rules at an uncle.
- *  @throws InvalidBlock */
+ *  @returns the hashes of the uncles, 32 bytes each. @throws InvalidBlock */
 export function verifyUncles(
   block: Block,
   ancestors: Ancestors,
   rulesOf: (header: Header) => Rules,
   spec: ChainSpec,
-): void {
+): Uint8Array[] {
   const { uncles, header } = block
-  if (uncles.length === 0) return
+  if (uncles.length === 0) return []
   const refuse = refuserOf(header.number, block.hash)
   if (uncles.length > MAX_UNCLES) refuse('uncles', `at most ${MAX_UNCLES}`, uncles.length)
   const included = new Set<string>([formatData(block.hash)])
@@ -262,14 +262,16 @@ export function verifyUncles(
       for (const hash of ancestors.uncleHashes(header.number - back)) included.add(formatData(hash))
     }
   }
+  const hashes = uncles.map(hashHeader)
   for (const [index, uncle] of uncles.entries()) {
-    const hash = formatData(hashHeader(uncle))
+    const hash = formatData(hashes[index])
     if (included.has(hash)) refuse(`uncle ${index}`, 'neither an ancestor nor included before', hash)
     included.add(hash)
     const parent = parents.get(formatData(uncle.parentHash))
     if (parent) verifyUncle(uncle, index, parent.header, rulesOf(uncle), spec, refuse)
     else if (allHeld) refuse(`uncle ${index}: parent hash`, 'an ancestor of generation 2 to 7', uncle.parentHash)
   }
+  return hashes
 }
 
 function verifyUncle(
@@ -285,12 +287,15 @@ function verifyUncle(
   verifyHeaderFields(uncle, parent, rules, spec, refuseUncle)
 }
 
+const NO_BLOOM = new Uint8Array(BLOOM_BYTES) // never written to
+
 /** Checks receipts against the header that they belong to: gas used, logs bloom and receipts root. @throws InvalidBlock */
 export function verifyReceipts(header: Header, receipts: readonly ConsensusReceipt[], blockHash: Uint8Array): void {
   const refuse = refuserOf(header.number, blockHash)
   const gasUsed = receipts.length === 0 ? 0n : receipts[receipts.length - 1].cumulativeGasUsed
   if (gasUsed !== header.gasUsed) refuse('gas used', gasUsed, header.gasUsed)
-  const bloom = new Uint8Array(256)
+  // Blocks without transactions are common in the first years of a chain.
+  const bloom = receipts.length === 0 ? NO_BLOOM : new Uint8Array(BLOOM_BYTES)
   for (const receipt of receipts) orBloom(bloom, receipt.logsBloom)
   if (!equalBytes(bloom, header.logsBloom)) refuse('logs bloom', bloom, header.logsBloom)
   const root = receiptsRoot(receipts)

@@ -1,6 +1,13 @@
 import { padLeft } from './bytes.js'
 import { messageOf } from './errors.js'
-import { createKeccak256, KECCAK_KINDS, type Keccak256, type KeccakKind } from './keccak.js'
+import {
+  createKeccak,
+  KECCAK_KINDS,
+  type Keccak,
+  type Keccak256,
+  type Keccak256Into,
+  type KeccakKind,
+} from './keccak.js'
 import type { Logger } from './logger.js'
 import { createSecp256k1, SECP256K1_KINDS, type Secp256k1, type Secp256k1Kind } from './secp256k1.js'
 
@@ -29,7 +36,7 @@ export function chooseFirst<Kind extends string, Implementation>(
   throw new AggregateError(errors, `none of ${kinds.join(', ')} loads`)
 }
 
-const keccak: Choice<KeccakKind, Keccak256> = chooseFirst(KECCAK_KINDS, createKeccak256)
+const keccak: Choice<KeccakKind, Keccak> = chooseFirst(KECCAK_KINDS, createKeccak)
 const secp256k1: Choice<Secp256k1Kind, Secp256k1> = chooseFirst(SECP256K1_KINDS, createSecp256k1)
 
 /** Which implementations this process uses, by what they compute. */
@@ -43,7 +50,10 @@ export function logCrypto(log: Logger): void {
 }
 
 /** keccak-256 of the bytes: 32 bytes of their own. */
-export const keccak256: Keccak256 = keccak.implementation
+export const keccak256: Keccak256 = keccak.implementation.keccak256
+
+/** Writes keccak-256 of the bytes, 32 bytes, into `out` from `at` on. */
+export const keccak256Into: Keccak256Into = keccak.implementation.keccak256Into
 
 /** The 64-byte public key (without its 04 prefix) that signed the 32-byte hash; r and s are at most 32 bytes each.
  *  @throws Error when `recoveryId` is not 0 or 1, or r and s are no signature by any key. */

@@ -14,15 +14,33 @@ export function createLogKeys(hasher: KeyHasher): ItemKeys<IndexedLog> {
     hasher.hashId(PRESENCE_POSITION, topics)
     return { high: hasher.high, low: hasher.low }
   })
+  // Logs that follow on each other often share the arrays of address and topics, whose keys are then known.
+  const last: LastKey[] = Array.from({ length: 5 }, () => ({ value: undefined, high: 0, low: 0 }))
+  const addValue = (builder: ChunkBuilder, position: number, value: Uint8Array) => {
+    const key = last[position]
+    if (key.value !== value) {
+      hasher.hashBytes(position, value, position === 0 ? 0 : leadingZeros(value))
+      key.value = value
+      key.high = hasher.high
+      key.low = hasher.low
+    }
+    builder.addKey(key.high, key.low)
+  }
   const add = ({ address, topics }: IndexedLog, builder: ChunkBuilder) => {
-    hasher.hashBytes(0, address)
-    builder.addKey(hasher.high, hasher.low)
+    addValue(builder, 0, address)
     for (let i = 0; i < topics.length; i++) {
-      hasher.hashBytes(i + 1, topics[i], leadingZeros(topics[i]))
-      builder.addKey(hasher.high, hasher.low)
+      addValue(builder, i + 1, topics[i])
       builder.addKey(presence[i].high, presence[i].low)
     }
     builder.endItem()
   }
   return { add }
+}
+
+/** The key that a position had last. */
+interface LastKey {
+  /** Never written to after it was given. */
+  value: Uint8Array | undefined
+  high: number
+  low: number
 }

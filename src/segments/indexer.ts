@@ -10,7 +10,7 @@ import { createSealJob, type SealJob } from './segmentWriter.js'
 /** The writer of an index. Everything takes effect with the transaction that the caller is in. */
 export interface SegmentIndexer<Item> {
   /** Takes the items of a stored block, in their order and right after those taken before. What there is to do with them
-   *  is done by `work`, so that a block is stored without delay; only when there are thousands of them, on the spot. */
+   *  is done by `work`, so that a block is stored without delay; only when more than a thousand wait, on the spot. */
   add(items: readonly Item[]): void
   /** True when there are rows for a full chunk that is not sealed, as in a database made before there was an index. */
   isBehind(): boolean
@@ -34,7 +34,7 @@ export interface SegmentIndexer<Item> {
 const DELETE_ROWS = 200
 // Items whose keys are hashed in one step, and how many may wait for that: their blocks are kept from being freed.
 const STEP_ITEMS = 500
-const MAX_WAITING = 8_000
+const MAX_WAITING = 1_000
 
 /** The indexer of a database opened for writing. What an earlier process left unfinished is given up and begun again. */
 export function createSegmentIndexer<Item>(

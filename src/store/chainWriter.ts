@@ -1,8 +1,9 @@
 import { encodeWithdrawals } from '../chain/eth/block.js'
-import { encodeHeader, hashHeader } from '../chain/eth/header.js'
+import { encodeHeader } from '../chain/eth/header.js'
 import { encodeAccessList, encodeAuthorizationList } from '../chain/eth/transaction.js'
 import type { Block, Receipt, Transaction } from '../chain/eth/types.js'
-import { bigIntToBytes, concatBytes, trimLeft } from '../lib/bytes.js'
+import { bigIntToBytes, concatBytes, leadingZeros, trimLeft } from '../lib/bytes.js'
+import { keccak256 } from '../lib/crypto.js'
 import { encodeUint } from './columns.js'
 import { createDictionary } from './dictionary.js'
 import { createLogInserts } from './logInserts.js'
@@ -146,8 +147,10 @@ function createBlockInserts(db: Database) {
       insertReceipt.run(...receiptValues(first.tx + index, receipt, logId))
       for (const log of receipt.logs) logs.insert(logId++, index, log)
     })
+    logs.flush()
     block.uncles.forEach((uncle, index) => {
-      insertUncle.run(block.header.number, index, hashHeader(uncle), encodeHeader(uncle))
+      const header = encodeHeader(uncle)
+      insertUncle.run(block.header.number, index, keccak256(header), header)
     })
     const logCount = logId - first.log
     insertBlock.run(...blockValues(block, totalDifficulty), first.tx, block.transactions.length, first.log, logCount)
@@ -168,7 +171,7 @@ function blockValues({ hash, header, sizeBytes, withdrawals }: Block, totalDiffi
     header.stateRoot,
     header.transactionsRoot,
     header.receiptsRoot,
-    header.logsBloom.some((byte) => byte !== 0) ? header.logsBloom : null,
+    leadingZeros(header.logsBloom) < header.logsBloom.length ? header.logsBloom : null,
     encodeUint(header.difficulty),
     encodeUint(totalDifficulty),
     encodeUint(header.gasLimit),

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { LIMBS, setBytes, wordToBigInt } from '../../src/evm/interpreter/words.js'
+import { SlotCache } from '../../src/evm/slotCache.js'
 import {
   createCodeCache,
   createNewestState,
@@ -10,8 +12,10 @@ import {
 import { bigIntToBytes, EMPTY_BYTES, padLeft } from '../../src/lib/bytes.js'
 import { keccak256 } from '../../src/lib/crypto.js'
 import { formatData } from '../../src/lib/hex.js'
+import { createChainReader } from '../../src/store/chainReader.js'
 import { createChainWriter, type StateChanges } from '../../src/store/chainWriter.js'
 import { type Database, openForWriting } from '../../src/store/open.js'
+import { SlotReader } from '../../src/store/slotReader.js'
 import { createStateReader } from '../../src/store/stateReader.js'
 import { blockAt } from '../support/blocks.js'
 import { type SeededRandom, seededRandom } from '../support/random.js'
@@ -59,6 +63,14 @@ function change(model: Model, random: SeededRandom): StateChanges {
   return changes
 }
 
+/** A slot's value by words, as a journal reads it. */
+function readWord(state: StateBacking, address: Uint8Array, slot: Uint8Array): bigint {
+  const words = new Int32Array(2 * LIMBS).fill(-1)
+  setBytes(words, 0, slot, 0, slot.length)
+  state.slotsOf!(address).read(words, 0, words, LIMBS)
+  return wordToBigInt(words, LIMBS)
+}
+
 function compare(state: StateBacking, model: Model, random: SeededRandom | undefined, place: string): void {
   for (const address of ADDRESSES) {
     if (random && random.below(3) > 0) continue
@@ -68,6 +80,7 @@ function compare(state: StateBacking, model: Model, random: SeededRandom | undef
     for (const slot of SLOTS) {
       const value = held?.account ? (held.slots.get(formatData(slot)) ?? 0n) : 0n
       assert.equal(formatData(state.storage(address, slot)), formatData(bigIntToBytes(value)), place)
+      if (state.slotsOf !== undefined) assert.equal(readWord(state, address, slot), value, place)
     }
     // It may say so of slots that are set later.
     if (held?.account && held.slots.size > 0) assert.equal(state.hasStorage(address), true, place)
@@ -140,6 +153,41 @@ test('states at blocks are told apart by their hashes, and stay what they are wh
   writer.commit()
   const other = states.at(19, new Uint8Array(32))
   assert.deepEqual(other.account(ADDRESSES[0]), { incarnation: 9, account: undefined })
+})
+
+test('states at blocks share slots, also across incarnations and reorgs', (t) => {
+  for (const seed of [11, 12, 13]) {
+    const random = seededRandom(seed)
+    const db = openDatabase(t)
+    const reader = createStateReader(db)
+    const { blockHash } = createChainReader(db)
+    const writer = createChainWriter(db)
+    const slots = new SlotCache(new SlotReader(db), { maxBytes: 2 ** 20, maxChanges: 20_000 })
+    const states = createStateBackings(reader, { codes: createCodeCache(reader), slots })
+    const history: Model[] = []
+    let renewed = 0
+    for (let step = 0; step < 80; step++) {
+      const kept = history.length - (random.below(4) === 0 ? random.below(3) : 0)
+      writer.begin()
+      if (kept > 0 && kept < history.length) {
+        writer.rewindTo(kept - 1)
+        history.splice(kept)
+      }
+      const model = new Map(history.at(-1))
+      const changes = change(model, random)
+      writer.insertBlock({ ...blockAt(history.length), hash: random.bytes(32) }, [], 0n, changes)
+      writer.commit()
+      history.push(model)
+      for (const held of model.values()) if (held.incarnation > 0 && held.slots.size > 0) renewed++
+      for (let reads = 0; reads < 3; reads++) {
+        const at = random.below(2) === 0 ? history.length - 1 : random.below(history.length)
+        slots.moveTo(at, blockHash(at)!, blockHash)
+        const state = states.at(at, blockHash(at)!)
+        compare(state, history[at], random, `seed ${seed}, step ${step}, block ${at}`)
+      }
+    }
+    assert(renewed > 100)
+  }
 })
 
 test('code is kept up to its bound, and read again beyond it', (t) => {

@@ -5,14 +5,18 @@ import { seededRandom } from '../support/random.js'
 
 test('ids of bytes are those of a map that is emptied when it is full', () => {
   const random = seededRandom(7)
-  for (const length of [20, 32]) {
-    const capacity = 500
+  for (const [length, capacity] of [
+    [20, 500],
+    [32, 500],
+    [32, 100],
+    [20, 5_000],
+  ]) {
     const ids = createByteIds(length, capacity)
     const oracle = new Map<string, number>()
     for (let i = 0; i < 20_000; i++) {
-      // 700 values, so that some are known, some were forgotten, and many differ in their last byte only.
+      // More values than it holds, so that some are known, some were forgotten, and many differ in their last byte only.
       const value = Buffer.alloc(length, 1)
-      value.writeUInt16BE(random.below(700), length - 2)
+      value.writeUInt16BE(random.below(Math.ceil(capacity * 1.4)), length - 2)
       const known = ids.get(value)
       assert.equal(known, oracle.get(value.toString('hex')))
       if (known !== undefined) continue

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keccak256 as oracle } from 'viem'
-import { createKeccak256, KECCAK_KINDS } from '../../src/lib/keccak.js'
+import { createKeccak, KECCAK_KINDS } from '../../src/lib/keccak.js'
 import { INPUT_BYTES } from '../../src/lib/keccakModule.js'
 import { seededRandom } from '../support/random.js'
 
@@ -9,7 +9,7 @@ const toHex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`
 const EMPTY = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 
 for (const kind of KECCAK_KINDS) {
-  const keccak256 = createKeccak256(kind)
+  const { keccak256, keccak256Into } = createKeccak(kind)
 
   test(`${kind} hashes nothing to the known value`, () => {
     assert.equal(toHex(keccak256(new Uint8Array(0))), EMPTY)
@@ -20,6 +20,9 @@ for (const kind of KECCAK_KINDS) {
     for (let length = 0; length <= 6 * 136; length++) {
       const bytes = random.bytes(length)
       assert.equal(toHex(keccak256(bytes)), oracle(bytes), `${length} bytes`)
+      const out = new Uint8Array(40).fill(0xee)
+      keccak256Into(bytes, out, 5)
+      assert.equal(toHex(out), `0x${'ee'.repeat(5)}${oracle(bytes).slice(2)}eeeeee`)
     }
   })
 

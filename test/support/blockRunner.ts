@@ -1,3 +1,4 @@
+import { bloomOf } from '../../src/chain/eth/bloom.js'
 import type { Rules } from '../../src/chain/eth/forks.js'
 import { rulesAt } from '../../src/chain/eth/forks.js'
 import type { Genesis } from '../../src/chain/eth/genesis.js'
@@ -59,6 +60,7 @@ export function createBlockRunner(
       machine,
       journal,
       blockHash: (at: number) => hashes[at],
+      bloomOf,
       roots: { now: rootOf, atEnd: rootOf },
       refuse: (_index: number, _transaction: unknown, refused: Error) => refused,
     }

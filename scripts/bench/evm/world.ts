@@ -22,7 +22,7 @@ export const AT = {
 } as const
 
 export const HOLDERS = 1_000
-/** Slots of the contract that sums them: more than the calls of a block keep in memory between them. */
+/** Slots of the contract that sums them. */
 export const SLOTS = 18_000
 export const TRADERS = 40
 

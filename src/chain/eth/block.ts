@@ -1,5 +1,6 @@
 import { keccak256 } from '../../lib/crypto.js'
 import { formatData } from '../../lib/hex.js'
+import { EMPTY_UNCLES_HASH } from './emptyHashes.js'
 import { decodeHeader, encodeHeader } from './header.js'
 import {
   asFixed,
@@ -27,28 +28,31 @@ import type { Block, Header, Transaction, Withdrawal } from './types.js'
 export function decodeBlock(bytes: Uint8Array): Block {
   const parts = asList(decodeRlp(bytes, 'block'), 'block', 3, 4)
   const list = asRawList(parts[0], 'header')
-  return assembleBlock({ raw: list.raw, header: decodeHeader(list), body: parts.slice(1), sizeBytes: bytes.length })
+  const header = decodeHeader(list)
+  return assembleBlock({ hash: keccak256(list.raw), header, body: parts.slice(1), sizeBytes: bytes.length })
 }
 
-/** A block from the RLP of its header and that of its body, [transactions, uncles] and from Shanghai on withdrawals,
- *  as era1 files have them. @throws DecodeError as `decodeBlock`. */
-export function decodeBody(headerRlp: Uint8Array, bodyRlp: Uint8Array): Block {
+/** A block from the RLP of its header with the hash of that, which the caller has, and the RLP of its body, [transactions,
+ *  uncles] and from Shanghai on withdrawals, as era1 files have them. @throws DecodeError as `decodeBlock`. */
+export function decodeBody(
+  { rlp: headerRlp, hash }: { rlp: Uint8Array; hash: Uint8Array },
+  bodyRlp: Uint8Array,
+): Block {
   const header = decodeHeader(headerRlp)
   const body = asList(decodeRlp(bodyRlp, 'body'), 'body', 2, 3)
   const span = measureRlp(bodyRlp, 0)!
   const sizeBytes = listLength(headerRlp.length + span.end - span.payload)
-  return assembleBlock({ raw: headerRlp, header, body, sizeBytes })
+  return assembleBlock({ hash, header, body, sizeBytes })
 }
 
 interface BlockParts {
-  raw: Uint8Array
+  hash: Uint8Array
   header: Header
   body: RlpItem[]
   sizeBytes: number
 }
 
-function assembleBlock({ raw, header, body, sizeBytes }: BlockParts): Block {
-  const hash = keccak256(raw)
+function assembleBlock({ hash, header, body, sizeBytes }: BlockParts): Block {
   try {
     return {
       hash,
@@ -140,5 +144,6 @@ export function withdrawalsRoot(withdrawals: readonly Withdrawal[]): Uint8Array 
 
 /** keccak-256 of the RLP of the uncles' headers, 32 bytes; of an empty list when there are none. */
 export function unclesHash(uncles: readonly Header[]): Uint8Array {
+  if (uncles.length === 0) return EMPTY_UNCLES_HASH
   return keccak256(encodeListOf(uncles.map(encodeHeader)))
 }

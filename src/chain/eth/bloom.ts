@@ -18,10 +18,70 @@ export function bloomOf(logs: readonly Log[]): Uint8Array {
  *  from the last bit of the filter. */
 export function addToBloom(bloom: Uint8Array, bytes: Uint8Array): void {
   const hash = keccak256(bytes)
-  for (let i = 0; i < 6; i += 2) {
-    const bit = ((hash[i] << 8) | hash[i + 1]) & 0x7ff
-    bloom[BLOOM_BYTES - 1 - (bit >> 3)] |= 1 << (bit & 7)
+  for (let i = 0; i < 6; i += 2) setBit(bloom, bitAt(hash, i))
+}
+
+function bitAt(hash: Uint8Array, at: number): number {
+  return ((hash[at] << 8) | hash[at + 1]) & 0x7ff
+}
+
+function setBit(bloom: Uint8Array, bit: number): void {
+  bloom[BLOOM_BYTES - 1 - (bit >> 3)] |= 1 << (bit & 7)
+}
+
+// The words of an entry: its length and one, and 32 bytes.
+const ENTRY_WORDS = 9
+// 700 KiB. Every entry that is not found costs a hash, which takes ten times as long as finding it.
+const REMEMBERED = 2 ** 14
+
+/** `bloomOf` for one block after another. It remembers the bits of addresses and topics, most of which come again: at most
+ *  `capacity` of them (a power of two), each in the one place that it may have, where the last one to come stays. */
+export function createBloomMaker(capacity = REMEMBERED): (logs: readonly Log[]) => Uint8Array {
+  const entries = new Int32Array(capacity * ENTRY_WORDS)
+  const bits = new Uint16Array(capacity * 3)
+  const entry = new Int32Array(ENTRY_WORDS)
+  const add = (bloom: Uint8Array, bytes: Uint8Array): void => {
+    const place = placeOf(bytes, entry, capacity - 1)
+    const at = place * 3
+    let i = 0
+    for (const base = place * ENTRY_WORDS; i < ENTRY_WORDS && entries[base + i] === entry[i]; ) i++
+    if (i < ENTRY_WORDS) {
+      const hash = keccak256(bytes)
+      for (let bit = 0; bit < 3; bit++) bits[at + bit] = bitAt(hash, bit * 2)
+      entries.set(entry, place * ENTRY_WORDS)
+    }
+    for (let bit = 0; bit < 3; bit++) setBit(bloom, bits[at + bit])
   }
+  return (logs) => {
+    const bloom = new Uint8Array(BLOOM_BYTES)
+    let before: Log | undefined
+    for (const log of logs) {
+      // Logs that follow on each other often share the arrays, whose bits are set then.
+      if (log.address !== before?.address) add(bloom, log.address)
+      const { topics } = log
+      for (let i = 0; i < topics.length; i++) if (topics[i] !== before?.topics[i]) add(bloom, topics[i])
+      before = log
+    }
+    return bloom
+  }
+}
+
+/** Reads an address or topic into `entry`, its length before it; the place of it below `mask`, by a hash that only spreads
+ *  them. */
+function placeOf(bytes: Uint8Array, entry: Int32Array, mask: number): number {
+  if (bytes.length > 32) throw new RangeError(`expected an address or a topic, got ${bytes.length} bytes`)
+  entry[0] = bytes.length + 1 // 0 is a place that was never filled
+  let hash = bytes.length
+  for (let word = 1, at = 0; word < ENTRY_WORDS; word++, at += 4) {
+    // An address has no bytes after the fifth word.
+    const value =
+      at < bytes.length ? bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24) : 0
+    entry[word] = value
+    hash = Math.imul(hash ^ value, 0x9e3779b1)
+    hash ^= hash >>> 15
+  }
+  // Values that differ in their last bytes alone, as numbers do, are spread by the last steps.
+  return (Math.imul(hash ^ (hash >>> 13), 0x85ebca6b) >>> 9) & mask
 }
 
 /** Sets in `into` every bit of `other`. */

@@ -1,4 +1,4 @@
-import { concatBytes, EMPTY_BYTES } from '../../lib/bytes.js'
+import { bigIntToBytes, EMPTY_BYTES } from '../../lib/bytes.js'
 import {
   asBytes,
   asFixed,
@@ -7,11 +7,11 @@ import {
   DecodeError,
   decodeRlp,
   describeItem,
-  encodeRlp,
   type RlpItem,
   type RlpList,
   underPath,
 } from './rlp.js'
+import { headerLength, LIST, stringLength, writeHeader, writeString } from './rlpBytes.js'
 import { orderedTrieRoot } from './trie.js'
 import type { ConsensusReceipt, Log, TransactionType } from './types.js'
 
@@ -21,13 +21,40 @@ export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
   const { type, status, root, cumulativeGasUsed, logsBloom, logs } = receipt
   if (status === undefined && root === undefined) throw new RangeError('a receipt needs a status or a root')
   const outcome = status === undefined ? root! : status === 1 ? Uint8Array.of(1) : EMPTY_BYTES
-  const list = encodeRlp([
-    outcome,
-    cumulativeGasUsed,
-    logsBloom,
-    logs.map((log) => [log.address, log.topics, log.data]),
-  ])
-  return type === 0 ? list : concatBytes(Uint8Array.of(type), list)
+  const gas = bigIntToBytes(cumulativeGasUsed)
+  const logLengths = logs.map(logLength)
+  let logsLength = 0
+  for (const length of logLengths) logsLength += headerLength(length) + length
+  const length =
+    stringLength(outcome) + stringLength(gas) + stringLength(logsBloom) + headerLength(logsLength) + logsLength
+  const start = type === 0 ? 0 : 1
+  const out = new Uint8Array(start + headerLength(length) + length)
+  if (type !== 0) out[0] = type
+  let at = writeHeader(out, start, LIST, length)
+  for (const field of [outcome, gas, logsBloom]) at = writeString(out, at, field)
+  at = writeHeader(out, at, LIST, logsLength)
+  for (let i = 0; i < logs.length; i++) at = writeLog(out, at, logs[i], logLengths[i])
+  return out
+}
+
+/** Length of the RLP of a log without its header. */
+function logLength({ address, topics, data }: Log): number {
+  const length = topicsLength(topics)
+  return stringLength(address) + headerLength(length) + length + stringLength(data)
+}
+
+function topicsLength(topics: readonly Uint8Array[]): number {
+  let length = 0
+  for (let i = 0; i < topics.length; i++) length += stringLength(topics[i])
+  return length
+}
+
+/** Writes the RLP of a log, [address, topics, data], of which `length` bytes come after its header; where it ends. */
+function writeLog(out: Uint8Array, start: number, { address, topics, data }: Log, length: number): number {
+  let at = writeString(out, writeHeader(out, start, LIST, length), address)
+  at = writeHeader(out, at, LIST, topicsLength(topics))
+  for (let i = 0; i < topics.length; i++) at = writeString(out, at, topics[i])
+  return writeString(out, at, data)
 }
 
 /** A receipt from its consensus bytes, or from the decoded list of a legacy one.

@@ -12,6 +12,9 @@ export interface Code {
   readonly hash: Uint8Array
   /** A bit for each byte that is a JUMPDEST outside of push data; see `jumpTargets`. */
   targets: Int32Array | undefined
+  /** Where `loop` has put it, as long as what it says there is still so; see `createCodePlaces`. */
+  place: number
+  placedIn: number
   /** EIP-7702: the address, 20 bytes, that the code delegates to. */
   readonly delegation: Uint8Array | undefined
 }
@@ -22,7 +25,8 @@ const PADDING = 33
 export function createCode(bytes: Uint8Array, hash: Uint8Array = keccak256(bytes)): Code {
   const padded = new Uint8Array(bytes.length + PADDING)
   padded.set(bytes)
-  return { padded, length: bytes.length, hash, targets: undefined, delegation: delegationOf(bytes) }
+  const delegation = delegationOf(bytes)
+  return { padded, length: bytes.length, hash, targets: undefined, place: 0, placedIn: 0, delegation }
 }
 
 /** The code of accounts that have none. */

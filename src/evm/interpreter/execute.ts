@@ -27,6 +27,7 @@ import {
 } from './environment.js'
 import { INVALID_JUMP, invalidOpcode, OUT_OF_GAS, stackFailure, WRITE_PROTECTION } from './failures.js'
 import { type Frame, HALTED, LEFT, REVERTED, SUCCEEDED } from './frame.js'
+import { PC, SP } from './loop.js'
 import { type Machine, payMemory } from './machine.js'
 import { addModulo, divide, divideSigned, modulo, moduloSigned, multiply, multiplyModulo } from './multiply.js'
 import {
@@ -84,8 +85,24 @@ export function execute(machine: Machine, frame: Frame): number {
   let sp = frame.sp
   let gas = frame.gas
   let checkAt = gas - CHECK_GAS
+  const { loop } = machine
+  const inLoop = loop !== undefined && stack === loop.stack && loop.enter(frame, rules)
+  let memorySize = -1
 
   for (;;) {
+    if (loop !== undefined && inLoop) {
+      if (frame.memorySize !== memorySize) {
+        memorySize = frame.memorySize
+        loop.setMemory(frame, machine.memory === loop.memory)
+      }
+      gas = loop.run(pc, sp, gas, checkAt)
+      pc = loop.registers[PC]
+      sp = loop.registers[SP]
+      if (gas < checkAt) {
+        machine.deadline.check()
+        checkAt = gas - CHECK_GAS
+      }
+    }
     const op = code[pc++]
     const height = sp - stackBase
     if (height < need[op] || height > room[op]) {

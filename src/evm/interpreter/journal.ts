@@ -51,6 +51,7 @@ export class Journal implements EvmState {
   private changedAccounts: JournalAccount[] = []
   private touchedAccounts: JournalAccount[] = []
   private readonly scratch: Words = new Int32Array(LIMBS)
+  private readonly loaded: Words = new Int32Array(LIMBS)
 
   /** `codes` gives the code objects of hashes that the backing's accounts name. */
   constructor(backing: StateBacking, codes: CodeObjects) {
@@ -157,15 +158,23 @@ export class Journal implements EvmState {
     if (slot < 0) {
       // Read first: when that is broken off, nothing is there of it.
       const stored = !account.cleared && account.mayHaveStorage
-      const value = stored ? this.backing.storage(account.address, wordToBytes(s, a)) : undefined
+      if (stored) this.loadSlot(account, s, a)
       slot = slots.add(account.storage, s, a, account.id)
-      if (value !== undefined) setBytes(slots.current, slot * LIMBS, value, 0, value.length)
-    }
-    if (slots.epochs[slot] !== this.epoch) {
-      slots.epochs[slot] = this.epoch
-      copyWord(slots.current, slot * LIMBS, slots.original, slot * LIMBS)
+      if (stored) copyWord(this.loaded, 0, slots.current, slot * LIMBS)
     }
     return slot
+  }
+
+  /** Reads the slot of a stored account that the word at `a` of `s` names into `loaded`. */
+  private loadSlot(account: JournalAccount, s: Words, a: number): void {
+    const { backing, loaded } = this
+    if (backing.slotsOf !== undefined) {
+      account.stored ??= backing.slotsOf(account.address)
+      account.stored.read(s, a, loaded, 0)
+      return
+    }
+    const value = backing.storage(account.address, wordToBytes(s, a))
+    setBytes(loaded, 0, value, 0, value.length)
   }
 
   readSlot(slot: number, s: Words, a: number): void {
@@ -174,6 +183,7 @@ export class Journal implements EvmState {
 
   writeSlot(slot: number, s: Words, a: number): void {
     const { slots } = this
+    slots.keepOriginal(slot, this.epoch)
     this.undo.pushWord(slots.current, slot * LIMBS, slot, SLOT)
     copyWord(s, a, slots.current, slot * LIMBS)
     slots.mark(slot)
@@ -183,6 +193,7 @@ export class Journal implements EvmState {
   }
 
   slotChange(slot: number, s: Words, a: number): number {
+    this.slots.keepOriginal(slot, this.epoch)
     return this.slots.change(slot, s, a)
   }
 

@@ -1,4 +1,4 @@
-import { type BaseAccount, EMPTY_CODE_HASH } from '../stateBacking.js'
+import { type BaseAccount, EMPTY_CODE_HASH, type StoredSlots } from '../stateBacking.js'
 import type { Code } from './code.js'
 import type { Account } from './state.js'
 
@@ -12,6 +12,7 @@ export interface JournalAccount extends Account {
   /** Its storage is or was not empty, as far as is known. */
   mayHaveStorage: boolean
   code: Code | undefined // loaded when it is asked for
+  stored: StoredSlots | undefined // the same; where the backing has it
   warm: number // epoch
   created: number // epoch
   touched: number // epoch
@@ -41,6 +42,7 @@ export function createJournalAccount(
     clearedSinceTouched: false,
     mayHaveStorage: stored !== undefined,
     code: undefined,
+    stored: undefined,
     warm: 0,
     created: 0,
     touched: 0,

@@ -1,17 +1,18 @@
 import type { Deadline } from '../../lib/deadline.js'
 import type { Environment } from './environment.js'
 import { createFrame, type Frame } from './frame.js'
+import { type Loop, loopOfThread } from './loop.js'
+import { STACK_LIMBS, STACKS_LIMBS } from './loopLayout.js'
 import type { Precompile } from './precompileTable.js'
 import type { EvmRules } from './rules.js'
 import type { Account, EvmState } from './state.js'
-import { LIMBS, type Words } from './words.js'
+import { TopicTable } from './topicTable.js'
+import type { Words } from './words.js'
 
-/** Limbs of one full stack, and a little more. */
-const STACK_LIMBS = 1040 * LIMBS
 const INITIAL_STACK_LIMBS = 16 * STACK_LIMBS
 const INITIAL_MEMORY = 0x10_0000
 // Kept between messages; what one message needed beyond that is given back.
-const KEPT_STACK_LIMBS = 64 * STACK_LIMBS
+const KEPT_STACK_LIMBS = STACKS_LIMBS
 const KEPT_MEMORY = 0x200_0000
 
 /** Bytes that all frames' memories may have together. Gas for as much is above 2^42. */
@@ -36,10 +37,13 @@ export const THREAD_PACE: Pace = { frames: 64, bytes: 0x8_0000, precompileGas: 1
 /** What one thread executes on: stacks and memories of all frames lie one after another in two arrays that are used again
  *  for every message, since the caller's do not grow while the callee runs. */
 export class Machine {
-  stack: Words = new Int32Array(INITIAL_STACK_LIMBS)
-  memory = new Uint8Array(INITIAL_MEMORY)
-  view = new DataView(this.memory.buffer)
+  /** Executes what it can while stack and memory are its own; what outgrows them is executed without it. */
+  readonly loop: Loop | undefined
+  stack: Words
+  memory: Uint8Array
+  view: DataView
   readonly frames: Frame[] = []
+  readonly topics = new TopicTable()
   rules: EvmRules
   precompiles: readonly (Precompile | undefined)[]
   environment: Environment
@@ -58,6 +62,10 @@ export class Machine {
     this.state = parts.state
     this.deadline = parts.deadline
     this.pace = parts.pace ?? THREAD_PACE
+    this.loop = parts.withLoop === false ? undefined : loopOfThread()
+    this.stack = this.loop?.stack ?? new Int32Array(INITIAL_STACK_LIMBS)
+    this.memory = this.loop?.memory ?? new Uint8Array(INITIAL_MEMORY)
+    this.view = this.loop?.view ?? new DataView(this.memory.buffer)
   }
 
   /** The frame of a depth. `account` is put in it when it is made. */
@@ -85,10 +93,17 @@ export class Machine {
 
   /** Gives back what an unusually large message needed. */
   trim(): void {
-    if (this.stack.length > KEPT_STACK_LIMBS) this.stack = new Int32Array(INITIAL_STACK_LIMBS)
-    if (this.memory.length > KEPT_MEMORY) {
-      this.memory = new Uint8Array(INITIAL_MEMORY)
-      this.view = new DataView(this.memory.buffer)
+    const { loop } = this
+    if (loop !== undefined) {
+      this.stack = loop.stack
+      this.memory = loop.memory
+      this.view = loop.view
+    } else {
+      if (this.stack.length > KEPT_STACK_LIMBS) this.stack = new Int32Array(INITIAL_STACK_LIMBS)
+      if (this.memory.length > KEPT_MEMORY) {
+        this.memory = new Uint8Array(INITIAL_MEMORY)
+        this.view = new DataView(this.memory.buffer)
+      }
     }
     for (const frame of this.frames) {
       if (frame.returnData.length > 0x1_0000) frame.returnData = new Uint8Array(256)
@@ -103,6 +118,8 @@ export interface MachineParts {
   environment: Environment
   state: EvmState
   deadline: Deadline
+  /** Whether instructions may be executed in WebAssembly, which is so when it is not given. */
+  withLoop?: boolean
   /** `THREAD_PACE` when absent. */
   pace?: Pace
 }

@@ -1,6 +1,6 @@
 import { trimLeft } from '../../lib/bytes.js'
 import { CURRENT_IS_ORIGINAL, CURRENT_ZERO, NEW_IS_CURRENT, NEW_IS_ORIGINAL, NEW_ZERO, ORIGINAL_ZERO } from './state.js'
-import { LIMBS, type Words, wordToBytes } from './words.js'
+import { copyWord, LIMBS, setSmall, type Words, wordToBytes } from './words.js'
 import { WordTable } from './wordTable.js'
 
 /** Storage slots by id, one array for each thing that is known of them. */
@@ -19,11 +19,11 @@ export class SlotTable {
   private changed: number[] = []
   private touched: number[] = []
 
-  /** A new slot with the value zero. */
+  /** A new slot with the value zero, of a name that `keys` was asked for last. */
   add(storage: number, s: Words, a: number, owner: number): number {
-    const id = this.keys.insert(storage, s, a)
+    const id = this.keys.insertAbsent(storage, s, a)
     if (id >= this.epochs.length) this.grow()
-    this.current.fill(0, id * LIMBS, id * LIMBS + LIMBS)
+    setSmall(this.current, id * LIMBS, 0)
     this.epochs[id] = 0
     this.warm[id] = 0
     this.marks[id] = 0
@@ -37,6 +37,14 @@ export class SlotTable {
     if ((marks & 1) === 0) this.changed.push(id)
     if ((marks & 2) === 0) this.touched.push(id)
     this.marks[id] = 3
+  }
+
+  /** Keeps the value as the one before the transaction of that epoch, unless one is kept: to be asked before each write, and
+   *  not before each read, which there are more of. */
+  keepOriginal(id: number, epoch: number): void {
+    if (this.epochs[id] === epoch) return
+    this.epochs[id] = epoch
+    copyWord(this.current, id * LIMBS, this.original, id * LIMBS)
   }
 
   /** How the word would change the slot, for its price: see `SlotChange`. */

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { LIMBS, sameWords, type Words } from './words.js'
+import { copyWord, LIMBS, sameWords, type Words } from './words.js'
 
 /** Ids 0, 1, 2… for pairs of a space and a word, in the order in which they were added: a hash table in typed arrays with
  *  linear probing. Keys come from strangers, so the hash is keyed: NH, of which no pair of keys that was chosen without
@@ -10,6 +10,7 @@ export class WordTable {
   private keys: Words
   private spaces: Int32Array
   private buckets: Int32Array // id + 1; 0 is free
+  private asked = 0 // the hash of the word that was looked for last
   private readonly secret = randomFillSync(new Int32Array(2 * LIMBS + 1))
 
   /** An empty table; `capacity` is a power of 2. */
@@ -23,7 +24,9 @@ export class WordTable {
   find(space: number, s: Words, a: number): number {
     const { buckets } = this
     const mask = buckets.length - 1
-    let at = this.hash(space, s, a) & mask
+    const hash = this.hash(space, s, a)
+    this.asked = hash
+    let at = hash & mask
     for (;;) {
       const id = buckets[at] - 1
       if (id < 0) return -1
@@ -34,11 +37,20 @@ export class WordTable {
 
   /** Gives the word, which has no id yet in the space, the next one. */
   insert(space: number, s: Words, a: number): number {
+    return this.insertHashed(this.hash(space, s, a), space, s, a)
+  }
+
+  /** The same for a word that `find` was asked for last, of which it has the hash. */
+  insertAbsent(space: number, s: Words, a: number): number {
+    return this.insertHashed(this.asked, space, s, a)
+  }
+
+  private insertHashed(hash: number, space: number, s: Words, a: number): number {
     if (this.count * 2 >= this.buckets.length) this.grow()
     const id = this.count++
     this.spaces[id] = space
-    for (let i = 0; i < LIMBS; i++) this.keys[id * LIMBS + i] = s[a + i]
-    this.place(id)
+    copyWord(s, a, this.keys, id * LIMBS)
+    this.place(id, hash)
     return id
   }
 
@@ -50,6 +62,11 @@ export class WordTable {
   /** The space that an id was added for. */
   spaceOf(id: number): number {
     return this.spaces[id]
+  }
+
+  /** Bytes that its arrays take. */
+  bytes(): number {
+    return this.keys.byteLength + this.spaces.byteLength + this.buckets.byteLength
   }
 
   /** Forgets all ids. Memory is given back beyond 2^16 of them, and when few of many were in use: it would have to be
@@ -79,10 +96,10 @@ export class WordTable {
     return h ^ (h >>> 13)
   }
 
-  private place(id: number): void {
+  private place(id: number, hash: number): void {
     const { buckets } = this
     const mask = buckets.length - 1
-    let at = this.hash(this.spaces[id], this.keys, id * LIMBS) & mask
+    let at = hash & mask
     while (buckets[at] !== 0) at = (at + 1) & mask
     buckets[at] = id + 1
   }
@@ -96,6 +113,6 @@ export class WordTable {
     spaces.set(this.spaces)
     this.spaces = spaces
     this.buckets = new Int32Array(capacity * 2)
-    for (let id = 0; id < this.count; id++) this.place(id)
+    for (let id = 0; id < this.count; id++) this.place(id, this.hash(spaces[id], keys, id * LIMBS))
   }
 }

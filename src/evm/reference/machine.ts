@@ -10,6 +10,7 @@ import { concatBytes } from '../../lib/bytes.js'
 import { keccak256, recoverPublicKey } from '../../lib/crypto.js'
 import type { BlockHashes } from '../executor.js'
 import { loadKzgVerifier } from '../kzg.js'
+import { mendEvm } from './mendEvm.js'
 import type { Overlay } from './overlay.js'
 
 /** The package's block, as far as the EVM looks at it. */
@@ -38,6 +39,7 @@ export function createMachines(spec: ChainSpec, overlay: Overlay, blockHashes: B
     }
     const blockchain = { getBlock, shallowCopy: () => blockchain } as never
     const evm = (await createEVM({ common, stateManager: overlay, blockchain })) as unknown as EVM
+    mendEvm(evm)
     const vm = await createVM({ common, stateManager: overlay, evm: evm as never, blockchain })
     common.updateParams(paramsTx)
     if (blobs)

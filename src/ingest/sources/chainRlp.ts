@@ -72,7 +72,7 @@ async function* splitItems(path: string): AsyncGenerator<Item> {
   let ordinal = 0
   try {
     for await (const chunk of streamFile(path)) {
-      queue.push(chunk as Buffer)
+      queue.push(chunk)
       for (let item = takeItem(queue); item; item = takeItem(queue)) {
         yield item
         ordinal++

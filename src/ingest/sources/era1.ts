@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { decodeBody } from '../../chain/eth/block.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { decodeReceipts } from '../../chain/eth/receipt.js'
@@ -126,6 +126,7 @@ function viewOf(bytes: Uint8Array): DataView {
 /** What the file says of one block, its header unpacked. */
 interface BlockEntries {
   headerRlp: Uint8Array
+  hash: Uint8Array
   body: Entry
   receipts: Entry
   totalDifficulty: bigint
@@ -139,13 +140,13 @@ function* readBlocks(path: string, firstNumber: number, { from = 0, passedOver }
     if (from >= firstNumber + offsets.length && !passedOver) return
     const blocks = readAllHeaders(path, file, index)
     const first = Math.max(0, from - firstNumber)
-    for (const [ordinal, { headerRlp }] of blocks.slice(0, first).entries()) {
-      passedOver?.(firstNumber + ordinal, keccak256(headerRlp))
+    for (const [ordinal, { hash }] of blocks.slice(0, first).entries()) {
+      passedOver?.(firstNumber + ordinal, hash)
     }
     for (let ordinal = first; ordinal < blocks.length; ordinal++) {
-      const { headerRlp, body, receipts, totalDifficulty } = blocks[ordinal]
+      const { headerRlp, hash, body, receipts, totalDifficulty } = blocks[ordinal]
       yield decoding(path, body.start, ordinal, () => ({
-        block: decodeBody(headerRlp, unpack(file, body)),
+        block: decodeBody({ rlp: headerRlp, hash }, unpack(file, body)),
         receipts: decodeReceipts(unpack(file, receipts)),
         totalDifficulty,
       }))
@@ -183,7 +184,7 @@ function readAllHeaders(path: string, file: FileBytes, index: BlockIndex): Block
     const entry = requireEntry(path, file, COMPRESSED_HEADER, at, limit)
     const headerRlp = decoding(path, at, ordinal, () => unpack(file, entry))
     const header = decoding(path, at, ordinal, () => decodeHeader(headerRlp))
-    const hash = keccak256(headerRlp)
+    const blockHash = keccak256(headerRlp)
     if (header.number !== firstNumber + ordinal)
       throw fail(`expected block ${firstNumber + ordinal}, got ${header.number}`)
     if (parentHash && !equalBytes(parentHash, header.parentHash)) {
@@ -191,15 +192,15 @@ function readAllHeaders(path: string, file: FileBytes, index: BlockIndex): Block
         `block ${header.number}: expected parent hash ${formatData(parentHash)}, got ${formatData(header.parentHash)}`,
       )
     }
-    parentHash = hash
+    parentHash = blockHash
     const body = requireEntry(path, file, COMPRESSED_BODY, entry.end, limit)
     const receipts = requireEntry(path, file, COMPRESSED_RECEIPTS, body.end, limit)
     const total = requireEntry(path, file, TOTAL_DIFFICULTY, receipts.end, limit)
     if (total.end - total.value !== 32)
       throw fail(`expected a total difficulty of 32 bytes, got ${total.end - total.value}`)
     const littleEndian = file.read(total.value, 32).slice()
-    records.push(sha256(hash, littleEndian))
-    blocks.push({ headerRlp, body, receipts, totalDifficulty: bytesToBigInt(littleEndian.reverse()) })
+    records.push(sha256(blockHash, littleEndian))
+    blocks.push({ headerRlp, hash: blockHash, body, receipts, totalDifficulty: bytesToBigInt(littleEndian.reverse()) })
     at = total.end
   }
   verifyAccumulator(path, file, at, limit, accumulatorRoot(records))
@@ -235,5 +236,8 @@ function accumulatorRoot(records: readonly Uint8Array[]): Uint8Array {
 }
 
 function sha256(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return createHash('sha256').update(left).update(right).digest()
+  const both = new Uint8Array(64)
+  both.set(left)
+  both.set(right, 32)
+  return hash('sha256', both, 'buffer')
 }

@@ -1,10 +1,10 @@
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs'
-import type { Readable } from 'node:stream'
 import { constants, createGunzip, gunzipSync } from 'node:zlib'
 import { messageOf, UsageError } from '../../lib/errors.js'
 import { SourceError } from '../source.js'
 
 const HEAD_BYTES = 65_536
+const CHUNK_BYTES = 1024 * 1024
 const GZIP_MAGIC = [0x1f, 0x8b]
 // Large enough that reading costs little beside decoding, small beside anything else that an import holds.
 const WINDOW_BYTES = 4 * 1024 * 1024
@@ -49,16 +49,30 @@ function openFile(path: string): number {
 }
 
 /** The content of a file as chunks, unpacked when it is gzip. @throws UsageError when the file cannot be opened. */
-export function streamFile(path: string): Readable {
+export function streamFile(path: string): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
   const fd = openFile(path)
   const magic = Buffer.alloc(2)
-  const packed = readSync(fd, magic, 0, 2, 0) === 2 && isGzip(magic)
-  const file = createReadStream(path, { fd, start: 0, highWaterMark: 1024 * 1024 })
-  if (!packed) return file
+  // What need not be unpacked is there at once: to wait for a thread that reads it takes longer than to read it.
+  if (readSync(fd, magic, 0, 2, 0) < 2 || !isGzip(magic)) return readChunks(fd)
+  const file = createReadStream(path, { fd, start: 0, highWaterMark: CHUNK_BYTES })
   const unpacked = createGunzip({ chunkSize: 256 * 1024 })
   file.on('error', (error) => unpacked.destroy(error))
   unpacked.on('close', () => file.destroy())
   return file.pipe(unpacked)
+}
+
+function* readChunks(fd: number): Generator<Uint8Array> {
+  try {
+    for (let at = 0; ; ) {
+      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(fstatSync(fd).size - at, 1)))
+      const length = readSync(fd, chunk, 0, chunk.length, at)
+      if (length === 0) return
+      at += length
+      yield chunk.subarray(0, length)
+    }
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** Random access to the content of a file. */

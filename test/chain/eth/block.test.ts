@@ -105,7 +105,7 @@ describe('block codec', () => {
     const block = exampleBlock()
     const [, ...parts] = (decodeRlp(encodeBlock(block)) as RlpList).items
     const body = encodeListOf(parts.map((part) => (part as RlpList).raw))
-    assert.deepEqual(decodeBody(encodeHeader(block.header), body), block)
+    assert.deepEqual(decodeBody({ rlp: encodeHeader(block.header), hash: block.hash }, body), block)
   })
 
   it('names the block and the field that is wrong', () => {

@@ -13,7 +13,7 @@ function randomReceipt(random: SeededRandom, type: TransactionType): ConsensusRe
   const logs = Array.from({ length: random.below(4) }, () => ({
     address: random.bytes(20),
     topics: Array.from({ length: random.below(5) }, () => random.bytes(32)),
-    data: random.bytes(random.below(100)),
+    data: random.bytes(random.below(random.below(5) === 0 ? 70_000 : 100)),
   }))
   const beforeByzantium = type === 0 && random.below(2) === 0
   return {

@@ -13,66 +13,13 @@ import {
   multiplyModulo,
 } from '../../../src/evm/interpreter/multiply.js'
 import * as plainWords from '../../../src/evm/interpreter/words.js'
-import { seededRandom } from '../../support/random.js'
+import { createRandomWords, EDGES, MODULUS, signed, unsigned } from '../../support/words.js'
 
-const MODULUS = 2n ** 256n
 const words = { ...plainWords, ...addition, ...bits }
 const { wordToBigInt, setBigInt } = words
 
-/** The integer that a word is in two's complement. */
-const signed = (value: bigint) => BigInt.asIntN(256, value)
-const unsigned = (value: bigint) => BigInt.asUintN(256, value)
-
-const EDGES = [
-  0n,
-  1n,
-  2n,
-  3n,
-  31n,
-  32n,
-  255n,
-  256n,
-  257n,
-  0x7fffn,
-  0x8000n,
-  0xffffn,
-  0x1_0000n,
-  2n ** 31n - 1n,
-  2n ** 31n,
-  2n ** 32n - 1n,
-  2n ** 32n,
-  2n ** 32n + 1n,
-  2n ** 48n - 1n,
-  2n ** 53n - 1n,
-  2n ** 53n,
-  2n ** 64n - 1n,
-  2n ** 64n,
-  2n ** 127n,
-  2n ** 128n - 1n,
-  2n ** 128n,
-  2n ** 192n - 2n ** 64n,
-  2n ** 255n - 1n,
-  2n ** 255n,
-  2n ** 255n + 1n,
-  MODULUS - 2n ** 32n,
-  MODULUS - 2n,
-  MODULUS - 1n,
-]
-
-const random = seededRandom(20_240_611)
-
-/** A word of any size, often with runs of equal bits, where carries and guesses of digits go wrong. */
-function randomWord(): bigint {
-  const kind = random.below(6)
-  if (kind === 0) return EDGES[random.below(EDGES.length)]
-  let value = 0n
-  const limbs = 1 + random.below(16)
-  for (let i = 0; i < limbs; i++) {
-    const digit = kind < 3 ? [0, 0xffff, 0x8000, 0x7fff, 1][random.below(5)] : random.below(0x1_0000)
-    value = (value << 16n) | BigInt(digit)
-  }
-  return kind === 5 ? unsigned(-value) : value
-}
+const random = createRandomWords(20_240_611)
+const randomWord = () => random.word()
 
 type Operation = (s: Int32Array, a: number, b: number) => void
 

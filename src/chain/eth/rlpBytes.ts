@@ -1,0 +1,37 @@
+/* RLP (Yellow Paper, appendix B) written straight into memory whose size was computed before: for what is long and encoded
+ * for every block. `encodeRlp` is for all else. */
+
+/** What a list begins with: the first byte of an empty one. */
+export const LIST = 0xc0
+/** What a byte string begins with: the first byte of an empty one. */
+export const STRING = 0x80
+
+/** Length of the RLP of the bytes. */
+export function stringLength(bytes: Uint8Array): number {
+  if (bytes.length === 1 && bytes[0] < STRING) return 1
+  return headerLength(bytes.length) + bytes.length
+}
+
+/** Length of the header of a string or list of `length` bytes, which are below 2^32. */
+export function headerLength(length: number): number {
+  return length <= 55 ? 1 : length <= 0xff ? 2 : length <= 0xffff ? 3 : length <= 0xffffff ? 4 : 5
+}
+
+/** Writes the header of a `LIST` or `STRING` of `length` bytes at `at`; where it ends. */
+export function writeHeader(out: Uint8Array, at: number, base: number, length: number): number {
+  const bytes = headerLength(length) - 1
+  out[at] = bytes === 0 ? base + length : base + 55 + bytes
+  for (let i = 1; i <= bytes; i++) out[at + i] = length >>> (8 * (bytes - i))
+  return at + 1 + bytes
+}
+
+/** Writes the RLP of the bytes at `at`; where it ends. */
+export function writeString(out: Uint8Array, at: number, bytes: Uint8Array): number {
+  const { length } = bytes
+  let end = at
+  if (length !== 1 || bytes[0] >= STRING) end = writeHeader(out, at, STRING, length)
+  // Up to this length a loop is faster than the call.
+  if (length <= 32) for (let i = 0; i < length; i++) out[end + i] = bytes[i]
+  else out.set(bytes, end)
+  return end + length
+}

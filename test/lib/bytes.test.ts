@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bigIntToBytes, bytesToBigInt } from '../../src/lib/bytes.js'
+import { formatData } from '../../src/lib/hex.js'
+import { seededRandom } from '../support/random.js'
+
+test('integers become their shortest bytes, and those the integers again', () => {
+  const random = seededRandom(41)
+  const values = [0n, 1n, 127n, 128n, 255n, 256n]
+  for (let bits = 8n; bits <= 256n; bits++) values.push(2n ** bits - 1n, 2n ** bits, 2n ** bits + 1n)
+  for (let i = 0; i < 2000; i++) values.push(BigInt(formatData(Uint8Array.of(0, ...random.bytes(random.below(33))))))
+  for (const value of values) {
+    const hex = value === 0n ? '' : value.toString(16)
+    const expected = `0x${hex.length % 2 ? '0' : ''}${hex}`
+    const bytes = bigIntToBytes(value)
+    assert.equal(formatData(bytes), expected)
+    assert.equal(bytesToBigInt(bytes), value)
+    if (value <= Number.MAX_SAFE_INTEGER) assert.equal(formatData(bigIntToBytes(Number(value))), expected)
+  }
+})
