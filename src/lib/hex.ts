@@ -13,10 +13,11 @@ export function formatQuantity(value: bigint | number): string {
 /** Bytes of an even-length hex text, with or without `0x`. @throws TypeError when it is not hex. */
 export function parseHex(text: string): Uint8Array {
   const digits = text.startsWith('0x') || text.startsWith('0X') ? text.slice(2) : text
-  if (digits.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(digits)) {
+  const buffer = Buffer.from(digits, 'hex')
+  // It ends before what is no digit, but takes some characters beyond ASCII for one.
+  if (buffer.length * 2 !== digits.length || Buffer.byteLength(digits) !== digits.length) {
     throw new TypeError(`expected an even number of hex digits, got ${abbreviate(text)}`)
   }
-  const buffer = Buffer.from(digits, 'hex')
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
 }
 

@@ -27,6 +27,9 @@ const MAX_WASTE_MS = 10
 const FIRST_PAUSE = 1
 const MAX_PAUSE = 256
 
+/** Calls that a thread should have before it: what it has answered waits for the main thread, and it must not wait meanwhile. */
+const MAX_JOBS = 4
+
 // Weight of the newest time in the mean.
 const NEWEST = 0.2
 
@@ -72,7 +75,7 @@ export function createInlinePolicy(load: ThreadLoad, now: () => number = () => p
     return wasteMs > 0
   }
   /** Calls come one by one, or all threads have enough to do. */
-  const isFree = () => (largerNow === 1 && largerBefore <= 1) || load.jobs() >= 2 * load.threads
+  const isFree = () => (largerNow === 1 && largerBefore <= 1) || load.jobs() >= MAX_JOBS * load.threads
   return {
     grant(name) {
       const known = names.get(name)

@@ -26,7 +26,14 @@ export interface OpenContext {
 /** Opens the database of `datadir` read-only for one thread. The EVM, our own unless told, is loaded when it is first used
  *  (200 ms and more), so that a thread that runs no calls never has it.
  *  @throws DatabaseMissing when there is none; DatabaseOutdated when it is of an older version. */
-export function openContext(options: { datadir: string; limits: RpcLimits; log: Logger; evm?: EvmKind }): OpenContext {
+export function openContext(options: {
+  datadir: string
+  limits: RpcLimits
+  log: Logger
+  evm?: EvmKind
+  /** Whether requests of one turn of the event loop may share a look at the database's version. */
+  oncePerTurn?: boolean
+}): OpenContext {
   const db = openForReading(options.datadir)
   try {
     requireCurrentSchema(db)
@@ -34,7 +41,7 @@ export function openContext(options: { datadir: string; limits: RpcLimits; log: 
     db.close()
     throw error
   }
-  const watch = createCommitWatch(db)
+  const watch = createCommitWatch(db, options)
   const chain = createChainReader(db, watch)
   let service: EvmService | undefined
   let loading: Promise<EvmService> | undefined

@@ -8,6 +8,7 @@ import { type Access, type Caller, isRefusal } from './access.js'
 import { type CompressionPolicy, type Compressor, createCompressor } from './compression.js'
 import { type CorsPolicy, corsHeaders, type Header, preflightHeaders } from './cors.js'
 import { createHealthApp, type HealthReport } from './health.js'
+import { createOutbox, type Outbox } from './outbox.js'
 
 /** Largest request body, as the contract's host has it; a filter of 5,000 parameters has 350 kB. */
 export const MAX_BODY_BYTES = 5_000_000
@@ -37,6 +38,7 @@ export interface ServerOptions {
 export function createHttpServer(options: ServerOptions): Server {
   const app = createHealthApp(options.health)
   const compressor = createCompressor(options.compression)
+  const outbox = createOutbox()
   const server = createServer((request, response) => {
     const cors = corsHeaders(options.cors, request.headers.origin)
     const caller = options.access.identify(request.url ?? '/', '/v3')
@@ -47,7 +49,7 @@ export function createHttpServer(options: ServerOptions): Server {
       for (const [name, value] of cors) response.setHeader(name, value)
       return void app(request, response)
     }
-    const exchange: Exchange = { options, compressor, request, response, caller, headers: flatten(cors) }
+    const exchange: Exchange = { options, compressor, outbox, request, response, caller, headers: flatten(cors) }
     attempt(exchange, () => receiveCall(exchange))
   })
   // Longer than the idle time of the usual proxies, which then close first and never meet a closed connection.
@@ -67,6 +69,7 @@ function answerPreflight(
 interface Exchange {
   readonly options: ServerOptions
   readonly compressor: Compressor
+  readonly outbox: Outbox
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly caller: Caller | RpcErrorBody
@@ -209,12 +212,12 @@ function sendError(exchange: Exchange, status: number, error: RpcErrorBody): voi
 }
 
 function send(exchange: Exchange, status: number, parts: readonly Uint8Array[]): void {
-  const { response } = exchange
+  const { response, outbox } = exchange
   const size = sizeOf(parts)
   writeHead(exchange, status, size)
   // Node writes a text with the headers before it in one piece, bytes beside them in a second one.
-  if (size <= TEXT_BYTES) response.end(latin1Text(parts), 'latin1')
-  else if (size <= JOIN_BYTES) response.end(Buffer.concat(parts, size))
+  if (size <= TEXT_BYTES) outbox(response, latin1Text(parts))
+  else if (size <= JOIN_BYTES) outbox(response, Buffer.concat(parts, size))
   else {
     response.cork()
     for (const part of parts) response.write(part)

@@ -22,14 +22,22 @@ class StateMoved extends Interruption {
   }
 }
 
-/** The watch over an open database: one for a connection. */
-export function createCommitWatch(db: Database): CommitWatch {
-  const select = db.prepare<[], number>('PRAGMA data_version').pluck()
+/** To ask for the version locks and unlocks the index of the write-ahead log, which may take longer than a small call. All
+ *  requests that come in one turn may see the state at its begin: answers that their clients have seen were sent before. */
+const TURN_MS = 0.5
+
+/** The watch over an open database: one for a connection. With `oncePerTurn` work may see the state that was the newest at the
+ *  begin of the current turn of the event loop, or half a millisecond ago in a longer one; `version` is always the newest. */
+export function createCommitWatch(db: Database, { oncePerTurn = false } = {}): CommitWatch {
+  const statement = db.prepare<[], number>('PRAGMA data_version').pluck()
   const begin = db.prepare('BEGIN')
   const commit = db.prepare('COMMIT')
   let working = false
   let begun = false
   let known: number | undefined // the version of the state that the work sees
+
+  const select = () => statement.get()!
+  const newest = oncePerTurn ? rememberForTurn(select) : select
 
   const open = () => {
     begin.run()
@@ -38,7 +46,7 @@ export function createCommitWatch(db: Database): CommitWatch {
   const attempt = <T>(work: () => T, inTransaction: boolean): T => {
     try {
       if (inTransaction) open()
-      known = select.get()
+      known = inTransaction ? select() : newest()
       return work()
     } finally {
       known = undefined
@@ -50,7 +58,7 @@ export function createCommitWatch(db: Database): CommitWatch {
   }
   const { readonly } = db
   return {
-    version: () => (readonly ? (known ?? select.get()) : undefined),
+    version: () => (readonly ? (known ?? select()) : undefined),
     inOneState(work) {
       if (working || (!readonly && db.inTransaction)) return work()
       working = true
@@ -67,7 +75,24 @@ export function createCommitWatch(db: Database): CommitWatch {
       if (known === undefined || begun) return
       open()
       // To ask for it begins the reading.
-      if (select.get() !== known) throw new StateMoved()
+      if (select() !== known) throw new StateMoved()
     },
+  }
+}
+
+/** What `ask` gave in this turn of the event loop, for as long as a turn should take. */
+function rememberForTurn(ask: () => number): () => number {
+  let answer = 0
+  let askedAt = Number.NEGATIVE_INFINITY
+  const forget = () => {
+    askedAt = Number.NEGATIVE_INFINITY
+  }
+  return () => {
+    const now = performance.now()
+    if (now - askedAt < TURN_MS) return answer
+    answer = ask()
+    askedAt = now
+    setImmediate(forget)
+    return answer
   }
 }

@@ -68,9 +68,9 @@ test('a larger call is run while calls come one by one, or all threads have enou
   policy.endTurn()
   assert.equal(ask('large', 0.3), LARGE_BUDGET_MS)
   assert.equal(policy.grant('large'), undefined, 'a second one in the same turn')
-  world.jobs = 3
+  world.jobs = 7
   assert.equal(policy.grant('large'), undefined)
-  world.jobs = 4
+  world.jobs = 8
   assert.equal(ask('large', 0.3), LARGE_BUDGET_MS)
   world.jobs = 0
   policy.endTurn()

@@ -5,7 +5,7 @@ import { openForReading, openForWriting } from '../../src/store/open.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /** A connection that writes and a watched one that reads a number. */
-function openBoth(t: TestContext) {
+function openBoth(t: TestContext, options?: { oncePerTurn: boolean }) {
   const datadir = temporaryDirectory(t)
   const writer = openForWriting(datadir)
   t.after(() => void writer.close())
@@ -15,7 +15,7 @@ function openBoth(t: TestContext) {
   const select = db.prepare<[], number>('SELECT value FROM probe').pluck()
   return {
     db,
-    watch: createCommitWatch(db),
+    watch: createCommitWatch(db, options),
     write: (value: number) => void writer.prepare('UPDATE probe SET value = ?').run(value),
     read: () => select.get()!,
   }
@@ -94,4 +94,22 @@ test('a connection that writes has no version, and its work is a transaction', (
   assert.equal(watch.version(), undefined)
   watch.inOneState(() => assert.equal(writer.inTransaction, true))
   assert.equal(writer.inTransaction, false)
+})
+
+test('once per turn: work before the next turn sees the same state, unless it reads', async (t) => {
+  const { watch, write, read } = openBoth(t, { oncePerTurn: true })
+  const inWork = () => watch.inOneState(() => watch.version())
+  const first = inWork()
+  write(1)
+  assert.notEqual(watch.version(), first)
+  const runs: (number | undefined)[] = []
+  const value = watch.inOneState(() => {
+    runs.push(watch.version())
+    watch.beforeRead()
+    return read()
+  })
+  assert.equal(value, 1)
+  assert.equal(runs.at(-1), watch.version())
+  await new Promise(setImmediate)
+  assert.equal(inWork(), watch.version())
 })
