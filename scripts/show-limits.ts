@@ -26,7 +26,7 @@ try {
   const address = await plant()
   const { url } = await startCairn({ after: (end) => endings.push(end) }, [
     ...['--open', '--datadir', directory],
-    ...['--gas-cap', '100000'], // at ten blocks' gas the loop is over before its time
+    ...['--gas-cap', '1000000'], // at ten blocks' gas the loop is over before its time, in less than a second
   ])
   const token = [{ to: TOKEN, data: '0x18160ddd' }, 'latest']
   await ask(url, 'eth_call', token) // once the threads are there
