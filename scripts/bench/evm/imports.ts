@@ -63,6 +63,7 @@ export async function measureImports(
         chain,
         directory,
         seconds,
+        warmSeconds: seconds,
       } satisfies ImportPlan)
     }
     imports.push({

@@ -36,6 +36,8 @@ export interface ImportPlan {
   /** Where databases are made. */
   directory: string
   seconds: number
+  /** Seconds before those that count. */
+  warmSeconds: number
 }
 
 /** What the imports did. An import that the end of the time cuts off counts with the blocks that it did. */
