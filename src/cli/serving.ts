@@ -64,7 +64,7 @@ export interface Serving {
  *  @throws DatabaseMissing, and an error with `code` when the port cannot be had. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   const log = createLogger(options.logLevel)
-  const opened = openContext({ datadir: options.datadir, limits: options.limits, log, oncePerTurn: true })
+  const opened = openContext({ datadir: options.datadir, limits: options.limits, log, mainThread: true })
   const { context, db, watch, close: closeContext } = opened
   const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
   const keys = createApiKeyReader(db)

@@ -31,8 +31,8 @@ export function openContext(options: {
   limits: RpcLimits
   log: Logger
   evm?: EvmKind
-  /** Whether requests of one turn of the event loop may share a look at the database's version. */
-  oncePerTurn?: boolean
+  /** For the main thread of a server, whose requests may share looks at the database's version. */
+  mainThread?: boolean
 }): OpenContext {
   const db = openForReading(options.datadir)
   try {

@@ -1,5 +1,6 @@
 import { Interruption } from '../lib/errors.js'
 import type { Database } from './open.js'
+import { openWalIndexHeader } from './walIndex.js'
 
 /** Tells whether another connection has committed, and lets work see one state of the database. */
 export interface CommitWatch {
@@ -22,13 +23,13 @@ class StateMoved extends Interruption {
   }
 }
 
-/** To ask for the version locks and unlocks the index of the write-ahead log, which may take longer than a small call. All
- *  requests that come in one turn may see the state at its begin: answers that their clients have seen were sent before. */
+/** All requests that come in one turn may see the state at its begin: answers that their clients have seen were sent before. */
 const TURN_MS = 0.5
 
-/** The watch over an open database: one for a connection. With `oncePerTurn` work may see the state that was the newest at the
- *  begin of the current turn of the event loop, or half a millisecond ago in a longer one; `version` is always the newest. */
-export function createCommitWatch(db: Database, { oncePerTurn = false } = {}): CommitWatch {
+/** The watch over an open database: one for a connection. With `mainThread`, for the connection that a server has in its main
+ *  thread for as long as it runs, asking costs less: work may see the state that was the newest at the begin of the
+ *  current turn of the event loop, or half a millisecond ago in a longer one; `version` is always the newest. */
+export function createCommitWatch(db: Database, { mainThread = false } = {}): CommitWatch {
   const statement = db.prepare<[], number>('PRAGMA data_version').pluck()
   const begin = db.prepare('BEGIN')
   const commit = db.prepare('COMMIT')
@@ -37,7 +38,8 @@ export function createCommitWatch(db: Database, { oncePerTurn = false } = {}): C
   let known: number | undefined // the version of the state that the work sees
 
   const select = () => statement.get()!
-  const newest = oncePerTurn ? rememberForTurn(select) : select
+  const peek = mainThread && db.readonly ? askWhenMoved(db, select) : select
+  const newest = mainThread ? rememberForTurn(peek) : peek
 
   const open = () => {
     begin.run()
@@ -58,7 +60,7 @@ export function createCommitWatch(db: Database, { oncePerTurn = false } = {}): C
   }
   const { readonly } = db
   return {
-    version: () => (readonly ? (known ?? select()) : undefined),
+    version: () => (readonly ? (known ?? peek()) : undefined),
     inOneState(work) {
       if (working || (!readonly && db.inTransaction)) return work()
       working = true
@@ -77,6 +79,25 @@ export function createCommitWatch(db: Database, { oncePerTurn = false } = {}): C
       // To ask for it begins the reading.
       if (select() !== known) throw new StateMoved()
     },
+  }
+}
+
+/** What `ask` gives, asked again only when the index of the write-ahead log has changed since. */
+function askWhenMoved(db: Database, ask: () => number): () => number {
+  ask() // which opens the index
+  const header = openWalIndexHeader(db)
+  if (header === undefined) return ask
+  header.hasMoved()
+  header.take()
+  let answer = ask()
+  return () => {
+    // It is read before the version is asked for: a commit in between changes it once more.
+    if (!header.hasMoved()) return answer
+    const asked = ask()
+    // A statement that is not through yet keeps the connection to the state before.
+    if (asked !== answer) header.take()
+    answer = asked
+    return answer
   }
 }
 

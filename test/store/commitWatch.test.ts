@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createCommitWatch } from '../../src/store/commitWatch.js'
 import { openForReading, openForWriting } from '../../src/store/open.js'
+import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /** A connection that writes and a watched one that reads a number. */
-function openBoth(t: TestContext, options?: { oncePerTurn: boolean }) {
+function openBoth(t: TestContext, options?: { mainThread: boolean }) {
   const datadir = temporaryDirectory(t)
   const writer = openForWriting(datadir)
   t.after(() => void writer.close())
@@ -96,8 +97,35 @@ test('a connection that writes has no version, and its work is a transaction', (
   assert.equal(writer.inTransaction, false)
 })
 
+test('in the main thread the version is another one after each commit, whatever the connection does', (t) => {
+  const { db, watch, write, read } = openBoth(t, { mainThread: true })
+  const oracle = createCommitWatch(db)
+  const random = seededRandom(5)
+  const pairs = new Map<number | undefined, number | undefined>()
+  let value = 0
+  let open: IterableIterator<unknown> | undefined
+  for (let i = 0; i < 2000; i++) {
+    const step = random.below(8)
+    if (step === 0) write(++value)
+    if (step === 1 && open === undefined) db.exec(db.inTransaction ? 'COMMIT' : 'BEGIN')
+    if (step === 2 && !db.inTransaction) {
+      open ??= db.prepare('SELECT value FROM probe UNION ALL SELECT 1').iterate()
+      open.next()
+    }
+    if (step === 3) {
+      open?.return?.()
+      open = undefined
+    }
+    if (step === 4) read()
+    const [asked, wanted] = [watch.version(), oracle.version()]
+    assert.equal(asked, wanted, `step ${i}`)
+    pairs.set(asked, wanted)
+  }
+  assert.ok(pairs.size > 50, `${pairs.size}`)
+})
+
 test('once per turn: work before the next turn sees the same state, unless it reads', async (t) => {
-  const { watch, write, read } = openBoth(t, { oncePerTurn: true })
+  const { watch, write, read } = openBoth(t, { mainThread: true })
   const inWork = () => watch.inOneState(() => watch.version())
   const first = inWork()
   write(1)
