@@ -15,7 +15,7 @@ import { createAccess } from '../server/access.js'
 import type { CompressionPolicy } from '../server/compression.js'
 import { type CorsPolicy, isLoopback } from '../server/cors.js'
 import type { HealthReport } from '../server/health.js'
-import { createHttpServer } from '../server/http.js'
+import { createHttpServer, type HttpServer } from '../server/http.js'
 import { attachWebSocket } from '../server/websocket.js'
 import { createApiKeyReader } from '../store/apiKeys.js'
 import type { Database } from '../store/open.js'
@@ -82,7 +82,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const reports = { cache, pool: () => pool, inlineCalls: () => inlineCalls }
   const health = createHealthReporter({ context, db, ...reports, serving: () => serving })
   const serverOptions = { dispatcher, access, cors, compression, health, log, keys }
-  const server = createHttpServer(serverOptions)
+  const http = createHttpServer(serverOptions)
+  const { server } = http
   const sockets = attachWebSocket(server, serverOptions)
   try {
     await listen(server, options)
@@ -114,13 +115,13 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     serving = false
     sockets.close()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    server.closeIdleConnections()
+    http.closeIdle()
     const deadline = setTimeout(() => {
       sockets.terminate()
-      server.closeAllConnections()
+      http.closeAll()
     }, STOP_MS)
     // Connections that were busy become idle without the server looking at them again.
-    const sweep = setInterval(() => server.closeIdleConnections(), 100)
+    const sweep = setInterval(() => http.closeIdle(), 100)
     await closed
     clearTimeout(deadline)
     clearInterval(sweep)
@@ -147,10 +148,7 @@ async function openInlineCalls(opened: OpenContext, load: ThreadLoad): Promise<I
   return createInlineCalls({ context, evm, budget, policy: createInlinePolicy(load), inOneState: watch.inOneState })
 }
 
-function listen(
-  server: ReturnType<typeof createHttpServer>,
-  { host, port }: { host: string; port: number },
-): Promise<void> {
+function listen(server: HttpServer['server'], { host, port }: { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -17,18 +16,20 @@ export interface CompressionPolicy {
   readonly aboveBytes: number
 }
 
+/** What of a request decides about the coding of its answer. */
+export interface CodingFacts {
+  readonly acceptEncoding: string | undefined
+  readonly remoteAddress: string | undefined
+}
+
 /** Compresses answers, in the threads that Node keeps for such work: the main thread goes on meanwhile. */
 export interface Compressor {
   /** True when the headers of a request may decide in which coding an answer of this size is sent. */
   varies(sizeBytes: number): boolean
   /** The coding in which to send an answer of this size; undefined for as it is. */
-  codingFor(request: IncomingMessage, sizeBytes: number): Coding | undefined
+  codingFor(client: CodingFacts, sizeBytes: number): Coding | undefined
   /** The parts together in the coding; undefined when nobody waited for it any more when its turn came. */
-  compress(
-    parts: readonly Uint8Array[],
-    coding: Coding,
-    waiter: { readonly destroyed: boolean },
-  ): Promise<Buffer | undefined>
+  compress(parts: readonly Uint8Array[], coding: Coding, waiter: { isGone(): boolean }): Promise<Buffer | undefined>
 }
 
 /** Outputs come in pieces of this size, each of which takes a turn of the main thread. */
@@ -57,13 +58,13 @@ export function createCompressor({ mode, aboveBytes }: CompressionPolicy): Compr
   const varies = (sizeBytes: number) => mode !== 'off' && sizeBytes > aboveBytes
   return {
     varies,
-    codingFor(request, sizeBytes) {
+    codingFor({ remoteAddress, acceptEncoding }, sizeBytes) {
       if (!varies(sizeBytes)) return undefined
-      if (mode === 'auto' && isOnThisMachine(request.socket.remoteAddress)) return undefined
-      return chooseCoding(request.headers['accept-encoding'])
+      if (mode === 'auto' && isOnThisMachine(remoteAddress)) return undefined
+      return chooseCoding(acceptEncoding)
     },
     compress: (parts, coding, waiter) =>
-      slots.run(async () => (waiter.destroyed ? undefined : encoders[coding](Buffer.concat(parts)))),
+      slots.run(async () => (waiter.isGone() ? undefined : encoders[coding](Buffer.concat(parts)))),
   }
 }
 

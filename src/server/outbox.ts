@@ -1,19 +1,24 @@
-import type { ServerResponse } from 'node:http'
+/** Writes answers, each by a function of its own. */
+export type Outbox = (write: () => void) => void
 
-/** Ends responses, whose heads are set, with bytes or with a text of one character for each byte. */
-export type Outbox = (response: ServerResponse, body: string | Uint8Array) => void
-
-/** An outbox that ends them once all requests that have come are taken, one right after another. A write to a client that
- *  sleeps wakes it, which takes as long as a small call does; the writes after it find clients awake. */
+/** An outbox that writes answers once all requests that have come are taken, one right after another. A write to a client that
+ *  sleeps wakes it, which takes as long as a small call does; the writes after it find clients awake. While there is one in
+ *  a turn of the event loop, it is written at once. */
 export function createOutbox(): Outbox {
-  let waiting: [ServerResponse, string | Uint8Array][] = []
-  const flush = () => {
+  let waiting: (() => void)[] = []
+  let inTurn = 0
+  let inTurnBefore = 0
+  const endTurn = () => {
+    inTurnBefore = inTurn
+    inTurn = 0
     const now = waiting
     waiting = []
-    for (const [response, body] of now) response.end(body, 'latin1')
+    for (const write of now) write()
   }
-  return (response, body) => {
-    if (waiting.length === 0) setImmediate(flush)
-    waiting.push([response, body])
+  return (write) => {
+    if (inTurn === 0) setImmediate(endTurn)
+    inTurn++
+    if (inTurn === 1 && inTurnBefore <= 1) write()
+    else waiting.push(write)
   }
 }

@@ -6,7 +6,8 @@ import { type Abandonment, answerBody, refuseBody } from '../rpc/answer.js'
 import { parseBody } from '../rpc/envelope.js'
 import type { ApiKeyReader } from '../store/apiKeys.js'
 import { type Caller, isRefusal } from './access.js'
-import { callCount, MAX_BODY_BYTES, type ServerOptions } from './http.js'
+import { callCount, type ServerOptions } from './exchange.js'
+import { MAX_BODY_BYTES } from './http.js'
 
 /** How often keys are looked at for open sockets, when another process has committed something. */
 const REVOCATION_POLL_MS = 1000

@@ -21,8 +21,9 @@ test('ends the responses of a turn, texts and bytes, and one whose client is gon
     await clientGone
     for (const [url, response] of held) {
       response.writeHead(200)
-      outbox(response, url === '/bytes' ? Buffer.from([0xff, 0x30]) : `\xe9 of ${url}`)
-      assert.equal(response.writableEnded, false)
+      outbox(() => void response.end(url === '/bytes' ? Buffer.from([0xff, 0x30]) : `\xe9 of ${url}`, 'latin1'))
+      // The first one of the turn was the only one, as far as was known.
+      assert.equal(response.writableEnded, response === held[0][1])
     }
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -38,4 +39,23 @@ test('ends the responses of a turn, texts and bytes, and one whose client is gon
     Buffer.from([0xff, 0x30]),
     Buffer.from('\xe9 of /b', 'latin1'),
   ])
+})
+
+test('after a turn with several, all wait for its end; after one with a single one, the first does not', async () => {
+  const outbox = createOutbox()
+  const written: string[] = []
+  const put = (...names: string[]) => {
+    for (const name of names) outbox(() => void written.push(name))
+    return written.join('')
+  }
+  const turn = () => new Promise(setImmediate)
+  assert.equal(put('a', 'b', 'c'), 'a')
+  await turn()
+  assert.equal(written.join(''), 'abc')
+  assert.equal(put('d'), 'abc')
+  await turn()
+  assert.equal(written.join(''), 'abcd')
+  assert.equal(put('e', 'f'), 'abcde')
+  await turn()
+  assert.equal(written.join(''), 'abcdef')
 })

@@ -1,0 +1,52 @@
+/** The head of a request that is as simple as nearly all requests for calls are. */
+export interface PlainHead {
+  /** With the query, if any. */
+  readonly path: string
+  readonly bodyBytes: number
+  /** False when the client wants the connection closed after the answer. */
+  readonly keepsAlive: boolean
+  readonly contentType: string | undefined
+  readonly origin: string | undefined
+  readonly acceptEncoding: string | undefined
+}
+
+const REQUEST_LINE = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/
+/** A field line (RFC 9112, section 5): a token, a colon, and a value of visible characters, blanks and tabs. */
+const FIELD_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\t]*)$/
+
+/** Fields without which or with which a request is understood here. */
+const KNOWN = ['host', 'content-length', 'content-type', 'connection', 'origin', 'accept-encoding'] as const
+/** Fields that ask for more than a plain answer to a plain body. */
+const SPECIAL = ['transfer-encoding', 'content-encoding', 'expect', 'upgrade', 'te', 'trailer']
+
+/** The head of a plain request: POST of HTTP/1.1 with its length said, and nothing about the connection but whether it
+ *  lives on. `text` is the head without the empty line at its end, one character for each byte.
+ *  @returns undefined for every other one, be it right or wrong: it is for Node's parser to say. */
+export function parsePlainHead(text: string): PlainHead | undefined {
+  const [requestLine, ...lines] = text.split('\r\n')
+  const path = REQUEST_LINE.exec(requestLine)?.[1]
+  if (path === undefined) return undefined
+  const fields: { [name in (typeof KNOWN)[number]]?: string } = {}
+  for (const line of lines) {
+    const match = FIELD_LINE.exec(line)
+    if (match === null) return undefined
+    const name = match[1].toLowerCase()
+    if (SPECIAL.includes(name)) return undefined
+    const known = KNOWN.find((each) => each === name)
+    if (known === undefined) continue
+    if (fields[known] !== undefined) return undefined
+    fields[known] = match[2].trimEnd()
+  }
+  const length = fields['content-length']
+  if (fields.host === undefined || length === undefined || !/^\d{1,9}$/.test(length)) return undefined
+  const connection = (fields.connection ?? 'keep-alive').toLowerCase()
+  if (connection !== 'keep-alive' && connection !== 'close') return undefined
+  return {
+    path,
+    bodyBytes: Number(length),
+    keepsAlive: connection === 'keep-alive',
+    contentType: fields['content-type'],
+    origin: fields.origin,
+    acceptEncoding: fields['accept-encoding'],
+  }
+}
