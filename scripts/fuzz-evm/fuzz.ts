@@ -1,5 +1,6 @@
 import type { Fork, Rules } from '../../src/chain/eth/forks.js'
-import { createForkTables, type ForkTables } from '../../src/evm/interpreter/forks.js'
+import { createForkTables } from '../../src/evm/interpreter/forks.js'
+import type { ForkTables } from '../../src/evm/interpreter/forkTables.js'
 import { loadKzgVerifier } from '../../src/evm/kzg.js'
 import { FUZZED_FORKS, generateWorld } from './generate.js'
 import { createReference } from './reference.js'

@@ -1,5 +1,5 @@
 import type { Rules } from '../../src/chain/eth/forks.js'
-import type { ForkTables } from '../../src/evm/interpreter/forks.js'
+import type { ForkTables } from '../../src/evm/interpreter/forkTables.js'
 import { Machine } from '../../src/evm/interpreter/machine.js'
 import { applyTransaction, blockEnvironment, TransactionRefused } from '../../src/evm/transaction.js'
 import { noDeadline } from '../../src/lib/deadline.js'

@@ -1,6 +1,6 @@
 import { equalBytes } from '../lib/bytes.js'
 import { NEVER, type SlotChange, type SlotReader, type Storage } from '../store/slotReader.js'
-import { copyWord, LIMBS, type Words } from './interpreter/words.js'
+import { copyWord, enlarged, LIMBS, type Words } from './interpreter/words.js'
 import { WordTable } from './interpreter/wordTable.js'
 
 /** An account's storage in one incarnation, by its name in the cache. */
@@ -154,9 +154,10 @@ class Generation {
   add(name: number, s: Words, a: number): number {
     const id = this.keys.insert(name, s, a)
     if (id < this.from.length) return id
-    this.values = doubled(this.values)
-    this.from = doubled(this.from)
-    this.until = doubled(this.until)
+    const capacity = this.from.length * 2
+    this.values = enlarged(this.values, capacity * LIMBS)
+    this.from = enlarged(this.from, capacity)
+    this.until = enlarged(this.until, capacity)
     return id
   }
 
@@ -175,10 +176,4 @@ class Generation {
   bytes(): number {
     return this.keys.bytes() + this.values.byteLength + this.from.byteLength + this.until.byteLength
   }
-}
-
-function doubled(array: Int32Array): Int32Array {
-  const out = new Int32Array(array.length * 2)
-  out.set(array)
-  return out
 }

@@ -73,7 +73,7 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
     let chain: WritableChain | undefined
     for (const { path, kind } of files) {
       await new Promise(setImmediate) // many small files would never let a signal in
-      if (options.signal?.aborted) summary.interrupted = true
+      summary.interrupted ||= options.signal?.aborted ?? false
       if (summary.interrupted) break
       if (kind === 'starknet') {
         await importL2File(db, path, options, summary)

@@ -6,6 +6,7 @@ import { type Compressor, createCompressor } from './compression.js'
 import { corsHeaders, type Header, preflightHeaders } from './cors.js'
 import {
   answerCalls,
+  attempt,
   beginExchange,
   checkType,
   type Exchange,
@@ -37,8 +38,8 @@ export interface HttpServer {
   closeAll(): void
 }
 
-/** A server for calls by POST and for GET of `/health` and `/ready`. With `plain` turned off, all requests take Node's way. */
-export function createHttpServer(options: ServerOptions, { plain = true } = {}): HttpServer {
+/** A server for calls by POST and for GET of `/health` and `/ready`. */
+export function createHttpServer(options: ServerOptions): HttpServer {
   const shared = { options, compressor: createCompressor(options.compression), outbox: createOutbox() }
   const app = createHealthApp(options.health)
   const server = createServer((request, response) => {
@@ -57,16 +58,16 @@ export function createHttpServer(options: ServerOptions, { plain = true } = {}):
   server.requestTimeout = REQUEST_MS
   const timeouts = { idleMs: IDLE_MS, requestMs: REQUEST_MS }
   const handler = createPlainHandler(shared)
-  const connections = plain ? takePlainRequests(server, { handler, outbox: shared.outbox, timeouts }) : undefined
+  const connections = takePlainRequests(server, { handler, outbox: shared.outbox, timeouts })
   return {
     server,
     closeIdle() {
       server.closeIdleConnections()
-      connections?.closeIdle()
+      connections.closeIdle()
     },
     closeAll() {
       server.closeAllConnections()
-      connections?.closeAll()
+      connections.closeAll()
     },
   }
 }
@@ -112,6 +113,13 @@ function receiveCall(
     remoteAddress: request.socket.remoteAddress,
   }
   const exchange = beginExchange(options, { compressor, client, reply: createReply(response, outbox) })
+  attempt(exchange, () => takeCall(exchange, { request, response, caller }))
+}
+
+function takeCall(
+  exchange: Exchange,
+  { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | RpcErrorBody },
+): void {
   const refuseWith = (status: number, error: RpcErrorBody) => refuse(exchange, { request, response }, { status, error })
   if (request.method !== 'POST') {
     exchange.headers.push('Allow', 'POST, OPTIONS')

@@ -6,6 +6,17 @@ export const MODULUS = 2n ** 256n
 export const signed = (value: bigint) => BigInt.asIntN(256, value)
 export const unsigned = (value: bigint) => BigInt.asUintN(256, value)
 
+/** A power modulo 2^256, by squares. */
+export const power = (base: bigint, exponent: bigint): bigint => {
+  let result = 1n
+  let square = base
+  for (let e = exponent; e > 0n; e >>= 1n) {
+    if (e & 1n) result = unsigned(result * square)
+    square = unsigned(square * square)
+  }
+  return result
+}
+
 /** Words at which something changes: limbs, signs, what a double holds. */
 export const EDGES = [
   ...[0n, 1n, 2n, 3n, 31n, 32n, 255n, 256n, 257n, 0x7fffn, 0x8000n, 0xffffn, 0x1_0000n],

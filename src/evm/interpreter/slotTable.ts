@@ -1,6 +1,6 @@
 import { trimLeft } from '../../lib/bytes.js'
 import { CURRENT_IS_ORIGINAL, CURRENT_ZERO, NEW_IS_CURRENT, NEW_IS_ORIGINAL, NEW_ZERO, ORIGINAL_ZERO } from './state.js'
-import { copyWord, LIMBS, setSmall, type Words, wordToBytes } from './words.js'
+import { copyWord, enlarged, LIMBS, setSmall, type Words, wordToBytes } from './words.js'
 import { WordTable } from './wordTable.js'
 
 /** Storage slots by id, one array for each thing that is known of them. */
@@ -139,10 +139,4 @@ export class SlotTable {
     marks.set(this.marks)
     this.marks = marks
   }
-}
-
-function enlarged(array: Int32Array, length: number): Int32Array<ArrayBuffer> {
-  const out = new Int32Array(length)
-  out.set(array)
-  return out
 }

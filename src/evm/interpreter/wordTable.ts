@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { copyWord, LIMBS, sameWords, type Words } from './words.js'
+import { copyWord, enlarged, LIMBS, sameWords, type Words } from './words.js'
 
 /** Ids 0, 1, 2… for pairs of a space and a word, in the order in which they were added: a hash table in typed arrays with
  *  linear probing. Keys come from strangers, so the hash is keyed: NH, of which no pair of keys that was chosen without
@@ -106,13 +106,9 @@ export class WordTable {
 
   private grow(): void {
     const capacity = this.spaces.length * 2
-    const keys = new Int32Array(capacity * LIMBS)
-    keys.set(this.keys)
-    this.keys = keys
-    const spaces = new Int32Array(capacity)
-    spaces.set(this.spaces)
-    this.spaces = spaces
+    this.keys = enlarged(this.keys, capacity * LIMBS)
+    this.spaces = enlarged(this.spaces, capacity)
     this.buckets = new Int32Array(capacity * 2)
-    for (let id = 0; id < this.count; id++) this.place(id, this.hash(spaces[id], keys, id * LIMBS))
+    for (let id = 0; id < this.count; id++) this.place(id, this.hash(this.spaces[id], this.keys, id * LIMBS))
   }
 }

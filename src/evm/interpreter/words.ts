@@ -157,6 +157,13 @@ export function setBytes(s: Words, a: number, bytes: Uint8Array, from: number, l
   while (at < a + LIMBS) s[at++] = 0
 }
 
+/** A longer array that begins as the one given. */
+export function enlarged(array: Int32Array, length: number): Int32Array<ArrayBuffer> {
+  const out = new Int32Array(length)
+  out.set(array)
+  return out
+}
+
 /** The word's last `length` bytes, big-endian, in a new array. */
 export function wordToBytes(s: Words, a: number, length = 32): Uint8Array {
   const out = new Uint8Array(length)

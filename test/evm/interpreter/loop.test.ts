@@ -15,7 +15,7 @@ import { noDeadline } from '../../../src/lib/deadline.js'
 import { rulesOf } from '../../support/forks.js'
 import { createTestJournal } from '../../support/memoryState.js'
 import { seededRandom } from '../../support/random.js'
-import { createRandomWords, EDGES, MODULUS, signed, unsigned } from '../../support/words.js'
+import { createRandomWords, EDGES, MODULUS, power, signed, unsigned } from '../../support/words.js'
 
 const CALLER = new Uint8Array(20).fill(0xaa)
 const addressOf = (index: number) => concatBytes(new Uint8Array(18).fill(0xcc), bigIntToFixedBytes(BigInt(index), 2))
@@ -41,15 +41,6 @@ function setUp(codes: readonly Uint8Array[], { fork = 'osaka' as Fork, withLoop 
     runMessage(machine, { caller: CALLER, to: addressOf(to), value: 0n, input, gas })
 }
 
-const power = (base: bigint, exponent: bigint) => {
-  let result = 1n
-  let square = base
-  for (let e = exponent; e > 0n; e >>= 1n) {
-    if (e & 1n) result = unsigned(result * square)
-    square = unsigned(square * square)
-  }
-  return result
-}
 const flag = (is: boolean) => (is ? 1n : 0n)
 const shiftRight = (value: bigint, by: bigint) => (by < 256n ? value >> by : value < 0n ? -1n : 0n)
 

@@ -13,7 +13,7 @@ import {
   multiplyModulo,
 } from '../../../src/evm/interpreter/multiply.js'
 import * as plainWords from '../../../src/evm/interpreter/words.js'
-import { createRandomWords, EDGES, MODULUS, signed, unsigned } from '../../support/words.js'
+import { createRandomWords, EDGES, MODULUS, power, signed, unsigned } from '../../support/words.js'
 
 const words = { ...plainWords, ...addition, ...bits }
 const { wordToBigInt, setBigInt } = words
@@ -179,15 +179,6 @@ test('adds and multiplies modulo a third word without cutting off', () => {
 })
 
 test('raises to powers modulo 2^256', () => {
-  const power = (base: bigint, exponent: bigint) => {
-    let result = 1n
-    let square = base
-    for (let e = exponent; e > 0n; e >>= 1n) {
-      if (e & 1n) result = unsigned(result * square)
-      square = unsigned(square * square)
-    }
-    return result
-  }
   compare(exponentiate, power, 300)
 })
 
