@@ -3,6 +3,7 @@ import { createBudget } from '../evm/budget.js'
 import type { EvmKind } from '../evm/kinds.js'
 import { logCrypto } from '../lib/crypto.js'
 import { messageOf } from '../lib/errors.js'
+import { collectSeldom } from '../lib/heap.js'
 import { formatData } from '../lib/hex.js'
 import { createLogger, type LogLevel } from '../lib/logger.js'
 import type { RpcContext, RpcLimits } from '../rpc/context.js'
@@ -63,6 +64,7 @@ export interface Serving {
  *  starting then, and their first requests wait for them.
  *  @throws DatabaseMissing, and an error with `code` when the port cannot be had. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
+  collectSeldom()
   const log = createLogger(options.logLevel)
   const opened = openContext({ datadir: options.datadir, limits: options.limits, log, mainThread: true })
   const { context, db, watch, close: closeContext } = opened

@@ -99,13 +99,17 @@ export function findPage(
   return { rows: found }
 }
 
+/** True when all rows of the range are read instead of candidates: the filter asks for nothing, or the range is short. */
+export function readsAllRows({ clauses, minTopics }: RowFilter, { from, to }: IdRange): boolean {
+  return (clauses.length === 0 && minTopics === 0) || to - from < SMALL_RANGE
+}
+
 function* candidateRows(
   { reader, index }: { reader: RowReader; index: LogIndex },
   filter: RowFilter,
   { range, deadline, trace }: SearchOptions & { range: IdRange },
 ): Generator<{ rows: LogRow[]; next: number }> {
-  const { clauses, minTopics } = filter
-  if ((clauses.length === 0 && minTopics === 0) || range.to - range.from < SMALL_RANGE) {
+  if (readsAllRows(filter, range)) {
     trace?.plan('rows')
     for (let from = range.from; from < range.to; from += SLICE) {
       const next = Math.min(from + SLICE, range.to)

@@ -5,7 +5,8 @@ import { LogsNotHeld } from './errors.js'
 import { createLogExplainer, type LogExplainer } from './explain.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
 import type { Clause, IdRange, RowFilter } from './index.js'
-import { createLogWriter, type LogTexts } from './logText.js'
+import { createFewLogsWriter, createLogWriter, FEW_LOGS, type LogTexts } from './logText.js'
+import { lookAhead } from './lookAhead.js'
 import { findPage, findRows, type LogAccess, type LogQueryOptions, type RowPage } from './planner.js'
 import { createLogRows } from './scan.js'
 import { createSegmentIndex } from './segmentIndex.js'
@@ -50,24 +51,40 @@ export interface LogPage {
   scannedTo: number
 }
 
+const NO_LOGS: LogTexts = { count: 0, parts: [] }
+
 /** Log queries through statements prepared once for the connection. */
 export function createLogSource(db: Database): LogSource {
   const access: LogAccess = { rows: createLogRows(db), index: createSegmentIndex(db) }
   const resolveRange = createRangeResolver(db)
   const translate = createTranslator(db)
   const write = createLogWriter(db)
+  const writeFew = createFewLogsWriter(db)
   const blockOf = db
     .prepare<[number], number>(
       'SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
     )
     .pluck()
+  const answerFew = (ids: number[], filter: RowFilter, trace?: LogTrace): LogTexts | undefined => {
+    if (ids.length === 0) return NO_LOGS
+    trace?.step('format')
+    const texts = writeFew(ids, filter)
+    if (!texts) return undefined
+    trace?.fetched(ids.length)
+    trace?.verified(ids.length, texts.count)
+    return texts
+  }
   const answer = (filter: LogFilter, range: HeldRange, options: LogQueryOptions): LogTexts => {
     const { trace } = options
     trace?.inRange(range)
     const translated = translate(filter, options)
     trace?.translated(translated, filter)
     try {
-      const rows = findRows(access, translated, { range, ...options })
+      const most = Math.min(FEW_LOGS, options.maxResults)
+      const { few, index } = lookAhead(access.index, translated, { range, most, ...options })
+      const texts = few && answerFew(few, translated, trace)
+      if (texts) return texts
+      const rows = findRows({ ...access, index }, translated, { range, ...options })
       trace?.step('format')
       return write(rows, options)
     } catch (error) {
@@ -78,7 +95,7 @@ export function createLogSource(db: Database): LogSource {
   const run = (filter: LogFilter, options: LogQueryOptions): LogTexts => {
     options.trace?.begin(filter, options.maxResults)
     const range = resolveRange(filter)
-    return range ? answer(filter, range, options) : { count: 0, parts: [] }
+    return range ? answer(filter, range, options) : NO_LOGS
   }
   const findRowsOfPage = (filter: LogFilter, held: HeldRange, options: LogPageOptions): RowPage => {
     const { fromId, trace } = options

@@ -46,8 +46,8 @@ export function createLogRows(db: Database): LogRows {
 
 const FIRST_CELL = 2
 
-/** Not null in a row with at least so many topics. */
-const PRESENCE = ['id', 'topic0_id', 'topic1', 'topic2', 'topic3'] as const
+/** The column that is not null in a row with at least so many topics. */
+export const PRESENCE = ['id', 'topic0_id', 'topic1', 'topic2', 'topic3'] as const
 
 /** A column that is looked at. */
 interface Cell {

@@ -5,7 +5,7 @@ import type { LogFilter } from './filter.js'
 import type { ClauseColumn, IdRange, RowFilter } from './index.js'
 
 /** What a query does, in the order in which it begins to. `translate` also has the range of ids, `fetch` is the reading of
- *  candidate rows, `format` the writing of the answer. */
+ *  candidate rows, `format` the writing of the answer: where there are few candidates, all that is done with them. */
 export const LOG_STEPS = [
   'translate',
   'lookUp',

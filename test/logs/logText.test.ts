@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Log } from '../../src/chain/eth/types.js'
+import { equalBytes, trimLeft } from '../../src/lib/bytes.js'
 import { DeadlineExceeded, deadlineAfter, noDeadline } from '../../src/lib/deadline.js'
-import { arrayBytesOf, createLogWriter } from '../../src/logs/logText.js'
+import type { RowFilter } from '../../src/logs/index.js'
+import { arrayBytesOf, createFewLogsWriter, createLogWriter } from '../../src/logs/logText.js'
 import type { LogRow } from '../../src/logs/scan.js'
 import { formatLog } from '../../src/rpc/eth/format/log.js'
 import type { Database } from '../../src/store/open.js'
@@ -172,4 +174,46 @@ test('looks at the deadline before each statement', (t) => {
   write(rows, { deadline: { ...noDeadline, check: () => void checks++ } })
   assert.equal(checks, 5)
   assert.throws(() => write(rows, { deadline: deadlineAfter(-1) }), DeadlineExceeded)
+})
+
+test('few candidates are compared and written in one go, unless there are long data or something is missing', (t) => {
+  const db = temporaryDatabase(t)
+  const logs = writeAwkward(db, 88)
+  const write = createFewLogsWriter(db)
+  const random = seededFractions(89)
+  const short = logs.map((_, id) => id).filter((id) => logs[id].data.length <= 8_192)
+  const addressId = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
+  const filterOf = ({ address, topics }: PlacedLog, position: number): RowFilter => {
+    const column = (['address_id', 'topic1', 'topic2', 'topic3'] as const)[position]
+    const value = position === 0 ? address : topics[position]
+    const key = position === 0 ? addressId.get(address)! : trimLeft(value)
+    return { clauses: [{ column, keys: [key], values: [value] }], minTopics: 0 }
+  }
+  let wanted = 0
+  for (let i = 0; i < 200; i++) {
+    const ids = short.filter(() => random() < 0.3)
+    const chosen = logs[ids[Math.floor(random() * ids.length)]]
+    const position = Math.floor(random() * Math.max(1, chosen.topics.length))
+    const filter = filterOf(chosen, position)
+    filter.minTopics = Math.floor(random() * 5)
+    const isWanted = ({ address, topics }: PlacedLog) =>
+      topics.length >= filter.minTopics &&
+      (position === 0
+        ? equalBytes(address, chosen.address)
+        : topics.length > position && equalBytes(topics[position], chosen.topics[position]))
+    const expected = ids.map((id) => logs[id]).filter(isWanted)
+    wanted += expected.length
+    assert.equal(jsonOf(write(ids, filter)!), stringified(expected))
+  }
+  assert.ok(wanted > 100)
+  const everything: RowFilter = { clauses: [], minTopics: 0 }
+  const long = logs.findIndex(({ data }) => data.length > 8_192)
+  assert.equal(write([short[0], long], everything), undefined)
+  assert.equal(write([short[0]], everything)?.count, 1)
+  for (const table of ['transactions', 'addresses', 'blocks']) {
+    db.exec('BEGIN')
+    db.exec(`DELETE FROM ${table}`)
+    assert.equal(write([short[0]], everything), undefined, table)
+    db.exec('ROLLBACK')
+  }
 })
