@@ -1,7 +1,8 @@
+import { chooseFirst } from '../lib/crypto.js'
+import { createGapFilter, GAP_FILTER_KINDS, type GapFilter } from '../segments/gapFilter.js'
 import {
   addChunk,
   appendGaps,
-  appendGapsIn,
   appendShared,
   CHUNK_BITS,
   CHUNK_SIZE,
@@ -31,9 +32,10 @@ export interface ClauseReader {
   intersect(clauses: readonly [ClausePostings, ClausePostings], range: IdRange): Uint32Array
 }
 
-/** A reader; it keeps 16 KiB. */
+/** A reader; it keeps 72 KiB. */
 export function createClauseReader(): ClauseReader {
-  const scratch = [createChunkSet(), createChunkSet()] as const
+  const filter = chooseFirst(GAP_FILTER_KINDS, createGapFilter).implementation
+  const scratch = [filter.set, createChunkSet()] as const
   return {
     list: (clause, range) => {
       const own = new ClauseCursor(clause)
@@ -59,7 +61,7 @@ export function createClauseReader(): ClauseReader {
         const [few, many] = left.atMost < right.atMost ? [left, right] : [right, left]
         const [list, other] = many.isList ? [many, few] : [few, many]
         other.fill(scratch[0])
-        if (list.isList) list.appendIn(scratch[0], out)
+        if (list.isList) list.appendShared(filter, out)
         else {
           list.fill(scratch[1])
           appendShared(scratch, part, out)
@@ -140,11 +142,11 @@ class ClauseCursor {
     else appendEach(this.#small.subarray(this.#from, this.#to), out)
   }
 
-  /** Appends the positions of a list that are in the set. */
-  appendIn(set: ChunkSet, out: PositionList): void {
+  /** Appends the positions of a list that are in the filter's set. */
+  appendShared(filter: GapFilter, out: PositionList): void {
     const held = this.#held
-    if (held.length === 1) appendGapsIn(held[0], set, out)
-    else appendEachIn(this.#small.subarray(this.#from, this.#to), set, out)
+    if (held.length === 1) filter.appendTo(out, held[0])
+    else appendEachIn(this.#small.subarray(this.#from, this.#to), filter.set, out)
   }
 
   /** Makes the set that of the chunk's positions. */

@@ -192,8 +192,12 @@ export interface ChunkSet {
 
 /** An empty set. */
 export function createChunkSet(): ChunkSet {
-  const words = new Int32Array(BITMAP_WORDS)
-  return { words, bytes: new Uint8Array(words.buffer) }
+  return chunkSetIn(new ArrayBuffer(BITMAP_BYTES), 0)
+}
+
+/** The set that lies at a place in a buffer, a multiple of 4. */
+export function chunkSetIn(buffer: ArrayBuffer, at: number): ChunkSet {
+  return { words: new Int32Array(buffer, at, BITMAP_WORDS), bytes: new Uint8Array(buffer, at, BITMAP_BYTES) }
 }
 
 /** Makes the set that of a chunk's bitmap. */
@@ -217,23 +221,6 @@ export function addChunk({ bytes, start, end, isBitmap }: ChunkCursor, { words }
     shift = (shift + 7) & -more
     words[position >>> 5] |= (1 - more) << position
   }
-}
-
-/** Appends those positions in the segment of a chunk in gaps that are in the set, of which there are few among them. */
-export function appendGapsIn({ bytes, start, end, chunk }: ChunkCursor, { words }: ChunkSet, list: PositionList): void {
-  const { values } = list
-  const offset = chunk * CHUNK_SIZE
-  let { count } = list
-  let position = 0
-  let shift = 0
-  for (let i = start; i < end; i++) {
-    const byte = bytes[i]
-    position += (byte & 127) << shift
-    shift = (shift + 7) & -(byte >>> 7)
-    // Within a gap of several bytes it may be met by chance, which is seldom: so the byte is looked at last.
-    if (((words[position >>> 5] >>> position) & 1) === 1 && byte < 128) values[count++] = offset + position
-  }
-  list.count = count
 }
 
 /** Appends the positions in the segment that are in both sets of a chunk, which may be the same: those of whole words that

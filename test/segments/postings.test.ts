@@ -13,7 +13,6 @@ import { createKeyHasher, KEY_BITS } from '../../src/segments/keyHash.js'
 import {
   addChunk,
   appendGaps,
-  appendGapsIn,
   appendShared,
   CHUNK_SIZE,
   ChunkCursor,
@@ -100,30 +99,6 @@ test('a cursor goes through the chunks that decoding gives', () => {
       assert.deepEqual(Array.from(cursor.bytes.subarray(cursor.start, cursor.end)), Array.from(expected.payload))
     }
   }
-})
-
-test('of gaps those that are in a set are found, whatever bytes they take', () => {
-  const random = seededRandom(7)
-  const set = createChunkSet()
-  let found = 0
-  for (let i = 0; i < 200; i++) {
-    const positions = ascending(random, 1 + random.below(10 ** (1 + random.below(3))), CHUNK_SIZE)
-    const others = new Set(ascending(random, random.below(10 ** (1 + random.below(5))), CHUNK_SIZE))
-    for (const position of positions) if (random.below(4) === 0) others.add(position)
-    set.words.fill(0)
-    for (const position of others) set.bytes[position >>> 3] |= 1 << (position & 7)
-    const cursor = new ChunkCursor(encodeBigPostings([encodeChunk(5, positions, 0, positions.length)]))
-    assert.ok(!cursor.isBitmap)
-    const list = { values: new Uint32Array(positions.length), count: 0 }
-    appendGapsIn(cursor, set, list)
-    const shared = positions.filter((position) => others.has(position))
-    assert.deepEqual(
-      Array.from(list.values.subarray(0, list.count)),
-      shared.map((position) => 5 * CHUNK_SIZE + position),
-    )
-    found += shared.length
-  }
-  assert.ok(found > 1_000)
 })
 
 test('a bucket gives back its entries, and nothing for other fingerprints', () => {
