@@ -52,7 +52,8 @@ export function findEntries(
   return found
 }
 
-// Measured: a posting in gaps, and a chunk's bitmap, each with its part of the blob.
+// A posting in gaps, and a chunk's bitmap, each with its part of the blob. Measured are 0.003 and 3 beside a list of 300:
+// it is more here, because a clause that costs as much as the rows that are left seldom rejects all of them.
 const GAP_MICROSECONDS = 0.006
 const BITMAP_MICROSECONDS = 5
 
