@@ -1,7 +1,7 @@
 import type { Deadline } from '../lib/deadline.js'
 import { bucketBits, bucketOf, findInBucket, fingerprintOf } from '../segments/bucket.js'
 import type { HashedKey } from '../segments/keyPairs.js'
-import { countGaps, decodeBigPostings, decodeGaps } from '../segments/postings.js'
+import { appendGaps, countGaps } from '../segments/postings.js'
 import { chunksOf, type Segment, type SegmentStore } from '../segments/segmentStore.js'
 import type { ClausePostings } from './clausePostings.js'
 
@@ -52,7 +52,8 @@ export function findEntries(
   return found
 }
 
-// Measured: a posting in gaps, and a chunk's bitmap, each with its part of the blob.
+// A posting in gaps, and a chunk's bitmap, each with its part of the blob. Measured are 0.003 and 3 beside a list of 300:
+// it is more here, because a clause that costs as much as the rows that are left seldom rejects all of them.
 const GAP_MICROSECONDS = 0.006
 const BITMAP_MICROSECONDS = 5
 
@@ -70,17 +71,10 @@ export function readingMicroseconds({ postings, big }: ClauseEntries, segment: S
 
 /** Reads the postings. */
 export function readEntries(store: SegmentStore, segment: Segment, entries: ClauseEntries): ClausePostings {
-  const small: number[] = []
-  for (const gaps of entries.inline) decodeGaps(gaps, 0, gaps.length, 0, small)
-  const ids = Uint32Array.from(small)
-  if (entries.inline.length > 1) ids.sort()
-  const big: ClausePostings['big'] = new Map()
-  for (const { ordinal } of entries.big) {
-    for (const chunk of decodeBigPostings(store.bigPostings(segment.id, ordinal))) {
-      const others = big.get(chunk.chunk)
-      if (others) others.push(chunk)
-      else big.set(chunk.chunk, [chunk])
-    }
-  }
-  return { small: ids, big, total: entries.postings }
+  const ofBig = entries.big.reduce((sum, { count }) => sum + count, 0)
+  const small = { values: new Uint32Array(entries.postings - ofBig), count: 0 }
+  for (const bytes of entries.inline) appendGaps({ bytes, start: 0, end: bytes.length }, 0, small)
+  if (entries.inline.length > 1) small.values.sort()
+  const big = entries.big.map(({ ordinal }) => store.bigPostings(segment.id, ordinal))
+  return { small: small.values, big, total: entries.postings }
 }

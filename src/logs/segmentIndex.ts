@@ -13,7 +13,7 @@ import {
 } from '../segments/segmentStore.js'
 import type { Database } from '../store/open.js'
 import { type ClauseEntries, findEntries, readEntries, readingMicroseconds } from './clauseEntries.js'
-import { intersectClauses } from './clausePostings.js'
+import { type ClauseReader, createClauseReader } from './clausePostings.js'
 import type { CandidateBatch, Clause, IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
 import { LOG_INDEX } from './logIndex.js'
 import { PRESENCE_POSITION } from './logKeys.js'
@@ -35,6 +35,7 @@ interface PlannedClause {
 const ROW_MICROSECONDS = 3
 const KEY_MICROSECONDS = 4
 const BATCH = 500
+const NOTHING = new Uint32Array(0)
 // To read fewer postings and their rows costs less than the table of pairs. Lists of more keys are not looked up in it.
 const PAIR_POSTINGS = 32
 const PAIR_KEYS = 8
@@ -43,6 +44,7 @@ const PAIR_KEYS = 8
 export function createSegmentIndex(db: Database): LogIndex {
   const store = createSegmentStore(db, LOG_INDEX.tables)
   const tail = createLogTail(db)
+  const reader = createClauseReader()
   let settings: IndexSettings | undefined
   let hasher: KeyHasher | undefined
   function* candidates(filter: RowFilter, range: IdRange, options: SearchOptions): Generator<CandidateBatch> {
@@ -65,9 +67,10 @@ export function createSegmentIndex(db: Database): LogIndex {
         const offsetOf = (chunk: number) => (segment.firstChunk + chunk) * 2 ** chunkBits
         const logs = chunksOf(segment.level) * 2 ** chunkBits
         trace?.segment({ id: segment.id, level: segment.level, firstLog: offsetOf(0), logs })
-        const ids = searchSegment(store, segment, { clauses, range: part, offsetOf, deadline, trace })
-        trace?.segmentDone(ids.length)
-        yield* batches(ids, Math.min(range.to, offsetOf(chunksOf(segment.level))))
+        const positions = searchSegment({ store, reader }, segment, { clauses, range: part, deadline, trace })
+        trace?.segmentDone(positions.length)
+        const idOf = (position: number) => offsetOf(position >>> CHUNK_BITS) + (position & (CHUNK_SIZE - 1))
+        yield* batches(positions, idOf, Math.min(range.to, offsetOf(chunksOf(segment.level))))
       }
     }
     if (range.to <= sealedLogs) return
@@ -79,7 +82,7 @@ export function createSegmentIndex(db: Database): LogIndex {
     trace?.step('tailScan')
     const ids = tail.scan(filter.clauses, filter.minTopics, tailRange)
     if (facts) facts.candidates = ids.length
-    yield* batches(ids, range.to)
+    yield* batches(ids, (id) => id, range.to)
   }
   const warm = (logCount: number): boolean => {
     settings ??= readIndexSettings(db)
@@ -89,12 +92,14 @@ export function createSegmentIndex(db: Database): LogIndex {
   return { candidates, warm }
 }
 
-function* batches(ids: number[], end: number): Generator<CandidateBatch> {
-  for (let at = 0; at < ids.length; at += BATCH) {
-    const batch = ids.slice(at, at + BATCH)
-    yield { ids: batch, next: at + BATCH < ids.length ? batch[batch.length - 1] + 1 : end }
+function* batches(found: ArrayLike<number>, idOf: (found: number) => number, end: number): Generator<CandidateBatch> {
+  if (found.length === 0) yield { ids: [], next: end }
+  for (let from = 0; from < found.length; from += BATCH) {
+    const to = Math.min(from + BATCH, found.length)
+    const ids: number[] = []
+    for (let i = from; i < to; i++) ids.push(idOf(found[i]))
+    yield { ids, next: to < found.length ? ids[ids.length - 1] + 1 : end }
   }
-  if (ids.length === 0) yield { ids, next: end }
 }
 
 /** The part of a range of ids that lies in the segment, as positions in it. */
@@ -128,19 +133,23 @@ function planClause({ column, values }: Clause, hasher: KeyHasher): PlannedClaus
   return { name: column, keys, seen: 0, seenChunks: 0 }
 }
 
+interface SegmentAccess {
+  store: SegmentStore
+  reader: ClauseReader
+}
+
 interface SegmentSearch {
   clauses: PlannedClause[]
   /** Positions in the segment. */
   range: IdRange
-  /** The log id at which a chunk of the segment begins. */
-  offsetOf(chunk: number): number
   deadline: Deadline
   trace?: LogTrace
 }
 
-/** Ids of the segment's logs in the range that may meet the clauses, ascending. */
-function searchSegment(store: SegmentStore, segment: Segment, search: SegmentSearch): number[] {
-  const { clauses, deadline, trace } = search
+/** Positions of the segment's logs in the range that may meet the clauses, ascending. */
+function searchSegment(access: SegmentAccess, segment: Segment, search: SegmentSearch): Uint32Array {
+  const { store } = access
+  const { clauses, range, deadline, trace } = search
   trace?.step('lookUp')
   const size = chunksOf(segment.level)
   const density = (clause: PlannedClause) => (clause.seenChunks === 0 ? 0 : clause.seen / clause.seenChunks)
@@ -159,7 +168,7 @@ function searchSegment(store: SegmentStore, segment: Segment, search: SegmentSea
     clause.seenChunks += size
     if (postings === 0) {
       trace?.skipped(order, 'empty')
-      return []
+      return NOTHING
     }
     found.push(entries)
     fewest = Math.min(fewest, postings)
@@ -168,9 +177,9 @@ function searchSegment(store: SegmentStore, segment: Segment, search: SegmentSea
   trace?.step('intersect')
   if (fewest >= PAIR_POSTINGS && areApart(store, segment, found)) {
     trace?.apart()
-    return []
+    return NOTHING
   }
-  return intersectCheapest(store, segment, found, search)
+  return intersectCheapest(access, segment, found, range)
 }
 
 /** True when the segment knows that none of its logs meets two of the clauses, whose keys are all among its most
@@ -188,21 +197,22 @@ function areApart(store: SegmentStore, { id }: Segment, found: readonly ClauseEn
   )
 }
 
-/** Ids of the logs that may meet the clauses. The smallest clause is read, and further ones as long as that costs less than
- *  the rows of all that are left: counts are known before any posting is read, so that a popular value beside rare ones
+/** Positions of the logs that may meet the clauses. The smallest clause is read, and further ones as long as that costs less
+ *  than the rows of all that are left: counts are known before any posting is read, so that a popular value beside rare ones
  *  costs nothing. */
 function intersectCheapest(
-  store: SegmentStore,
+  { store, reader }: SegmentAccess,
   segment: Segment,
   found: ClauseEntries[],
-  { range, offsetOf }: Pick<SegmentSearch, 'range' | 'offsetOf'>,
-): number[] {
+  range: IdRange,
+): Uint32Array {
   const [smallest, ...others] = found.sort((a, b) => a.postings - b.postings)
   let left = readEntries(store, segment, smallest)
+  let positions: Uint32Array | undefined
   for (const entries of others) {
     if (readingMicroseconds(entries, segment) >= left.total * ROW_MICROSECONDS) break
-    const both = intersectClauses([left, readEntries(store, segment, entries)], range, (chunk) => chunk * CHUNK_SIZE)
-    left = { small: Uint32Array.from(both), big: new Map(), total: both.length }
+    positions = reader.intersect([left, readEntries(store, segment, entries)], range)
+    left = { small: positions, big: [], total: positions.length }
   }
-  return intersectClauses([left], range, offsetOf)
+  return positions ?? reader.list(left, range)
 }

@@ -10,6 +10,8 @@ const BITMAP_BYTES = CHUNK_SIZE / 8
 const KIND_GAPS = 0
 const KIND_BITMAP = 1
 const ENTRY_BYTES = 6
+/** A chunk that no segment has. */
+const NO_CHUNK = CHUNK_SIZE
 
 /** The chunks of one key's postings, in ascending order. */
 export interface ChunkPostings {
@@ -53,27 +55,41 @@ export function decodeGaps(bytes: Uint8Array, start: number, end: number, offset
   }
 }
 
-/** Writes the ids of `encodeGaps`, all below 2^16, to `out` from `at` on. @returns where the next goes */
-export function decodeGapsTo(bytes: Uint8Array, out: Uint16Array, at: number): number {
-  let next = at
-  let id = 0
-  for (let i = 0; i < bytes.length; i++) {
-    let byte = bytes[i]
-    let gap = byte & 127
-    for (let shift = 7; byte > 127; shift += 7) {
-      byte = bytes[++i]
-      gap |= (byte & 127) << shift
-    }
-    id += gap
-    out[next++] = id
+/** Bytes of a larger whole. */
+export interface ByteStretch {
+  bytes: Uint8Array
+  start: number
+  end: number
+}
+
+/** Positions in ascending order, the first `count` of `values`. */
+export interface PositionList {
+  values: Uint32Array
+  count: number
+}
+
+/** Appends the ids of `encodeGaps` plus `offset` to a list that has room for them. Without branches: whether a gap takes
+ *  one byte or two is guessed wrong too often. */
+export function appendGaps({ bytes, start, end }: ByteStretch, offset: number, list: PositionList): void {
+  const { values } = list
+  let { count } = list
+  let id = offset
+  let shift = 0
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i]
+    const more = byte >>> 7
+    id += (byte & 127) << shift
+    shift = (shift + 7) & -more
+    values[count] = id
+    count += 1 - more
   }
-  return next
+  list.count = count
 }
 
 /** How many ids `encodeGaps` had. */
 export function countGaps(bytes: Uint8Array): number {
-  let count = 0
-  for (let i = 0; i < bytes.length; i++) if (bytes[i] < 128) count++
+  let count = bytes.length
+  for (let i = 0; i < bytes.length; i++) count -= bytes[i] >>> 7
   return count
 }
 
@@ -125,67 +141,105 @@ export function decodeBigPostings(blob: Uint8Array): ChunkPostings[] {
   return chunks
 }
 
-/** A set of positions in a chunk: one bit each, 8 KiB. */
-export type ChunkBitmap = Uint32Array
+/** Goes through the chunks of a blob of `encodeBigPostings` in ascending order and reads them where they lie: the bytes from
+ *  `start` to `end` are the payload of the chunk that it is at. */
+export class ChunkCursor implements ByteStretch {
+  readonly bytes: Uint8Array
+  start: number
+  end: number
+  /** Within the segment; NO_CHUNK behind the last one. */
+  chunk = NO_CHUNK
+  /** Whether the payload is a bitmap: bit p of byte p / 8 for each position p, 8 KiB. Otherwise it is gaps. */
+  isBitmap = false
+  #entry = 2
+  readonly #entriesEnd: number
 
-/** An empty bitmap. */
-export function createBitmap(): ChunkBitmap {
-  return new Uint32Array(BITMAP_WORDS)
+  /** At the first chunk. */
+  constructor(blob: Uint8Array) {
+    this.bytes = blob
+    this.#entriesEnd = 2 + (blob[0] | (blob[1] << 8)) * ENTRY_BYTES
+    this.start = this.#entriesEnd
+    this.end = this.#entriesEnd
+    this.#next()
+  }
+
+  /** Goes on to the first chunk that is not before the given one. */
+  skipTo(chunk: number): void {
+    while (this.chunk < chunk) this.#next()
+  }
+
+  #next(): void {
+    const { bytes } = this
+    const at = this.#entry
+    this.start = this.end
+    if (at === this.#entriesEnd) {
+      this.chunk = NO_CHUNK
+      return
+    }
+    this.chunk = bytes[at] | (bytes[at + 1] << 8)
+    this.isBitmap = bytes[at + 2] === KIND_BITMAP
+    this.end += bytes[at + 3] | (bytes[at + 4] << 8) | (bytes[at + 5] << 16)
+    this.#entry += ENTRY_BYTES
+  }
 }
 
-/** Whether the payload is a bitmap: bit p of byte p / 8 for each position p, 8 KiB. Otherwise it is gaps. */
-export function isBitmap({ kind }: ChunkPostings): boolean {
-  return kind === KIND_BITMAP
+/** A set of positions in a chunk: bit p of word p / 32 for each position p, 8 KiB. */
+export interface ChunkSet {
+  readonly words: Int32Array
+  /** The same memory. */
+  readonly bytes: Uint8Array
 }
 
-/** Adds the postings of a chunk to a bitmap. */
-export function addChunk({ kind, payload }: ChunkPostings, into: ChunkBitmap): void {
-  if (kind === KIND_BITMAP) {
-    const view = new DataView(payload.buffer, payload.byteOffset, BITMAP_BYTES)
-    for (let i = 0; i < BITMAP_WORDS; i++) into[i] |= view.getUint32(i * 4, true)
+/** An empty set. */
+export function createChunkSet(): ChunkSet {
+  return chunkSetIn(new ArrayBuffer(BITMAP_BYTES), 0)
+}
+
+/** The set that lies at a place in a buffer, a multiple of 4. */
+export function chunkSetIn(buffer: ArrayBuffer, at: number): ChunkSet {
+  return { words: new Int32Array(buffer, at, BITMAP_WORDS), bytes: new Uint8Array(buffer, at, BITMAP_BYTES) }
+}
+
+/** Makes the set that of a chunk's bitmap. */
+export function setToBitmap({ bytes }: ChunkSet, { bytes: from, start, end }: ByteStretch): void {
+  bytes.set(from.subarray(start, end))
+}
+
+/** Adds the postings of the chunk that the cursor is at to a set. */
+export function addChunk({ bytes, start, end, isBitmap }: ChunkCursor, { words }: ChunkSet): void {
+  if (isBitmap) {
+    const from = new DataView(bytes.buffer, bytes.byteOffset + start, BITMAP_BYTES)
+    for (let i = 0; i < BITMAP_WORDS; i++) words[i] |= from.getInt32(i * 4, true)
     return
   }
-  let id = 0
-  let gap = 0
+  let position = 0
   let shift = 0
-  for (let i = 0; i < payload.length; i++) {
-    const byte = payload[i]
-    gap |= (byte & 127) << shift
-    if (byte > 127) {
-      shift += 7
-      continue
-    }
-    id += gap
-    into[id >>> 5] |= 1 << (id & 31)
-    gap = 0
-    shift = 0
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i]
+    const more = byte >>> 7
+    position += (byte & 127) << shift
+    shift = (shift + 7) & -more
+    words[position >>> 5] |= (1 - more) << position
   }
 }
 
-/** Writes what is in both bitmaps, as their bytes, to `out`, which may be one of them; true when there is something. Stored
- *  bitmaps begin at any byte: they are read where they lie. */
-export function intersectBytes(a: Uint8Array, b: Uint8Array, out: ChunkBitmap): boolean {
-  const left = new DataView(a.buffer, a.byteOffset, BITMAP_BYTES)
-  const right = new DataView(b.buffer, b.byteOffset, BITMAP_BYTES)
-  let any = 0
-  for (let i = 0; i < BITMAP_WORDS; i++) {
-    const both = left.getUint32(i * 4, true) & right.getUint32(i * 4, true)
-    out[i] = both
-    any |= both
-  }
-  return any !== 0
-}
-
-/** Appends the positions in a bitmap plus `offset` to `out`, those in [from, to) only. */
-export function listBitmap(bitmap: ChunkBitmap, offset: number, from: number, to: number, out: number[]): void {
-  const lastWord = (to - 1) >>> 5
-  for (let w = from >>> 5; w <= lastWord; w++) {
-    let word = bitmap[w]
-    while (word !== 0) {
-      const bit = 31 - Math.clz32(word & -word)
-      const position = (w << 5) | bit
-      if (position >= from && position < to) out.push(offset + position)
-      word &= word - 1
+/** Appends the positions in the segment that are in both sets of a chunk, which may be the same: those of whole words that
+ *  have a place in [from, to). */
+export function appendShared(
+  [{ words: left }, { words: right }]: readonly [ChunkSet, ChunkSet],
+  { chunk, from, to }: { chunk: number; from: number; to: number },
+  list: PositionList,
+): void {
+  const { values } = list
+  let { count } = list
+  const end = (to + 31) >>> 5
+  for (let i = from >>> 5; i < end; i++) {
+    let both = left[i] & right[i]
+    const offset = chunk * CHUNK_SIZE + i * 32
+    while (both !== 0) {
+      values[count++] = offset + 31 - Math.clz32(both & -both)
+      both &= both - 1
     }
   }
+  list.count = count
 }

@@ -12,13 +12,18 @@ import {
 import { createKeyHasher, KEY_BITS } from '../../src/segments/keyHash.js'
 import {
   addChunk,
-  createBitmap,
+  appendGaps,
+  appendShared,
+  CHUNK_SIZE,
+  ChunkCursor,
+  countGaps,
+  createChunkSet,
   decodeBigPostings,
   decodeGaps,
   encodeBigPostings,
   encodeChunk,
   encodeGaps,
-  listBitmap,
+  setToBitmap,
 } from '../../src/segments/postings.js'
 import { seededRandom } from '../support/random.js'
 
@@ -38,6 +43,10 @@ test('gaps decode to the ids that were encoded', () => {
       out,
       ids.map((id) => id + 1_000),
     )
+    assert.equal(countGaps(bytes), ids.length)
+    const list = { values: new Uint32Array(ids.length + 1), count: 1 }
+    appendGaps({ bytes: Buffer.concat([Buffer.of(200), bytes]), start: 1, end: bytes.length + 1 }, 1_000, list)
+    assert.deepEqual(Array.from(list.values), [0, ...out])
   }
 })
 
@@ -50,19 +59,46 @@ test('chunks decode to the positions that were encoded, whichever form they took
     const [first, second] = decodeBigPostings(blob)
     kinds.add(first.kind)
     assert.deepEqual([first.chunk, second.chunk], [3, 9])
-    const bitmap = createBitmap()
-    addChunk(first, bitmap)
-    const out: number[] = []
-    listBitmap(bitmap, 0, 0, 65_536, out)
-    assert.deepEqual(out, positions)
-    const part: number[] = []
-    listBitmap(bitmap, 100, 31, 4_097, part)
+    const set = createChunkSet()
+    const cursor = new ChunkCursor(blob)
+    addChunk(cursor, set)
+    const read = (from: number, to: number) => {
+      const list = { values: new Uint32Array(positions.length), count: 0 }
+      appendShared([set, set], { chunk: 3, from, to }, list)
+      return Array.from(list.values.subarray(0, list.count), (position) => position - 3 * CHUNK_SIZE)
+    }
+    assert.deepEqual(read(0, CHUNK_SIZE), positions)
     assert.deepEqual(
-      part,
-      positions.filter((position) => position >= 31 && position < 4_097).map((position) => position + 100),
+      read(63, 4_097),
+      positions.filter((position) => position >= 32 && position < 4_128),
     )
+    if (!cursor.isBitmap) continue
+    set.words.fill(-1)
+    setToBitmap(set, cursor)
+    assert.deepEqual(read(0, CHUNK_SIZE), positions)
   }
   assert.equal(kinds.size, 2)
+})
+
+test('a cursor goes through the chunks that decoding gives', () => {
+  const random = seededRandom(6)
+  for (let i = 0; i < 100; i++) {
+    const chunks = ascending(random, 1 + random.below(30), 64).map((chunk) => {
+      const positions = ascending(random, 1 + random.below(random.below(10) === 0 ? 20_000 : 200), CHUNK_SIZE)
+      return encodeChunk(chunk, positions, 0, positions.length)
+    })
+    const cursor = new ChunkCursor(Buffer.concat([Buffer.of(1), encodeBigPostings(chunks)]).subarray(1))
+    for (let wanted = 0; wanted < 70; wanted += random.below(4)) {
+      cursor.skipTo(wanted)
+      const expected = chunks.find(({ chunk }) => chunk >= wanted)
+      if (!expected) {
+        assert.ok(cursor.chunk >= 64)
+        continue
+      }
+      assert.deepEqual([cursor.chunk, cursor.isBitmap], [expected.chunk, expected.kind === 1])
+      assert.deepEqual(Array.from(cursor.bytes.subarray(cursor.start, cursor.end)), Array.from(expected.payload))
+    }
+  }
 })
 
 test('a bucket gives back its entries, and nothing for other fingerprints', () => {
