@@ -57,16 +57,18 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWrit
   }
 }
 
-/** Candidates that are compared with their filter and written by one statement, at most. */
-export const FEW_LOGS = 500
-
-/** Writes those of the candidates that the filter wants, in one go: their rows are looked for once instead of twice. `ids`
- *  are at most `FEW_LOGS`, and the filter asks for one value at most in each place.
- *  @returns undefined when the rows are to be looked at first: there are long data among them, or something is missing */
-export type FewLogsWriter = (ids: readonly number[], filter: RowFilter) => LogTexts | undefined
+/** Writes those of the candidates that the filter wants, in one go: their rows are looked for once instead of twice. The
+ *  filter asks for one value at most in each place.
+ *  @returns undefined when the rows are to be looked at first: there are long data among them, or something is missing
+ *  @throws DeadlineExceeded, looked at before each statement */
+export type CandidateWriter = (
+  ids: readonly number[],
+  filter: RowFilter,
+  options: { deadline: Deadline },
+) => LogTexts | undefined
 
 /** A writer through a statement for each set of columns that filters name. */
-export function createFewLogsWriter(db: Database): FewLogsWriter {
+export function createCandidateWriter(db: Database): CandidateWriter {
   const statements = new Map<string, Statement>()
   const prepare = (conditions: string): Statement => {
     let statement = statements.get(conditions)
@@ -76,13 +78,20 @@ export function createFewLogsWriter(db: Database): FewLogsWriter {
     }
     return statement
   }
-  return (ids, { clauses, minTopics }) => {
+  return (ids, { clauses, minTopics }, { deadline }) => {
     const conditions = [...clauses.map(({ column }) => `l.${column} = ?`), `l.${PRESENCE[minTopics]} IS NOT NULL`]
     const values = clauses.map(({ keys }) => keys[0])
     const write = prepare(conditions.join(' AND '))
-    const [count, written, text] = write.get(JSON.stringify(ids), ...values) as [number, number, Buffer | null]
-    if (written < count) return undefined
-    return { count, parts: text === null ? [] : [text] }
+    const texts: LogTexts = { count: 0, parts: [] }
+    for (let from = 0; from < ids.length; from += BATCH.logs) {
+      deadline.check()
+      const batch = JSON.stringify(ids.slice(from, from + BATCH.logs))
+      const [count, written, text] = write.get(batch, ...values) as [number, number, Buffer | null]
+      if (written < count) return undefined
+      texts.count += count
+      if (text !== null) texts.parts.push(text)
+    }
+    return texts
   }
 }
 

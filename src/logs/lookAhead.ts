@@ -3,8 +3,8 @@ import { readsAllRows } from './planner.js'
 
 /** What the index said at a first look. */
 export interface FirstLook {
-  /** All candidates, where they are at most as many as asked for. */
-  few?: number[]
+  /** All candidates, where they are at most as many as asked for: no more results are possible. */
+  all?: number[]
   /** The index, which does not look again for what it has found. */
   index: LogIndex
 }
@@ -23,7 +23,7 @@ export function lookAhead(
   const ids: number[] = []
   while (ids.length <= most) {
     const { done, value } = rest.next()
-    if (done) return { few: ids, index: { ...index, candidates: () => read } }
+    if (done) return { all: ids, index: { ...index, candidates: () => read } }
     read.push(value)
     for (const id of value.ids) ids.push(id)
   }

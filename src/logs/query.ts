@@ -5,7 +5,7 @@ import { LogsNotHeld } from './errors.js'
 import { createLogExplainer, type LogExplainer } from './explain.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
 import type { Clause, IdRange, RowFilter } from './index.js'
-import { createFewLogsWriter, createLogWriter, FEW_LOGS, type LogTexts } from './logText.js'
+import { createCandidateWriter, createLogWriter, type LogTexts } from './logText.js'
 import { lookAhead } from './lookAhead.js'
 import { findPage, findRows, type LogAccess, type LogQueryOptions, type RowPage } from './planner.js'
 import { createLogRows } from './scan.js'
@@ -51,24 +51,21 @@ export interface LogPage {
   scannedTo: number
 }
 
-const NO_LOGS: LogTexts = { count: 0, parts: [] }
-
 /** Log queries through statements prepared once for the connection. */
 export function createLogSource(db: Database): LogSource {
   const access: LogAccess = { rows: createLogRows(db), index: createSegmentIndex(db) }
   const resolveRange = createRangeResolver(db)
   const translate = createTranslator(db)
   const write = createLogWriter(db)
-  const writeFew = createFewLogsWriter(db)
+  const writeCandidates = createCandidateWriter(db)
   const blockOf = db
     .prepare<[number], number>(
       'SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
     )
     .pluck()
-  const answerFew = (ids: number[], filter: RowFilter, trace?: LogTrace): LogTexts | undefined => {
-    if (ids.length === 0) return NO_LOGS
+  const writeAll = (ids: number[], filter: RowFilter, { deadline, trace }: LogQueryOptions): LogTexts | undefined => {
     trace?.step('format')
-    const texts = writeFew(ids, filter)
+    const texts = writeCandidates(ids, filter, { deadline })
     if (!texts) return undefined
     trace?.fetched(ids.length)
     trace?.verified(ids.length, texts.count)
@@ -80,9 +77,8 @@ export function createLogSource(db: Database): LogSource {
     const translated = translate(filter, options)
     trace?.translated(translated, filter)
     try {
-      const most = Math.min(FEW_LOGS, options.maxResults)
-      const { few, index } = lookAhead(access.index, translated, { range, most, ...options })
-      const texts = few && answerFew(few, translated, trace)
+      const { all, index } = lookAhead(access.index, translated, { range, most: options.maxResults, ...options })
+      const texts = all && writeAll(all, translated, options)
       if (texts) return texts
       const rows = findRows({ ...access, index }, translated, { range, ...options })
       trace?.step('format')
@@ -95,7 +91,7 @@ export function createLogSource(db: Database): LogSource {
   const run = (filter: LogFilter, options: LogQueryOptions): LogTexts => {
     options.trace?.begin(filter, options.maxResults)
     const range = resolveRange(filter)
-    return range ? answer(filter, range, options) : NO_LOGS
+    return range ? answer(filter, range, options) : { count: 0, parts: [] }
   }
   const findRowsOfPage = (filter: LogFilter, held: HeldRange, options: LogPageOptions): RowPage => {
     const { fromId, trace } = options

@@ -5,7 +5,8 @@ import type { LogFilter } from './filter.js'
 import type { ClauseColumn, IdRange, RowFilter } from './index.js'
 
 /** What a query does, in the order in which it begins to. `translate` also has the range of ids, `fetch` is the reading of
- *  candidate rows, `format` the writing of the answer: where there are few candidates, all that is done with them. */
+ *  candidate rows, `format` the writing of the answer: where there are no more candidates than there may be
+ *  results, and no lists, all that is done with them. */
 export const LOG_STEPS = [
   'translate',
   'lookUp',
