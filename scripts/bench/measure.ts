@@ -1,4 +1,5 @@
 import { type BenchClient, countResults, quantile, toFilter } from './client.js'
+import { collectBetween } from './garbage.js'
 import type { Question, Shape } from './shapes.js'
 import type { LogStore } from './store.js'
 
@@ -90,6 +91,7 @@ export async function askOverHttp(
     const { ms, body } = await ask(shape.question(n))
     if (body.includes('"error"')) countResults(body)
     times.push(ms)
+    collectBetween(body.length)
     if (budgetMs !== undefined && performance.now() - started > budgetMs) break
   }
   return { results, times }

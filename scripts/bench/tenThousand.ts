@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BenchClient, countResults, openClient, quantile, toFilter } from './client.js'
+import { collectBetween } from './garbage.js'
 import { startProcess } from './process.js'
 import { type Shape, TEN_THOUSAND } from './shapes.js'
 
@@ -22,8 +23,7 @@ export async function measureTenThousand(
   { client, directory, runs }: { client: BenchClient; directory: string; runs: number },
 ): Promise<TenThousand> {
   const shape = shapes.find(({ name }) => name === TEN_THOUSAND)!
-  const ask = (n: number) => client.getLogs(toFilter(shape.question(n)))
-  const { body } = await ask(0)
+  const { body } = await client.getLogs(toFilter(shape.question(0)))
   const path = join(directory, 'ten-thousand.json')
   writeFileSync(path, body)
   const server = startProcess<number>('fromMemory', path)
@@ -31,9 +31,14 @@ export async function measureTenThousand(
   try {
     const times = { cairn: [] as number[], fromMemory: [] as number[] }
     await bare.getLogs({})
+    const ask = async (of: BenchClient, n: number) => {
+      const { ms, body } = await of.getLogs(toFilter(shape.question(n)))
+      collectBetween(body.length)
+      return ms
+    }
     for (let n = 1; n <= runs; n++) {
-      times.cairn.push((await ask(n)).ms)
-      times.fromMemory.push((await bare.getLogs(toFilter(shape.question(n)))).ms)
+      times.cairn.push(await ask(client, n))
+      times.fromMemory.push(await ask(bare, n))
     }
     const [cairnP50Ms, fromMemoryP50Ms] = [quantile(times.cairn, 0.5), quantile(times.fromMemory, 0.5)]
     const ratio = cairnP50Ms / fromMemoryP50Ms

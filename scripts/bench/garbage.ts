@@ -1,0 +1,21 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/** Bytes of answers between two collections: fewer than V8 lets come together by itself. */
+const COLLECT_BYTES = 2_000_000
+
+let collect: (() => void) | undefined
+let waiting = 0
+
+/** Tells of the bytes of an answer that were read, between two questions. From time to time all garbage is collected then,
+ *  so that it is not within the time of a question: this process holds much after it has filled databases. */
+export function collectBetween(bytes: number): void {
+  waiting += bytes
+  if (waiting < COLLECT_BYTES) return
+  waiting = 0
+  if (collect === undefined) {
+    setFlagsFromString('--expose-gc')
+    collect = runInNewContext('gc') as () => void
+  }
+  collect()
+}
