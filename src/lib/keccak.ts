@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { assembleKeccak, BLOCK_BYTES, INPUT_AT, INPUT_BYTES, OUTPUT_AT } from './keccakModule.js'
+import { instantiate } from './webAssembly.js'
 
 /** keccak-256 of the bytes: 32 bytes of their own. */
 export type Keccak256 = (bytes: Uint8Array) => Uint8Array
@@ -23,21 +24,13 @@ export function createKeccak(kind: KeccakKind): Keccak {
   return { keccak256: keccak_256, keccak256Into: (bytes, out, at) => out.set(keccak_256(bytes), at) }
 }
 
-// As much of it as is used here: TypeScript has it only among the types of browsers.
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object
-  readonly Instance: new (module: object) => { readonly exports: KeccakExports }
-}
-
-interface KeccakExports {
-  readonly memory: { readonly buffer: ArrayBuffer }
+interface KeccakFunctions {
   hash(length: number, continued: number, last: number): void
 }
 
 function createWasmKeccak(): Keccak {
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(assembleKeccak()))
-  const { hash } = exports
-  const memory = new Uint8Array(exports.memory.buffer)
+  const { hash, memory: own } = instantiate<KeccakFunctions>(assembleKeccak())
+  const memory = new Uint8Array(own.buffer)
   const output = memory.subarray(OUTPUT_AT, OUTPUT_AT + 32)
   // Less than a block must be left for the last call, which pads.
   const mostAtOnce = INPUT_BYTES + BLOCK_BYTES - 1

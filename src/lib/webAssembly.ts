@@ -1,6 +1,21 @@
 /* WebAssembly written out by hand: what its binary format is made of (WebAssembly core specification, section 5), as far as
    the modules here need it. */
 
+// As much of the environment's as is used here: TypeScript has it only among the types of browsers.
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object) => { readonly exports: object }
+}
+
+/** The functions that a module of `assembleModule` exports, and its memory.
+ *  @throws Error where there is no WebAssembly, or not enough memory, or none that knows its instructions. */
+export function instantiate<Functions>(
+  module: Uint8Array,
+): Functions & { readonly memory: { readonly buffer: ArrayBuffer } } {
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module))
+  return exports as ReturnType<typeof instantiate<Functions>>
+}
+
 type Bytes = readonly number[]
 
 /** Instructions with their operands, as bytes: those of an expression in those of another, so that none are copied until

@@ -1,5 +1,6 @@
 import type { Deadline } from '../lib/deadline.js'
-import type { Database, Statement } from '../store/open.js'
+import { memoize } from '../lib/memoize.js'
+import type { Database } from '../store/open.js'
 import type { RowFilter } from './index.js'
 import { type LogRow, PRESENCE } from './scan.js'
 
@@ -69,15 +70,7 @@ export type CandidateWriter = (
 
 /** A writer through a statement for each set of columns that filters name. */
 export function createCandidateWriter(db: Database): CandidateWriter {
-  const statements = new Map<string, Statement>()
-  const prepare = (conditions: string): Statement => {
-    let statement = statements.get(conditions)
-    if (statement === undefined) {
-      statement = db.prepare(writeWanted(conditions)).raw()
-      statements.set(conditions, statement)
-    }
-    return statement
-  }
+  const prepare = memoize((conditions: string) => db.prepare(writeWanted(conditions)).raw())
   return (ids, { clauses, minTopics }, { deadline }) => {
     const conditions = [...clauses.map(({ column }) => `l.${column} = ?`), `l.${PRESENCE[minTopics]} IS NOT NULL`]
     const values = clauses.map(({ keys }) => keys[0])

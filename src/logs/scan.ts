@@ -1,3 +1,4 @@
+import { memoize } from '../lib/memoize.js'
 import type { Database } from '../store/open.js'
 import type { Clause, ClauseColumn, IdRange, RowFilter } from './index.js'
 
@@ -81,16 +82,4 @@ const TRIMMED: ReadonlySet<ClauseColumn> = new Set(['topic1', 'topic2', 'topic3'
 
 function upperHex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex').toUpperCase()
-}
-
-function memoize<V>(make: (key: string) => V): (key: string) => V {
-  const known = new Map<string, V>()
-  return (key) => {
-    let value = known.get(key)
-    if (value === undefined) {
-      value = make(key)
-      known.set(key, value)
-    }
-    return value
-  }
 }

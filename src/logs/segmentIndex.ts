@@ -47,7 +47,7 @@ const PAIR_KEYS = 8
 export function createSegmentIndex(db: Database): LogIndex {
   const store = keepBigPostings(createSegmentStore(db, LOG_INDEX.tables))
   const tail = createLogTail(db)
-  const reader = createClauseReader()
+  let reader: ClauseReader | undefined
   let settings: IndexSettings | undefined
   let hasher: KeyHasher | undefined
   function* candidates(filter: RowFilter, range: IdRange, options: SearchOptions): Generator<CandidateBatch> {
@@ -58,6 +58,7 @@ export function createSegmentIndex(db: Database): LogIndex {
     if (settings) {
       const { secret, chunkBits } = settings
       hasher ??= createKeyHasher(secret)
+      reader ??= createClauseReader()
       const segments = store.segments('live')
       const sealed = sealedChunks(segments)
       sealedLogs = sealed * 2 ** chunkBits

@@ -1,3 +1,4 @@
+import { instantiate } from '../lib/webAssembly.js'
 import { assembleGapFilter, FOUND_AT, GAPS_AT, GAPS_BYTES, SET_AT } from './gapFilterModule.js'
 import {
   CHUNK_SIZE,
@@ -25,20 +26,12 @@ export function createGapFilter(kind: GapFilterKind): GapFilter {
   return kind === 'wasm' ? createWasmFilter() : createJavaScriptFilter()
 }
 
-// As much of it as is used here: TypeScript has it only among the types of browsers.
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object
-  readonly Instance: new (module: object) => { readonly exports: FilterExports }
-}
-
-interface FilterExports {
-  readonly memory: { readonly buffer: ArrayBuffer }
+interface FilterFunctions {
   filter(length: number): number
 }
 
 function createWasmFilter(): GapFilter {
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(assembleGapFilter()))
-  const { filter, memory } = exports
+  const { filter, memory } = instantiate<FilterFunctions>(assembleGapFilter())
   const gaps = new Uint8Array(memory.buffer, GAPS_AT, GAPS_BYTES)
   const found = new Uint32Array(memory.buffer, FOUND_AT, GAPS_BYTES)
   return {

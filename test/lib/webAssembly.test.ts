@@ -11,21 +11,12 @@ import {
   i32s,
   i64,
   i64s,
+  instantiate,
   set,
 } from '../../src/lib/webAssembly.js'
 
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object
-  readonly Instance: new (
-    module: object,
-  ) => {
-    readonly exports: { memory: { buffer: ArrayBuffer }; f(...values: number[]): number }
-  }
-}
-
 function load(written: FunctionCode, data?: { at: number; bytes: number[] }[]) {
-  return new WebAssembly.Instance(new WebAssembly.Module(assembleModule({ pages: 1, functions: [written], data })))
-    .exports
+  return instantiate<{ f(...values: number[]): number }>(assembleModule({ pages: 1, functions: [written], data }))
 }
 
 test('encodes constants of every size', () => {

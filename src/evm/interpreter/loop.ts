@@ -1,3 +1,4 @@
+import { instantiate } from '../../lib/webAssembly.js'
 import { type Code, jumpTargets } from './code.js'
 import type { Frame } from './frame.js'
 import {
@@ -34,14 +35,7 @@ export interface Loop {
 export const PC = REGISTERS.pc >> 2
 export const SP = REGISTERS.sp >> 2
 
-// As much of it as is used here: TypeScript has it only among the types of browsers.
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object
-  readonly Instance: new (module: object) => { readonly exports: LoopExports }
-}
-
-interface LoopExports {
-  readonly memory: { readonly buffer: ArrayBuffer }
+interface LoopFunctions {
   run(pc: number, sp: number, gas: number, checkAt: number): number
 }
 
@@ -60,7 +54,7 @@ export function loopOfThread(): Loop | undefined {
 }
 
 function createLoop(): Loop {
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(assembleLoop()))
+  const exports = instantiate<LoopFunctions>(assembleLoop())
   const { buffer } = exports.memory
   const registers = new Int32Array(buffer, 0, 32)
   const writeInstructions = createInstructionTable(buffer)

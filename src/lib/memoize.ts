@@ -1,0 +1,12 @@
+/** A function that gives for a key what `make` gave for it the first time. All values are kept: for few keys. */
+export function memoize<V>(make: (key: string) => V): (key: string) => V {
+  const known = new Map<string, V>()
+  return (key) => {
+    let value = known.get(key)
+    if (value === undefined) {
+      value = make(key)
+      known.set(key, value)
+    }
+    return value
+  }
+}
