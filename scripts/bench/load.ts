@@ -35,6 +35,8 @@ export interface BulkLoad {
 /** Times of single blocks, in milliseconds. */
 export interface TipBlocks {
   cairnMs: number[]
+  /** After the commit of each: its rows, and work on the index. */
+  afterMs: number[]
   bareMs: number[]
   othersMs: { [store: string]: number[] }
   /** Whether a merge was under way to the end. */
@@ -62,20 +64,21 @@ export async function loadBulk(loading: Loading, count: number, report: (done: B
   return load
 }
 
-/** Stores `count` blocks in all, each in a transaction of its own; with a budget, the index merges on for so long
- *  between them. */
-export async function loadTip(loading: Loading, count: number, mergeBudgetMs?: number): Promise<TipBlocks> {
+/** Stores `count` blocks in all, each in a transaction of its own and made just before, as an import has just decoded it.
+ *  What ours does after the commit, until the next block comes, is measured by itself: it makes the rows of the packed
+ *  block, and the index goes on for `indexBudgetMs`. */
+export async function loadTip(loading: Loading, count: number, indexBudgetMs: number): Promise<TipBlocks> {
   const { cairn, bare, others } = loading
   const othersMs = Object.fromEntries(others.map(({ name }) => [name, [] as number[]]))
-  const times: TipBlocks = { cairnMs: [], bareMs: [], othersMs, merging: mergeBudgetMs !== undefined }
-  for (const made of take(loading, count)) {
-    times.cairnMs.push(await timeBlocks(cairn, [made], { merge: false }))
-    times.bareMs.push(await timeBlocks(bare, [withoutLogs(made)], { merge: false }))
+  const times: TipBlocks = { cairnMs: [], afterMs: [], bareMs: [], othersMs, merging: true }
+  for (let i = 0; i < count; i++) {
+    const [made] = take(loading, 1)
+    const tip = await timeTip(cairn, made, indexBudgetMs)
+    times.cairnMs.push(tip.ms)
+    times.afterMs.push(tip.afterMs)
+    times.merging &&= tip.busy
+    times.bareMs.push((await timeTip(bare, withoutLogs(made), indexBudgetMs)).ms)
     for (const other of others) othersMs[other.name].push(await timeStore(other, [made]))
-    if (mergeBudgetMs === undefined) continue
-    cairn.writer.begin()
-    times.merging &&= cairn.indexer.work(mergeBudgetMs)
-    cairn.writer.commit()
   }
   return times
 }
@@ -85,16 +88,19 @@ export async function finishMerges({ cairn }: Loading): Promise<number> {
   return timeBlocks(cairn, [], { merge: true })
 }
 
+type StoredBlock = Pick<BenchBlock, 'block' | 'receipts'>
+
 /** Milliseconds of one transaction with the blocks, waiting for a checkpoint where an import would. */
 async function timeBlocks(
   { writer, indexer, checkpoints }: CairnStore,
-  blocks: readonly Pick<BenchBlock, 'block' | 'receipts'>[],
+  blocks: readonly StoredBlock[],
   { merge }: { merge: boolean },
 ): Promise<number> {
   const started = performance.now()
   writer.begin()
   for (const { block, receipts } of blocks) {
     writer.insertBlock(block, receipts, 0n)
+    writer.unpack()
     indexer.add(block, receipts)
   }
   if (merge) indexer.work(Number.POSITIVE_INFINITY)
@@ -105,8 +111,31 @@ async function timeBlocks(
   return ms
 }
 
+/** A block at the head of the chain as an import stores it: how long until readers have it, and how long the work behind
+ *  that took; whether there is more of it. */
+async function timeTip(
+  { writer, indexer, checkpoints }: CairnStore,
+  { block, receipts }: StoredBlock,
+  indexBudgetMs: number,
+): Promise<{ ms: number; afterMs: number; busy: boolean }> {
+  const started = performance.now()
+  writer.begin()
+  writer.insertBlock(block, receipts, 0n)
+  writer.commit()
+  const ms = performance.now() - started
+  writer.begin()
+  writer.unpack()
+  indexer.add(block, receipts)
+  const busy = indexer.work(indexBudgetMs)
+  writer.commit()
+  await checkpoints.afterCommit()
+  const afterMs = performance.now() - started - ms
+  await new Promise(setImmediate)
+  return { ms, afterMs, busy }
+}
+
 /** The block as it would be without logs. */
-function withoutLogs({ block, receipts }: BenchBlock): Pick<BenchBlock, 'block' | 'receipts'> {
+function withoutLogs({ block, receipts }: BenchBlock): StoredBlock {
   return { block, receipts: receipts.map((receipt) => ({ ...receipt, logs: [] })) }
 }
 

@@ -95,7 +95,7 @@ export async function openWritableChain(
     return { root, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
   }
   const { root, executor } = stateMode === 'execute' ? await openExecutor() : {}
-  const hooks = { beforeCommit: () => root?.save(), afterRollback: () => executor?.reset() }
+  const hooks = { packsTip: true, beforeCommit: () => root?.save(), afterRollback: () => executor?.reset() }
   const writer = createChainWriter(db, hooks)
   if (!held) {
     const genesis = genesisOfSource(source)
@@ -107,6 +107,7 @@ export async function openWritableChain(
     if (block) writer.insertBlock(block, [], block.header.difficulty, executor.accept())
     writer.commit()
   }
+  unpackLeft(writer)
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
   const genesisBlock = async () => {
     const scratch = (await openExecutor()).executor
@@ -115,6 +116,13 @@ export async function openWritableChain(
     return block
   }
   return { spec, stateMode, reader, writer, indexer, ancestors: createAncestors(reader), executor, genesisBlock }
+}
+
+/** Makes rows of a block that a killed process left packed. */
+function unpackLeft(writer: ChainWriter): void {
+  writer.begin()
+  writer.unpack()
+  writer.commit()
 }
 
 async function catchUp(

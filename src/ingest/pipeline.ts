@@ -166,12 +166,26 @@ function createIntake(chain: WritableChain, checkpoints?: Checkpoints): Intake {
 function createBatches({ writer, indexer }: WritableChain, checkpoints?: Checkpoints) {
   let blocks = 0
   let startedMs = 0
-  const end = (): Promise<void> | undefined => {
+  /** The only block of the batch so far: it may be packed, and the index does not have it. */
+  let tip: (AcceptedBlock & { block: Block }) | undefined
+  const indexTip = () => {
+    if (!tip) return
+    writer.unpack()
+    indexer.add(tip.block, tip.receipts)
+    tip = undefined
+  }
+  const end = async (): Promise<void> => {
     blocks = 0
-    if (!writer.inTransaction) return undefined
+    if (!writer.inTransaction) return
+    if (tip) {
+      // Readers have the block with this; its rows come behind.
+      writer.commit()
+      writer.begin()
+      indexTip()
+    }
     indexer.work(Number.POSITIVE_INFINITY)
     writer.commit()
-    return checkpoints?.afterCommit()
+    await checkpoints?.afterCommit()
   }
   return {
     end,
@@ -179,16 +193,20 @@ function createBatches({ writer, indexer }: WritableChain, checkpoints?: Checkpo
       return blocks >= BATCH_BLOCKS || (blocks > 0 && performance.now() - startedMs > BATCH_MS)
     },
     /** With `mark`, the writer can be set back to before the block. */
-    add: (block: Block, { receipts, totalDifficulty, changes }: AcceptedBlock, mark: boolean): void => {
+    add: (block: Block, accepted: AcceptedBlock, mark: boolean): void => {
+      const { receipts, totalDifficulty, changes } = accepted
       if (blocks === 0) {
         writer.begin()
         startedMs = performance.now()
       }
       try {
+        indexTip()
         if (mark) writer.mark()
         writer.insertBlock(block, receipts, totalDifficulty, changes)
-        indexer.add(block, receipts)
+        tip = { ...accepted, block }
+        if (blocks > 0 || mark) indexTip()
       } catch (error) {
+        tip = undefined
         indexer.forget()
         writer.rollback() // half a block may be in the transaction: all of the batch goes
         throw error

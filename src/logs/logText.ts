@@ -29,7 +29,7 @@ export interface TextBatch {
 const BATCH: TextBatch = { logs: 500, dataBytes: 4_000_000 }
 
 /** Writes the logs of the rows, in their order, as the contract's objects: the same bytes as `JSON.stringify`
- *  of `formatLog` in rpc/eth/format.
+ *  of `formatLog` in logObject.
  *  @throws DeadlineExceeded, looked at before each statement */
 export type LogWriter = (rows: readonly LogRow[], options: { deadline: Deadline }) => LogTexts
 

@@ -1,12 +1,14 @@
 import { trimLeft } from '../lib/bytes.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import type { Database } from '../store/open.js'
+import { createPackedBlockReader, type PackedBlock } from '../store/packedBlock.js'
 import { LogsNotHeld } from './errors.js'
 import { createLogExplainer, type LogExplainer } from './explain.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
 import type { Clause, IdRange, RowFilter } from './index.js'
 import { createCandidateWriter, createLogWriter, type LogTexts } from './logText.js'
 import { lookAhead } from './lookAhead.js'
+import { addPackedLogs, fillWithPackedLogs } from './packedLogs.js'
 import { findPage, findRows, type LogAccess, type LogQueryOptions, type RowPage } from './planner.js'
 import { createLogRows } from './scan.js'
 import { createSegmentIndex } from './segmentIndex.js'
@@ -58,6 +60,7 @@ export function createLogSource(db: Database): LogSource {
   const translate = createTranslator(db)
   const write = createLogWriter(db)
   const writeCandidates = createCandidateWriter(db)
+  const packed = createPackedBlockReader(db)
   const blockOf = db
     .prepare<[number], number>(
       'SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
@@ -71,18 +74,24 @@ export function createLogSource(db: Database): LogSource {
     trace?.verified(ids.length, texts.count)
     return texts
   }
+  const answerRows = (translated: RowFilter, range: IdRange, options: LogQueryOptions): LogTexts => {
+    const { all, index } = lookAhead(access.index, translated, { range, most: options.maxResults, ...options })
+    const texts = all && writeAll(all, translated, options)
+    if (texts) return texts
+    const rows = findRows({ ...access, index }, translated, { range, ...options })
+    options.trace?.step('format')
+    return write(rows, options)
+  }
   const answer = (filter: LogFilter, range: HeldRange, options: LogQueryOptions): LogTexts => {
     const { trace } = options
     trace?.inRange(range)
     const translated = translate(filter, options)
     trace?.translated(translated, filter)
+    const newest = packed()
     try {
-      const { all, index } = lookAhead(access.index, translated, { range, most: options.maxResults, ...options })
-      const texts = all && writeAll(all, translated, options)
-      if (texts) return texts
-      const rows = findRows({ ...access, index }, translated, { range, ...options })
-      trace?.step('format')
-      return write(rows, options)
+      if (!newest) return answerRows(translated, range, options)
+      const texts = answerRows(translated, rowsBefore(newest, range), options)
+      return addPackedLogs(texts, newest, filter, { range, ...options })
     } catch (error) {
       trace?.overflowBlock((log) => blockOf.get(log)!)
       throw error
@@ -93,23 +102,26 @@ export function createLogSource(db: Database): LogSource {
     const range = resolveRange(filter)
     return range ? answer(filter, range, options) : { count: 0, parts: [] }
   }
-  const findRowsOfPage = (filter: LogFilter, held: HeldRange, options: LogPageOptions): RowPage => {
-    const { fromId, trace } = options
-    const range = { ...held, from: Math.max(held.from, fromId ?? 0) }
-    trace?.inRange(range)
+  const findRowsOfPage = (filter: LogFilter, range: HeldRange, options: LogPageOptions): RowPage => {
+    options.trace?.inRange(range)
     const translated = translate(filter, { deadline: noDeadline })
-    trace?.translated(translated, filter)
-    return findPage(access, translated, { ...options, range })
+    options.trace?.translated(translated, filter)
+    const newest = packed()
+    return findPage(access, translated, { ...options, range: newest ? rowsBefore(newest, range) : range })
   }
   const runPage = (filter: LogFilter, options: LogPageOptions): LogPage => {
-    const { trace } = options
+    const { trace, fromId = 0 } = options
     trace?.begin(filter, options.maxResults)
-    const range = resolveRange(filter)
+    const held = resolveRange(filter)
+    const range = held && { ...held, from: Math.max(held.from, fromId) }
     const rows = range ? findRowsOfPage(filter, range, options) : { rows: [] }
     trace?.step('format')
-    const logs = write(rows.rows, { deadline: noDeadline })
-    if (rows.next === undefined) return { logs, scannedTo: filter.toBlock }
-    return { logs, nextId: rows.next, scannedTo: blockOf.get(rows.next)! - 1 }
+    let logs = write(rows.rows, { deadline: noDeadline })
+    let nextId = rows.next
+    const newest = range && nextId === undefined ? packed() : undefined
+    if (newest) ({ logs, nextId } = fillWithPackedLogs(logs, newest, filter, { ...options, range: range! }))
+    if (nextId === undefined) return { logs, scannedTo: filter.toBlock }
+    return { logs, nextId, scannedTo: blockOf.get(nextId)! - 1 }
   }
   const selectLogCount = db
     .prepare<[], number>('SELECT first_log + n_logs FROM blocks ORDER BY number DESC LIMIT 1')
@@ -120,13 +132,18 @@ export function createLogSource(db: Database): LogSource {
     query: (filter, options) => snapshot(normalizeFilter(filter), options),
     page: (filter, options) => pageSnapshot(normalizeFilter(filter), options),
     explain: createLogExplainer(db, run),
-    warm: db.transaction(() => access.index.warm(selectLogCount.get() ?? 0)),
+    warm: db.transaction(() => access.index.warm(packed()?.firstLog ?? selectLogCount.get() ?? 0)),
   }
 }
 
 interface HeldRange extends IdRange {
   /** The last block held. */
   head: number
+}
+
+/** The part of the range that is rows while the newest block is packed; it may be empty. */
+function rowsBefore({ firstLog }: PackedBlock, range: HeldRange): HeldRange {
+  return { ...range, to: Math.min(range.to, firstLog) }
 }
 
 function createRangeResolver(db: Database): (filter: LogFilter) => HeldRange | undefined {

@@ -1,23 +1,15 @@
-import { bloomOf } from '../chain/eth/bloom.js'
 import { type ChainSpec, type Rules, rulesAt } from '../chain/eth/forks.js'
 import { decodeHeader } from '../chain/eth/header.js'
-import type { Header, Log, Receipt, Transaction, Withdrawal } from '../chain/eth/types.js'
+import type { Header, Receipt, Transaction, Withdrawal } from '../chain/eth/types.js'
+import { equalBytes } from '../lib/bytes.js'
 import { CairnError } from '../lib/errors.js'
-import {
-  type BlockRow,
-  decodeBlockRow,
-  decodeLogData,
-  decodeReceiptRow,
-  decodeTopics,
-  decodeTransactionRow,
-  type ReceiptRow,
-  type TransactionRow,
-} from './blockRows.js'
+import { type BlockBodies, bodiesOfPacked, createStoredBodies } from './blockBodies.js'
+import { type BlockRow, decodeBlockRow } from './blockRows.js'
 import { readChainSource, specOfSource } from './chainSource.js'
-import { decodeUint, type StoredUint } from './columns.js'
 import { type CommitWatch, createCommitWatch } from './commitWatch.js'
 import { createMetaTable, META_CHAIN_ID, META_STATE_MODE, type MetaTable } from './meta.js'
 import type { Database } from './open.js'
+import { createPackedBlockReader } from './packedBlock.js'
 
 /** A canonical block's row: the header and where its parts lie, without the parts. */
 export interface StoredBlock {
@@ -95,19 +87,6 @@ export class EmptyDatabase extends CairnError {
   }
 }
 
-interface LogRow {
-  address: Uint8Array
-  topic0: Uint8Array | null
-  topic1: Uint8Array | null
-  topic2: Uint8Array | null
-  topic3: Uint8Array | null
-  data: Uint8Array
-  data_length: number | null
-}
-
-const RECEIPT_COLUMNS = `t.type, r.status, r.root, r.cumulative_gas_used, r.gas_used, r.effective_gas_price,
-  r.contract_address, r.blob_gas_used, r.blob_gas_price, r.first_log, r.n_logs`
-
 /** A reader over an open database, its statements prepared once. `watch` is the connection's, where there is one. */
 export function createChainReader(db: Database, watch: CommitWatch = createCommitWatch(db)): ChainReader {
   const meta = createMetaTable(db)
@@ -121,24 +100,6 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const selectBlockOfLog = db.prepare<[number], BlockRow>(
     'SELECT * FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
   )
-  const selectHashes = db
-    .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')
-    .pluck()
-  const selectTransactions = db.prepare<[number, number], TransactionRow>(
-    'SELECT * FROM transactions WHERE id >= ? AND id < ? ORDER BY id',
-  )
-  const selectReceipts = db.prepare<[number, number], ReceiptRow>(
-    `SELECT ${RECEIPT_COLUMNS} FROM receipts r JOIN transactions t ON t.id = r.tx_id
-     WHERE r.tx_id >= ? AND r.tx_id < ? ORDER BY r.tx_id`,
-  )
-  const selectFees = db.prepare<[number, number], { gas_used: StoredUint; effective_gas_price: StoredUint }>(
-    'SELECT gas_used, effective_gas_price FROM receipts WHERE tx_id >= ? AND tx_id < ? ORDER BY tx_id',
-  )
-  const selectLogs = db.prepare<[number, number], LogRow>(
-    `SELECT a.address, z.topic AS topic0, l.topic1, l.topic2, l.topic3, l.data, l.data_length
-     FROM logs l JOIN addresses a ON a.id = l.address_id LEFT JOIN topics z ON z.id = l.topic0_id
-     WHERE l.id >= ? AND l.id < ? ORDER BY l.id`,
-  )
   const selectUncleHashes = db
     .prepare<[number], Uint8Array>('SELECT hash FROM uncles WHERE block_number = ? ORDER BY idx')
     .pluck()
@@ -150,16 +111,12 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     .pluck()
 
   const blockRow = (row: BlockRow | undefined) => row && decodeBlockRow(row)
-  const receiptRange = (from: number, to: number) =>
-    selectReceipts.all(from, to).map((row) => {
-      const receipt = decodeReceiptRow(row)
-      if (row.n_logs > 0) {
-        receipt.logs = selectLogs.all(row.first_log, row.first_log + row.n_logs).map(decodeLogRow)
-        receipt.logsBloom = bloomOf(receipt.logs)
-      }
-      return { receipt, firstLog: row.first_log }
-    })
-  const inBlock = (block: StoredBlock, index: number) => index >= 0 && index < block.txCount
+  const stored = createStoredBodies(db)
+  const packed = createPackedBlockReader(db)
+  const bodies = (block: StoredBlock): BlockBodies => {
+    const newest = block.txCount === 0 ? undefined : packed()
+    return newest && equalBytes(newest.hash, block.hash) ? bodiesOfPacked(newest) : stored
+  }
 
   const bounds = untilCommit(watch, () => selectHead.get()!)
   const headHash = untilCommit(watch, () => selectHeadHash.get())
@@ -197,22 +154,12 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     blockHash: (number) => selectHash.get(number),
     blockNumberByHash: (hash) => selectNumber.get(hash),
     blockOfLog: (logId) => blockRow(selectBlockOfLog.get(logId)),
-    transactionHashes: (block) => selectHashes.all(block.firstTx, block.firstTx + block.txCount),
-    transactions: (block) =>
-      selectTransactions.all(block.firstTx, block.firstTx + block.txCount).map(decodeTransactionRow),
-    transaction: (block, index) => {
-      if (!inBlock(block, index)) return undefined
-      const id = block.firstTx + index
-      return decodeTransactionRow(selectTransactions.get(id, id + 1)!)
-    },
-    receipts: (block) => receiptRange(block.firstTx, block.firstTx + block.txCount),
-    receipt: (block, index) =>
-      inBlock(block, index) ? receiptRange(block.firstTx + index, block.firstTx + index + 1)[0] : undefined,
-    transactionFees: (block) =>
-      selectFees.all(block.firstTx, block.firstTx + block.txCount).map((row) => ({
-        gasUsed: decodeUint(row.gas_used),
-        effectiveGasPrice: decodeUint(row.effective_gas_price),
-      })),
+    transactionHashes: (block) => bodies(block).transactionHashes(block),
+    transactions: (block) => bodies(block).transactions(block),
+    transaction: (block, index) => (holds(block, index) ? bodies(block).transaction(block, index) : undefined),
+    receipts: (block) => bodies(block).receipts(block),
+    receipt: (block, index) => (holds(block, index) ? bodies(block).receipt(block, index) : undefined),
+    transactionFees: (block) => bodies(block).transactionFees(block),
     uncleHashes: (blockNumber) => selectUncleHashes.all(blockNumber),
     uncle: (blockNumber, index) => {
       const header = selectUncle.get(blockNumber, index)
@@ -249,10 +196,6 @@ function lastingText(meta: MetaTable, key: string): () => string | undefined {
   }
 }
 
-function decodeLogRow(row: LogRow): Log {
-  return {
-    address: row.address,
-    topics: decodeTopics(row.topic0, row.topic1, row.topic2, row.topic3),
-    data: decodeLogData(row.data, row.data_length),
-  }
+function holds(block: StoredBlock, index: number): boolean {
+  return index >= 0 && index < block.txCount
 }

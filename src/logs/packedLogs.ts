@@ -1,0 +1,85 @@
+import type { Log } from '../chain/eth/types.js'
+import { keyOfBytes } from '../lib/bytes.js'
+import type { PackedBlock } from '../store/packedBlock.js'
+import type { PackedLog } from '../store/packedBody.js'
+import { TooManyLogs } from './errors.js'
+import type { LogFilter } from './filter.js'
+import type { IdRange } from './index.js'
+import { formatLog } from './logObject.js'
+import type { LogTexts } from './logText.js'
+import type { LogTrace } from './trace.js'
+
+interface PackedSearch {
+  /** Ids of the filter's range. */
+  range: IdRange
+  maxResults: number
+  trace?: LogTrace
+}
+
+/** The logs of an answer, with those of the packed block that the filter wants behind them.
+ *  @throws TooManyLogs beyond `maxResults` logs */
+export function addPackedLogs(before: LogTexts, block: PackedBlock, filter: LogFilter, search: PackedSearch): LogTexts {
+  const { maxResults, trace } = search
+  const found = find(block, filter, search)
+  const room = maxResults - before.count
+  if (found.length > room) {
+    trace?.overflow('met', found[room].id)
+    throw new TooManyLogs({ limit: maxResults })
+  }
+  return join(before, block, found)
+}
+
+/** The same for a page, with as many of them as there is room for. `nextId` is the first for which there is none. */
+export function fillWithPackedLogs(
+  before: LogTexts,
+  block: PackedBlock,
+  filter: LogFilter,
+  search: PackedSearch,
+): { logs: LogTexts; nextId?: number } {
+  const found = find(block, filter, search)
+  const room = search.maxResults - before.count
+  return { logs: join(before, block, found.slice(0, room)), nextId: found[room]?.id }
+}
+
+function find(block: PackedBlock, filter: LogFilter, { range: { from, to }, trace }: PackedSearch): PackedLog[] {
+  trace?.step('verify')
+  const inRange = block.body.logs.filter(({ id }) => id >= from && id < to)
+  const isWanted = createTest(filter)
+  const found = inRange.filter(({ log }) => isWanted(log))
+  trace?.fetched(inRange.length)
+  trace?.verified(inRange.length, found.length)
+  return found
+}
+
+function join({ count, parts }: LogTexts, block: PackedBlock, found: PackedLog[]): LogTexts {
+  if (found.length === 0) return { count, parts }
+  return { count: count + found.length, parts: [...parts, write(block, found)] }
+}
+
+/** `matchesFilter` of a normalized filter, with its lists as sets: they may have thousands of values. */
+function createTest({ addresses, topics }: LogFilter): (log: Log) => boolean {
+  const setOf = (values: Uint8Array[] | null | undefined) => values && new Set(values.map(keyOfBytes))
+  const wantedAddresses = setOf(addresses)
+  const wantedTopics = topics.map(setOf)
+  return (log) =>
+    log.topics.length >= topics.length &&
+    (!wantedAddresses || wantedAddresses.has(keyOfBytes(log.address))) &&
+    wantedTopics.every((wanted, i) => !wanted || wanted.has(keyOfBytes(log.topics[i])))
+}
+
+/** The texts of logs, joined by commas. */
+function write({ number, hash, timestamp, firstLog, body }: PackedBlock, logs: PackedLog[]): Buffer {
+  const texts = logs.map(({ id, txIndex, log }) =>
+    JSON.stringify(
+      formatLog(log, {
+        blockNumber: number,
+        blockHash: hash,
+        blockTimestamp: timestamp,
+        transactionHash: body.transactions[txIndex].hash,
+        transactionIndex: txIndex,
+        logIndex: id - firstLog,
+      }),
+    ),
+  )
+  return Buffer.from(texts.join(','), 'latin1')
+}

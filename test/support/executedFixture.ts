@@ -1,0 +1,20 @@
+import type { TestContext } from 'node:test'
+import { openWritableChain } from '../../src/ingest/chainState.js'
+import { importBlocks } from '../../src/ingest/pipeline.js'
+import { noProgress } from '../../src/lib/progress.js'
+import { openForWriting } from '../../src/store/open.js'
+import { fixtureBlocks, fixtureGenesis, sourceOf } from './fixture.js'
+import type { OutcomeBlock } from './randomBlocks.js'
+import { temporaryDirectory } from './temporary.js'
+
+/** Blocks 1 to 60 of the fixture with the receipts of their execution. */
+export async function executedFixture(t: Pick<TestContext, 'after'>): Promise<OutcomeBlock[]> {
+  const db = openForWriting(temporaryDirectory(t))
+  t.after(() => db.close())
+  const chain = await openWritableChain(db, { genesis: fixtureGenesis() }, 'execute')
+  const blocks = fixtureBlocks()
+  await importBlocks(chain, sourceOf(blocks), { progress: noProgress })
+  chain.writer.unpack()
+  const receiptsOf = (number: number) => chain.reader.receipts(chain.reader.blockByNumber(number)!)
+  return blocks.map((block) => ({ block, receipts: receiptsOf(block.header.number).map(({ receipt }) => receipt) }))
+}
