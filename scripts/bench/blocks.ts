@@ -10,11 +10,11 @@ export interface BenchBlock {
   logs: Log[]
 }
 
-/** Blocks of the synthetic chain from block 0 on, each on top of the one before. Their roots and signatures are made up,
+/** Blocks of the synthetic chain from block `from` on, each on top of the one before, the first on none. Their roots and signatures are made up,
  *  since the store takes blocks that were verified. The same for the same seed. */
-export function* makeBlocks(chain: LogChain, seed: number): Generator<BenchBlock> {
+export function* makeBlocks(chain: LogChain, seed: number, from = 0): Generator<BenchBlock> {
   let parentHash: Uint8Array = new Uint8Array(32)
-  for (let number = 0; ; number++) {
+  for (let number = from; ; number++) {
     const made = makeBlock(chain, number, { parentHash, random: createRandom(seed * 31 + number * 7 + 3) })
     parentHash = made.block.hash
     yield made

@@ -40,6 +40,8 @@ export interface PeerFigures {
 export type Peer = LogStore & { version: string }
 
 const TIP_BLOCKS = 60
+// In a process that has loaded nothing before, the first blocks meet code that is not compiled.
+const TIP_WARM_UP = 100
 const INDEX_BUDGET_MS = 2
 const RECORD = 'bench.json'
 
@@ -92,11 +94,8 @@ export async function fill(
   const quiet = await loadTip(loading, TIP_BLOCKS, INDEX_BUDGET_MS)
   printTips(merging, quiet)
   process.stderr.write('checkpoints and sizes\n')
-  for (const { checkpoints } of [cairn, bare]) await checkpoints.close()
-  db.pragma('wal_checkpoint(TRUNCATE)')
-  bare.db.close()
+  await finish({ db, checkpoints: cairn.checkpoints }, bare, others)
   rmSync(bareFolder, { recursive: true })
-  for (const other of others) await other.finish()
   const figures = { ...measureBytes(db), ...loadFigures({ bulk, merging, quiet, mergesMs }) }
   process.stderr.write('counting logs for the shapes\n')
   const parameters = readShapeParameters(db, chain)
@@ -106,11 +105,60 @@ export async function fill(
   const peers: Filled['peers'] = {}
   for (const other of others) if (other !== ordinary) peers[other.name] = await peerFigures(other, { bulk, quiet })
   const filled = { logs, seed, parameters, stores: others.map(({ name }) => name), figures, peers }
-  writeFileSync(join(directory, RECORD), `${JSON.stringify(filled, null, 2)}\n`)
+  writeRecord(directory, filled)
   return filled
 }
 
-/** A new database, written as `cairn import` does. */
+/** Stores `count` blocks more, each alone, in all stores that hold the others, after `TIP_WARM_UP` that are not counted.
+ *  @returns what is known of the databases then */
+export async function addTips(
+  chain: LogChain,
+  filled: Filled,
+  { count, directory, others }: { count: number; directory: string; others: readonly LogStore[] },
+): Promise<Filled> {
+  if (others.length < filled.stores.length) throw new Error(`--tips: needs all stores: ${filled.stores.join(', ')}`)
+  const bareFolder = join(directory, 'bare')
+  const { db, ...cairn } = await openCairn(cairnFolder(directory))
+  const bare = await openCairn(bareFolder)
+  const blocks = makeBlocks(chain, filled.seed, filled.parameters.head + 1)
+  const loading: Loading = { blocks, cairn, bare, others }
+  process.stderr.write(`${count} tip blocks\n`)
+  await loadTip(loading, TIP_WARM_UP, INDEX_BUDGET_MS)
+  const tips = await loadTip(loading, count, INDEX_BUDGET_MS)
+  printQuietTips(tips)
+  await finish({ db, checkpoints: cairn.checkpoints }, bare, others)
+  rmSync(bareFolder, { recursive: true })
+  const parameters = readShapeParameters(db, chain)
+  db.close()
+  const figures: Filled['figures'] = { ...filled.figures, ...tipFigures(tips) }
+  if (tips.othersMs.ordinary) figures.ordinaryTipBlockP50Ms = quantile(tips.othersMs.ordinary, 0.5)
+  const peers = Object.entries(filled.peers).map(([name, peer]) => {
+    return [name, { ...peer, tipBlockP50Ms: quantile(tips.othersMs[name], 0.5) }]
+  })
+  const renewed: Filled = { ...filled, parameters, figures, peers: Object.fromEntries(peers) }
+  writeRecord(directory, renewed)
+  return renewed
+}
+
+type OpenCairn = Awaited<ReturnType<typeof openCairn>>
+
+/** Leaves all logs of writers copied and the stores as a careful operator would; ours stays open. */
+async function finish(
+  cairn: Pick<OpenCairn, 'db' | 'checkpoints'>,
+  bare: OpenCairn,
+  others: readonly LogStore[],
+): Promise<void> {
+  for (const { checkpoints } of [cairn, bare]) await checkpoints.close()
+  cairn.db.pragma('wal_checkpoint(TRUNCATE)')
+  bare.db.close()
+  for (const other of others) await other.finish()
+}
+
+function writeRecord(directory: string, filled: Filled): void {
+  writeFileSync(join(directory, RECORD), `${JSON.stringify(filled, null, 2)}\n`)
+}
+
+/** A database of ours, written as `cairn import` does; made where it is not there. */
 async function openCairn(folder: string) {
   const db = openForWriting(folder)
   db.pragma('wal_autocheckpoint = 0')
@@ -131,11 +179,17 @@ function loadFigures({ bulk, merging, quiet, mergesMs }: Loads) {
   return {
     bulkLogsPerSecond: perSecond(bulk.logs, bulk.cairnMs + mergesMs),
     bulkLogsPerSecondWithoutTransactions: perSecond(bulk.logs, bulk.cairnMs - bulk.bareMs + mergesMs),
-    tipBlockP50Ms: quantile(quiet.cairnMs, 0.5),
-    tipBlockAfterP50Ms: quantile(quiet.afterMs, 0.5),
-    tipBlockWithoutLogsP50Ms: quantile(quiet.bareMs, 0.5),
+    ...tipFigures(quiet),
     tipBlockMergingP50Ms: quantile(merging.cairnMs, 0.5),
     tipBlockMergingMaxMs: quantile(merging.cairnMs, 1),
+  }
+}
+
+function tipFigures({ cairnMs, afterMs, bareMs }: TipBlocks) {
+  return {
+    tipBlockP50Ms: quantile(cairnMs, 0.5),
+    tipBlockAfterP50Ms: quantile(afterMs, 0.5),
+    tipBlockWithoutLogsP50Ms: quantile(bareMs, 0.5),
   }
 }
 
@@ -164,14 +218,20 @@ function reportProgress({ logs, cairnMs, othersMs }: BulkLoad): void {
 }
 
 function printTips(merging: TipBlocks, quiet: TipBlocks): void {
-  const spread = (times: number[]) =>
-    `${[0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(2)).join(' / ')} ms (p50 / p99 / max)`
   const whether = merging.merging ? 'was' : 'was not always'
   console.log(`tip blocks while a merge ${whether} under way: ${spread(merging.cairnMs)}`)
-  console.log(`tip blocks without: ${spread(quiet.cairnMs)}`)
-  console.log(`after it, rows and index: ${spread(quiet.afterMs)}`)
-  console.log(`of it for the block, its transactions and receipts: ${spread(quiet.bareMs)}`)
-  for (const [name, times] of Object.entries(quiet.othersMs)) console.log(`tip blocks of ${name}: ${spread(times)}`)
+  printQuietTips(quiet)
+}
+
+function printQuietTips({ cairnMs, afterMs, bareMs, othersMs }: TipBlocks): void {
+  console.log(`tip blocks without: ${spread(cairnMs)}`)
+  console.log(`after it, rows and index: ${spread(afterMs)}`)
+  console.log(`of it for the block, its transactions and receipts: ${spread(bareMs)}`)
+  for (const [name, times] of Object.entries(othersMs)) console.log(`tip blocks of ${name}: ${spread(times)}`)
+}
+
+function spread(times: number[]): string {
+  return `${[0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(2)).join(' / ')} ms (p50 / p99 / max)`
 }
 
 function perSecond(logs: number, ms: number): number {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type AnvilComparison, compareAnvil } from './compareAnvil.js'
 import { measureLoad } from './concurrent.js'
 import { describeEnvironment, type Environment } from './environment.js'
-import { cairnFolder, type Filled, fill, openStores, readFilled, storeNames } from './fill.js'
+import { addTips, cairnFolder, type Filled, fill, openStores, readFilled, storeNames } from './fill.js'
 import { createLogChain, type LogChain } from './logChain.js'
 import { measureShapes, type ShapeResult, warmUp } from './measure.js'
 import { type BenchOptions, parseBenchOptions, USAGE } from './options.js'
@@ -45,7 +45,9 @@ async function bench({ reuse, json, peers, ordinary, ...rest }: BenchOptions): P
     const { logs, seed } = before ?? rest
     const environment = describeEnvironment()
     const chain = createLogChain(seed)
-    const filled = before ?? (await fill(chain, { logs, seed, directory, others }))
+    const asFilled = before ?? (await fill(chain, { logs, seed, directory, others }))
+    const { tips } = rest
+    const filled = tips > 0 ? await addTips(chain, asFilled, { count: tips, directory, others }) : asFilled
     const measured = await measure(chain, { filled, others })
     const report: Report = { logs, seed, ...environment, ...measured, ...filled.figures }
     for (const name of wanted) if (filled.peers[name]) report.peers = { ...report.peers, [name]: filled.peers[name] }

@@ -20,6 +20,8 @@ export interface BenchOptions {
   datadir: string | undefined
   /** Whether the databases in the directory are measured again instead of being made. */
   reuse: boolean
+  /** Blocks that are stored behind the others one by one, to be measured. */
+  tips: number
   /** Whether the ordinary design is loaded and asked too. */
   ordinary: boolean
   /** How often each filter is asked, at most. */
@@ -33,6 +35,7 @@ export interface BenchOptions {
 export const USAGE = `usage: npm run bench:logs -- --logs N [--seed S] [--peers ${PEERS.join(',')}] --json FILE
   --datadir DIR     makes the databases in DIR and keeps them
   --reuse           measures those of --datadir again; --logs and --seed are as they were made
+  --tips N          stores N blocks more one by one and measures that, in all stores that hold the others: 0
   --no-ordinary     leaves the ordinary design out
   --phases LIST     of ${PHASES.join(',')}; all by default
   --runs N          how often each filter is asked, selective ones ten times as often: 30
@@ -51,6 +54,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
       json: { type: 'string' },
       datadir: { type: 'string' },
       reuse: { type: 'boolean', default: false },
+      tips: { type: 'string', default: '0' },
       'no-ordinary': { type: 'boolean', default: false },
       phases: { type: 'string', default: PHASES.join(',') },
       runs: { type: 'string', default: '30' },
@@ -70,6 +74,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
     phases: parseList('phases', values.phases, PHASES),
     datadir,
     reuse,
+    tips: parseCount('tips', values.tips, 0),
     ordinary: !values['no-ordinary'],
     runs: parseCount('runs', values.runs, 1),
     clients: parseCount('clients', values.clients, 1),

@@ -95,8 +95,8 @@ export async function openWritableChain(
     return { root, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
   }
   const { root, executor } = stateMode === 'execute' ? await openExecutor() : {}
-  const hooks = { packsTip: true, beforeCommit: () => root?.save(), afterRollback: () => executor?.reset() }
-  const writer = createChainWriter(db, hooks)
+  const storing = { packsTip: true, beforeCommit: () => root?.save(), afterRollback: () => executor?.reset() }
+  const writer = createChainWriter(db, storing)
   if (!held) {
     const genesis = genesisOfSource(source)
     const block = executor && (await layGenesis(genesis, executor))

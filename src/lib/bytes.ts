@@ -41,7 +41,7 @@ export function bytesToBigInt(bytes: Uint8Array): bigint {
 export function bigIntToBytes(value: bigint | number): Uint8Array {
   if (value === 0n || value === 0) return EMPTY_BYTES
   if (value <= Number.MAX_SAFE_INTEGER && value > 0) return integerToBytes(Number(value))
-  if (BigInt.asUintN(256, BigInt(value)) === value) return wordToBytes(value as bigint)
+  if (typeof value === 'bigint' && BigInt.asUintN(256, value) === value) return wordToBytes(value)
   const hex = value.toString(16)
   return new Uint8Array(Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex'))
 }

@@ -47,9 +47,10 @@ export interface ChainWriter {
   readonly inTransaction: boolean
   /** Stores a block on top of the newest one with everything that belongs to it. The caller has verified all of it. With
    *  `packsTip`, the first block of a transaction has its transactions, receipts and logs packed, as a block at the head
-   *  of the chain is alone in its transaction: a tenth of the time. `unpack`, or the next block, makes rows of them. */
+   *  of the chain is alone in its transaction: a tenth of the time. `unpack`, or the next block, makes rows of them.
+   *  Indexes take a block once its rows are there. */
   insertBlock(block: Block, receipts: Receipt[], totalDifficulty: bigint, changes?: StateChanges): void
-  /** Makes the rows of a packed block; false when there is none. */
+  /** Makes the rows of a packed block, in the transaction that was begun; false when there is none. */
   unpack(): boolean
   /** Removes all blocks above `number` and their state. No block is packed then. */
   rewindTo(number: number): void

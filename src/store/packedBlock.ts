@@ -26,23 +26,31 @@ interface Row {
  *  the rows where there is no packed block any more. */
 export type PackedBlockReader = () => PackedBlock | undefined
 
-/** The reader of a connection. To ask takes 1 µs when there is none; the body is read once. */
+/** The reader of a connection. To ask takes 1 µs when there is none; the body is read once. Statements are prepared by the
+ *  first call, since a database of an older version, of which some is asked too, lacks the table. */
 export function createPackedBlockReader(db: Database): PackedBlockReader {
-  const select = db.prepare<[], Row>(
-    `SELECT b.number, b.hash, b.timestamp, b.first_tx, b.first_log
-     FROM packed_bodies p CROSS JOIN blocks b ON b.number = p.block_number`,
-  )
-  const selectData = db.prepare<[number], Buffer>('SELECT data FROM packed_bodies WHERE block_number = ?').pluck()
+  let statements: ReturnType<typeof prepare> | undefined
   let known: PackedBlock | undefined
   return () => {
-    const row = select.get()
+    statements ??= prepare(db)
+    const row = statements.block.get()
     if (!row) known = undefined
     else if (!known || !equalBytes(known.hash, row.hash)) {
-      const data = selectData.get(row.number)
+      const data = statements.data.get(row.number)
       const { number, hash, timestamp, first_tx: firstTx, first_log: firstLog } = row
       // Between two statements outside a snapshot it may have become rows.
       known = data && { number, hash, timestamp, firstTx, firstLog, body: readPackedBody(data) }
     }
     return known
+  }
+}
+
+function prepare(db: Database) {
+  return {
+    block: db.prepare<[], Row>(
+      `SELECT b.number, b.hash, b.timestamp, b.first_tx, b.first_log
+       FROM packed_bodies p CROSS JOIN blocks b ON b.number = p.block_number`,
+    ),
+    data: db.prepare<[number], Buffer>('SELECT data FROM packed_bodies WHERE block_number = ?').pluck(),
   }
 }

@@ -46,6 +46,11 @@ test('the benchmark measures a small chain, and its databases once more', async 
   assert.ok(report.tenThousand!.results > 0 && report.tenThousand!.ratio > 0)
   assert.equal(report.load, undefined)
 
+  const tips = await benchOk(json, [...shared, '--reuse', '--tips', '5', '--phases', 'shapes'])
+  assert.ok(Number(tips.tipBlockP50Ms) > 0 && tips.tipBlockP50Ms !== report.tipBlockP50Ms)
+  assert.notEqual(tips.ordinaryTipBlockP50Ms, report.ordinaryTipBlockP50Ms)
+  assert.equal(tips.bytesPerLog, report.bytesPerLog)
+
   const again = await benchOk(json, [...shared, '--reuse', '--no-ordinary', '--phases', 'load'])
   assert.equal(again.logs, 10_000)
   assert.equal(again.shapes, undefined)

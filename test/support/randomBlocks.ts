@@ -91,7 +91,8 @@ export function blockOfAllKinds(random: SeededRandom, number: number): OutcomeBl
   return { block: { ...block, transactions }, receipts }
 }
 
-function randomTransaction(random: SeededRandom, type = random.below(5) as TransactionType): Transaction {
+/** A transaction of the type, or of a random one. */
+export function randomTransaction(random: SeededRandom, type = random.below(5) as TransactionType): Transaction {
   const uint = () => randomUint(random)
   const list = <T>(limit: number, make: () => T) => Array.from({ length: random.below(limit) }, make)
   const transaction: Transaction = {
@@ -126,7 +127,8 @@ function randomTransaction(random: SeededRandom, type = random.below(5) as Trans
   return transaction
 }
 
-function randomReceipt(random: SeededRandom, { type, to }: Transaction): Receipt {
+/** An outcome of the transaction with 0 to 39 logs. */
+export function randomReceipt(random: SeededRandom, { type, to }: Transaction): Receipt {
   const logs = Array.from({ length: random.below(4) === 0 ? random.below(40) : random.below(3) }, () =>
     randomLog(random),
   )
