@@ -26,8 +26,10 @@ interface Row {
  *  the rows where there is no packed block any more. */
 export type PackedBlockReader = () => PackedBlock | undefined
 
-/** The reader of a connection. To ask takes 1 µs when there is none; the body is read once. Statements are prepared by the
- *  first call, since a database of an older version, of which some is asked too, lacks the table. */
+/** The reader of a connection. To ask takes 0.3 µs in a snapshot and up to 4 µs elsewhere, when there is none; the body is
+ *  read once, in 0.4 ms for 250 logs. What was found is not kept until the next commit: a block that was just read must not
+ *  be newer than this. Statements are prepared by the first call, since a database of an older version, of which some is
+ *  asked too, lacks the table. */
 export function createPackedBlockReader(db: Database): PackedBlockReader {
   let statements: ReturnType<typeof prepare> | undefined
   let known: PackedBlock | undefined
