@@ -83,10 +83,7 @@ export async function fill(
     throw new Error(`${directory} holds a database: measure it with --reuse, remove it, or name another --datadir`)
   }
   mkdirSync(directory, { recursive: true })
-  const bareFolder = join(directory, 'bare')
-  const { db, ...cairn } = await openCairn(cairnFolder(directory))
-  const bare = await openCairn(bareFolder)
-  const loading: Loading = { blocks: makeBlocks(chain, seed), cairn, bare, others }
+  const loading = await openLoading(directory, makeBlocks(chain, seed), others)
   const bulk = await loadBulk(loading, logs, reportProgress)
   process.stderr.write('\ntip blocks, and the rest of the merges\n')
   const merging = await loadTip(loading, TIP_BLOCKS, INDEX_BUDGET_MS)
@@ -94,8 +91,8 @@ export async function fill(
   const quiet = await loadTip(loading, TIP_BLOCKS, INDEX_BUDGET_MS)
   printTips(merging, quiet)
   process.stderr.write('checkpoints and sizes\n')
-  await finish({ db, checkpoints: cairn.checkpoints }, bare, others)
-  rmSync(bareFolder, { recursive: true })
+  await finish(loading, directory)
+  const { db } = loading.cairn
   const figures = { ...measureBytes(db), ...loadFigures({ bulk, merging, quiet, mergesMs }) }
   process.stderr.write('counting logs for the shapes\n')
   const parameters = readShapeParameters(db, chain)
@@ -117,19 +114,14 @@ export async function addTips(
   { count, directory, others }: { count: number; directory: string; others: readonly LogStore[] },
 ): Promise<Filled> {
   if (others.length < filled.stores.length) throw new Error(`--tips: needs all stores: ${filled.stores.join(', ')}`)
-  const bareFolder = join(directory, 'bare')
-  const { db, ...cairn } = await openCairn(cairnFolder(directory))
-  const bare = await openCairn(bareFolder)
-  const blocks = makeBlocks(chain, filled.seed, filled.parameters.head + 1)
-  const loading: Loading = { blocks, cairn, bare, others }
+  const loading = await openLoading(directory, makeBlocks(chain, filled.seed, filled.parameters.head + 1), others)
   process.stderr.write(`${count} tip blocks\n`)
   await loadTip(loading, TIP_WARM_UP, INDEX_BUDGET_MS)
   const tips = await loadTip(loading, count, INDEX_BUDGET_MS)
   printQuietTips(tips)
-  await finish({ db, checkpoints: cairn.checkpoints }, bare, others)
-  rmSync(bareFolder, { recursive: true })
-  const parameters = readShapeParameters(db, chain)
-  db.close()
+  await finish(loading, directory)
+  const parameters = readShapeParameters(loading.cairn.db, chain)
+  loading.cairn.db.close()
   const figures: Filled['figures'] = { ...filled.figures, ...tipFigures(tips) }
   if (tips.othersMs.ordinary) figures.ordinaryTipBlockP50Ms = quantile(tips.othersMs.ordinary, 0.5)
   const peers = Object.entries(filled.peers).map(([name, peer]) => {
@@ -142,15 +134,28 @@ export async function addTips(
 
 type OpenCairn = Awaited<ReturnType<typeof openCairn>>
 
-/** Leaves all logs of writers copied and the stores as a careful operator would; ours stays open. */
-async function finish(
-  cairn: Pick<OpenCairn, 'db' | 'checkpoints'>,
-  bare: OpenCairn,
+type OpenLoading = Loading & { cairn: OpenCairn; bare: OpenCairn }
+
+function bareFolder(directory: string): string {
+  return join(directory, 'bare')
+}
+
+async function openLoading(
+  directory: string,
+  blocks: Loading['blocks'],
   others: readonly LogStore[],
-): Promise<void> {
+): Promise<OpenLoading> {
+  rmSync(bareFolder(directory), { recursive: true, force: true }) // of a run that was broken off
+  const cairn = await openCairn(cairnFolder(directory))
+  return { blocks, cairn, bare: await openCairn(bareFolder(directory)), others }
+}
+
+/** Leaves the write-ahead logs copied and the stores as a careful operator would. Our database stays open. */
+async function finish({ cairn, bare, others }: OpenLoading, directory: string): Promise<void> {
   for (const { checkpoints } of [cairn, bare]) await checkpoints.close()
   cairn.db.pragma('wal_checkpoint(TRUNCATE)')
   bare.db.close()
+  rmSync(bareFolder(directory), { recursive: true })
   for (const other of others) await other.finish()
 }
 

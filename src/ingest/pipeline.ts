@@ -1,4 +1,4 @@
-import type { Block } from '../chain/eth/types.js'
+import type { Block, Receipt } from '../chain/eth/types.js'
 import { equalBytes } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
 import type { Progress } from '../lib/progress.js'
@@ -167,7 +167,7 @@ function createBatches({ writer, indexer }: WritableChain, checkpoints?: Checkpo
   let blocks = 0
   let startedMs = 0
   /** The only block of the batch so far: it may be packed, and the index does not have it. */
-  let tip: (AcceptedBlock & { block: Block }) | undefined
+  let tip: { block: Block; receipts: Receipt[] } | undefined
   const indexTip = () => {
     if (!tip) return
     writer.unpack()
@@ -193,8 +193,7 @@ function createBatches({ writer, indexer }: WritableChain, checkpoints?: Checkpo
       return blocks >= BATCH_BLOCKS || (blocks > 0 && performance.now() - startedMs > BATCH_MS)
     },
     /** With `mark`, the writer can be set back to before the block. */
-    add: (block: Block, accepted: AcceptedBlock, mark: boolean): void => {
-      const { receipts, totalDifficulty, changes } = accepted
+    add: (block: Block, { receipts, totalDifficulty, changes }: AcceptedBlock, mark: boolean): void => {
       if (blocks === 0) {
         writer.begin()
         startedMs = performance.now()
@@ -203,7 +202,7 @@ function createBatches({ writer, indexer }: WritableChain, checkpoints?: Checkpo
         indexTip()
         if (mark) writer.mark()
         writer.insertBlock(block, receipts, totalDifficulty, changes)
-        tip = { ...accepted, block }
+        tip = { block, receipts }
         if (blocks > 0 || mark) indexTip()
       } catch (error) {
         tip = undefined

@@ -1,9 +1,7 @@
-import type { Log } from '../chain/eth/types.js'
-import { keyOfBytes } from '../lib/bytes.js'
 import type { PackedBlock } from '../store/packedBlock.js'
 import type { PackedLog } from '../store/packedBody.js'
 import { TooManyLogs } from './errors.js'
-import type { LogFilter } from './filter.js'
+import { createFilterTest, type LogFilter } from './filter.js'
 import type { IdRange } from './index.js'
 import { formatLog } from './logObject.js'
 import type { LogTexts } from './logText.js'
@@ -44,27 +42,17 @@ export function fillWithPackedLogs(
 function find(block: PackedBlock, filter: LogFilter, { range: { from, to }, trace }: PackedSearch): PackedLog[] {
   trace?.step('verify')
   const inRange = block.body.logs.filter(({ id }) => id >= from && id < to)
-  const isWanted = createTest(filter)
+  const isWanted = createFilterTest(filter)
   const found = inRange.filter(({ log }) => isWanted(log))
   trace?.fetched(inRange.length)
   trace?.verified(inRange.length, found.length)
+  trace?.step('format')
   return found
 }
 
 function join({ count, parts }: LogTexts, block: PackedBlock, found: PackedLog[]): LogTexts {
   if (found.length === 0) return { count, parts }
   return { count: count + found.length, parts: [...parts, write(block, found)] }
-}
-
-/** `matchesFilter` of a normalized filter, with its lists as sets: they may have thousands of values. */
-function createTest({ addresses, topics }: LogFilter): (log: Log) => boolean {
-  const setOf = (values: Uint8Array[] | null | undefined) => values && new Set(values.map(keyOfBytes))
-  const wantedAddresses = setOf(addresses)
-  const wantedTopics = topics.map(setOf)
-  return (log) =>
-    log.topics.length >= topics.length &&
-    (!wantedAddresses || wantedAddresses.has(keyOfBytes(log.address))) &&
-    wantedTopics.every((wanted, i) => !wanted || wanted.has(keyOfBytes(log.topics[i])))
 }
 
 /** The texts of logs, joined by commas. */

@@ -9,7 +9,7 @@ import type { Clause, IdRange, RowFilter } from './index.js'
 import { createCandidateWriter, createLogWriter, type LogTexts } from './logText.js'
 import { lookAhead } from './lookAhead.js'
 import { addPackedLogs, fillWithPackedLogs } from './packedLogs.js'
-import { findPage, findRows, type LogAccess, type LogQueryOptions, type RowPage } from './planner.js'
+import { findPage, findRows, type LogAccess, type LogQueryOptions } from './planner.js'
 import { createLogRows } from './scan.js'
 import { createSegmentIndex } from './segmentIndex.js'
 import type { LogTrace } from './trace.js'
@@ -102,26 +102,30 @@ export function createLogSource(db: Database): LogSource {
     const range = resolveRange(filter)
     return range ? answer(filter, range, options) : { count: 0, parts: [] }
   }
-  const findRowsOfPage = (filter: LogFilter, range: HeldRange, options: LogPageOptions): RowPage => {
-    options.trace?.inRange(range)
+  const findLogsOfPage = (
+    filter: LogFilter,
+    range: HeldRange,
+    options: LogPageOptions,
+  ): Pick<LogPage, 'logs' | 'nextId'> => {
+    const { trace } = options
+    trace?.inRange(range)
     const translated = translate(filter, { deadline: noDeadline })
-    options.trace?.translated(translated, filter)
+    trace?.translated(translated, filter)
     const newest = packed()
-    return findPage(access, translated, { ...options, range: newest ? rowsBefore(newest, range) : range })
+    const rowRange = newest ? rowsBefore(newest, range) : range
+    const { rows, next } = findPage(access, translated, { ...options, range: rowRange })
+    trace?.step('format')
+    const logs = write(rows, { deadline: noDeadline })
+    if (!newest || next !== undefined) return { logs, nextId: next }
+    return fillWithPackedLogs(logs, newest, filter, { ...options, range })
   }
   const runPage = (filter: LogFilter, options: LogPageOptions): LogPage => {
-    const { trace, fromId = 0 } = options
-    trace?.begin(filter, options.maxResults)
+    const { trace, maxResults, fromId = 0 } = options
+    trace?.begin(filter, maxResults)
     const held = resolveRange(filter)
-    const range = held && { ...held, from: Math.max(held.from, fromId) }
-    const rows = range ? findRowsOfPage(filter, range, options) : { rows: [] }
-    trace?.step('format')
-    let logs = write(rows.rows, { deadline: noDeadline })
-    let nextId = rows.next
-    const newest = range && nextId === undefined ? packed() : undefined
-    if (newest) ({ logs, nextId } = fillWithPackedLogs(logs, newest, filter, { ...options, range: range! }))
-    if (nextId === undefined) return { logs, scannedTo: filter.toBlock }
-    return { logs, nextId, scannedTo: blockOf.get(nextId)! - 1 }
+    if (!held) return { logs: { count: 0, parts: [] }, scannedTo: filter.toBlock }
+    const page = findLogsOfPage(filter, { ...held, from: Math.max(held.from, fromId) }, options)
+    return { ...page, scannedTo: page.nextId === undefined ? filter.toBlock : blockOf.get(page.nextId)! - 1 }
   }
   const selectLogCount = db
     .prepare<[], number>('SELECT first_log + n_logs FROM blocks ORDER BY number DESC LIMIT 1')

@@ -14,8 +14,9 @@ import type { Database } from './open.js'
 import type { PackedBlock } from './packedBlock.js'
 
 /** What blocks hold. An index is one that the block has. */
-export type BlockBodies = Required<
-  Pick<ChainReader, 'transactionHashes' | 'transactions' | 'transaction' | 'receipts' | 'receipt' | 'transactionFees'>
+export type BlockBodies = Pick<
+  ChainReader,
+  'transactionHashes' | 'transactions' | 'transaction' | 'receipts' | 'receipt' | 'transactionFees'
 >
 
 interface LogRow {

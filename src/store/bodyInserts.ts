@@ -12,7 +12,7 @@ export interface BodyInserts {
   pack(block: Block, receipts: readonly Receipt[], first: FirstIds): void
   /** Makes the rows of the packed block; false when there is none. */
   unpack(): boolean
-  /** To be called after a rollback, and when blocks were deleted. */
+  /** To be called after a rollback. */
   forget(): void
 }
 

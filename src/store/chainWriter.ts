@@ -136,8 +136,6 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
     unpack: () => bodies.unpack(),
     rewindTo: (number) => {
       nextIds = undefined
-      db.prepare('DELETE FROM packed_bodies WHERE block_number > ?').run(number)
-      bodies.forget()
       bodies.unpack()
       removeAbove(db, number)
     },

@@ -7,12 +7,12 @@ import { keccak256 } from '../../src/lib/crypto.js'
 import { formatData } from '../../src/lib/hex.js'
 import { createChainReader } from '../../src/store/chainReader.js'
 import { createChainWriter, type StateChanges } from '../../src/store/chainWriter.js'
-import { type Database, openForReading, openForWriting } from '../../src/store/open.js'
+import type { Database } from '../../src/store/open.js'
 import { SlotReader } from '../../src/store/slotReader.js'
 import { createStateReader } from '../../src/store/stateReader.js'
 import { blockAt } from '../support/blocks.js'
 import { type SeededRandom, seededRandom } from '../support/random.js'
-import { temporaryDirectory } from '../support/temporary.js'
+import { temporaryConnections } from '../support/temporaryConnections.js'
 
 const ADDRESSES = Array.from({ length: 6 }, (_, i) => keccak256(Uint8Array.of(i)).slice(12))
 const INCARNATIONS = 3
@@ -35,13 +35,7 @@ function openChain(
   { maxBytes, slots }: { maxBytes: number; slots: Uint8Array[] },
   random: SeededRandom,
 ) {
-  const directory = temporaryDirectory(t)
-  const writing = openForWriting(directory)
-  const reading = openForReading(directory)
-  t.after(() => {
-    reading.close()
-    writing.close()
-  })
+  const { writing, reading } = temporaryConnections(t)
   const writer = createChainWriter(writing)
   const blocks: Change[] = []
   const write = (work: () => void) => {

@@ -6,11 +6,12 @@ import { TooManyLogs } from '../../src/logs/errors.js'
 import type { LogFilter } from '../../src/logs/filter.js'
 import { createLogSource, type LogSource } from '../../src/logs/query.js'
 import { createChainWriter } from '../../src/store/chainWriter.js'
-import { type Database, openForReading } from '../../src/store/open.js'
+import type { Database } from '../../src/store/open.js'
 import { blockAt } from '../support/blocks.js'
 import { inTransaction } from '../support/packedChain.js'
 import { seededRandom } from '../support/random.js'
 import { randomReceipt, randomTransaction } from '../support/randomBlocks.js'
+import { temporaryConnections } from '../support/temporaryConnections.js'
 import { asPlaced, expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from './randomFilters.js'
 import { hashOfBlock, type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
 
@@ -156,10 +157,8 @@ test('a page whose time is over ends before the packed block, and the next goes 
 })
 
 test('a source that lives through packing, rows and the next block sees each commit', (t) => {
-  const db = temporaryDatabase(t)
+  const { writing: db, reading } = temporaryConnections(t)
   const logs = writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(85), 20))
-  const reading = openForReading(db.name.replace(/\/[^/]*$/, ''))
-  t.after(() => void reading.close())
   const source = createLogSource(reading)
   const writer = createChainWriter(db)
   for (let i = 0; i < 8; i++) {

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApiKeyReader, createApiKeyTable, openForKeys } from '../../src/store/apiKeys.js'
-import { openForReading, openForWriting } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/open.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { temporaryConnections } from '../support/temporaryConnections.js'
 
 test('a key is found until it is revoked by another connection', (t) => {
-  const datadir = temporaryDirectory(t)
-  const writer = openForWriting(datadir)
-  const keys = createApiKeyTable(writer)
-  const db = openForReading(datadir)
-  t.after(() => {
-    db.close()
-    writer.close()
-  })
-  const reader = createApiKeyReader(db)
+  const { writing, reading } = temporaryConnections(t)
+  const keys = createApiKeyTable(writing)
+  const reader = createApiKeyReader(reading)
   assert.equal(reader.hasAny(), false)
   const before = reader.version()
   const first = keys.create('first')

@@ -3,10 +3,10 @@ import type { TestContext } from 'node:test'
 import { formatData } from '../../src/lib/hex.js'
 import { type ChainReader, createChainReader } from '../../src/store/chainReader.js'
 import { type ChainWriter, createChainWriter } from '../../src/store/chainWriter.js'
-import { type Database, openForReading, openForWriting } from '../../src/store/open.js'
+import type { Database } from '../../src/store/open.js'
 import { createTransactionFinder, type TransactionFinder } from '../../src/transactions/finder.js'
 import type { OutcomeBlock } from './randomBlocks.js'
-import { temporaryDirectory } from './temporary.js'
+import { temporaryConnections } from './temporaryConnections.js'
 
 /** What asks one connection. */
 interface Asker {
@@ -24,13 +24,7 @@ export interface TemporaryChain {
 
 /** An empty chain, gone when the test is. */
 export function temporaryChain(t: Pick<TestContext, 'after'>, options: { packsTip: boolean }): TemporaryChain {
-  const datadir = temporaryDirectory(t)
-  const db = openForWriting(datadir)
-  const readOnly = openForReading(datadir)
-  t.after(() => {
-    readOnly.close()
-    db.close()
-  })
+  const { writing: db, reading: readOnly } = temporaryConnections(t)
   const askerOf = (of: Database) => ({ reader: createChainReader(of), finder: createTransactionFinder(of) })
   const askers = { writing: askerOf(db), reading: askerOf(readOnly) }
   return { db, readOnly, writer: createChainWriter(db, options), askers }

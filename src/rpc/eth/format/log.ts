@@ -1,8 +1,8 @@
 import type { LogTexts } from '../../../logs/logText.js'
 import { JsonBytes } from '../../method.js'
 
-/** The JSON of the logs of a query, with ASCII text before and behind: written by the query in the form of `formatLog` in logs/logObject, here
- *  only joined, in one buffer. */
+/** The JSON of the logs of a query, with ASCII text before and behind: written by the query in the form of `formatLog` in
+ *  logs/logObject, here only joined, in one buffer. */
 export function wrapLogs({ parts }: LogTexts, before: string, after: string): JsonBytes {
   const size = parts.reduce((sum, part) => sum + part.length + 1, before.length + after.length)
   const bytes = Buffer.allocUnsafe(size)

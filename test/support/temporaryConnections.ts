@@ -1,0 +1,15 @@
+import type { TestContext } from 'node:test'
+import { type Database, openForReading, openForWriting } from '../../src/store/open.js'
+import { temporaryDirectory } from './temporary.js'
+
+/** Two connections to a database of the test's own, closed when the test ends. */
+export function temporaryConnections(t: Pick<TestContext, 'after'>): { writing: Database; reading: Database } {
+  const datadir = temporaryDirectory(t)
+  const writing = openForWriting(datadir)
+  const reading = openForReading(datadir)
+  t.after(() => {
+    reading.close()
+    writing.close()
+  })
+  return { writing, reading }
+}
