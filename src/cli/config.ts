@@ -4,6 +4,7 @@ import { EVM_KINDS, type EvmKind } from '../evm/kinds.js'
 import type { FileKind } from '../ingest/importFiles.js'
 import { UsageError } from '../lib/errors.js'
 import { LOG_LEVELS, type LogLevel } from '../lib/logger.js'
+import { didYouMean } from '../lib/nearest.js'
 import { DEFAULT_LIMITS } from '../rpc/limits.js'
 import { COMPRESS_MODES, type CompressMode } from '../server/compression.js'
 
@@ -11,7 +12,17 @@ import { COMPRESS_MODES, type CompressMode } from '../server/compression.js'
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
 
 /** The commands of `cairn`. */
-export const COMMANDS = ['import', 'serve', 'keys', 'status', 'explain-logs', 'verify', 'reindex', 'help'] as const
+export const COMMANDS = [
+  'import',
+  'serve',
+  'keys',
+  'status',
+  'explain-logs',
+  'verify',
+  'reindex',
+  'version',
+  'help',
+] as const
 export type Command = (typeof COMMANDS)[number]
 
 /** One option: a row of the configuration table, from which parsing, help and the reference page are made. */
@@ -334,7 +345,8 @@ function oneOf<const T extends string>(flag: string, values: readonly T[]) {
   return (value: string): T => {
     const found = values.find((candidate) => candidate === value)
     if (found === undefined) {
-      throw new UsageError(`--${flag}: expected ${values.join(', ')}, got ${JSON.stringify(value)}`)
+      const expected = `expected ${values.join(', ')}, got ${JSON.stringify(value)}`
+      throw new UsageError(`--${flag}: ${expected}${didYouMean(value, values)}`)
     }
     return found
   }

@@ -1,5 +1,6 @@
+import { COMMAND_DOCS } from './commandDocs.js'
 import { COMMANDS, envName, listOptions } from './config.js'
-import { COMMAND_DOCS, formatDefault } from './helpText.js'
+import { formatDefault, formatExamples } from './helpText.js'
 
 /** The reference page of the command line, docs/configuration.md, in Markdown. */
 export function formatConfigurationPage(): string {
@@ -12,20 +13,36 @@ export function formatConfigurationPage(): string {
     '## Options',
     '',
     'An option on the command line goes before its environment variable, and that before the default. Flags without a',
-    'value take `on` or `off` in the environment. Exit codes: 0 done, 1 the work failed, 2 used wrongly.',
+    'value take `on` or `off` in the environment.',
+    '',
+    'Exit codes: 0 done, 1 the work failed, 2 used wrongly, 130 and 143 interrupted by SIGINT and SIGTERM (`import` and',
+    '`reindex`, which can be run again to go on).',
     '',
     '| option | environment | commands | default | what it does |',
     '|---|---|---|---|---|',
     ...listOptions().map(([, option]) => {
       const value = option.placeholder === undefined ? '' : ` ${option.placeholder.replaceAll('|', '\\|')}`
-      const fallback = `${formatDefault(option)}${option.unit === undefined ? '' : ` ${option.unit}`}`
-      return `| \`--${option.flag}${value}\` | \`${envName(option)}\` | ${option.commands.join(', ')} | ${fallback} | ${option.doc} |`
+      return `| \`--${option.flag}${value}\` | \`${envName(option)}\` | ${option.commands.join(', ')} | ${formatDefault(option)} | ${option.doc} |`
     }),
   ].join('\n')}\n`
 }
 
 function formatCommand(command: (typeof COMMANDS)[number]): string[] {
-  const { summary, usage, detail } = COMMAND_DOCS[command]
-  const text = detail === undefined ? [] : [detail, '']
-  return [`## cairn ${command}`, '', summary, '', '```', ...usage, '```', '', ...text]
+  const { summary, usage, detail, examples } = COMMAND_DOCS[command]
+  const shown = formatExamples(examples).map((line) => line.slice(2))
+  return [
+    `## cairn ${command}`,
+    '',
+    summary,
+    '',
+    '```',
+    ...usage,
+    '```',
+    '',
+    ...detail.flatMap((paragraph) => [paragraph, '']),
+    '```sh',
+    ...shown,
+    '```',
+    '',
+  ]
 }

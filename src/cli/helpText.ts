@@ -1,65 +1,9 @@
-import { COMMANDS, type Command, listOptions, type Option } from './config.js'
+import { COMMAND_DOCS, type Example } from './commandDocs.js'
+import { COMMANDS, type Command, listOptions, type Option, type OptionKey } from './config.js'
+import { GROUP_OF, GROUPS } from './optionGroups.js'
 
-/** What a command is for, and how its operands are written. */
-export interface CommandDoc {
-  readonly summary: string
-  readonly usage: readonly string[]
-  readonly detail?: string
-}
-
-/** The commands in words, for help and the reference page. */
-export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
-  import: {
-    summary: 'Verify blocks from files and store them.',
-    usage: ['cairn import [OPTIONS] PATH...'],
-    detail:
-      'PATH is a file of chain RLP (.rlp, .blocks), an era1 archive (.era1) or layer-2 recordings (.json, .ndjson); each\n' +
-      'also with .gz. What it is is recognised from its content.\n' +
-      'Running it again goes on where it stopped: blocks that are there are skipped.',
-  },
-  serve: {
-    summary: 'Answer JSON-RPC over HTTP and WebSocket.',
-    usage: ['cairn serve [OPTIONS]', 'cairn serve --fixture DIR [OPTIONS]'],
-    detail:
-      "Calls go to POST /v3/<API_KEY>, sockets open at /ws/v3/<API_KEY>. Prints 'ready http://HOST:PORT' on standard\n" +
-      'output when it answers. SIGINT and SIGTERM finish the requests under way.',
-  },
-  keys: {
-    summary: 'Manage API keys.',
-    usage: ['cairn keys create NAME', 'cairn keys list', 'cairn keys revoke ID'],
-    detail:
-      'A key is shown once, when it is made; only its SHA-256 is stored. A revoked key stops at once, also in a\nserver that is running.',
-  },
-  status: {
-    summary: 'Show what the database holds.',
-    usage: ['cairn status [OPTIONS]'],
-  },
-  'explain-logs': {
-    summary: 'Show what a log query does, where its time goes, and what would be better.',
-    usage: ['cairn explain-logs [OPTIONS] FILTER.json', 'cairn explain-logs [OPTIONS] - < FILTER.json'],
-    detail:
-      'The file has a filter as eth_getLogs takes it, or a whole request with one. The query is run as a server would,\n' +
-      'in a process that has nothing in memory yet. A server answers the same to cairn_explainLogs.',
-  },
-  verify: {
-    summary: 'Compare the log index with what it was made from.',
-    usage: ['cairn verify --index [OPTIONS]'],
-    detail:
-      'Makes the postings of each segment again from the rows of its logs and compares them with the stored ones, both\n' +
-      'ways. Only reads; an import may run beside it. The first difference is named, with exit code 1.',
-  },
-  reindex: {
-    summary: 'Rebuild the log index from the rows.',
-    usage: ['cairn reindex [OPTIONS]'],
-    detail:
-      'A server may run beside it: it answers right throughout, more slowly until the index is there again. SIGINT and\n' +
-      'SIGTERM end it after the step under way, in a moment; an import, or running it again, completes the index.',
-  },
-  help: {
-    summary: 'Show help for a command.',
-    usage: ['cairn help [COMMAND]'],
-  },
-}
+const WIDTH = 100
+const OPTION_WIDTH = 28 // longer ones have a line to themselves
 
 /** The help of `cairn` itself. */
 export function formatHelp(): string {
@@ -68,34 +12,74 @@ export function formatHelp(): string {
     'Cairn: a chain indexer and JSON-RPC server over its own database.',
     '',
     'Usage: cairn COMMAND [OPTIONS]',
-    '       cairn --version',
     '',
+    'Commands:',
     ...lines,
     '',
-    "See 'cairn help COMMAND'. Every option can also be given as an environment variable.",
+    'Examples:',
+    ...formatExamples([
+      { line: 'cairn import --genesis genesis.json chain.rlp', note: 'into ./data' },
+      { line: 'cairn keys create me' },
+      { line: 'cairn serve' },
+      { line: 'cairn serve --fixture DIR', note: 'without a database of its own, for CI' },
+    ]),
+    '',
+    "See 'cairn help COMMAND' for options and examples.",
   ].join('\n')
 }
 
-/** The help of a command. */
+/** The help of a command: at most 100 columns wide. */
 export function formatCommandHelp(command: Command): string {
-  const { summary, usage, detail } = COMMAND_DOCS[command]
-  const options = listOptions().filter(([, option]) => option.commands.includes(command))
+  const { summary, usage, detail, examples } = COMMAND_DOCS[command]
   return [
     summary,
     '',
     ...usage.map((line, i) => `${i === 0 ? 'Usage:' : '      '} ${line}`),
-    ...(detail === undefined ? [] : ['', detail]),
-    ...(options.length === 0 ? [] : ['', 'Options:', ...options.map(([, option]) => formatOption(option))]),
+    ...detail.flatMap((paragraph) => ['', ...wrap(paragraph, WIDTH)]),
+    ...formatOptions(command),
+    '',
+    'Examples:',
+    ...formatExamples(examples),
   ].join('\n')
 }
 
 /** An option's default as a person reads it. */
 export function formatDefault(option: Option<unknown>): string {
-  return option.defaultText ?? String(option.default)
+  const unit = option.unit === undefined ? '' : ` ${option.unit}`
+  return option.defaultText ?? `${option.default}${unit}`
 }
 
-function formatOption(option: Option<unknown>): string {
+/** Example lines, indented, their notes aligned as comments of the shell. */
+export function formatExamples(examples: readonly Example[]): string[] {
+  const width = Math.max(...examples.map(({ line, note }) => (note === undefined ? 0 : line.length)))
+  return examples.map(({ line, note }) => `  ${note === undefined ? line : `${line.padEnd(width)}  # ${note}`}`)
+}
+
+function formatOptions(command: Command): string[] {
+  const own = listOptions().filter(([, option]) => option.commands.includes(command))
+  if (own.length === 0) return []
+  const groups = GROUPS.flatMap((group) => {
+    const options = own.filter(([key]: [OptionKey, unknown]) => GROUP_OF[key] === group)
+    return options.length === 0 ? [] : ['', `${group}:`, ...options.flatMap(([, option]) => formatOption(option))]
+  })
+  return [...groups, '', 'Every option is also an environment variable: --datadir is CAIRN_DATADIR.']
+}
+
+function formatOption(option: Option<unknown>): string[] {
   const left = `  --${option.flag}${option.placeholder === undefined ? '' : ` ${option.placeholder}`}`
-  const unit = option.unit === undefined ? '' : ` ${option.unit}`
-  return `${left}\n      ${option.doc} Default: ${formatDefault(option)}${unit}.`
+  const right = wrap(`${option.doc} Default: ${formatDefault(option)}.`, WIDTH - OPTION_WIDTH)
+  const fits = left.length <= OPTION_WIDTH - 2
+  const first = fits ? `${left.padEnd(OPTION_WIDTH)}${right[0]}` : left
+  return [first, ...right.slice(fits ? 1 : 0).map((line) => `${' '.repeat(OPTION_WIDTH)}${line}`)]
+}
+
+/** The words of a text in lines of at most `width` characters; a longer word has a line to itself. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { messageOf, UsageError } from '../lib/errors.js'
+import { didYouMean } from '../lib/nearest.js'
 import { DatabaseMissing, DatabaseOutdated } from '../store/open.js'
 import { COMMANDS, type Command } from './config.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
@@ -17,6 +18,7 @@ const RUNS: { readonly [K in Exclude<Command, 'help'>]: () => Promise<Run> } = {
   'explain-logs': async () => (await import('./commands/explainLogs.js')).runExplainLogs,
   verify: async () => (await import('./commands/verify.js')).runVerify,
   reindex: async () => (await import('./commands/reindex.js')).runReindex,
+  version: async () => (await import('./commands/version.js')).runVersion,
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -25,9 +27,8 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(`${formatHelp()}\n`)
     return 2
   }
-  if (name === '--version' || name === '-v') return print((await import('../rpc/openContext.js')).packageVersion())
   if (name === '--help' || name === '-h') return print(formatHelp())
-  const command = requireCommand(name)
+  const command = name === '--version' || name === '-v' ? 'version' : requireCommand(name)
   if (command === 'help')
     return print(rest[0] === undefined ? formatHelp() : formatCommandHelp(requireCommand(rest[0])))
   const parsed = parseArgs(command, rest, process.env)
@@ -38,7 +39,8 @@ async function main(args: readonly string[]): Promise<number> {
 
 function requireCommand(name: string): Command {
   const command = COMMANDS.find((candidate) => candidate === name)
-  if (command === undefined) throw new UsageError(`unknown command '${name}'; see 'cairn help'`)
+  if (command === undefined)
+    throw new UsageError(`unknown command '${name}'${didYouMean(name, COMMANDS)}; see 'cairn help'`)
   return command
 }
 

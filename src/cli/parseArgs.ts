@@ -1,4 +1,5 @@
 import { UsageError } from '../lib/errors.js'
+import { didYouMean } from '../lib/nearest.js'
 import { type Command, type Config, envName, listOptions, type Option, type OptionKey } from './config.js'
 
 /** What a command line asks for. */
@@ -43,9 +44,16 @@ export function parseArgs(command: Command, args: readonly string[], env: NodeJS
 
 function requireOption(command: Command, arg: string): [OptionKey, Option<unknown>] {
   const name = arg.split('=')[0]
-  const found = listOptions().find(([, option]) => `--${option.flag}` === name && option.commands.includes(command))
-  if (found === undefined) throw new UsageError(`unknown option ${name}; see 'cairn help ${command}'`)
-  return found
+  const named = listOptions().find(([, option]) => `--${option.flag}` === name)
+  if (named?.[1].commands.includes(command)) return named
+  if (named) throw new UsageError(`${name} is no option of 'cairn ${command}', but of ${quote(named[1].commands)}`)
+  const own = listOptions().filter(([, option]) => option.commands.includes(command))
+  const flags = own.map(([, option]) => `--${option.flag}`)
+  throw new UsageError(`unknown option ${name}${didYouMean(name, [...flags, '--help'])}; see 'cairn help ${command}'`)
+}
+
+function quote(commands: readonly Command[]): string {
+  return commands.map((command) => `'cairn ${command}'`).join(', ')
 }
 
 function parseFromEnv(option: Option<unknown>, value: string): unknown {

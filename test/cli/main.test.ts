@@ -56,12 +56,14 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Pr
 }
 
 test('help and version go to standard output', async () => {
-  const [version, help, command] = await Promise.all([
+  const [version, spelled, help, command] = await Promise.all([
     cairn(['--version']),
+    cairn(['version']),
     cairn(['--help']),
     cairn(['help', 'serve']),
   ])
   assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/)
+  assert.deepEqual(spelled, version)
   assert.match(help.stdout, /Usage: cairn COMMAND/)
   assert.match(command.stdout, /--rate-limit RPS/)
   assert.deepEqual([version.code, help.code, command.code], [0, 0, 0])
@@ -76,7 +78,9 @@ test('wrong use is said in one line, with exit code 2', async (t) => {
   const { port } = busy.address() as { port: number }
   openForWriting(join(datadir, 'empty')).close()
   const cases: [string[], RegExp][] = [
-    [['nonsense'], /unknown command 'nonsense'/],
+    [['nonsense'], /unknown command 'nonsense'; see 'cairn help'/],
+    [['imprt'], /unknown command 'imprt' \(did you mean import\?\); see/],
+    [['version', 'x'], /unexpected operand 'x'/],
     [['help', 'nonsense'], /unknown command/],
     [['serve', '--nonsense'], /unknown option --nonsense/],
     [['serve', 'operand'], /unexpected operand 'operand'/],

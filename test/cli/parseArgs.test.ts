@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { COMMAND_DOCS } from '../../src/cli/commandDocs.js'
 import { COMMANDS, envName, listOptions } from '../../src/cli/config.js'
 import { formatCommandHelp, formatHelp } from '../../src/cli/helpText.js'
 import { parseArgs } from '../../src/cli/parseArgs.js'
@@ -27,8 +28,10 @@ test('what is wrong is said in one line', () => {
       () => parseArgs('serve', args, env),
       (error: Error) => error instanceof UsageError && words.test(error.message) && !error.message.includes('\n'),
     )
-  refuses(['--prot', '1'], /^unknown option --prot; see 'cairn help serve'$/)
-  refuses(['--genesis', 'x'], /^unknown option --genesis/)
+  refuses(['--xyz', '1'], /^unknown option --xyz; see 'cairn help serve'$/)
+  refuses(['--prot', '1'], /^unknown option --prot \(did you mean --port\?\); see 'cairn help serve'$/)
+  refuses(['--maxlogs=1'], /^unknown option --maxlogs \(did you mean --max-logs\?\); see/)
+  refuses(['--genesis', 'x'], /^--genesis is no option of 'cairn serve', but of 'cairn import'$/)
   refuses(['-p'], /^unknown option -p/)
   refuses(['--port'], /^--port needs a value \(PORT\)$/)
   refuses(['--port', '65536'], /^--port: expected a whole number from 0 to 65535, got "65536"$/)
@@ -36,9 +39,36 @@ test('what is wrong is said in one line', () => {
   refuses(['--port='], /^--port: expected/)
   refuses(['--host='], /^--host needs a value$/)
   refuses(['--log-level', 'loud'], /^--log-level: expected debug, info, warn, error, silent, got "loud"$/)
+  refuses(['--log-level', 'warning'], /silent, got "warning" \(did you mean warn\?\)$/)
   refuses(['--open=maybe'], /^--open: expected on or off/)
   refuses([], /^CAIRN_PORT: --port: expected/, { CAIRN_PORT: 'x' })
 })
+
+test('help fits 100 columns, has examples of the command, and each option below a heading', () => {
+  for (const command of COMMANDS) {
+    const lines = formatCommandHelp(command).split('\n')
+    for (const line of [...lines, ...formatHelp().split('\n')]) assert.ok(line.length <= 100, line)
+    const examples = lines.slice(lines.indexOf('Examples:') + 1)
+    assert.ok(examples.length > 0)
+    for (const line of examples) assert.match(line, new RegExp(`\\bcairn ${command}\\b`))
+    for (const [i, line] of lines.entries())
+      if (line.startsWith('  --')) assert.match(headingOf(lines, i), /^[A-Z].*:$/)
+  }
+})
+
+test('examples of help are command lines that parse', () => {
+  for (const command of COMMANDS) {
+    for (const { line } of COMMAND_DOCS[command].examples) {
+      const words = line.slice(line.indexOf('cairn ')).split(' ').slice(2)
+      assert.doesNotThrow(() => parseArgs(command, words, {}), line)
+    }
+  }
+})
+
+/** The nearest line above that is not indented. */
+function headingOf(lines: string[], index: number): string {
+  return lines.slice(0, index).findLast((line) => line !== '' && !line.startsWith(' '))!
+}
 
 test('help names every option of a command, and every default parses to itself', () => {
   for (const command of COMMANDS) {
