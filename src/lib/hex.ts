@@ -5,6 +5,21 @@ export function formatData(bytes: Uint8Array): string {
   return `0x${buffer.toString('hex')}`
 }
 
+// Source bytes whose digits are written at a time: the texts between stay small, however long the data.
+const CHUNK_BYTES = 0x1_0000
+
+/** DATA as JSON: the bytes of `"0x…"`. */
+export function encodeDataJson(bytes: Uint8Array): Uint8Array {
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const out = Buffer.allocUnsafe(2 * source.length + 4)
+  out.write('"0x', 0, 'latin1')
+  for (let at = 0; at < source.length; at += CHUNK_BYTES) {
+    out.write(source.toString('hex', at, at + CHUNK_BYTES), 3 + 2 * at, 'latin1')
+  }
+  out[out.length - 1] = 0x22
+  return out
+}
+
 /** QUANTITY: `0x` and the minimal hex digits of a non-negative integer; `0x0` for zero. */
 export function formatQuantity(value: bigint | number): string {
   return `0x${value.toString(16)}`

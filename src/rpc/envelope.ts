@@ -76,10 +76,13 @@ function formatId(id: unknown, rawId: () => string | undefined): string {
   return JSON.stringify(id)
 }
 
-/** The bytes of a response; the result is put in as it is. */
+/** The bytes of a response; the result, or the `dataJson` of an error, is put in as it is. */
 export function encodeResponse(idText: string, outcome: RpcOutcome): Uint8Array[] {
   if ('error' in outcome) {
-    return [Buffer.from(`{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(outcome.error)}}`)]
+    const { dataJson, ...error } = outcome.error
+    const head = `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}`
+    if (dataJson === undefined) return [Buffer.from(`${head}}`)]
+    return [Buffer.from(`${head.slice(0, -1)},"data":`), dataJson, CLOSE_ERROR]
   }
   return [Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), outcome.result, CLOSE]
 }
@@ -100,6 +103,7 @@ export function sizeOf(parts: readonly Uint8Array[]): number {
 }
 
 const CLOSE = Buffer.from('}')
+const CLOSE_ERROR = Buffer.from('}}')
 const OPEN_LIST = Buffer.from('[')
 const COMMA = Buffer.from(',')
 const CLOSE_LIST = Buffer.from(']')

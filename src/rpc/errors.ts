@@ -1,7 +1,7 @@
 import { CallFailed, CallReverted, StateUnavailable } from '../evm/errors.js'
 import { DeadlineExceeded } from '../lib/deadline.js'
 import { CairnError } from '../lib/errors.js'
-import { formatData } from '../lib/hex.js'
+import { encodeDataJson, formatData } from '../lib/hex.js'
 import { LogsNotHeld, TooManyFilterParams, TooManyLogs, TooManyTopics } from '../logs/errors.js'
 import { EmptyDatabase } from '../store/chainReader.js'
 import { decodeRevertReason } from './revertReason.js'
@@ -11,7 +11,12 @@ export interface RpcErrorBody {
   code: number
   message: string
   data?: unknown
+  /** The `data` member as finished JSON, in place of `data`: large data is written by the thread that ran the call. */
+  dataJson?: Uint8Array
 }
+
+// Bytes of revert data beyond which it is handed on as finished JSON. Less is cheaper to copy between threads as a text.
+const SHORT_DATA_BYTES = 2048
 
 /** An answer that is an error, with its JSON-RPC code. Thrown only on the rpc floor and above. */
 export class RpcError extends CairnError {
@@ -77,7 +82,8 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
     ({ data }: CallReverted) => {
       const reason = decodeRevertReason(data)
       const message = reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`
-      return { code: EXECUTION_REVERTED, message, data: formatData(data) }
+      const written = data.length > SHORT_DATA_BYTES ? { dataJson: encodeDataJson(data) } : { data: formatData(data) }
+      return { code: EXECUTION_REVERTED, message, ...written }
     },
   ],
   [CallFailed, ({ message }: CallFailed) => ({ code: SERVER_ERROR, message })],

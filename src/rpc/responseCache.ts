@@ -113,5 +113,6 @@ function ownBytes(outcome: RpcOutcome): RpcOutcome {
 
 function sizeOf(outcome: RpcOutcome): number {
   if ('result' in outcome) return outcome.result.byteLength
-  return JSON.stringify(outcome.error).length
+  const { dataJson, ...error } = outcome.error
+  return JSON.stringify(error).length + (dataJson?.byteLength ?? 0)
 }

@@ -18,6 +18,11 @@ const PANICS = new Map([
   [0x51n, 'uninitialized function'],
 ])
 
+const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Bytes of a reason that a message shows; all of it is in the data. */
+export const MAX_REASON_BYTES = 4096
+
 /** The reason that the data of a REVERT tells: the text of `Error(string)`, or the meaning of `Panic(uint256)`.
  *  Undefined for custom errors, no data, and data that is cut short or otherwise not what its selector says. */
 export function decodeRevertReason(data: Uint8Array): string | undefined {
@@ -32,13 +37,17 @@ export function decodeRevertReason(data: Uint8Array): string | undefined {
   return undefined
 }
 
-/** The one dynamic string of an ABI-encoded tuple. Bytes that are no UTF-8 become U+FFFD. */
+/** The one dynamic string of an ABI-encoded tuple, cut off with an ellipsis when it is long. Bytes that are no UTF-8 become
+ *  U+FFFD. */
 function decodeText(body: Uint8Array): string | undefined {
   const offset = readLength(body, 0)
   if (offset === undefined) return undefined
   const length = readLength(body, offset)
   if (length === undefined || offset + 32 + length > body.length) return undefined
-  return Buffer.from(body.buffer, body.byteOffset + offset + 32, length).toString('utf8')
+  const start = offset + 32
+  if (length <= MAX_REASON_BYTES) return UTF8.decode(body.subarray(start, start + length))
+  // A character that the cut divides is left out.
+  return `${new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(start, start + MAX_REASON_BYTES), { stream: true })}…`
 }
 
 function readLength(body: Uint8Array, at: number): number | undefined {

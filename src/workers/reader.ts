@@ -5,6 +5,7 @@ import { createLogger } from '../lib/logger.js'
 import type { RpcContext } from '../rpc/context.js'
 import { type MethodTable, methodNotFound, runMethod } from '../rpc/dispatch.js'
 import type { RpcOutcome } from '../rpc/envelope.js'
+import type { RpcErrorBody } from '../rpc/errors.js'
 import { type OpenContext, openContext } from '../rpc/openContext.js'
 import { openClaims } from './claims.js'
 import { yieldToMainThread } from './priority.js'
@@ -49,13 +50,23 @@ async function answer({ context }: OpenContext, request: ReaderRequest): Promise
     ? await runMethod(method, request.params, own)
     : { error: methodNotFound(request.method) }
   if ('error' in outcome) {
-    port.postMessage({ kind: 'error', slot, error: outcome.error } satisfies ReaderMessage)
+    postError(slot, outcome.error)
   } else if (outcome.result.length <= COPIED_BYTES) {
     port.postMessage({ kind: 'result', slot, result: textOf(outcome.result) } satisfies ReaderMessage)
   } else {
     const result = ownBuffer(outcome.result)
     port.postMessage({ kind: 'result', slot, result } satisfies ReaderMessage, [result])
   }
+}
+
+/** Large data is handed over, as results are. */
+function postError(slot: number, error: RpcErrorBody): void {
+  if (error.dataJson === undefined) {
+    port.postMessage({ kind: 'error', slot, error } satisfies ReaderMessage)
+    return
+  }
+  const dataJson = new Uint8Array(ownBuffer(error.dataJson))
+  port.postMessage({ kind: 'error', slot, error: { ...error, dataJson } } satisfies ReaderMessage, [dataJson.buffer])
 }
 
 /** A slice at a time, so that a request waits for one slice at most. */

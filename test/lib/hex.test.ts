@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatData, parseHex } from '../../src/lib/hex.js'
+import { encodeDataJson, formatData, parseHex } from '../../src/lib/hex.js'
 import { seededRandom } from '../support/random.js'
 
 test('bytes come back from their hex, in any case and with or without 0x', () => {
@@ -11,6 +11,14 @@ test('bytes come back from their hex, in any case and with or without 0x', () =>
     for (const form of [text, text.slice(2), text.toUpperCase(), `0x${text.slice(2).toUpperCase()}`]) {
       assert.deepEqual(parseHex(form), bytes)
     }
+  }
+})
+
+test('data is written as JSON as its text would be, whatever its length', () => {
+  const random = seededRandom(9)
+  for (const length of [0, 1, 31, 32, 4095, 0xffff, 0x1_0000, 0x1_0001, 0x4_0003]) {
+    const bytes = random.bytes(length)
+    assert.equal(Buffer.from(encodeDataJson(bytes)).toString(), JSON.stringify(formatData(bytes)))
   }
 })
 

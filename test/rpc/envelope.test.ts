@@ -101,6 +101,13 @@ test('a response holds the bytes of the result as they are', () => {
     encodeResponse('null', { error: { code: -32600, message: 'invalid "request"' } }),
   ).toString()
   assert.equal(error, '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid \\"request\\""}}')
+  const dataJson = Buffer.from('"0x1234"')
+  const parts = encodeResponse('7', { error: { code: 3, message: 'execution reverted', dataJson } })
+  assert.ok(parts.includes(dataJson))
+  assert.equal(
+    Buffer.concat(parts).toString(),
+    '{"jsonrpc":"2.0","id":7,"error":{"code":3,"message":"execution reverted","data":"0x1234"}}',
+  )
   assert.equal(
     Buffer.concat(encodeBatch([[Buffer.from('1')], [Buffer.from('2'), Buffer.from('3')]])).toString(),
     '[1,23]',

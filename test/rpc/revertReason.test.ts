@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bigIntToFixedBytes, concatBytes } from '../../src/lib/bytes.js'
 import { parseHex } from '../../src/lib/hex.js'
-import { decodeRevertReason } from '../../src/rpc/revertReason.js'
+import { decodeRevertReason, MAX_REASON_BYTES } from '../../src/rpc/revertReason.js'
 import { seededRandom } from '../support/random.js'
 
 const word = (value: bigint) => bigIntToFixedBytes(value, 32)
@@ -17,6 +17,13 @@ function encodeError(text: string): Uint8Array {
 
 test('tells the text of Error(string), also of many bytes and none', () => {
   for (const text of ['user error', '', 'ü'.repeat(100)]) assert.equal(decodeRevertReason(encodeError(text)), text)
+})
+
+test('cuts a long reason off between two characters', () => {
+  const long = decodeRevertReason(encodeError(`x${'ü'.repeat(2_000_000)}`))
+  assert.equal(long, `x${'ü'.repeat((MAX_REASON_BYTES - 2) / 2)}…`)
+  const longest = 'x'.repeat(MAX_REASON_BYTES)
+  assert.equal(decodeRevertReason(encodeError(longest)), longest)
 })
 
 test('tells the meaning of a panic code, and the code of an unknown one', () => {

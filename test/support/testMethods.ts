@@ -1,4 +1,5 @@
 import { threadId } from 'node:worker_threads'
+import { CallReverted } from '../../src/evm/errors.js'
 import { call as ethCall } from '../../src/rpc/eth/call.js'
 import { estimateGas } from '../../src/rpc/eth/estimateGas.js'
 import { defineMethod, type Method } from '../../src/rpc/method.js'
@@ -113,6 +114,18 @@ const call = defineMethod({
   handler: (_context, word) => word,
 })
 
+const revert = defineMethod({
+  name: 'test_revert',
+  summary: 'Reverts with that many bytes.',
+  cost: 'evm',
+  params: [required('length', quantity, 'How many bytes.')],
+  result: value,
+  errors: [],
+  handler: (_context, length) => {
+    throw new CallReverted(new Uint8Array(Number(length)).fill(0xab))
+  },
+})
+
 const thread = defineMethod({
   name: 'test_thread',
   summary: 'The id of a thread for calls.',
@@ -146,6 +159,7 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
     stuckCall,
     deafCall,
     call,
+    revert,
     thread,
     crash,
     ethCall,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { EvmKind } from '../../src/evm/kinds.js'
 import { silentLogger } from '../../src/lib/logger.js'
-import type { RpcOutcome } from '../../src/rpc/envelope.js'
+import { encodeResponse, type RpcOutcome } from '../../src/rpc/envelope.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
 import { openForWriting } from '../../src/store/open.js'
 import { createReaderPool, type ReaderPool } from '../../src/workers/readerPool.js'
@@ -53,6 +53,20 @@ test('answers from threads, in the order of the queue', async (t) => {
   assert.deepEqual(outcomes, words)
   assert.deepEqual(done, words)
   assert.deepEqual(read(await pool.run('evm', 'test_call', ['hello'])), 'hello')
+})
+
+test('large data of an error comes from its thread as finished JSON', async (t) => {
+  const pool = await startPool(t)
+  const short = await pool.run('evm', 'test_revert', ['0x3'])
+  assert.deepEqual(short, { error: { code: 3, message: 'execution reverted', data: '0xababab' } })
+  const long = await pool.run('evm', 'test_revert', ['0x100000'])
+  assert.ok('error' in long && long.error.data === undefined && long.error.dataJson !== undefined)
+  const response = Buffer.concat(encodeResponse('1', long)).toString()
+  assert.deepEqual(JSON.parse(response).error, {
+    code: 3,
+    message: 'execution reverted',
+    data: `0x${'ab'.repeat(0x100000)}`,
+  })
 })
 
 test('parameters are checked in the thread', async (t) => {

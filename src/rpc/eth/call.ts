@@ -1,7 +1,7 @@
-import { formatData } from '../../lib/hex.js'
+import { encodeDataJson } from '../../lib/hex.js'
 import { whenThere } from '../../lib/later.js'
 import { requireStateBlock } from '../blockId.js'
-import { defineMethod } from '../method.js'
+import { defineMethod, JsonBytes } from '../method.js'
 import { data } from '../params.js'
 import { CALL_CACHING, nameCallLength } from './callName.js'
 import { CALL_ERRORS, callParam, requestForChain } from './callObject.js'
@@ -22,6 +22,7 @@ export const call = defineMethod({
   nameLength: nameCallLength,
   handler: ({ chain, evm, limits, deadline }, object, id) => {
     const request = requestForChain(chain, object)
-    return whenThere(evm.call(request, requireStateBlock(chain, id), limits.gasCapPercent, deadline), formatData)
+    const output = evm.call(request, requireStateBlock(chain, id), limits.gasCapPercent, deadline)
+    return whenThere(output, (bytes) => new JsonBytes(encodeDataJson(bytes)))
   },
 })
