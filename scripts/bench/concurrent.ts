@@ -56,13 +56,13 @@ export async function measureLoad(
 ): Promise<LoadResult> {
   const { url, pid, seed, parameters, clients, seconds } = plan
   const probePlan: ProbePlan = { url, everyMs: PROBE_MS }
-  const prober = startProcess<ProbeResult>('prober', probePlan)
+  const prober = startProcess<ProbeResult>(new URL('./processes/prober.js', import.meta.url), probePlan)
   const clientsPlan: ClientsPlan = { url, seed, parameters, middleHashes: await middleHashes(plan), clients, seconds }
   let crowd: BenchProcess<ClientsResult | 'begin'> | undefined
   try {
     await sleep(Math.min(REST_MS, seconds * 1_000))
     const blockNumberAtRest = await askProber(prober)
-    crowd = startProcess('clients', clientsPlan)
+    crowd = startProcess(new URL('./processes/clients.js', import.meta.url), clientsPlan)
     await crowd.next()
     await askProber(prober) // what was asked while the clients started is no part of it
     const watch = watchServer(pid)

@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 
 /** A process of the benchmark's own, which gets one message to begin with and answers with one. */
 export interface BenchProcess<Out> {
@@ -10,10 +9,10 @@ export interface BenchProcess<Out> {
   kill(): void
 }
 
-/** Starts scripts/bench/processes/NAME.js and sends it `input`. What the clients and the prober measure would be delayed
- *  by the work of others in the same process. */
-export function startProcess<Out>(name: string, input: unknown): BenchProcess<Out> {
-  const child = fork(fileURLToPath(new URL(`./processes/${name}.js`, import.meta.url)))
+/** Starts the module as a process and sends it `input`. What the clients and the prober measure would be delayed by the
+ *  work of others in the same process. */
+export function startProcess<Out>(module: URL, input: unknown): BenchProcess<Out> {
+  const child = fork(module)
   child.send(input as object)
   const messages: Out[] = []
   let waiting: (() => void) | undefined
@@ -27,7 +26,7 @@ export function startProcess<Out>(name: string, input: unknown): BenchProcess<Ou
     waiting?.()
   }
   child.on('error', fail)
-  child.on('exit', (code, signal) => fail(new Error(`bench process ${name} ended with ${signal ?? code}`)))
+  child.on('exit', (code, signal) => fail(new Error(`${module.pathname} ended with ${signal ?? code}`)))
   return {
     next: async () => {
       while (messages.length === 0 && failure === undefined) {

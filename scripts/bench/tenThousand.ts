@@ -26,7 +26,7 @@ export async function measureTenThousand(
   const { body } = await client.getLogs(toFilter(shape.question(0)))
   const path = join(directory, 'ten-thousand.json')
   writeFileSync(path, body)
-  const server = startProcess<number>('fromMemory', path)
+  const server = startProcess<number>(new URL('./processes/fromMemory.js', import.meta.url), path)
   const bare = openClient(`http://127.0.0.1:${await server.next()}`)
   try {
     const times = { cairn: [] as number[], fromMemory: [] as number[] }

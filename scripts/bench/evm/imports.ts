@@ -91,7 +91,7 @@ export function requireBusyChain(kind: BusyKind, options: { blocks: number; dire
 
 /** What a process of the benchmark answers; it ends with it. */
 export async function runOnce<Out>(name: string, plan: unknown): Promise<Out> {
-  const started = startProcess<Out>(name, plan)
+  const started = startProcess<Out>(new URL(`../processes/${name}.js`, import.meta.url), plan)
   try {
     return await started.next()
   } finally {

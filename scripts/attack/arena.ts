@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApiKeyTable } from '../../src/store/apiKeys.js'
+import { openForWriting, packagePath } from '../../src/store/open.js'
+import { type Ended, type Running, spawnProgram } from '../../test/support/cairn.js'
+import { readMemory, resetPeak } from '../bench/memory.js'
+import { createChainBuilder } from '../fixture/chainBuilder.js'
+import type { Target } from './attack.js'
+import { createBombGenesis } from './bombs.js'
+import { createMemoryGroup, type MemoryGroup } from './limitedProcess.js'
+
+const BLOCKS = 20
+
+/** A chain to be attacked, and two clients' keys. */
+export interface Arena {
+  readonly directory: string
+  readonly attackerKey: string
+  readonly bystanderKey: string
+  remove(): void
+}
+
+/** The attacked server. */
+export interface AttackedServer {
+  readonly target: Target
+  /** The bystander's address. */
+  readonly url: string
+  /** Where the limit of memory is enforced: by a control group, or by nobody. */
+  readonly enforced: boolean
+  /** Forgets the peak so far. */
+  resetPeak(): void
+  /** Most resident memory since `resetPeak`, in MB. */
+  peakMb(): number | undefined
+  /** How it ended by itself; undefined while it runs. */
+  ended(): Ended | undefined
+  /** Asks it to stop. */
+  stop(): Promise<Ended>
+}
+
+/** Makes the chain: the genesis with the bombs and some empty blocks. */
+export async function createArena(): Promise<Arena> {
+  const directory = mkdtempSync(join(tmpdir(), 'cairn-attack-'))
+  const db = openForWriting(directory)
+  try {
+    const builder = await createChainBuilder(db, createBombGenesis())
+    for (let i = 0; i < BLOCKS; i++) await builder.add()
+    const keys = createApiKeyTable(db)
+    const [attackerKey, bystanderKey] = ['attacker', 'bystander'].map((name) => keys.create(name).key)
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    return { directory, attackerKey, bystanderKey, remove: () => rmSync(directory, { recursive: true, force: true }) }
+  } finally {
+    db.close()
+  }
+}
+
+/** Serves the chain with the defaults of `cairn serve`, in a control group with the limit where one can be made. */
+export async function startAttacked(arena: Arena, limitBytes: number): Promise<AttackedServer> {
+  const group = createMemoryGroup(limitBytes)
+  const args = [packagePath('dist/cli/main.js'), 'serve', '--port', '0', '--datadir', arena.directory]
+  const command: [string, string[]] = group ? group.wrap(process.execPath, args) : [process.execPath, args]
+  const running = spawnProgram(...command)
+  const [, url] = await running.waitFor('stdout', /^ready (\S+)\n/)
+  return describeServer(arena, { running, group, url })
+}
+
+function describeServer(
+  arena: Arena,
+  { running, group, url }: { running: Running; group: MemoryGroup | undefined; url: string },
+): AttackedServer {
+  const { hostname: host, port } = new URL(url)
+  const pid = running.child.pid! // of the server itself: the shell that joins the group becomes it
+  let ended: Ended | undefined
+  void running.ended.then((end) => {
+    ended = end
+    group?.remove()
+  })
+  const { attackerKey, bystanderKey } = arena
+  return {
+    target: { host, port: Number(port), path: `/v3/${attackerKey}`, socketPath: `/ws/v3/${attackerKey}` },
+    url: `${url}/v3/${bystanderKey}`,
+    enforced: group !== undefined,
+    resetPeak: () => resetPeak(pid),
+    peakMb: () => readMemory(pid)?.peakRssMb,
+    ended: () => ended,
+    stop: () => {
+      running.child.kill('SIGTERM')
+      return running.ended
+    },
+  }
+}

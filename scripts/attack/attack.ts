@@ -1,0 +1,31 @@
+import type { SeededRandom } from '../../test/support/random.js'
+
+/** Where an attack is aimed: a server on loopback, with a key of the attacker's own. */
+export interface Target {
+  readonly host: string
+  readonly port: number
+  /** Path of the HTTP interface, with the key. */
+  readonly path: string
+  /** Path of the WebSocket interface, with the key. */
+  readonly socketPath: string
+}
+
+/** What an attack may use. It has to end when `signal` is aborted. */
+export interface Attacker {
+  readonly target: Target
+  readonly random: SeededRandom
+  readonly signal: AbortSignal
+  /** How hard it attacks: 1 is the size that the table of docs/verification.md was measured with. */
+  readonly scale: number
+  /** Counts an outcome, such as `answered` or `refused 503`, for the report. */
+  count(outcome: string): void
+}
+
+/** One kind of attack. */
+export interface Attack {
+  readonly name: string
+  /** One sentence for the report. */
+  readonly what: string
+  /** Attacks until `attacker.signal` is aborted, then lets go of its connections. */
+  run(attacker: Attacker): Promise<void>
+}

@@ -1,0 +1,24 @@
+import type { Attack } from './attack.js'
+import { idleConnections, slowRequests, unfinishedBodies } from './attacks/bodies.js'
+import { hostileJson, manyBatches } from './attacks/bodiesOfJson.js'
+import { endlessBatches, endlessEstimates, memoryBombs } from './attacks/calls.js'
+import { fuzzedBytes, fuzzedParameters } from './attacks/fuzz.js'
+import { guessedKeys } from './attacks/keys.js'
+import { unreadAnswers, unreadSocket } from './attacks/unread.js'
+
+/** All attacks, in the order of the report. */
+export const ATTACKS: readonly Attack[] = [
+  unfinishedBodies,
+  slowRequests,
+  idleConnections,
+  unreadAnswers,
+  unreadSocket,
+  memoryBombs,
+  endlessBatches,
+  endlessEstimates,
+  hostileJson,
+  manyBatches,
+  guessedKeys,
+  fuzzedBytes,
+  fuzzedParameters,
+]
