@@ -9,7 +9,7 @@ import { hasHighS } from '../chain/eth/transaction.js'
 import type { Block, ConsensusReceipt, Header, Transaction } from '../chain/eth/types.js'
 import { equalBytes } from '../lib/bytes.js'
 import { CairnError } from '../lib/errors.js'
-import { formatData } from '../lib/hex.js'
+import { formatData, formatDifference } from '../lib/hex.js'
 
 /** A block is refused. `check` is the short name of the rule that it breaks; `expected` and `actual` are the values, where
  *  the rule compares two. */
@@ -297,7 +297,10 @@ export function verifyReceipts(header: Header, receipts: readonly ConsensusRecei
   // Blocks without transactions are common in the first years of a chain.
   const bloom = receipts.length === 0 ? NO_BLOOM : new Uint8Array(BLOOM_BYTES)
   for (const receipt of receipts) orBloom(bloom, receipt.logsBloom)
-  if (!equalBytes(bloom, header.logsBloom)) refuse('logs bloom', bloom, header.logsBloom)
+  if (!equalBytes(bloom, header.logsBloom)) {
+    const difference = formatDifference(bloom, header.logsBloom)
+    refuse('logs bloom', difference.expected, difference.actual)
+  }
   const root = receiptsRoot(receipts)
   if (!equalBytes(root, header.receiptsRoot)) refuse('receipts root', root, header.receiptsRoot)
 }

@@ -40,3 +40,15 @@ export function parseHex(text: string): Uint8Array {
 export function abbreviate(text: string): string {
   return text.length <= 80 ? text : `${text.slice(0, 60)}… (${text.length} characters)`
 }
+
+const SHOWN_BYTES = 8
+
+/** Two different byte strings of one length that are too long to be read, for messages: of both, 8 bytes from the first
+ *  different one on. `expected` says where that is, counted from 0, and how many bytes differ. */
+export function formatDifference(expected: Uint8Array, actual: Uint8Array): { expected: string; actual: string } {
+  const differing = Array.from(expected.keys()).filter((i) => expected[i] !== actual[i])
+  const [first] = differing
+  const show = (bytes: Uint8Array) => formatData(bytes.subarray(first, first + SHOWN_BYTES))
+  const place = `at byte ${first} (${differing.length} of ${expected.length} bytes differ)`
+  return { expected: `${show(expected)} ${place}`, actual: show(actual) }
+}

@@ -91,8 +91,15 @@ test('wrong use is said in one line, with exit code 2', async (t) => {
     [['import', '--datadir', datadir], /expected one or more files/],
     [['import', '--datadir', datadir, join(datadir, 'none.rlp')], /no such file/],
     [['keys', '--datadir', datadir], /expected 'create NAME'/],
-    [['keys', 'revoke', 'x', '--datadir', datadir], /expected the id of a key/],
-    [['keys', 'revoke', '7', '--datadir', datadir], /no live key with id 7/],
+    [['keys', 'lst', '--datadir', datadir], /expected 'create NAME', .*, got 'lst' \(did you mean list\?\)/],
+    [['keys', 'list', '--datadir', datadir], /no database at/],
+    [['keys', 'revoke', 'x', '--datadir', datadir], /no database at/],
+    [['keys', 'revoke', '7', '--datadir', join(datadir, 'empty')], /no key with id or name '7'; see 'cairn keys list'/],
+    [['keys', 'revoke', '--datadir', datadir], /keys revoke: expected the name or id of a key/],
+    [
+      ['keys', 'create', ' ', '--datadir', datadir],
+      /keys create: expected a name of 1 to 100 printable characters, got " "/,
+    ],
   ]
   for (const [args, words] of cases) {
     const { code, stdout, stderr } = await cairn(args)
@@ -153,7 +160,7 @@ test('import, status, keys and serve work on one directory', { skip: !existsSync
   assert.match(key, /^[0-9a-f]{32}$/)
   const ask = async () => (await post(`${unreachable.url}/v3/${key}`, request('eth_blockNumber'))).status
   assert.equal(await ask(), 200)
-  assert.match((await cairn(['keys', 'list', '--datadir', datadir])).stdout, /^1\tmine\t\S+\t-$/m)
+  assert.match((await cairn(['keys', 'list', '--datadir', datadir])).stdout, /^1 {3}mine {2}\S+Z {2}-$/m)
   assert.equal((await cairn(['keys', 'revoke', '1', '--datadir', datadir])).code, 0)
   assert.equal(await ask(), 401)
   assert.equal(await stop(unreachable.child, 'SIGINT'), 0)

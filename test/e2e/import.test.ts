@@ -121,6 +121,20 @@ for (const [field, check] of [
   })
 }
 
+test('a block with a wrong bloom is refused with the bytes that differ, not with both blooms', async (t) => {
+  const number = 26
+  const content = Uint8Array.from(chain)
+  const { start } = spans[number - 1]
+  // Behind the header's six fixed fields there is the prefix of the bloom, three bytes for 256.
+  const bloom = measureRlp(content, measureRlp(content, start)!.payload)!.payload + 33 * 5 + 21 + 3
+  for (const at of [100, 255]) content[bloom + at] ^= 1
+  const { code, complaints } = await importing(prepare(t, content).args)
+  assert.equal(code, 1)
+  const words =
+    /^cairn: block 26 \(0x[0-9a-f]{64}\): logs bloom: expected 0x[0-9a-f]{16} at byte 100 \(2 of 256 bytes differ\), the block has 0x[0-9a-f]{16}$/
+  assert.match(complaints[0], words)
+})
+
 test('a missing block is refused by name', async (t) => {
   const { datadir, args } = prepare(t, Buffer.concat([blocks(1, 9), blocks(11, 12)]))
   const { code, complaints } = await importing(args)

@@ -36,7 +36,7 @@ test('keys made and revoked by another process count at once, on open sockets to
     await openSocket(`${socketUrl}/ws/v3/${second}`),
   ]
   assert.equal((await speaking.send(asking)).result, '0x4f25')
-  assert.equal((await keys('revoke', '1')).trim(), 'key 1 is revoked')
+  assert.equal((await keys('revoke', '1')).trim(), 'key 1 (first) is revoked')
   assert.deepEqual(await head(first), invalid)
   // The server may have closed the socket by itself before it is asked.
   await speaking.send(asking).then(
@@ -50,18 +50,32 @@ test('keys made and revoked by another process count at once, on open sockets to
   assert.equal(await head(second), '0x3c')
   await other.close()
 
-  const rows = (await keys('list'))
-    .trim()
-    .split('\n')
-    .map((line) => line.split('\t'))
-  assert.deepEqual(
-    rows.slice(1).map(([id, name, , revoked]) => [id, name, revoked === '-']),
-    [
-      ['1', 'first', false],
-      ['2', 'second', true],
-    ],
-  )
+  const rows = (await keys('list')).trim().split('\n')
+  const time = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ'
+  assert.equal(rows[0], 'ID  NAME    CREATED               REVOKED')
+  assert.match(rows[1], new RegExp(`^1   first   ${time}  ${time}$`))
+  assert.match(rows[2], new RegExp(`^2   second  ${time}  -$`))
   assert.ok(!JSON.stringify(rows).includes(second))
   const again = await runCairn(['keys', 'revoke', '1', '--datadir', datadir])
-  assert.deepEqual([again.code, again.stderr], [2, "cairn: no live key with id 1; see 'cairn keys list'\n"])
+  assert.deepEqual([again.code, again.stderr], [2, 'cairn: key 1 (first) is revoked already\n'])
+})
+
+test('a key is revoked by its name, and by its id where several have the name', async (t) => {
+  const datadir = temporaryDirectory(t)
+  const keys = (...args: string[]) => runCairn(['keys', ...args, '--datadir', datadir])
+  for (const name of ['ci', 'dashboard', 'ci', '1']) await keys('create', name)
+  const revoke = async (operand: string) => {
+    const { code, stdout, stderr } = await keys('revoke', operand)
+    return [code, stdout + stderr]
+  }
+  assert.deepEqual(await revoke('dashboard'), [0, 'key 2 (dashboard) is revoked\n'])
+  assert.deepEqual(await revoke('dashboard'), [2, 'cairn: key 2 (dashboard) is revoked already\n'])
+  assert.deepEqual(await revoke('ci'), [2, "cairn: 2 keys are named 'ci': ids 1, 3; name one by its id\n"])
+  assert.deepEqual(await revoke('1'), [0, 'key 1 (ci) is revoked\n'])
+  assert.deepEqual(await revoke('ci'), [0, 'key 3 (ci) is revoked\n'])
+  assert.deepEqual(await revoke('1'), [0, 'key 4 (1) is revoked\n'])
+  assert.deepEqual(await revoke('daschboard'), [
+    2,
+    "cairn: no key with id or name 'daschboard'; see 'cairn keys list'\n",
+  ])
 })

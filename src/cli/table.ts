@@ -1,0 +1,7 @@
+/** Rows of text in aligned columns, two spaces apart, without spaces at the ends of lines. */
+export function formatTable(rows: readonly (readonly string[])[]): string {
+  const columns = Math.max(0, ...rows.map((row) => row.length))
+  const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i])).join('  '))
+  return lines.map((line) => line.trimEnd()).join('\n')
+}
