@@ -1,14 +1,17 @@
 // What `npm start` and `npm test` need before they can do anything: the packages of package-lock.json, and dist/ built
 // from src/. Plain JavaScript without packages, since it runs before there are any.
+//
+// Each step leaves a stamp that says what it was made from. Stamps hold no absolute path, so that a checkout can be moved
+// or copied with all that was made in it.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-const LOCK_STAMP = join(ROOT, 'node_modules', '.cairn-lock-hash')
+const INSTALL_STAMP = 'node_modules/.cairn-stamp'
 
 /** Runs a program in the repository, its output on standard error; ends this process with its exit code if it fails. */
 export function run(command, args, { env = {}, stdout = 2 } = {}) {
@@ -25,50 +28,109 @@ export function tool(name) {
   return join(ROOT, 'node_modules', '.bin', name)
 }
 
-/** Installs the packages unless those of this package-lock.json are there and load. */
+/** A duration in words: `4.2 s`, `3 min 41 s`. */
+export function formatDuration(ms) {
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
+/** Installs the packages unless those of this package-lock.json are there, built for this Node. */
 export function ensureInstalled() {
   checkNode()
-  const wanted = hashFiles([join(ROOT, 'package-lock.json')], process.versions.modules)
-  if (existsSync(LOCK_STAMP) && readFileSync(LOCK_STAMP, 'utf8') === wanted) return
-  console.error('installing packages (better-sqlite3 is compiled, which takes a minute or two)')
-  run('npm', ['ci', '--no-audit', '--no-fund'])
-  run(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:').close()"])
-  writeFileSync(LOCK_STAMP, wanted)
+  const { platform, arch, versions } = process
+  const abi = `${platform}-${arch} ABI ${versions.modules}`
+  const wanted = `${abi} ${hashFiles(['package-lock.json'])}`
+  const found = readStamp(INSTALL_STAMP)
+  if (found === wanted) return
+  const why = found !== undefined && !found.startsWith(`${abi} `) ? ` for another Node (${abi})` : ''
+  step(`installing packages${why}; the native ones may have to be compiled, which takes about two minutes`, () => {
+    run('npm', ['ci'], { env: nativeBuildSettings() })
+    run(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:').close()"])
+  })
+  writeStamp(INSTALL_STAMP, wanted)
 }
 
 /** Compiles src/ to dist/ unless dist/ was made from this very source. */
 export function ensureBuilt() {
-  compile(join(ROOT, 'dist'), ['src'], ['-p', 'tsconfig.json'])
+  compile('dist', ['src'], ['-p', 'tsconfig.json'])
 }
 
 /** Compiles src/, test/ and scripts/ to build/ unless it was made from these very sources. */
 export function ensureTestsBuilt() {
-  compile(join(ROOT, 'build'), ['src', 'test', 'scripts'], ['-p', 'test/tsconfig.json'])
+  compile('build', ['src', 'test', 'scripts'], ['-p', 'test/tsconfig.json'])
 }
 
 function compile(outDir, folders, args) {
-  const configs = ['package-lock.json', 'tsconfig.json', 'test/tsconfig.json'].map((name) => join(ROOT, name))
-  const sources = folders.flatMap((folder) => listSources(join(ROOT, folder)))
-  const wanted = hashFiles([...configs, ...sources], '')
-  const stamp = join(outDir, '.cairn-source-hash')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  const configs = ['package-lock.json', 'tsconfig.json', 'test/tsconfig.json']
+  const wanted = hashFiles([...configs, ...folders.flatMap(listSources)])
+  const stamp = `${outDir}/.cairn-stamp`
+  if (readStamp(stamp) === wanted) return
   // Of a file that is gone, nothing must be left that could still be imported or run as a test.
-  rmSync(outDir, { recursive: true, force: true })
-  run(tool('tsc'), args)
-  writeFileSync(stamp, wanted)
+  rmSync(join(ROOT, outDir), { recursive: true, force: true })
+  step(`compiling ${folders.map((folder) => `${folder}/`).join(', ')} to ${outDir}/`, () => run(tool('tsc'), args))
+  writeStamp(stamp, wanted)
+}
+
+/** Says what is done, and then how long it took. */
+function step(what, work) {
+  console.error(`${what} ...`)
+  const begun = performance.now()
+  work()
+  console.error(`  done in ${formatDuration(performance.now() - begun)}`)
+}
+
+/** Settings for native builds, where the user has not made them: all cores, and the headers that lie beside the running
+ *  Node, which node-gyp would download. */
+function nativeBuildSettings() {
+  const settings = process.env.JOBS === undefined ? { JOBS: 'max' } : {}
+  if (npmSetting('nodedir') !== undefined) return settings
+  const prefix = dirname(dirname(process.execPath))
+  return hasHeadersOfThisNode(prefix) ? { ...settings, npm_config_nodedir: prefix } : settings
+}
+
+/** A setting of npm from the environment or one of its files. */
+function npmSetting(name) {
+  const { stdout } = spawnSync('npm', ['config', 'get', name], { cwd: ROOT, encoding: 'utf8' })
+  const value = (stdout ?? '').trim()
+  return ['', 'undefined', 'null'].includes(value) ? undefined : value
+}
+
+/** Headers of another Node would build modules that do not load. */
+function hasHeadersOfThisNode(prefix) {
+  const folder = join(prefix, 'include', 'node')
+  if (!existsSync(join(folder, 'node_api.h')) || !existsSync(join(folder, 'node_version.h'))) return false
+  const abi = /^#define NODE_MODULE_VERSION (\d+)/m.exec(readFileSync(join(folder, 'node_version.h'), 'utf8'))
+  return abi?.[1] === process.versions.modules
 }
 
 function listSources(folder) {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
     .sort()
-    .map((name) => join(folder, name))
 }
 
-function hashFiles(paths, salt) {
-  const hash = createHash('sha256').update(salt)
-  for (const path of paths) hash.update(path).update(existsSync(path) ? readFileSync(path) : '')
+/** A hash of the names and contents of files, named by their paths in the repository. */
+function hashFiles(paths) {
+  const hash = createHash('sha256')
+  for (const path of paths) {
+    const content = existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path)) : ''
+    hash.update(`${path} ${content.length}\n`).update(content)
+  }
   return hash.digest('hex')
+}
+
+function readStamp(path) {
+  const file = join(ROOT, path)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+}
+
+function writeStamp(path, text) {
+  const file = join(ROOT, path)
+  // By a new file: the old one may be shared with another checkout by a hard link.
+  writeFileSync(`${file}.new`, `${text}\n`)
+  renameSync(`${file}.new`, file)
 }
 
 function checkNode() {

@@ -2,37 +2,43 @@
 // API key the first time, then serves. The key is kept in data/start-key, readable by its owner only, so that the next
 // start can show it again: the database holds only its hash. Delete that file to get a new key.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, ROOT, run } from './ensure.mjs'
 
 const CAIRN = join(ROOT, 'dist', 'cli', 'main.js')
 const datadir = process.env.CAIRN_DATADIR ?? join(ROOT, 'data')
 const keyFile = join(datadir, 'start-key')
-const importedFile = join(datadir, 'start-imported')
+// Says 'importing' or 'imported'. Where there is a database without it, the operator has imported a chain of their own.
+const importFile = join(datadir, 'start-imported')
+// A terminal is no place for log lines in JSON that say that all is well.
+const env = { CAIRN_LOG_LEVEL: 'warn', ...process.env }
 
 ensureInstalled()
 ensureBuilt()
-if (!existsSync(importedFile)) importFixture()
+importFixture()
 const key = existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : createKey()
 serve()
 
+/** Imports the bundled chain into a data directory without a chain, or goes on with an import that was interrupted. */
 function importFixture() {
+  const state = existsSync(importFile) ? readFileSync(importFile, 'utf8') : undefined
+  if (state === undefined ? existsSync(join(datadir, 'cairn.db')) : state !== 'importing') return
   const folder = join(ROOT, 'fixtures', 'chain')
   const genesis = join(folder, 'genesis.json')
   const files = ['chain.rlp', 'l2.ndjson'].map((name) => join(folder, name)).filter((path) => existsSync(path))
-  // Left to itself when the operator has imported a chain of their own.
-  if (!existsSync(join(datadir, 'cairn.db'))) {
-    run(process.execPath, [CAIRN, 'import', '--datadir', datadir, '--genesis', genesis, ...files])
-  }
-  writeFileSync(importedFile, '')
+  mkdirSync(datadir, { recursive: true, mode: 0o700 })
+  writeFileSync(importFile, 'importing')
+  run(process.execPath, [CAIRN, 'import', '--datadir', datadir, '--genesis', genesis, ...files], { env })
+  writeFileSync(importFile, 'imported')
 }
 
 function createKey() {
   const args = [CAIRN, 'keys', 'create', 'start', '--datadir', datadir]
-  const result = spawnSync(process.execPath, args, { cwd: ROOT, stdio: [0, 'pipe', 'ignore'], encoding: 'utf8' })
+  const result = spawnSync(process.execPath, args, { cwd: ROOT, stdio: [0, 'pipe', 'pipe'], encoding: 'utf8', env })
   if (result.status !== 0) {
-    console.error('could not create an API key')
+    console.error(`could not create an API key\n${result.stderr ?? ''}`)
     process.exit(1)
   }
   const made = result.stdout.trim()
@@ -42,7 +48,7 @@ function createKey() {
 
 function serve() {
   const args = [CAIRN, 'serve', '--datadir', datadir, ...process.argv.slice(2)]
-  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['inherit', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['inherit', 'pipe', 'inherit'], env })
   let line = ''
   child.stdout.setEncoding('utf8').on('data', (text) => {
     line += text
@@ -52,15 +58,22 @@ function serve() {
     show(ready[1])
   })
   child.on('exit', (code, signal) => {
-    process.exitCode = code ?? (signal === null ? 1 : 0)
+    process.exitCode = code ?? (signal === null ? 1 : 128 + constants.signals[signal])
   })
-  // A terminal sends its signals to both processes; one that is sent to this one alone is passed on.
-  for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => child.kill(name))
+  // What is sent to this process alone is passed on. Ctrl-C in a terminal reaches both.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(name, () => {
+      if (name !== 'SIGINT' || !process.stdin.isTTY) child.kill(name === 'SIGHUP' ? 'SIGTERM' : name)
+    })
+  }
 }
 
 function show(url) {
-  console.log(`Cairn answers at ${url}/v3/${key}
-WebSocket        ${url.replace('http', 'ws')}/ws/v3/${key}
+  console.log(`
+Cairn answers.
+  HTTP       ${url}/v3/${key}
+  WebSocket  ${url.replace('http', 'ws')}/ws/v3/${key}
+  API key    ${key}
 
 Try:
   curl -s ${url}/v3/${key} -H 'Content-Type: application/json' \\

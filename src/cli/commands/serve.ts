@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
@@ -88,11 +88,22 @@ function explainListenError(error: unknown, { host, port }: Config): unknown {
   return error
 }
 
-/** Resolves when a signal came and the server has stopped. A second signal ends the process at once. */
+/** Signals this long after the first are the same one: Ctrl-C reaches every process of a terminal, and `npm` and
+ *  `npm start` pass on to the server what they get. */
+const SAME_SIGNAL_MS = 500
+
+/** Resolves when a signal came and the server has stopped. A second one ends the process at once. */
 function stopOnSignal(serving: Serving): Promise<void> {
   return new Promise((resolve, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => void serving.close().then(resolve, reject))
+    let firstMs: number | undefined
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (firstMs === undefined) {
+        firstMs = performance.now()
+        serving.close().then(resolve, reject)
+      } else if (performance.now() - firstMs > SAME_SIGNAL_MS) {
+        process.exit(128 + constants.signals[signal])
+      }
     }
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   })
 }

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { packagePath } from '../../src/store/open.js'
+import { spawnProgram } from '../support/cairn.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+/* What `npm start` and `npm test` do before anything else, in a small checkout of its own. In place of npm there is a
+ * script that links the packages of this checkout, so that no network and no compiler is needed. */
+
+const INSTALLER = `#!/bin/sh
+if [ "$1" = config ]; then echo "\${TEST_NODEDIR:-undefined}"; exit; fi
+echo "$* nodedir=$npm_config_nodedir" >> npm-calls
+rm -rf node_modules && mkdir node_modules && ln -s "$TEST_PACKAGES"/* "$TEST_PACKAGES/.bin" node_modules/
+`
+
+interface Checkout {
+  /** Runs `npm run build` in the checkout: what it says. */
+  build(env?: Record<string, string>): Promise<string>
+  /** The path of a file in it. */
+  at(...names: string[]): string
+  /** Moves it to another folder. */
+  move(): void
+  /** How npm was called since the last time that this was asked. */
+  installs(): string[]
+}
+
+function makeCheckout(t: TestContext): Checkout {
+  const folder = temporaryDirectory(t)
+  let root = join(folder, 'first')
+  const at = (...names: string[]) => join(root, ...names)
+  mkdirSync(at('src'), { recursive: true })
+  mkdirSync(at('test'))
+  mkdirSync(join(folder, 'bin'))
+  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'test/tsconfig.json', 'scripts/ensure.mjs'])
+    cpSync(packagePath(name), at(name))
+  cpSync(packagePath('scripts/build.mjs'), at('scripts/build.mjs'))
+  writeFileSync(at('src/a.ts'), 'export const a: number = 1\n')
+  writeFileSync(join(folder, 'bin', 'npm'), INSTALLER)
+  chmodSync(join(folder, 'bin', 'npm'), 0o755)
+  const path = `${join(folder, 'bin')}${delimiter}${process.env.PATH}`
+  const inherited = { TEST_PACKAGES: packagePath('node_modules'), npm_config_nodedir: undefined, PATH: path }
+  return {
+    at,
+    async build(env = {}) {
+      const { ended } = spawnProgram(process.execPath, [at('scripts/build.mjs')], { env: { ...inherited, ...env } })
+      const { code, stdout, stderr } = await ended
+      assert.equal(code, 0, stderr)
+      return stdout + stderr
+    },
+    move() {
+      renameSync(root, join(folder, 'second'))
+      root = join(folder, 'second')
+    },
+    installs() {
+      const calls = existsSync(at('npm-calls')) ? readFileSync(at('npm-calls'), 'utf8').trim().split('\n') : []
+      rmSync(at('npm-calls'), { force: true })
+      return calls
+    },
+  }
+}
+
+test('a checkout is installed and compiled once, also when it is moved', async (t) => {
+  const checkout = makeCheckout(t)
+  const said = await checkout.build()
+  assert.equal(checkout.installs().length, 1)
+  assert.match(said, /^installing packages.*\n {2}done in \d+\.\d s\ncompiling src\/ to dist\/ \.\.\.\n {2}done in \d+/)
+  assert.ok(existsSync(checkout.at('dist/a.js')))
+  assert.equal(await checkout.build(), '')
+  checkout.move()
+  assert.equal(await checkout.build(), '')
+  assert.deepEqual(checkout.installs(), [])
+})
+
+test('what changed is done again, and nothing else', async (t) => {
+  const checkout = makeCheckout(t)
+  await checkout.build()
+  assert.equal(checkout.installs().length, 1)
+
+  renameSync(checkout.at('src/a.ts'), checkout.at('src/b.ts'))
+  assert.match(await checkout.build(), /^compiling src/)
+  assert.ok(!existsSync(checkout.at('dist/a.js')))
+  assert.ok(existsSync(checkout.at('dist/b.js')))
+  assert.deepEqual(checkout.installs(), [])
+
+  // As another Node would have left it.
+  const stamp = checkout.at('node_modules/.cairn-stamp')
+  const abi = process.versions.modules
+  writeFileSync(stamp, readFileSync(stamp, 'utf8').replace(`ABI ${abi}`, 'ABI 1'))
+  assert.match(await checkout.build(), new RegExp(`^installing packages for another Node \\(.* ABI ${abi}\\)`))
+  assert.equal(checkout.installs().length, 1)
+
+  rmSync(checkout.at('node_modules'), { recursive: true })
+  assert.match(await checkout.build(), /^installing packages;/)
+  assert.equal(checkout.installs().length, 1)
+})
+
+test("native builds get the headers beside the running Node, unless npm's settings name others", async (t) => {
+  const checkout = makeCheckout(t)
+  const prefix = dirname(dirname(process.execPath))
+  const held = existsSync(join(prefix, 'include/node/node_api.h'))
+  await checkout.build()
+  assert.deepEqual(checkout.installs(), [`ci nodedir=${held ? prefix : ''}`])
+  rmSync(checkout.at('node_modules'), { recursive: true })
+  await checkout.build({ TEST_NODEDIR: '/elsewhere' })
+  assert.deepEqual(checkout.installs(), ['ci nodedir='])
+})
