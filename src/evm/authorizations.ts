@@ -1,4 +1,4 @@
-import { encodeRlp } from '../chain/eth/rlp.js'
+import { RLP } from '@ethereumjs/rlp'
 import { SECP256K1_N } from '../chain/eth/transaction.js'
 import type { Authorization } from '../chain/eth/types.js'
 import { bigIntToBytes, concatBytes } from '../lib/bytes.js'
@@ -35,7 +35,7 @@ function applyAuthorization(state: EvmState, authorization: Authorization, chain
 /** The address, 20 bytes, whose key signed; undefined when none can have. */
 export function recoverAuthority({ chainId, address, nonce, yParity, r, s }: Authorization): Uint8Array | undefined {
   if (yParity > 1n || r === 0n || r >= SECP256K1_N || s === 0n || s > SECP256K1_N / 2n) return undefined
-  const hash = keccak256(concatBytes(MAGIC, encodeRlp([chainId, address, nonce])))
+  const hash = keccak256(concatBytes(MAGIC, RLP.encode([chainId, address, nonce])))
   try {
     return keccak256(recoverPublicKey(hash, Number(yParity), bigIntToBytes(r), bigIntToBytes(s))).slice(12)
   } catch {

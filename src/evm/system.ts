@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from 'ethereum-cryptography/sha256.js'
 import type { Log } from '../chain/eth/types.js'
 import { bytesToBigInt, concatBytes, equalBytes } from '../lib/bytes.js'
 import { CairnError } from '../lib/errors.js'
@@ -28,12 +28,10 @@ export function readDeposits(logs: readonly Log[], depositContract: Uint8Array =
 
 /** The requests hash over the requests of each type, from type 0 on (EIP-7685): 32 bytes. */
 export function hashRequests(requests: readonly Uint8Array[]): Uint8Array {
-  const hash = createHash('sha256')
-  for (const [type, data] of requests.entries()) {
-    if (data.length === 0) continue
-    hash.update(createHash('sha256').update(Uint8Array.of(type)).update(data).digest())
-  }
-  return new Uint8Array(hash.digest())
+  const hashes = requests.flatMap((data, type) =>
+    data.length === 0 ? [] : [sha256(concatBytes(Uint8Array.of(type), data))],
+  )
+  return sha256(concatBytes(...hashes))
 }
 
 const DEPOSIT_TOPIC = parseHex('0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5') // EIP-6110

@@ -1,4 +1,4 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
+import { createRequire } from 'node:module'
 import { assembleKeccak, BLOCK_BYTES, INPUT_AT, INPUT_BYTES, OUTPUT_AT } from './keccakModule.js'
 import { instantiate } from './webAssembly.js'
 
@@ -21,7 +21,9 @@ export type KeccakKind = (typeof KECCAK_KINDS)[number]
 /** The implementation of that kind. @throws Error where it cannot be had: there is no WebAssembly, or not enough memory. */
 export function createKeccak(kind: KeccakKind): Keccak {
   if (kind === 'wasm') return createWasmKeccak()
-  return { keccak256: keccak_256, keccak256Into: (bytes, out, at) => out.set(keccak_256(bytes), at) }
+  const require = createRequire(import.meta.url)
+  const { keccak256 } = require('ethereum-cryptography/keccak.js') as { keccak256: Keccak256 }
+  return { keccak256, keccak256Into: (bytes, out, at) => out.set(keccak256(bytes), at) }
 }
 
 interface KeccakFunctions {

@@ -21,18 +21,18 @@ export type Secp256k1Kind = (typeof SECP256K1_KINDS)[number]
 export function createSecp256k1(kind: Secp256k1Kind): Secp256k1 {
   const require = createRequire(import.meta.url)
   if (kind === 'wasm') return overWasm(require('tiny-secp256k1') as TinySecp256k1)
-  // Its main entry falls back to the JavaScript in silence.
-  const loaded = kind === 'native' ? require('secp256k1/bindings') : require('secp256k1/elliptic')
-  return overPackage(loaded as Secp256k1Package)
+  if (kind === 'javascript') return overJavaScript(require('ethereum-cryptography/secp256k1.js').secp256k1)
+  // Its main entry falls back to JavaScript in silence.
+  return overBindings(require('secp256k1/bindings') as Secp256k1Bindings)
 }
 
-interface Secp256k1Package {
+interface Secp256k1Bindings {
   ecdsaRecover(signature: Uint8Array, recoveryId: number, hash: Uint8Array, compressed: boolean): Uint8Array
   ecdsaSign(hash: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recid: number }
   publicKeyCreate(privateKey: Uint8Array, compressed: boolean): Uint8Array
 }
 
-function overPackage({ ecdsaRecover, ecdsaSign, publicKeyCreate }: Secp256k1Package): Secp256k1 {
+function overBindings({ ecdsaRecover, ecdsaSign, publicKeyCreate }: Secp256k1Bindings): Secp256k1 {
   return {
     recover: (hash, recoveryId, r, s) =>
       withoutPrefix(ecdsaRecover(joinSignature(r, s, recoveryId), recoveryId, hash, false)),
@@ -66,6 +66,23 @@ function overWasm({ recover, signRecoverable, pointFromScalar }: TinySecp256k1):
       if (key === null) throw new Error('the private key is 0')
       return withoutPrefix(key)
     },
+  }
+}
+
+type NobleSecp256k1 = typeof import('ethereum-cryptography/secp256k1.js').secp256k1
+
+function overJavaScript({ Signature, sign, getPublicKey }: NobleSecp256k1): Secp256k1 {
+  return {
+    recover: (hash, recoveryId, r, s) => {
+      if (hash.length !== 32) throw new Error(`hash: expected 32 bytes, got ${hash.length}`)
+      const signature = Signature.fromCompact(joinSignature(r, s, recoveryId)).addRecoveryBit(recoveryId)
+      return withoutPrefix(signature.recoverPublicKey(hash).toRawBytes(false))
+    },
+    sign: (hash, privateKey) => {
+      const signature = sign(hash, privateKey, { lowS: true })
+      return splitSignature(signature.toCompactRawBytes(), signature.recovery)
+    },
+    publicKey: (privateKey) => withoutPrefix(getPublicKey(privateKey, false)),
   }
 }
 

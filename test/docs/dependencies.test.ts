@@ -51,6 +51,22 @@ test('the source imports every run-time dependency and nothing else', () => {
   assert.deepEqual([...importedPackages('src')].sort(), Object.keys(manifest.dependencies).sort())
 })
 
+test('the packages that the product names are runtime dependencies', () => {
+  const named = [
+    '@ethereumjs/rlp',
+    '@ethereumjs/vm',
+    'better-sqlite3',
+    'drizzle-orm',
+    'ethereum-cryptography',
+    'express',
+    'ws',
+  ]
+  assert.deepEqual(
+    named.filter((name) => !(name in manifest.dependencies)),
+    [],
+  )
+})
+
 test('versions are exact', () => {
   const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
   const loose = versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))

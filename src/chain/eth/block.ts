@@ -1,7 +1,8 @@
+import { type Input, RLP } from '@ethereumjs/rlp'
 import { keccak256 } from '../../lib/crypto.js'
 import { formatData } from '../../lib/hex.js'
 import { EMPTY_UNCLES_HASH } from './emptyHashes.js'
-import { decodeHeader, encodeHeader } from './header.js'
+import { decodeHeader, headerFields } from './header.js'
 import {
   asFixed,
   asList,
@@ -10,15 +11,13 @@ import {
   DecodeError,
   decodeRlp,
   describeItem,
-  encodeListOf,
   encodeRlp,
   listLength,
   measureRlp,
-  type RlpInput,
   type RlpItem,
   underPath,
 } from './rlp.js'
-import { decodeTransaction, encodeTransaction } from './transaction.js'
+import { decodeTransaction, encodeTransaction, signedFields } from './transaction.js'
 import { orderedTrieRoot } from './trie.js'
 import type { Block, Header, Transaction, Withdrawal } from './types.js'
 
@@ -83,31 +82,25 @@ function readTransaction(item: RlpItem, index: number): Transaction {
 
 /** RLP of the block: [header, transactions, uncles] and the withdrawals when there is a list of them. */
 export function encodeBlock(block: Omit<Block, 'hash' | 'sizeBytes'>): Uint8Array {
-  const parts = [
-    encodeHeader(block.header),
-    encodeListOf(block.transactions.map(encodeTransactionItem)),
-    encodeListOf(block.uncles.map(encodeHeader)),
-  ]
-  if (block.withdrawals) parts.push(encodeWithdrawals(block.withdrawals))
-  return encodeListOf(parts)
-}
-
-function encodeTransactionItem(transaction: Transaction): Uint8Array {
-  const bytes = encodeTransaction(transaction)
-  return transaction.type === 0 ? bytes : encodeRlp(bytes)
+  const { header, transactions, uncles, withdrawals } = block
+  const items = transactions.map((transaction) =>
+    transaction.type === 0 ? signedFields(transaction) : encodeTransaction(transaction),
+  )
+  const parts = [headerFields(header), items, uncles.map(headerFields)]
+  return RLP.encode((withdrawals ? [...parts, withdrawals.map(withdrawalFields)] : parts) as Input)
 }
 
 /** RLP of a withdrawal: [index, validator index, address, amount in Gwei] (EIP-4895). */
 export function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
-  return encodeRlp(withdrawalInput(withdrawal))
+  return encodeRlp(withdrawalFields(withdrawal))
 }
 
 /** RLP of a list of withdrawals. */
 export function encodeWithdrawals(withdrawals: readonly Withdrawal[]): Uint8Array {
-  return encodeRlp(withdrawals.map(withdrawalInput))
+  return encodeRlp(withdrawals.map(withdrawalFields))
 }
 
-function withdrawalInput({ index, validatorIndex, address, amountGwei }: Withdrawal): RlpInput {
+function withdrawalFields({ index, validatorIndex, address, amountGwei }: Withdrawal) {
   return [index, validatorIndex, address, amountGwei]
 }
 
@@ -145,5 +138,5 @@ export function withdrawalsRoot(withdrawals: readonly Withdrawal[]): Uint8Array 
 /** keccak-256 of the RLP of the uncles' headers, 32 bytes; of an empty list when there are none. */
 export function unclesHash(uncles: readonly Header[]): Uint8Array {
   if (uncles.length === 0) return EMPTY_UNCLES_HASH
-  return keccak256(encodeListOf(uncles.map(encodeHeader)))
+  return keccak256(RLP.encode(uncles.map(headerFields)))
 }

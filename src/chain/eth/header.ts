@@ -1,3 +1,4 @@
+import { RLP } from '@ethereumjs/rlp'
 import { keccak256 } from '../../lib/crypto.js'
 import {
   asBytes,
@@ -6,7 +7,6 @@ import {
   asSafeInteger,
   asUint,
   decodeRlp,
-  encodeRlp,
   type RlpInput,
   type RlpItem,
   underPath,
@@ -52,9 +52,9 @@ function readHeader(item: RlpItem): Header {
   }
 }
 
-/** RLP of the header: the 15 fields of Frontier and the later ones that it has, which follow on each other.
+/** The fields of the header in their order: the 15 of Frontier and the later ones that it has.
  *  @throws RangeError when a later field is there and one before it is not. */
-export function encodeHeader(header: Header): Uint8Array {
+export function headerFields(header: Header): Exclude<RlpInput, readonly RlpInput[]>[] {
   const later = [
     header.baseFeePerGas,
     header.withdrawalsRoot,
@@ -65,7 +65,7 @@ export function encodeHeader(header: Header): Uint8Array {
   ]
   while (later.length > 0 && later[later.length - 1] === undefined) later.pop()
   if (later.includes(undefined)) throw new RangeError(`header ${header.number} lacks a field before one that it has`)
-  return encodeRlp([
+  return [
     header.parentHash,
     header.unclesHash,
     header.miner,
@@ -81,8 +81,13 @@ export function encodeHeader(header: Header): Uint8Array {
     header.extraData,
     header.mixHash,
     header.nonce,
-    ...(later as RlpInput[]),
-  ])
+    ...(later as (Uint8Array | bigint)[]),
+  ]
+}
+
+/** RLP of the header. @throws RangeError when a later field is there and one before it is not. */
+export function encodeHeader(header: Header): Uint8Array {
+  return RLP.encode(headerFields(header))
 }
 
 /** The block hash: keccak-256 of the header's RLP, 32 bytes. */

@@ -146,10 +146,15 @@ export function signingHash(transaction: UnsignedTransaction): Uint8Array {
 
 /** Consensus bytes: a legacy RLP list, or the type byte and the RLP payload; blobs stay outside (EIP-2718, EIP-4844). */
 export function encodeTransaction(transaction: SignedTransaction): Uint8Array {
-  const { type, v, r, s } = transaction
+  const payload = encodeRlp(signedFields(transaction))
+  return transaction.type === 0 ? payload : concatBytes(Uint8Array.of(transaction.type), payload)
+}
+
+/** The fields of the RLP payload in their order, the signature last. */
+export function signedFields(transaction: SignedTransaction): RlpInput[] {
   const fields = unsignedFields(transaction)
-  fields.push(v, r, s)
-  return type === 0 ? encodeRlp(fields) : concatBytes(Uint8Array.of(type), encodeRlp(fields))
+  fields.push(transaction.v, transaction.r, transaction.s)
+  return fields
 }
 
 /** keccak-256 of the consensus bytes, 32 bytes. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { ripemd160 } from 'ethereum-cryptography/ripemd160.js'
 import type { Fork, Rules } from '../../chain/eth/forks.js'
 import { keccak256, recoverPublicKey } from '../../lib/crypto.js'
 import type { Deadline } from '../../lib/deadline.js'
@@ -88,6 +89,6 @@ function recoverAddress(input: Uint8Array): Uint8Array {
 
 function hashRipemd(input: Uint8Array): Uint8Array {
   const out = new Uint8Array(32)
-  out.set(hash('ripemd160', input, 'buffer'), 12)
+  out.set(ripemd160(input), 12)
   return out
 }

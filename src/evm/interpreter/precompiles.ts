@@ -1,7 +1,8 @@
-import { hash } from 'node:crypto'
 import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { getActivePrecompiles, NobleBLS, NobleBN254, type PrecompileFunc } from '@ethereumjs/evm'
+import { sha256 } from 'ethereum-cryptography/sha256.js'
 import type { Rules } from '../../chain/eth/forks.js'
+import { equalBytes } from '../../lib/bytes.js'
 import { G1_DISCOUNTS, G2_DISCOUNTS } from './blsDiscounts.js'
 import { createPrecompileTable, fitted, type Precompile, type Precompiles } from './precompileTable.js'
 
@@ -66,9 +67,9 @@ const POINT_EVALUATED = Buffer.from(
 function evaluatePoint(input: Uint8Array, verify: VerifyKzgProof): Uint8Array | undefined {
   if (input.length !== 192) return undefined
   const commitment = input.subarray(96, 144)
-  const versioned = hash('sha256', commitment, 'buffer')
+  const versioned = sha256(commitment)
   versioned[0] = KZG_VERSION
-  if (!versioned.equals(input.subarray(0, 32))) return undefined
+  if (!equalBytes(versioned, input.subarray(0, 32))) return undefined
   const hex = (from: number, to: number) => `0x${Buffer.from(input.subarray(from, to)).toString('hex')}`
   try {
     const holds = verify(hex(96, 144), hex(32, 64), hex(64, 96), hex(144, 192))
