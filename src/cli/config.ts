@@ -126,7 +126,14 @@ export const OPTIONS = {
     'ORIGINS',
     ['serve'],
     'Origins of web pages that may read answers, by comma; * for all.',
-    'all when listening on loopback, none otherwise',
+    'those of localhost and loopback addresses when open on loopback, none otherwise',
+  ),
+  allowedHosts: maybeText(
+    'allowed-hosts',
+    'NAMES',
+    ['serve'],
+    'Names in Host headers that are served beside localhost, loopback addresses and --host, by comma; * for all.',
+    'no others when listening on loopback, all otherwise',
   ),
   rateLimit: number('rate-limit', 'RPS', 0, ['serve'], {
     min: 0,

@@ -31,6 +31,7 @@ export const GROUP_OF: { readonly [K in OptionKey]: Group } = {
   host: 'Network',
   port: 'Network',
   cors: 'Network',
+  allowedHosts: 'Network',
   compress: 'Network',
   compressAbove: 'Network',
   open: 'Access',

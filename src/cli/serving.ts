@@ -16,6 +16,7 @@ import { createAccess } from '../server/access.js'
 import type { CompressionPolicy } from '../server/compression.js'
 import { type CorsPolicy, isLoopback } from '../server/cors.js'
 import type { HealthReport } from '../server/health.js'
+import type { HostPolicy } from '../server/hosts.js'
 import { createHttpServer, type HttpServer } from '../server/http.js'
 import { attachWebSocket } from '../server/websocket.js'
 import { createApiKeyReader } from '../store/apiKeys.js'
@@ -34,6 +35,7 @@ export interface ServingOptions {
   readonly port: number
   readonly open: boolean
   readonly cors: CorsPolicy
+  readonly hosts: HostPolicy
   readonly compression: CompressionPolicy
   /** Bytes of recent answers to keep; 0: none. */
   readonly responseCacheBytes: number
@@ -74,7 +76,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const access = createAccess({ keys, open: options.open, rateLimitRps: options.rateLimitRps })
   let pool: ReaderPool | undefined
   const remote = { run: (...call: Parameters<ReaderPool['run']>) => pool!.run(...call) }
-  const { cors, compression, responseCacheBytes } = options
+  const { cors, hosts, compression, responseCacheBytes } = options
   const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes }) : undefined
   let inlineCalls: InlineCalls | undefined
   const inline: InlineRunner = { run: (...call) => inlineCalls?.run(...call), inOneState: watch.inOneState }
@@ -83,7 +85,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const dispatcher = createDispatcher(dispatch)
   const reports = { cache, pool: () => pool, inlineCalls: () => inlineCalls }
   const health = createHealthReporter({ context, db, ...reports, serving: () => serving })
-  const serverOptions = { dispatcher, access, cors, compression, health, log, keys }
+  const serverOptions = { dispatcher, access, cors, hosts, compression, health, log, keys }
   const http = createHttpServer(serverOptions)
   const { server } = http
   const sockets = attachWebSocket(server, serverOptions)

@@ -1,6 +1,8 @@
 import type { RpcErrorBody } from '../rpc/errors.js'
 import { LIMIT_EXCEEDED, UNAUTHORIZED } from '../rpc/errors.js'
 import type { ApiKeyReader } from '../store/apiKeys.js'
+import { clientOfAddress } from './addresses.js'
+import { createGuessLimiter } from './keyGuesses.js'
 import { createRateLimiter, type RateRefusal } from './rateLimit.js'
 
 /** Who asks: `keyId` is undefined on an open server. */
@@ -8,46 +10,80 @@ export interface Caller {
   readonly keyId: number | undefined
 }
 
+/** What of a request says who asks. */
+export interface Credentials {
+  /** With the query, if any. */
+  readonly path: string
+  /** The `Authorization` header. */
+  readonly authorization: string | undefined
+  /** The `X-API-Key` header. */
+  readonly apiKey: string | undefined
+  readonly remoteAddress: string | undefined
+}
+
+/** Why a request is not answered. */
+export interface Refusal {
+  /** 401, or 429 with a time to wait. */
+  readonly status: 401 | 429
+  readonly error: RpcErrorBody
+  readonly retryAfterSeconds?: number
+}
+
 /** Decides who may ask, and how often. */
 export interface Access {
-  /** The caller that a request path names, or why it is refused; undefined for a path that takes no calls. `prefix` is
-   *  `/v3` or `/ws/v3`. */
-  identify(path: string, prefix: string): Caller | RpcErrorBody | undefined
+  /** The caller that a request names by the key in its path, else in its headers, or why it is refused; undefined for a path
+   *  that takes no calls. `prefix` is `/v3` or `/ws/v3`. */
+  identify(credentials: Credentials, prefix: string): Caller | Refusal | undefined
+  /** What to answer to whom `identify` refused: the same, or 429 where this client has sent many wrong keys. Counts this one,
+   *  so it is called once for each request. A right key is let in whatever came before. */
+  countRefusal(refusal: Refusal, remoteAddress: string | undefined): Refusal
   /** Why these calls of a caller are refused: its key was revoked, or it asks too often. */
-  refuse(caller: Caller, calls: number): { error: RpcErrorBody; retryAfterSeconds?: number } | undefined
+  refuse(caller: Caller, calls: number): Refusal | undefined
   /** False once the caller's key is revoked. */
   isLive(caller: Caller): boolean
 }
 
-const KEY_REQUIRED: RpcErrorBody = { code: UNAUTHORIZED, message: 'API key required in the path' }
-const KEY_INVALID: RpcErrorBody = { code: UNAUTHORIZED, message: 'invalid API key' }
+const KEY_REQUIRED: Refusal = {
+  status: 401,
+  error: { code: UNAUTHORIZED, message: 'API key required in the path' },
+}
+const KEY_INVALID: Refusal = { status: 401, error: { code: UNAUTHORIZED, message: 'invalid API key' } }
+
+const TOO_MANY_GUESSES: RpcErrorBody = { code: LIMIT_EXCEEDED, message: 'too many invalid API keys' }
 
 /** True for what `identify` gives when it refuses. */
-export function isRefusal(answer: Caller | RpcErrorBody): answer is RpcErrorBody {
-  return 'code' in answer
+export function isRefusal(answer: Caller | Refusal): answer is Refusal {
+  return 'error' in answer
 }
 
 /** Access by API key, or for everyone when `open`. `rateLimitRps` is per key; 0 is no limit. */
 export function createAccess(options: { keys: ApiKeyReader; open: boolean; rateLimitRps: number }): Access {
   const { keys, open, rateLimitRps } = options
   const limiter = rateLimitRps > 0 ? createRateLimiter(rateLimitRps) : undefined
+  const guesses = createGuessLimiter()
   const isLive = (caller: Caller) => caller.keyId === undefined || keys.isLive(caller.keyId)
   return {
-    identify(path, prefix) {
-      const key = keyInPath(path, prefix)
-      if (key === undefined) return undefined
+    identify(credentials, prefix) {
+      const inPath = keyInPath(credentials.path, prefix)
+      if (inPath === undefined) return undefined
       if (open) return { keyId: undefined }
+      const key = inPath || keyInHeaders(credentials)
       if (key === '') return KEY_REQUIRED
       const keyId = keys.find(key)
       return keyId === undefined ? KEY_INVALID : { keyId }
     },
+    countRefusal(refusal, remoteAddress) {
+      if (refusal !== KEY_INVALID) return refusal // without a key nothing was guessed
+      const retryAfterSeconds = guesses.charge(clientOfAddress(remoteAddress))
+      return retryAfterSeconds === undefined ? refusal : { status: 429, error: TOO_MANY_GUESSES, retryAfterSeconds }
+    },
     refuse(caller, calls) {
-      if (!isLive(caller)) return { error: KEY_INVALID }
+      if (!isLive(caller)) return KEY_INVALID
       if (limiter === undefined || caller.keyId === undefined) return undefined
       const refusal = limiter.charge(caller.keyId, calls)
-      return (
-        refusal && { error: rateError(refusal), retryAfterSeconds: Math.max(1, Math.ceil(refusal.backoff_seconds)) }
-      )
+      if (refusal === undefined) return undefined
+      const retryAfterSeconds = Math.max(1, Math.ceil(refusal.backoff_seconds))
+      return { status: 429, error: rateError(refusal), retryAfterSeconds }
     },
     isLive,
   }
@@ -60,6 +96,12 @@ function keyInPath(path: string, prefix: string): string | undefined {
   const bare = (end < 0 ? path : path.slice(0, end)).replace(/\/$/, '')
   if (bare === '' || bare === prefix || bare === prefix.replace('/v3', '')) return ''
   return bare.startsWith(`${prefix}/`) ? bare.slice(prefix.length + 1) : undefined
+}
+
+/** The key of `Authorization: Bearer KEY` (RFC 6750, section 2.1) or of `X-API-Key: KEY`; empty when there is none. */
+function keyInHeaders({ authorization, apiKey }: Credentials): string {
+  const bearer = authorization && /^bearer +([^ ]+) *$/i.exec(authorization)?.[1]
+  return bearer || apiKey || ''
 }
 
 function rateError(refusal: RateRefusal): RpcErrorBody {

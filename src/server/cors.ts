@@ -1,18 +1,27 @@
-/** Which web pages may read answers: all of them, or those of the origins listed. */
-export type CorsPolicy = '*' | readonly string[]
+/** Which web pages may read answers: all of them, those served by this machine (`loopback`), or those of the origins
+ *  listed. */
+export type CorsPolicy = '*' | 'loopback' | readonly string[]
 
 /** A header of an answer. */
 export type Header = [name: string, value: string]
 
-/** The policy of a configuration value: origins by comma, `*` for all; without one, all when the server is bound to
- *  loopback, where only pages that its own user opened can reach it, and none otherwise. */
-export function corsPolicy(origins: string | undefined, host: string): CorsPolicy {
-  if (origins === undefined) return isLoopback(host) ? '*' : []
+/** The policy of `--cors`: origins by comma, `*` for all. Without it, pages from localhost and loopback addresses may read an
+ *  open server on loopback, as a developer's own pages do; no page may read any other server. */
+export function corsPolicy(origins: string | undefined, server: { host: string; open: boolean }): CorsPolicy {
+  if (origins === undefined) return server.open && isLoopback(server.host) ? 'loopback' : []
   const list = origins
     .split(',')
     .map((origin) => origin.trim())
     .filter((origin) => origin !== '')
   return list.includes('*') ? '*' : list
+}
+
+/** True when pages of the origin may read answers. */
+export function isAllowedOrigin(policy: CorsPolicy, origin: string): boolean {
+  if (policy === '*') return true
+  if (policy !== 'loopback') return policy.includes(origin)
+  const host = /^https?:\/\/(\[[\da-f:]+\]|[\w.-]+)(?::\d{1,5})?$/.exec(origin)?.[1]
+  return host !== undefined && isLoopback(host.replace(/[[\]]/g, ''))
 }
 
 /** Headers of every answer to a request from `origin`. */
@@ -23,7 +32,7 @@ export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Hea
       ['Access-Control-Expose-Headers', 'Retry-After'],
     ]
   if (policy.length === 0) return []
-  if (origin === undefined || !policy.includes(origin)) return [['Vary', 'Origin']]
+  if (origin === undefined || !isAllowedOrigin(policy, origin)) return [['Vary', 'Origin']]
   return [
     ['Vary', 'Origin'],
     ['Access-Control-Allow-Origin', origin],

@@ -3,16 +3,18 @@ import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/
 import type { Dispatcher } from '../rpc/dispatch.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/envelope.js'
 import { INTERNAL_ERROR, type RpcErrorBody } from '../rpc/errors.js'
-import type { Access, Caller } from './access.js'
+import type { Access, Caller, Refusal } from './access.js'
 import type { CompressionPolicy, Compressor } from './compression.js'
 import { type CorsPolicy, corsHeaders } from './cors.js'
 import type { HealthReport } from './health.js'
+import type { HostPolicy } from './hosts.js'
 
 /** What the HTTP and WebSocket servers need. */
 export interface ServerOptions {
   readonly dispatcher: Dispatcher
   readonly access: Access
   readonly cors: CorsPolicy
+  readonly hosts: HostPolicy
   readonly compression: CompressionPolicy
   readonly health: () => HealthReport
   readonly log: Logger
@@ -72,6 +74,18 @@ export function sendError({ reply, headers }: Exchange, status: number, error: R
   reply.send(status, headers, encodeResponse('null', { error }))
 }
 
+/** Answers every call of a body with why the request is refused; with the id null where there is none to name. */
+export function sendRefusal({ reply, headers }: Exchange, refusal: Refusal, text: string): void {
+  const { error, status } = refusal
+  headers.push(...retryHeaders(refusal))
+  reply.send(status, headers, refuseBody(parseBody(text), error) ?? encodeResponse('null', { error }))
+}
+
+/** The header that tells a refused client when to ask again, where it may. */
+export function retryHeaders({ retryAfterSeconds }: Refusal): string[] {
+  return retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]
+}
+
 /** What is wrong with the content headers of a request for calls; undefined when nothing is. */
 export function checkType(contentType: string | undefined, contentEncoding: string | undefined): string | undefined {
   const type = (contentType ?? '').split(';')[0].trim().toLowerCase()
@@ -106,9 +120,8 @@ function answer(exchange: Exchange, caller: Caller, text: string): void | Promis
   const body = parseBody(text)
   const refusal = access.refuse(caller, callCount(body))
   if (refusal !== undefined) {
-    if (refusal.retryAfterSeconds !== undefined) headers.push('Retry-After', String(refusal.retryAfterSeconds))
-    const status = refusal.retryAfterSeconds === undefined ? 401 : 429
-    return reply.send(status, headers, refuseBody(body, refusal.error) ?? [])
+    headers.push(...retryHeaders(refusal))
+    return reply.send(refusal.status, headers, refuseBody(body, refusal.error) ?? [])
   }
   if (body.kind === 'batch') return answerBatch(exchange, body)
   const parts = answerBody(body, dispatcher)

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { encodeResponse, sizeOf } from '../rpc/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../rpc/errors.js'
-import { type Caller, isRefusal } from './access.js'
+import { type Caller, type Credentials, isRefusal, type Refusal } from './access.js'
 import { type Compressor, createCompressor } from './compression.js'
 import { corsHeaders, type Header, preflightHeaders } from './cors.js'
 import {
@@ -11,10 +11,13 @@ import {
   checkType,
   type Exchange,
   type Reply,
+  retryHeaders,
   type ServerOptions,
   sendError,
+  sendRefusal,
 } from './exchange.js'
 import { createHealthApp } from './health.js'
+import { createHostCheck } from './hosts.js'
 import { createOutbox, type Outbox } from './outbox.js'
 import { type PlainHandler, takePlainRequests } from './plainConnections.js'
 import { bodyHeaders, JOIN_BYTES, joinParts } from './responseParts.js'
@@ -24,6 +27,10 @@ export const MAX_BODY_BYTES = 5_000_000
 
 /** A refused body is read on for so long, so that the answer reaches a client that is still sending. */
 const LINGER_MS = 1000
+
+/** A request with a wrong key is read up to here, so that the refusal can name its id: room for a batch of 1,000 small calls.
+ *  The refusal of a larger one has the id null. */
+const MAX_REFUSED_BYTES = 65_536
 
 /** Longer than the idle time of the usual proxies, which then close first and never meet a closed connection. */
 const IDLE_MS = 75_000
@@ -42,9 +49,11 @@ export interface HttpServer {
 export function createHttpServer(options: ServerOptions): HttpServer {
   const shared = { options, compressor: createCompressor(options.compression), outbox: createOutbox() }
   const app = createHealthApp(options.health)
+  const isServedHost = createHostCheck(options.hosts)
   const server = createServer((request, response) => {
+    if (!isServedHost(request.headers.host)) return rejectHost(response)
     const cors = corsHeaders(options.cors, request.headers.origin)
-    const caller = options.access.identify(request.url ?? '/', '/v3')
+    const caller = options.access.identify(credentialsOf(request), '/v3')
     if (request.method === 'OPTIONS') {
       return answerPreflight(response, cors, request.headers['access-control-request-headers'])
     }
@@ -57,7 +66,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   server.keepAliveTimeout = IDLE_MS
   server.requestTimeout = REQUEST_MS
   const timeouts = { idleMs: IDLE_MS, requestMs: REQUEST_MS }
-  const handler = createPlainHandler(shared)
+  const handler = createPlainHandler(shared, isServedHost)
   const connections = takePlainRequests(server, { handler, outbox: shared.outbox, timeouts })
   return {
     server,
@@ -70,6 +79,28 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       connections.closeAll()
     },
   }
+}
+
+/** What a request of Node's says about who asks. */
+export function credentialsOf({ url = '/', headers, socket }: IncomingMessage): Credentials {
+  return {
+    path: url,
+    authorization: headers.authorization,
+    apiKey: headers['x-api-key'] as string | undefined, // several are joined
+    remoteAddress: socket.remoteAddress,
+  }
+}
+
+/** What is answered to a request for a host that is not served here. */
+export const HOST_REFUSED: RpcErrorBody = {
+  code: INVALID_REQUEST,
+  message: 'the Host header is not allowed; name it with --allowed-hosts',
+}
+
+function rejectHost(response: ServerResponse): void {
+  const parts = encodeResponse('null', { error: HOST_REFUSED })
+  response.writeHead(403, ['Connection', 'close', ...bodyHeaders(403, parts)])
+  response.end(joinParts(parts)[0], 'latin1')
 }
 
 function answerPreflight(
@@ -88,12 +119,16 @@ interface Shared {
 }
 
 /** Plain requests of known callers with the right type are answered, all others are left to Node. */
-function createPlainHandler({ options, compressor }: Shared): PlainHandler<Caller> {
+function createPlainHandler(
+  { options, compressor }: Shared,
+  isServedHost: (host: string) => boolean,
+): PlainHandler<Caller> {
   return {
-    admit({ path, contentType }) {
-      const caller = options.access.identify(path, '/v3')
-      if (caller === undefined || isRefusal(caller) || checkType(contentType, undefined) !== undefined) return undefined
-      return caller
+    admit(head, remoteAddress) {
+      if (!isServedHost(head.host) || checkType(head.contentType, undefined) !== undefined) return undefined
+      const { path, authorization, apiKey } = head
+      const caller = options.access.identify({ path, authorization, apiKey, remoteAddress }, '/v3')
+      return caller === undefined || isRefusal(caller) ? undefined : caller
     },
     answer({ head: { origin, acceptEncoding }, admitted, body, remoteAddress }, reply) {
       const exchange = beginExchange(options, { compressor, client: { origin, acceptEncoding, remoteAddress }, reply })
@@ -104,7 +139,7 @@ function createPlainHandler({ options, compressor }: Shared): PlainHandler<Calle
 
 function receiveCall(
   { options, compressor, outbox }: Shared,
-  { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | RpcErrorBody },
+  { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
 ): void {
   const { origin, 'accept-encoding': acceptEncoding } = request.headers
   const client = {
@@ -118,19 +153,38 @@ function receiveCall(
 
 function takeCall(
   exchange: Exchange,
-  { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | RpcErrorBody },
+  { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
 ): void {
   const refuseWith = (status: number, error: RpcErrorBody) => refuse(exchange, { request, response }, { status, error })
   if (request.method !== 'POST') {
     exchange.headers.push('Allow', 'POST, OPTIONS')
     return void refuseWith(405, { code: INVALID_REQUEST, message: 'method not allowed, use POST' })
   }
-  if (isRefusal(caller)) return void refuseWith(401, caller)
+  if (isRefusal(caller)) return void refuseCaller(exchange, { request, response, refusal: caller })
   const wrongType = checkType(request.headers['content-type'], request.headers['content-encoding'])
   if (wrongType !== undefined) return void refuseWith(415, { code: INVALID_REQUEST, message: wrongType })
-  readBody(request, (text) => {
+  readBody(request, MAX_BODY_BYTES, (text) => {
     if (text !== TOO_LARGE) return answerCalls(exchange, caller, text)
     refuseWith(413, { code: INVALID_REQUEST, message: `request body exceeds ${MAX_BODY_BYTES} bytes` })
+  })
+}
+
+/** Refuses who asks: with the ids of a small body, unless the client guesses keys, which is told at once and has to connect
+ *  again. */
+function refuseCaller(
+  exchange: Exchange,
+  { request, response, refusal }: { request: IncomingMessage; response: ServerResponse; refusal: Refusal },
+): void {
+  const counted = exchange.options.access.countRefusal(refusal, request.socket.remoteAddress)
+  const { status, error } = counted
+  if (status === 429) {
+    exchange.headers.push('Connection', 'close', ...retryHeaders(counted))
+    refuse(exchange, { request, response }, { status, error })
+    return
+  }
+  readBody(request, MAX_REFUSED_BYTES, (text) => {
+    if (text === TOO_LARGE) refuse(exchange, { request, response }, { status, error })
+    else sendRefusal(exchange, counted, text)
   })
 }
 
@@ -158,13 +212,13 @@ const TOO_LARGE = Symbol('too large')
 
 /** Gives the body's text to `take`, once; never when the client went away before. Stops reading at the limit, or before it
  *  has begun. */
-function readBody(request: IncomingMessage, take: (text: string | typeof TOO_LARGE) => void): void {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return void take(TOO_LARGE)
+function readBody(request: IncomingMessage, maxBytes: number, take: (text: string | typeof TOO_LARGE) => void): void {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return void take(TOO_LARGE)
   const chunks: Buffer[] = []
   let size = 0
   const onData = (chunk: Buffer) => {
     size += chunk.length
-    if (size > MAX_BODY_BYTES) {
+    if (size > maxBytes) {
       request.off('data', onData)
       request.off('end', onEnd)
       request.pause()

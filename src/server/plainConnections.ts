@@ -12,7 +12,7 @@ import { bodyHeaders, formatPlainAnswer, JOIN_BYTES } from './responseParts.js'
 /** What answers plain requests. */
 export interface PlainHandler<Admitted> {
   /** Undefined for a request that Node is to take. */
-  admit(head: PlainHead): Admitted | undefined
+  admit(head: PlainHead, remoteAddress: string | undefined): Admitted | undefined
   /** Answers a request that was admitted; `body` is its whole text. */
   answer(
     request: { head: PlainHead; admitted: Admitted; body: string; remoteAddress: string | undefined },
@@ -120,7 +120,7 @@ function openPlainConnection<Admitted>(socket: Socket, surroundings: Surrounding
       head = parsePlainHead(text)
       headText = text
     }
-    const admitted = head && head.bodyBytes <= MAX_BODY_BYTES ? handler.admit(head) : undefined
+    const admitted = head && head.bodyBytes <= MAX_BODY_BYTES ? handler.admit(head, socket.remoteAddress) : undefined
     if (head === undefined || admitted === undefined) return leave(bytes)
     const bodyStart = end + END_OF_HEAD.length
     const bodyEnd = bodyStart + head.bodyBytes

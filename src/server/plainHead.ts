@@ -6,7 +6,11 @@ export interface PlainHead {
   /** False when the client wants the connection closed after the answer. */
   readonly keepsAlive: boolean
   readonly contentType: string | undefined
+  readonly host: string
   readonly origin: string | undefined
+  readonly authorization: string | undefined
+  /** The `X-API-Key` header. */
+  readonly apiKey: string | undefined
   readonly acceptEncoding: string | undefined
 }
 
@@ -15,7 +19,16 @@ const REQUEST_LINE = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/
 const FIELD_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\t]*)$/
 
 /** Fields without which or with which a request is understood here. */
-const KNOWN = ['host', 'content-length', 'content-type', 'connection', 'origin', 'accept-encoding'] as const
+const KNOWN = [
+  'host',
+  'content-length',
+  'content-type',
+  'connection',
+  'origin',
+  'accept-encoding',
+  'authorization',
+  'x-api-key',
+] as const
 /** Fields that ask for more than a plain answer to a plain body. */
 const SPECIAL = ['transfer-encoding', 'content-encoding', 'expect', 'upgrade', 'te', 'trailer']
 
@@ -46,7 +59,10 @@ export function parsePlainHead(text: string): PlainHead | undefined {
     bodyBytes: Number(length),
     keepsAlive: connection === 'keep-alive',
     contentType: fields['content-type'],
+    host: fields.host,
     origin: fields.origin,
+    authorization: fields.authorization,
+    apiKey: fields['x-api-key'],
     acceptEncoding: fields['accept-encoding'],
   }
 }

@@ -1,13 +1,16 @@
-import type { IncomingMessage, Server } from 'node:http'
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { messageOf } from '../lib/errors.js'
 import { type Abandonment, answerBody, refuseBody } from '../rpc/answer.js'
 import { parseBody } from '../rpc/envelope.js'
+import { INVALID_REQUEST, type RpcErrorBody } from '../rpc/errors.js'
 import type { ApiKeyReader } from '../store/apiKeys.js'
 import { type Caller, isRefusal } from './access.js'
-import { callCount, type ServerOptions } from './exchange.js'
-import { MAX_BODY_BYTES } from './http.js'
+import { isAllowedOrigin } from './cors.js'
+import { callCount, retryHeaders, type ServerOptions } from './exchange.js'
+import { createHostCheck } from './hosts.js'
+import { credentialsOf, HOST_REFUSED, MAX_BODY_BYTES } from './http.js'
 
 /** How often keys are looked at for open sockets, when another process has committed something. */
 const REVOCATION_POLL_MS = 1000
@@ -25,6 +28,9 @@ const MAX_BUFFERED_BYTES = 16_000_000
 const CLOSE_REVOKED = 1008
 /** Going away (RFC 6455, 7.4.1). */
 const CLOSE_GOING_AWAY = 1001
+
+/** A refused handshake's connection lives on for so long, so that the answer reaches the client. */
+const LINGER_MS = 1000
 
 interface Peer {
   readonly socket: WebSocket
@@ -50,16 +56,27 @@ export function attachWebSocket(server: Server, options: ServerOptions & { keys:
   // turn, the small ones of which most are too. Who wants large answers compressed asks by POST.
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_BODY_BYTES, perMessageDeflate: false })
   const peers = new Set<Peer>()
+  const isServedHost = createHostCheck(options.hosts)
   let closing = false
 
   const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed during its handshake'))
-    const caller = access.identify(request.url ?? '/', '/ws/v3')
+    const { host, origin } = request.headers
+    if (!isServedHost(host)) return rejectUpgrade(stream, '403 Forbidden', envelope(HOST_REFUSED))
+    // Pages may open sockets to anywhere and read what comes: only the server can refuse (RFC 6455, section 10.2).
+    if (origin !== undefined && !isAllowedOrigin(options.cors, origin)) {
+      return rejectUpgrade(stream, '403 Forbidden', envelope(ORIGIN_REFUSED))
+    }
+    const caller = access.identify(credentialsOf(request), '/ws/v3')
     if (closing) return rejectUpgrade(stream, '503 Service Unavailable', { error: 'stopping' })
     if (caller === undefined) {
       return rejectUpgrade(stream, '404 Not Found', { error: 'not found; sockets open at /ws/v3/<API_KEY>' })
     }
-    if (isRefusal(caller)) return rejectUpgrade(stream, '401 Unauthorized', { jsonrpc: '2.0', id: null, error: caller })
+    if (isRefusal(caller)) {
+      const refusal = access.countRefusal(caller, request.socket.remoteAddress)
+      const status = `${refusal.status} ${STATUS_CODES[refusal.status]}`
+      return rejectUpgrade(stream, status, envelope(refusal.error), retryHeaders(refusal))
+    }
     sockets.handleUpgrade(request, stream, head, (socket) => {
       const peer: Peer = { socket, caller, abandonment: abandonmentOf(socket), running: 0, alive: true }
       peers.add(peer)
@@ -147,10 +164,23 @@ function abandonmentOf(socket: WebSocket): Abandonment {
   }
 }
 
-function rejectUpgrade(stream: Duplex, status: string, body: object): void {
+const ORIGIN_REFUSED: RpcErrorBody = {
+  code: INVALID_REQUEST,
+  message: 'pages of this origin may not open sockets; name it with --cors',
+}
+
+function envelope(error: RpcErrorBody): object {
+  return { jsonrpc: '2.0', id: null, error }
+}
+
+/** Answers a handshake with an error. `headers` are names and values by turns. A client that does not end its side is cut off
+ *  a second later. */
+function rejectUpgrade(stream: Duplex, status: string, body: object, headers: readonly string[] = []): void {
   const text = JSON.stringify(body)
-  stream.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-  )
+  let head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n`
+  for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`
+  stream.end(`${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
+  stream.resume()
+  const timer = setTimeout(() => void stream.destroy(), LINGER_MS)
+  stream.once('close', () => clearTimeout(timer))
 }

@@ -187,7 +187,9 @@ test('a wrong key is refused before the body has come', async (t) => {
   const { port } = new URL(url)
   const socket = connect(Number(port), '127.0.0.1')
   t.after(() => socket.destroy())
-  socket.write(`POST /v3/x HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n{`)
+  socket.write(
+    `POST /v3/x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n{`,
+  )
   const [first] = await new Promise<Buffer[]>((resolve) => socket.once('data', (data) => resolve([data])))
   assert.match(first.toString(), /^HTTP\/1\.1 401 /)
 })

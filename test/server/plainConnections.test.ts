@@ -13,13 +13,18 @@ import { post, request, startTestServer } from '../support/serving.js'
 
 /** A request for calls. */
 function callRequest(body: string, headers: readonly string[] = [], line = 'POST / HTTP/1.1'): Buffer {
-  const fields = ['Host: a', 'Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, ...headers]
+  const fields = [
+    'Host: localhost',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...headers,
+  ]
   return Buffer.from(`${[line, ...fields].join('\r\n')}\r\n\r\n${body}`)
 }
 
 const call = (id: number, method: string, ...params: unknown[]) => ({ jsonrpc: '2.0', id, method, params })
 const callText = (...args: Parameters<typeof call>) => JSON.stringify(call(...args))
-const HEALTH = Buffer.from('GET /ready HTTP/1.1\r\nHost: a\r\n\r\n')
+const HEALTH = Buffer.from('GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n')
 
 /** Requests of all kinds after which the connection lives on. */
 const LIVING: ((random: SeededRandom) => Buffer)[] = [
@@ -40,7 +45,7 @@ const LIVING: ((random: SeededRandom) => Buffer)[] = [
 /** Requests that Node takes, after which the connection lives on. */
 const OTHERS: ((random: SeededRandom) => Buffer)[] = [
   () => HEALTH,
-  () => Buffer.from('OPTIONS / HTTP/1.1\r\nHost: a\r\nOrigin: https://a.example\r\n\r\n'),
+  () => Buffer.from('OPTIONS / HTTP/1.1\r\nHost: localhost\r\nOrigin: https://a.example\r\n\r\n'),
   () => callRequest('{}', ['X-Name: \xe9']),
   () => callRequest('{}', ['Content-Encoding: gzip']),
   () => callRequest('{}', [], 'PUT / HTTP/1.1'),
@@ -49,7 +54,7 @@ const OTHERS: ((random: SeededRandom) => Buffer)[] = [
   () => callRequest(callText(1, 'test_echo', 'a'), ['Expect: 100-continue']),
   () =>
     Buffer.from(
-      `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
     ),
 ]
 

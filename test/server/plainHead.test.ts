@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parsePlainHead } from '../../src/server/plainHead.js'
 
-const LINES = ['POST /v3/key?x=1 HTTP/1.1', 'Host: a', 'Content-Length: 12', 'content-type:application/json \t']
+const LINES = ['POST /v3/key?x=1 HTTP/1.1', 'Host: localhost', 'Content-Length: 12', 'content-type:application/json \t']
 const headOf = (...lines: string[]) => parsePlainHead(lines.join('\r\n'))
 
 test('a plain head is read', () => {
@@ -11,7 +11,10 @@ test('a plain head is read', () => {
     bodyBytes: 12,
     keepsAlive: true,
     contentType: 'application/json',
+    host: 'localhost',
     origin: undefined,
+    authorization: undefined,
+    apiKey: undefined,
     acceptEncoding: undefined,
   })
   const more = [

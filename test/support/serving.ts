@@ -19,6 +19,7 @@ export async function startTestServer(
     port: 0,
     open: true,
     cors: '*',
+    hosts: [],
     compression: { mode: 'auto', aboveBytes: 65_536 },
     responseCacheBytes: 0,
     inlineCalls: true,

@@ -3,7 +3,8 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
-import { corsPolicy } from '../../server/cors.js'
+import { corsPolicy, isLoopback } from '../../server/cors.js'
+import { hostPolicy } from '../../server/hosts.js'
 import { defaultThreads } from '../../workers/readerPool.js'
 import type { Config } from '../config.js'
 import { readLimits } from '../limits.js'
@@ -55,7 +56,8 @@ async function serve(config: Config, datadir: string, open: boolean): Promise<nu
     open,
     host: config.host,
     port: config.port,
-    cors: corsPolicy(config.cors, config.host),
+    cors: corsPolicy(config.cors, { host: config.host, open }),
+    hosts: hostPolicy(config.allowedHosts, config.host),
     compression: { mode: config.compress, aboveBytes: config.compressAbove * 1024 },
     responseCacheBytes: config.responseCache * 1024 * 1024,
     inlineCalls: config.inlineCalls,
@@ -71,6 +73,9 @@ async function serve(config: Config, datadir: string, open: boolean): Promise<nu
   })
   if (!serving.reachable) {
     process.stderr.write("there is no API key yet: make one with 'cairn keys create NAME', or serve with --open\n")
+  }
+  if (open && !isLoopback(config.host)) {
+    process.stderr.write(`warning: everyone who reaches ${config.host} may ask this server, it takes no API keys\n`)
   }
   const stopped = stopOnSignal(serving)
   process.stdout.write(`ready ${serving.url}\n`)
