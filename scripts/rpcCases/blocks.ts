@@ -1,4 +1,4 @@
-import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH } from './case.js'
+import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH } from './case.js'
 
 /** Cases of the methods that read blocks and uncles. Uncles are in blocks 2, 13 and 23. */
 export function blockCases(hashes: FixtureHashes): CasesByMethod {
@@ -6,6 +6,8 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
   return {
     eth_blockNumber: { head: positional(), 'no-params': { params: undefined }, 'too-many': positional('latest') },
     eth_getBlockByNumber: {
+      ...largeCases((large) => positional(large, false)),
+
       genesis: positional('0x0', false),
       earliest: positional('earliest', true),
       'frontier-full': positional(at(1), true),
@@ -44,6 +46,8 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
       unknown: positional(UNKNOWN_HASH),
     },
     eth_getBlockTransactionCountByNumber: {
+      ...largeCases((large) => positional(large)),
+
       five: positional(at(21)),
       genesis: positional('earliest'),
       pending: positional('pending'),
@@ -51,6 +55,8 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
       'bad-number': positional(21),
     },
     eth_getUncleByBlockHashAndIndex: {
+      ...largeCases((large) => positional(hashes.block(2), large)),
+
       frontier: positional(hashes.block(2), '0x0'),
       'no-such-index': positional(hashes.block(2), '0x1'),
       'block-without': positional(hashes.block(1), '0x0'),
@@ -59,6 +65,9 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
       'bad-index': positional(hashes.block(2), '0'),
     },
     eth_getUncleByBlockNumberAndIndex: {
+      ...largeCases((large) => positional(large, '0x0')),
+      'large-index': positional(at(13), '0xffffffffffffffff'),
+
       byzantium: positional(at(13), '0x0'),
       berlin: positional(at(23), '0x0'),
       'no-such-index': positional(at(13), '0x1'),
@@ -70,11 +79,15 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
       unknown: positional(UNKNOWN_HASH),
     },
     eth_getUncleCountByBlockNumber: {
+      ...largeCases((large) => positional(large)),
+
       one: positional(at(23)),
       'proof-of-stake': positional('latest'),
       'beyond-head': positional(at(61)),
     },
     debug_getRawBlock: {
+      ...largeCases((large) => positional(large)),
+
       genesis: positional('0x0'),
       'with-uncle': positional(at(13)),
       withdrawals: positional(at(33)),
@@ -83,12 +96,16 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
       'bad-block': positional('1'),
     },
     debug_getRawHeader: {
+      ...largeCases((large) => positional(large)),
+
       genesis: positional('earliest'),
       london: positional(at(25)),
       latest: positional('latest'),
       'beyond-head': positional(at(61)),
     },
     debug_getRawReceipts: {
+      ...largeCases((large) => positional(large)),
+
       'pre-byzantium': positional(at(5)),
       failures: positional(at(21)),
       'blob-and-dynamic-fee': positional(at(37)),

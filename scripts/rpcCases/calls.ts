@@ -11,7 +11,7 @@ import {
   REVERTER,
   TOKEN,
 } from '../../test/support/fixtureChain.js'
-import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH, word } from './case.js'
+import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
 /** Selectors of the fixture's contracts, keccak-256 of the signature. */
 const SELECTOR = {
@@ -46,6 +46,9 @@ export function callCases(hashes: FixtureHashes): CasesByMethod {
   const failing = (selector: string) => ({ from: CAROL, to: REVERTER, data: selector })
   return {
     eth_call: {
+      ...largeCases((large) => positional(bobsBalance, large)),
+      'eip1898-large': positional(bobsBalance, { blockNumber: '0xffffffffffffffff' }),
+
       name: positional({ to: TOKEN, data: SELECTOR.name }, 'latest'),
       symbol: positional({ to: TOKEN, input: SELECTOR.symbol }, 'latest'),
       'balance-latest': positional(bobsBalance, 'latest'),
@@ -84,6 +87,8 @@ export function callCases(hashes: FixtureHashes): CasesByMethod {
       'no-params': positional(),
     },
     eth_estimateGas: {
+      ...largeCases((large) => positional({ to: BOB }, large)),
+
       'plain-transfer': positional({ from: ALICE, to: BOB, value: '0x1' }),
       'token-transfer': positional(transfer(ALICE, 1n), 'latest'),
       'token-transfer-past': positional(transfer(ALICE, 1n), at(21)),

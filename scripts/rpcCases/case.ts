@@ -61,5 +61,17 @@ export function word(value: number | bigint | string): string {
   return `0x${digits.padStart(64, '0')}`
 }
 
+/** Quantities that no JavaScript number holds: 2^53, the largest of 64 bits and the largest there is. */
+export const LARGE_QUANTITIES = {
+  'from-2-53': '0x20000000000000',
+  'largest-64-bit': '0xffffffffffffffff',
+  'largest-quantity': `0x${'f'.repeat(63)}`,
+} as const
+
+/** A case for each of `LARGE_QUANTITIES`. */
+export function largeCases(make: (quantity: string) => RpcCase): { [name: string]: RpcCase } {
+  return Object.fromEntries(Object.entries(LARGE_QUANTITIES).map(([name, quantity]) => [name, make(quantity)]))
+}
+
 /** A hash that nothing has. */
 export const UNKNOWN_HASH = `0x${'5a'.repeat(32)}`

@@ -10,7 +10,7 @@ import {
   TOKEN,
   TRANSFER_TOPIC,
 } from '../../test/support/fixtureChain.js'
-import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH, word } from './case.js'
+import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
 // The cursor of 'first-page': the same in every database that holds the fixture.
 const CURSOR =
@@ -38,6 +38,9 @@ export function logCases(hashes: FixtureHashes): CasesByMethod {
   const explained = (filter: object, more: string[] = []) => ({ params: [filter], keep: [...LASTING, ...more] })
   return {
     eth_getLogs: {
+      ...largeCases((large) => logs({ fromBlock: '0x0', toBlock: large })),
+      'large-bounds': logs({ fromBlock: '0x20000000000000', toBlock: '0xffffffffffffffff' }),
+      'large-from-reversed': logs({ fromBlock: '0xffffffffffffffff', toBlock: '0x1' }),
       'one-topic-each': logs(range(3, 3)),
       'no-topics': logs({ address: EMITTER, ...range(5, 5) }),
       'two-contracts-in-a-block': logs(range(5, 5)),
@@ -79,9 +82,12 @@ export function logCases(hashes: FixtureHashes): CasesByMethod {
       'cursor-of-another-filter': positional({ address: COUNTER, ...range(0, 60) }, CURSOR),
       'no-cursor-at-all': positional({}, 'nonsense'),
       'limit-too-large': positional({}, null, 10_001),
+      'limit-not-whole': positional({}, null, 1.5),
+      'large-bound': positional({ fromBlock: '0x0', toBlock: '0xffffffffffffffff' }),
       'beyond-head': positional(range(59, 61)),
     },
     cairn_explainLogs: {
+      'large-bound': positional({ fromBlock: '0x0', toBlock: '0xffffffffffffffff' }),
       'transfers-to-bob': explained({ topics: [TRANSFER_TOPIC, null, word(BOB)], ...range(0, 60) }),
       'one-block': explained(range(5, 5), ['advice']),
       'nothing-matches': explained({ address: [NOBODY, COUNTER], topics: [[word(1), word(2)]], ...range(0, 60) }, [

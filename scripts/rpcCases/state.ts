@@ -1,5 +1,5 @@
 import { ALICE, BOB, CHILD, COUNTER, DELEGATOR, EMITTER, NOBODY, TOKEN } from '../../test/support/fixtureChain.js'
-import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH, word } from './case.js'
+import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
 /** Cases of the methods that read accounts, and what a transaction costs. The counter lives in blocks 4 to 6, the
  *  factory's child in 17 and 18 and again from 20 on. */
@@ -7,6 +7,9 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
   const at = quantity
   return {
     eth_getBalance: {
+      ...largeCases((large) => positional(ALICE, large)),
+      'eip1898-large': positional(ALICE, { blockNumber: '0xffffffffffffffff' }),
+
       genesis: positional(ALICE, '0x0'),
       'after-first-block': positional(ALICE, '0x1'),
       latest: positional(BOB, 'latest'),
@@ -23,6 +26,8 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       'no-params': positional(),
     },
     eth_getCode: {
+      ...largeCases((large) => positional(COUNTER, large)),
+
       counter: positional(COUNTER, at(4)),
       'counter-destroyed': positional(COUNTER, at(7)),
       'child-made-again': positional(CHILD, at(20)),
@@ -33,6 +38,8 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       'beyond-head': positional(ALICE, at(61)),
     },
     eth_getStorageAt: {
+      ...largeCases((large) => positional(COUNTER, '0x0', large)),
+
       'counter-counted': positional(COUNTER, '0x0', at(6)),
       'counter-destroyed': positional(COUNTER, '0x0', at(7)),
       'child-before': positional(CHILD, '0x0', at(18)),
@@ -45,6 +52,8 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       'missing-slot': positional(TOKEN),
     },
     eth_getTransactionCount: {
+      ...largeCases((large) => positional(ALICE, large)),
+
       genesis: positional(ALICE, '0x0'),
       latest: positional(ALICE, 'latest'),
       pending: positional(ALICE, 'pending'),
@@ -57,6 +66,9 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
     eth_maxPriorityFeePerGas: { latest: positional(), 'too-many': positional(1) },
     eth_blobBaseFee: { latest: positional(), 'too-many': positional(1) },
     eth_feeHistory: {
+      ...largeCases((large) => positional('0x2', large)),
+      'large-count': positional('0xffffffffffffffff', at(2)),
+
       'last-five': positional('0x5', 'latest', [25, 75]),
       'across-london': positional('0x4', at(26), [50]),
       'across-cancun': positional('0x3', at(37)),

@@ -1,5 +1,5 @@
 import { TRANSFERS } from '../../test/support/fixtureChain.js'
-import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH } from './case.js'
+import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH } from './case.js'
 
 /** A block that has the kind of transaction first, by name. */
 const KINDS = {
@@ -26,12 +26,17 @@ export function transactionCases(hashes: FixtureHashes): CasesByMethod {
       'no-params': positional(),
     },
     eth_getTransactionByBlockHashAndIndex: {
+      ...largeCases((large) => positional(hashes.block(15), large)),
+
       second: positional(hashes.block(15), '0x1'),
       'no-such-index': positional(hashes.block(15), '0x2'),
       unknown: positional(UNKNOWN_HASH, '0x0'),
       'missing-index': positional(hashes.block(15)),
     },
     eth_getTransactionByBlockNumberAndIndex: {
+      ...largeCases((large) => positional(large, '0x0')),
+      'large-index': positional(at(21), '0xffffffffffffffff'),
+
       ...eachKind((block) => positional(at(block), '0x0')),
       'last-of-five': positional(at(21), '0x4'),
       'no-such-index': positional(at(21), '0x5'),
@@ -52,6 +57,11 @@ export function transactionCases(hashes: FixtureHashes): CasesByMethod {
       'bad-hash': positional('0x1'),
     },
     eth_getBlockReceipts: {
+      ...largeCases((large) => positional(large)),
+      'large-decimal': positional(2 ** 60),
+      'large-decimal-text': positional('18446744073709551616'),
+      'negative-decimal': positional(-1),
+
       'pre-byzantium': positional(at(9)),
       failures: positional(at(21)),
       'two-transfers': positional(at(31)),

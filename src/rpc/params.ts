@@ -62,16 +62,17 @@ export const quantity64: ValueType<bigint> = {
   },
 }
 
-/** QUANTITY that is a safe integer: an index, a count. */
-export const index: ValueType<number> = {
-  schema: { type: 'string', title: 'QUANTITY', pattern: '^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,13})$' },
-  decode: decodeSafeQuantity,
-}
+/** What a quantity from 2^53 on is decoded to, where it names a block, an index or a count: there is no such block or
+ *  index, and comparisons with the head and with limits come out right. */
+export const BEYOND_ALL = Number.POSITIVE_INFINITY
+
+/** QUANTITY of an index or a count; `BEYOND_ALL` from 2^53 on. */
+export const index: ValueType<number> = { schema: quantity.schema, decode: decodeIndex }
 
 /** A count in a quantity, a decimal text or a JSON number, as `eth_feeHistory` takes it. */
 export const indexOrDecimal: ValueType<number> = {
   schema: { oneOf: [index.schema, { type: 'integer', minimum: 0 }] },
-  decode: (value, path) => decodeDecimal(value) ?? decodeSafeQuantity(value, path),
+  decode: (value, path) => decodeDecimal(value) ?? decodeIndex(value, path),
 }
 
 /** DATA of any length. */
@@ -142,6 +143,19 @@ export function numberBetween(minimum: number, maximum: number): ValueType<numbe
   }
 }
 
+/** A JSON integer within [minimum, maximum]. */
+export function integerBetween(minimum: number, maximum: number): ValueType<number> {
+  return {
+    schema: { type: 'integer', minimum, maximum },
+    decode: (value, path) => {
+      if (!Number.isInteger(value) || (value as number) < minimum || (value as number) > maximum) {
+        throw invalidValue(path, `a whole number from ${minimum} to ${maximum}`, value)
+      }
+      return value as number
+    },
+  }
+}
+
 const tagSchema: JsonSchema = { type: 'string', enum: BLOCK_TAGS }
 
 /** The contract's block parameter: a QUANTITY or a tag. */
@@ -164,13 +178,13 @@ export const blockId: ValueType<BlockId> = {
       },
     ],
   },
-  decode: decodeBlockId,
+  decode: (value, path) => decodeBlockId(value, path),
 }
 
 /** As `blockId`, and a decimal number as JSON number or text: what `eth_getBlockReceipts` takes. */
 export const blockIdOrDecimal: ValueType<BlockId> = {
   schema: { title: 'block parameter', oneOf: [...(blockId.schema.oneOf as JsonSchema[]), { type: 'integer' }] },
-  decode: (value, path) => decodeDecimal(value) ?? decodeBlockId(value, path),
+  decode: (value, path) => decodeDecimal(value) ?? decodeBlockId(value, path, BLOCK_OR_DECIMAL),
 }
 
 /** An array of values of one type; element paths are `path[i]`. */
@@ -235,41 +249,43 @@ function decodeQuantity(value: unknown, path: string): bigint {
   return BigInt(value)
 }
 
-function decodeSafeQuantity(value: unknown, path: string): number {
-  const number = decodeQuantity(value, path)
-  if (number > BigInt(Number.MAX_SAFE_INTEGER)) throw invalidValue(path, 'a quantity below 2^53', value)
-  return Number(number)
+function decodeIndex(value: unknown, path: string): number {
+  return toIndex(Number(decodeQuantity(value, path)))
 }
 
-function decodeBlockNumber(value: unknown, path: string): number {
-  if (typeof value !== 'string' || !/^0[xX]/.test(value)) {
-    throw invalidValue(
-      path,
-      `a block number such as "0x1b4", with 0x prefix, or one of ${BLOCK_TAGS.join(', ')}`,
-      value,
-    )
-  }
-  return decodeSafeQuantity(value, path)
+function toIndex(number: number): number {
+  return Number.isSafeInteger(number) ? number : BEYOND_ALL
+}
+
+const TAGS = `or one of ${BLOCK_TAGS.join(', ')}`
+const BLOCK_NUMBER = `a block number such as "0x1b4", with 0x prefix, ${TAGS}`
+const BLOCK_OR_DECIMAL = `a block number in hex such as "0x1b4" or in decimal such as 436, a 32-byte hash, ${TAGS}`
+
+function decodeBlockNumber(value: unknown, path: string, expected = BLOCK_NUMBER): number {
+  if (typeof value !== 'string' || !/^0[xX]/.test(value)) throw invalidValue(path, expected, value)
+  return decodeIndex(value, path)
 }
 
 function decodeTag(value: unknown): BlockTag | undefined {
   return BLOCK_TAGS.find((tag) => tag === value)
 }
 
-/** A non-negative safe integer in decimal, undefined for anything else. */
+// The digits of 2^256.
+const MAX_DECIMAL_DIGITS = 78
+
+/** A non-negative integer in decimal, `BEYOND_ALL` from 2^53 on; undefined for anything else. */
 function decodeDecimal(value: unknown): number | undefined {
-  if (typeof value === 'string' && !/^[0-9]{1,16}$/.test(value)) return undefined
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined
-  const number = Number(value)
-  return Number.isSafeInteger(number) && number >= 0 ? number : undefined
+  if (typeof value === 'number') return Number.isInteger(value) && value >= 0 ? toIndex(value) : undefined
+  if (typeof value !== 'string' || !/^[0-9]+$/.test(value) || value.length > MAX_DECIMAL_DIGITS) return undefined
+  return toIndex(Number(value))
 }
 
-function decodeBlockId(value: unknown, path: string): BlockId {
+function decodeBlockId(value: unknown, path: string, expected?: string): BlockId {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return decodeBlockObject(value, path)
   if (typeof value === 'string' && value.length === 66 && /^0[xX]/.test(value)) {
     return { hash: hash32.decode(value, path), requireCanonical: false }
   }
-  return decodeTag(value) ?? decodeBlockNumber(value, path)
+  return decodeTag(value) ?? decodeBlockNumber(value, path, expected)
 }
 
 /** EIP-1898. */

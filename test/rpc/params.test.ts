@@ -45,9 +45,13 @@ test('a gas amount has at most 64 bits', () => {
   refuses(params.quantity64, '0x10000000000000000', /at most 64 bits/)
 })
 
-test('an index is a safe integer', () => {
+test('an index from 2^53 on is beyond all indexes', () => {
   assert.equal(params.index.decode('0x1fffffffffffff', 'x'), Number.MAX_SAFE_INTEGER)
-  refuses(params.index, '0x20000000000000', /below 2\^53/)
+  for (const value of ['0x20000000000000', '0x20000000000001', '0xffffffffffffffff', `0x${'f'.repeat(64)}`]) {
+    assert.equal(params.index.decode(value, 'x'), params.BEYOND_ALL)
+    assert.equal(params.blockNumberOrTag.decode(value, 'x'), params.BEYOND_ALL)
+  }
+  refuses(params.index, `0x1${'0'.repeat(64)}`, /at most 256 bits/)
 })
 
 test('data has a prefix and whole bytes, fixed data its length', () => {
@@ -100,8 +104,15 @@ test('where decimal numbers are taken, they are numbers or digits', () => {
   assert.equal(params.blockIdOrDecimal.decode('17', 'x'), 17)
   assert.equal(params.blockIdOrDecimal.decode('0x11', 'x'), 17)
   assert.equal(params.blockIdOrDecimal.decode('pending', 'x'), 'pending')
-  for (const wrong of [-1, 1.5, '1.5', '-1', '99999999999999999', Number.MAX_VALUE, true]) {
-    refuses(params.blockIdOrDecimal, wrong, /^x: expected a block number/)
+  for (const large of [2 ** 53, Number.MAX_VALUE, '9007199254740992', '9'.repeat(78), '0x20000000000000']) {
+    assert.equal(params.blockIdOrDecimal.decode(large, 'x'), params.BEYOND_ALL)
+  }
+  for (const wrong of [-1, 1.5, '1.5', '-1', '', '9'.repeat(79), Number.NaN, true]) {
+    refuses(
+      params.blockIdOrDecimal,
+      wrong,
+      /^x: expected a block number in hex such as "0x1b4" or in decimal such as 436/,
+    )
   }
 })
 

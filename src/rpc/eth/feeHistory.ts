@@ -7,6 +7,7 @@ import { InvalidValue, RpcError, SERVER_ERROR } from '../errors.js'
 import { defineMethod } from '../method.js'
 import {
   arrayOf,
+  BEYOND_ALL,
   blockNumberOrTag,
   indexOrDecimal,
   numberBetween,
@@ -52,9 +53,10 @@ export const feeHistory = defineMethod({
     const coverage = chain.coverage()
     const newest = resolveNumber(chain, newestBlock)
     if (!coverage || newest === undefined || newest > coverage.head) {
+      const requested = newest === BEYOND_ALL ? 'a block from 2^53 on' : newest
       throw new RpcError(
         SERVER_ERROR,
-        `request beyond head block: requested ${newest}, head ${coverage?.head ?? 'none'}`,
+        `request beyond head block: requested ${requested}, head ${coverage?.head ?? 'none'}`,
       )
     }
     const oldest = Math.max(coverage.first, newest - Math.min(blockCount, MAX_BLOCKS) + 1)

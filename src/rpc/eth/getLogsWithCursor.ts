@@ -2,7 +2,7 @@ import { deadlineAfter } from '../../lib/deadline.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { INVALID_PARAMS, SERVER_ERROR } from '../errors.js'
 import { defineMethod } from '../method.js'
-import { numberBetween, optional, text } from '../params.js'
+import { integerBetween, optional, text } from '../params.js'
 import { logWhenSlow } from '../slowLogs.js'
 import { wrapLogs } from './format/log.js'
 import { decodeCursor, encodeCursor } from './logCursor.js'
@@ -28,7 +28,7 @@ export const getLogsWithCursor = defineMethod({
   params: [
     logFilterParam,
     optional('cursor', text, 'From the page before'),
-    optional('limit', numberBetween(1, MAX_PAGE), 'Logs of the page at most', MAX_PAGE),
+    optional('limit', integerBetween(1, MAX_PAGE), 'Logs of the page at most', MAX_PAGE),
   ],
   result: {
     name: 'page',

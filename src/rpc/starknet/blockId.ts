@@ -1,7 +1,7 @@
 import { type Felt, parseFelt } from '../../chain/starknet/felt.js'
 import type { L2Reader, StoredL2Block, StoredL2Pending } from '../../store/l2Reader.js'
 import { InvalidValue } from '../errors.js'
-import { decodeMembers, invalidValue, isAbsent, type ValueType } from '../params.js'
+import { BEYOND_ALL, decodeMembers, invalidValue, isAbsent, type ValueType } from '../params.js'
 import { FELT_SCHEMA, INTEGER_SCHEMA } from './schemas.js'
 
 /** Tags of the contract. */
@@ -58,10 +58,8 @@ function decodeFelt(value: unknown, path: string): Felt {
 }
 
 function decodeNumber(value: unknown, path: string): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) {
-    throw invalidValue(path, 'a JSON integer from 0 to 2^53 - 1', value)
-  }
-  return value as number
+  if (!Number.isInteger(value) || (value as number) < 0) throw invalidValue(path, 'a JSON integer from 0 on', value)
+  return Number.isSafeInteger(value) ? (value as number) : BEYOND_ALL
 }
 
 /** The block of an id, confirmed or not; undefined when there is none. */
