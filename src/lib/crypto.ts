@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads'
 import { padLeft } from './bytes.js'
 import { messageOf } from './errors.js'
 import {
@@ -37,16 +38,31 @@ export function chooseFirst<Kind extends string, Implementation>(
 }
 
 const keccak: Choice<KeccakKind, Keccak> = chooseFirst(KECCAK_KINDS, createKeccak)
-const secp256k1: Choice<Secp256k1Kind, Secp256k1> = chooseFirst(SECP256K1_KINDS, createSecp256k1)
 
-/** Which implementations this process uses, by what they compute. */
-export const cryptoImplementations = { keccak256: keccak.kind, secp256k1: secp256k1.kind } as const
+/** What worker threads may use for secp256k1. The native binding aborts the whole process when its thread is ended while it
+ *  runs or loads: its Node-API calls fail then, and nobody catches the `Napi::Error` that it throws. The main thread is
+ *  never ended that way. */
+const THREAD_SECP256K1_KINDS = SECP256K1_KINDS.filter((kind) => kind !== 'native')
+
+let chosenSecp256k1: Choice<Secp256k1Kind, Secp256k1> | undefined
+
+/** Chosen at first use: loading it takes about 20 ms, and most threads never need it. */
+function secp256k1(): Choice<Secp256k1Kind, Secp256k1> {
+  chosenSecp256k1 ??= chooseFirst(isMainThread ? SECP256K1_KINDS : THREAD_SECP256K1_KINDS, createSecp256k1)
+  return chosenSecp256k1
+}
+
+/** Which implementations the calling thread uses, by what they compute. Loads them. */
+export function cryptoImplementations(): { keccak256: KeccakKind; secp256k1: Secp256k1Kind } {
+  return { keccak256: keccak.kind, secp256k1: secp256k1().kind }
+}
 
 /** Says in a line which implementations are used; as a warning, with the reasons, when one is not the fastest. */
 export function logCrypto(log: Logger): void {
-  const refused = [...keccak.refused, ...secp256k1.refused]
-  if (refused.length === 0) log.info(cryptoImplementations, 'crypto')
-  else log.warn({ ...cryptoImplementations, refused }, 'crypto: a fast implementation does not load')
+  const implementations = cryptoImplementations()
+  const refused = [...keccak.refused, ...secp256k1().refused]
+  if (refused.length === 0) log.info(implementations, 'crypto')
+  else log.warn({ ...implementations, refused }, 'crypto: a fast implementation does not load')
 }
 
 /** keccak-256 of the bytes: 32 bytes of their own. */
@@ -58,7 +74,7 @@ export const keccak256Into: Keccak256Into = keccak.implementation.keccak256Into
 /** The 64-byte public key (without its 04 prefix) that signed the 32-byte hash; r and s are at most 32 bytes each.
  *  @throws Error when `recoveryId` is not 0 or 1, or r and s are no signature by any key. */
 export function recoverPublicKey(hash: Uint8Array, recoveryId: number, r: Uint8Array, s: Uint8Array): Uint8Array {
-  return secp256k1.implementation.recover(hash, recoveryId, padLeft(r, 32), padLeft(s, 32))
+  return secp256k1().implementation.recover(hash, recoveryId, padLeft(r, 32), padLeft(s, 32))
 }
 
 /** A deterministic (RFC 6979) signature with low s (EIP-2): r and s of 32 bytes, and the recovery id 0 or 1. */
@@ -66,10 +82,10 @@ export function signHash(
   hash: Uint8Array,
   privateKey: Uint8Array,
 ): { r: Uint8Array; s: Uint8Array; recoveryId: number } {
-  return secp256k1.implementation.sign(hash, privateKey)
+  return secp256k1().implementation.sign(hash, privateKey)
 }
 
 /** The 20-byte address of a private key. */
 export function addressOfPrivateKey(privateKey: Uint8Array): Uint8Array {
-  return keccak256(secp256k1.implementation.publicKey(privateKey)).slice(12)
+  return keccak256(secp256k1().implementation.publicKey(privateKey)).slice(12)
 }

@@ -8,6 +8,10 @@ export interface Claims {
   begin(slot: number): boolean
   /** Takes a request back: false when the thread has begun it. */
   withdraw(slot: number): boolean
+  /** Asks the thread to end itself. */
+  requestStop(): void
+  /** By the thread: true once it was asked to. */
+  stopRequested(): boolean
   /** Lets the slot be used again, once the outcome is there or it turned out that the request cannot be handed over. */
   free(slot: number): void
 }
@@ -17,14 +21,16 @@ const OFFERED = 1
 const BEGUN = 2
 const WITHDRAWN = 3
 
-/** Memory for the claims on at most `slots` requests of one thread. */
+/** Memory for the claims on at most `slots` requests of one thread, and for whether it is to stop. */
 export function createClaimMemory(slots: number): SharedArrayBuffer {
-  return new SharedArrayBuffer(slots * Int32Array.BYTES_PER_ELEMENT)
+  return new SharedArrayBuffer((slots + 1) * Int32Array.BYTES_PER_ELEMENT)
 }
 
 /** The claims in memory of `createClaimMemory`, for either side. */
 export function openClaims(memory: SharedArrayBuffer): Claims {
-  const states = new Int32Array(memory)
+  const slots = memory.byteLength / Int32Array.BYTES_PER_ELEMENT - 1
+  const states = new Int32Array(memory, 0, slots)
+  const stop = new Int32Array(memory, slots * Int32Array.BYTES_PER_ELEMENT, 1)
   const change = (slot: number, from: number, to: number) => Atomics.compareExchange(states, slot, from, to) === from
   return {
     offer() {
@@ -37,6 +43,8 @@ export function openClaims(memory: SharedArrayBuffer): Claims {
       return false
     },
     withdraw: (slot) => change(slot, OFFERED, WITHDRAWN),
+    requestStop: () => void Atomics.store(stop, 0, 1),
+    stopRequested: () => Atomics.load(stop, 0) === 1,
     free: (slot) => void Atomics.store(states, slot, FREE),
   }
 }

@@ -33,6 +33,9 @@ export interface ReaderRequest {
   readonly limitMs: number
 }
 
+/** Tells a reader thread to end, where it handles no request. One that does finds `stopRequested` in its claims. */
+export type ReaderCommand = 'stop'
+
 /** What a reader thread says: once that it is ready, then the outcome of each request. The result is a text with a
  *  character for each byte, or a buffer that is handed over. */
 export type ReaderMessage =

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { deadlineBetween } from '../lib/deadline.js'
+import { cryptoImplementations } from '../lib/crypto.js'
+import { type Deadline, DeadlineExceeded, deadlineBetween } from '../lib/deadline.js'
 import { messageOf } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
 import type { RpcContext } from '../rpc/context.js'
@@ -9,7 +10,7 @@ import type { RpcErrorBody } from '../rpc/errors.js'
 import { type OpenContext, openContext } from '../rpc/openContext.js'
 import { openClaims } from './claims.js'
 import { yieldToMainThread } from './priority.js'
-import { monotonicMs, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
+import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
 
 /* The entry of a reader thread: its own read-only connection, one request after another. */
 
@@ -21,11 +22,15 @@ yieldToMainThread()
 const options = workerData as ReaderData
 const opened = openContext({ ...options, log: createLogger(options.logLevel) })
 const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
-if (options.loadEvm) await opened.context.evm.warm()
+if (options.loadEvm) {
+  await opened.context.evm.warm()
+  cryptoImplementations() // loads them, or the first ECRECOVER would wait for it
+}
 const claims = openClaims(options.claims)
 const waiting: ReaderRequest[] = []
 let working = false
-port.on('message', (request: ReaderRequest) => {
+port.on('message', (request: ReaderRequest | ReaderCommand) => {
+  if (request === 'stop') process.exit() // this thread
   waiting.push(request)
   if (!working) void work()
 })
@@ -44,7 +49,7 @@ async function work(): Promise<void> {
 async function answer({ context }: OpenContext, request: ReaderRequest): Promise<void> {
   const { slot, limitMs } = request
   const method = METHODS.get(request.method)
-  const deadline = deadlineBetween(limitMs, request.endMs - monotonicMs())
+  const deadline = untilStopped(deadlineBetween(limitMs, request.endMs - monotonicMs()))
   const own: RpcContext = { ...context, deadline }
   const outcome: RpcOutcome = method
     ? await runMethod(method, request.params, own)
@@ -67,6 +72,17 @@ function postError(slot: number, error: RpcErrorBody): void {
   }
   const dataJson = new Uint8Array(ownBuffer(error.dataJson))
   port.postMessage({ kind: 'error', slot, error: { ...error, dataJson } } satisfies ReaderMessage, [dataJson.buffer])
+}
+
+/** The deadline, passed as soon as the thread is to end. */
+function untilStopped(deadline: Deadline): Deadline {
+  return {
+    ...deadline,
+    check() {
+      if (claims.stopRequested()) throw new DeadlineExceeded(deadline.limitMs)
+      deadline.check()
+    },
+  }
 }
 
 /** A slice at a time, so that a request waits for one slice at most. */

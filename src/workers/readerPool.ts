@@ -233,7 +233,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       if (!holder.reader.has(job) || !threads.has(holder)) return
       log.warn({ method: job.method, limitMs: job.limitMs }, 'a request ran past its time; its thread is replaced')
       remove(holder)
-      void holder.reader.terminate()
+      void holder.reader.end()
     }
     if (job.cost !== 'evm' || options.evm !== 'cairn') return end()
     exchangeForSpare(holder)
@@ -271,7 +271,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       const living = [...threads]
       for (const thread of living) remove(thread)
       for (const resolve of waiters.splice(0)) resolve()
-      await Promise.all(living.map(({ reader }) => reader.terminate()))
+      await Promise.all(living.map(({ reader }) => reader.end()))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { RpcOutcome } from '../rpc/envelope.js'
 import { createClaimMemory, openClaims } from './claims.js'
-import { monotonicMs, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
+import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
 
 /** A request on its way. */
 export interface Job {
@@ -28,8 +28,8 @@ export interface ReaderThread<J extends Job> {
   withdrawLast(): J | undefined
   /** All that it was handed and has not answered: those that it has not begun, in their order, and the others. */
   withdrawAll(): { waiting: J[]; begun: J[] }
-  /** Ends the thread. */
-  terminate(): Promise<unknown>
+  /** Asks the thread to end, and terminates it when it has not within a second. Gives which of both it was. */
+  end(): Promise<'ended' | 'terminated'>
 }
 
 /** What a thread reports. */
@@ -42,6 +42,9 @@ export interface ThreadEvents<J extends Job> {
 
 /** Twice the room: requests that were taken back need theirs until the thread comes to them. */
 const SLOTS_PER_JOB = 2
+
+/** How long a thread that is asked to end may take. All that look at their deadline take some milliseconds. */
+const END_GRACE_MS = 1000
 
 /** Starts a thread that is handed at most `maxJobs` requests at a time. */
 export function startReaderThread<J extends Job>(
@@ -79,7 +82,16 @@ export function startReaderThread<J extends Job>(
     events.onOutcome(job, message.kind === 'error' ? { error: message.error } : { result: bytesOf(message.result) })
   })
   worker.on('error', events.onError)
-  worker.on('exit', events.onExit)
+  const exited = new Promise<void>((resolve) => {
+    worker.on('exit', () => {
+      events.onExit()
+      resolve()
+    })
+  })
+  const terminate = async () => {
+    await worker.terminate()
+    return 'terminated' as const
+  }
 
   return {
     get ready() {
@@ -108,7 +120,18 @@ export function startReaderThread<J extends Job>(
       const waiting = [...slots.keys()].filter(withdraw)
       return { waiting, begun: [...slots.keys()] }
     },
-    terminate: () => worker.terminate(),
+    end() {
+      if (!ready) return terminate() // it would not hear of it before it has loaded everything
+      claims.requestStop()
+      worker.postMessage('stop' satisfies ReaderCommand)
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => resolve(terminate()), END_GRACE_MS)
+        void exited.then(() => {
+          clearTimeout(timer)
+          resolve('ended')
+        })
+      })
+    },
   }
 }
 

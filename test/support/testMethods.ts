@@ -1,5 +1,8 @@
+import { createRequire } from 'node:module'
+import { basename } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import { CallReverted } from '../../src/evm/errors.js'
+import { recoverPublicKey } from '../../src/lib/crypto.js'
 import { call as ethCall } from '../../src/rpc/eth/call.js'
 import { estimateGas } from '../../src/rpc/eth/estimateGas.js'
 import { defineMethod, type Method } from '../../src/rpc/method.js'
@@ -136,6 +139,21 @@ const thread = defineMethod({
   handler: () => threadId,
 })
 
+const addons = defineMethod({
+  name: 'test_addons',
+  summary: 'The native addons that the thread has loaded once it has recovered a public key.',
+  cost: 'evm',
+  params: [],
+  result: value,
+  errors: [],
+  handler: () => {
+    const one = new Uint8Array(32).fill(1)
+    recoverPublicKey(one, 0, one, one)
+    const loaded = Object.keys(createRequire(import.meta.url).cache)
+    return loaded.filter((path) => path.endsWith('.node')).map((path) => basename(path))
+  },
+})
+
 const crash = defineMethod({
   name: 'test_crash',
   summary: 'Ends its thread.',
@@ -161,6 +179,7 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
     call,
     revert,
     thread,
+    addons,
     crash,
     ethCall,
     estimateGas,

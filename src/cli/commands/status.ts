@@ -38,7 +38,7 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
         node: process.versions.node,
         sqlite: db.prepare<[], string>('SELECT sqlite_version()').pluck().get()!,
       },
-      crypto: cryptoImplementations,
+      crypto: cryptoImplementations(),
     }
     process.stdout.write(`${config.json ? JSON.stringify(report) : formatReport(report)}\n`)
   } finally {

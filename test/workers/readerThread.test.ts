@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { RpcOutcome } from '../../src/rpc/envelope.js'
+import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
+import { openForWriting } from '../../src/store/open.js'
+import { type Job, type ReaderThread, startReaderThread } from '../../src/workers/readerThread.js'
+import { TEST_METHODS } from '../support/serving.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+/** A thread over an empty database, ready. */
+async function startThread(t: TestContext): Promise<ReaderThread<Job>> {
+  const datadir = temporaryDirectory(t)
+  openForWriting(datadir).close()
+  const data = {
+    datadir,
+    limits: DEFAULT_LIMITS,
+    logLevel: 'silent',
+    methodsModule: TEST_METHODS,
+    evm: 'cairn',
+    loadEvm: true,
+    warmLogs: false,
+  } as const
+  return new Promise((resolve, reject) => {
+    const thread = startReaderThread<Job>(data, 16, {
+      onReady: () => resolve(thread),
+      onOutcome: (_job, _outcome: RpcOutcome) => {},
+      onError: reject,
+      onExit: () => {},
+    })
+  })
+}
+
+function job(method: string, params: unknown[] = []): Job {
+  return { method, params, endMs: performance.now() + 60_000, limitMs: 60_000 }
+}
+
+test('a thread that has nothing to do ends by itself', async (t) => {
+  assert.equal(await (await startThread(t)).end(), 'ended')
+})
+
+test('a thread that waits for something ends by itself, and one that looks at its deadline does', async (t) => {
+  const waiting = await startThread(t)
+  waiting.hand(job('test_wait', ['0xea60']))
+  assert.equal(await waiting.end(), 'ended')
+  const working = await startThread(t)
+  working.hand(job('test_polite'))
+  assert.equal(await working.end(), 'ended')
+})
+
+test('a thread that never looks up is terminated', async (t) => {
+  const thread = await startThread(t)
+  thread.hand(job('test_stuckCall'))
+  assert.equal(await thread.end(), 'terminated')
+})
