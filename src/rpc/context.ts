@@ -27,6 +27,8 @@ export interface RpcContext {
   readonly evm: EvmService
   readonly state: StateReads
   readonly limits: RpcLimits
+  /** Authenticates cursors; every connection to a database, and to a copy of it, has the same. 32 bytes. */
+  readonly cursorSecret: Uint8Array
   readonly deadline: Deadline
   readonly log: Logger
   /** As `web3_clientVersion` says it: `Cairn/v0.1.0/linux-x64/node20`. */

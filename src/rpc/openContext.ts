@@ -7,6 +7,7 @@ import type { Logger } from '../lib/logger.js'
 import { createLogSource } from '../logs/query.js'
 import { createChainReader } from '../store/chainReader.js'
 import { type CommitWatch, createCommitWatch } from '../store/commitWatch.js'
+import { readCursorSecret } from '../store/cursorSecret.js'
 import { createL2Reader } from '../store/l2Reader.js'
 import { type Database, openForReading, packagePath, requireCurrentSchema } from '../store/open.js'
 import { createStateReads } from '../store/stateReader.js'
@@ -65,6 +66,7 @@ export function openContext(options: {
     },
     state: createStateReads(db),
     limits: options.limits,
+    cursorSecret: readCursorSecret(db),
     deadline: noDeadline,
     log: options.log,
     clientVersion: clientVersion(),

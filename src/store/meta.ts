@@ -36,5 +36,7 @@ export const META_L2_NETWORK = 'l2_network'
 export const META_L2_CHAIN_ID = 'l2_chain_id'
 /** Meta key of the log index's settings: `{secret, chunkBits}`; see logs/indexSettings. */
 export const META_LOG_INDEX = 'log_index'
+/** Meta key of the secret that authenticates cursors: 64 hex digits, made by a migration. */
+export const META_CURSOR_SECRET = 'cursor_secret'
 /** Meta key of the trie of the newest state: see store/stateTrieTable. */
 export const META_STATE_TRIE = 'state_trie'

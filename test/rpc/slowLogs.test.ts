@@ -14,6 +14,7 @@ import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
 import type { Method } from '../../src/rpc/method.js'
 import { logWhenSlow } from '../../src/rpc/slowLogs.js'
 import { createChainReader } from '../../src/store/chainReader.js'
+import { readCursorSecret } from '../../src/store/cursorSecret.js'
 import { randomBlocks } from '../logs/randomFilters.js'
 import { seededFractions, temporaryDatabase, writeLogs } from '../logs/randomLogs.js'
 
@@ -36,7 +37,12 @@ function prepare(t: Parameters<typeof temporaryDatabase>[0], slowLogsMs: number,
   while (indexer.sealNext());
   const lines: Line[] = []
   const own = contextWith(slowLogsMs, lines)
-  const context = { ...own, chain: createChainReader(db), logs: createLogSource(db) } as unknown as RpcContext
+  const context = {
+    ...own,
+    chain: createChainReader(db),
+    logs: createLogSource(db),
+    cursorSecret: readCursorSecret(db),
+  } as unknown as RpcContext
   const limits = { ...context.limits, maxLogs }
   const ask = (method: Method, ...params: unknown[]) => {
     const decoded = method.params.map((param, i) => param.decode(params[i], ''))

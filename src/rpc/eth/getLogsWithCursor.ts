@@ -22,7 +22,7 @@ export const getLogsWithCursor = defineMethod({
     'until `cursor` is null. A page has at most `limit` logs and may have none: it also ends after about two seconds. ' +
     'Pages end anywhere, inside a block too, and all together they are what one `eth_getLogs` would give. `scannedTo` is ' +
     'the last block that is done, null before the first one is; `headHash` is the hash of the last block of the query, ' +
-    'which the first page fixes. When a block that was looked at is replaced by a reorg, the next page is an error that ' +
+    'which the first page fixes. A cursor holds for the database that gave it, and its copies. When a block that was looked at is replaced by a reorg, the next page is an error that ' +
     'names the first replaced block in `data.forkBlock`.',
   cost: 'scan',
   params: [
@@ -48,12 +48,16 @@ export const getLogsWithCursor = defineMethod({
       code: INVALID_PARAMS,
       message: 'invalid argument 1: cursor: is of another filter; send the same filter with each page',
     },
+    {
+      code: INVALID_PARAMS,
+      message: 'invalid argument 1: cursor: was altered, or given by another database; begin again without a cursor',
+    },
     { code: SERVER_ERROR, message: 'the chain was reorganised below the cursor: block N is another one now' },
     { code: INVALID_PARAMS, message: 'block range extends beyond current head block' },
   ],
   handler: (context, object, cursorText, limit) => {
     const { chain, logs, limits } = context
-    const cursor = cursorText === undefined ? undefined : decodeCursor(cursorText, object, chain)
+    const cursor = cursorText === undefined ? undefined : decodeCursor(cursorText, object, context)
     const resolved = resolveFilter(chain, object, limits)
     const filter = cursor ? { ...resolved, toBlock: cursor.toBlock } : resolved
     const page = logWhenSlow(context, 'eth_getLogsWithCursor', (trace) => {
@@ -69,7 +73,7 @@ export const getLogsWithCursor = defineMethod({
     const next =
       page.nextId === undefined
         ? null
-        : encodeCursor({ nextId: page.nextId, toBlock: filter.toBlock, seenBlock }, object, chain)
+        : encodeCursor({ nextId: page.nextId, toBlock: filter.toBlock, seenBlock }, object, context)
     const rest = {
       cursor: next,
       scannedTo: page.scannedTo < filter.fromBlock ? null : formatQuantity(page.scannedTo),

@@ -1,12 +1,14 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { equalBytes } from '../../lib/bytes.js'
+import { abbreviate, formatQuantity } from '../../lib/hex.js'
 import type { ChainReader } from '../../store/chainReader.js'
+import type { RpcContext } from '../context.js'
 import { invalidParams, RpcError, SERVER_ERROR } from '../errors.js'
 import type { LogFilterObject } from './logFilter.js'
 
 /** Where a paged log query goes on. As text it is base64url of: 8 bytes of the filter's hash, then as 48-bit big-endian
  *  integers the next log id, the number of the query's last block and that of the newest block whose logs were looked at,
- *  then the last 4 bytes of the hashes of that block and of those before it. */
+ *  then the last 4 bytes of the hashes of that block and of those before it, then a MAC of 16 bytes. */
 export interface LogCursor {
   nextId: number
   /** The query's last block; fixed by the first page. */
@@ -15,46 +17,65 @@ export interface LogCursor {
   seenBlock: number
 }
 
+/** What a cursor depends on besides its filter. */
+type CursorContext = Pick<RpcContext, 'chain' | 'cursorSecret'>
+
 const FILTER_BYTES = 8
 const INTEGER_BYTES = 6
 const HASHES_AT = FILTER_BYTES + 3 * INTEGER_BYTES
 const HASH_BYTES = 4
 // So deep a reorg is told to the block; of a deeper one only that it is deeper.
 const HASHES_KEPT = 64
+const MAC_BYTES = 16
 
 /** The text of a cursor for the filter, with the hashes of the chain as it is. */
-export function encodeCursor(cursor: LogCursor, filter: LogFilterObject, chain: ChainReader): string {
+export function encodeCursor(cursor: LogCursor, filter: LogFilterObject, context: CursorContext): string {
   const { nextId, toBlock, seenBlock } = cursor
-  const out = Buffer.alloc(HASHES_AT + HASHES_KEPT * HASH_BYTES)
-  out.set(hashFilter(filter), 0)
+  const filterHash = hashFilter(filter)
+  const payload = Buffer.alloc(HASHES_AT + HASHES_KEPT * HASH_BYTES)
+  payload.set(filterHash.subarray(0, FILTER_BYTES), 0)
   for (const [i, value] of [nextId, toBlock, seenBlock].entries()) {
-    out.writeUIntBE(value, FILTER_BYTES + i * INTEGER_BYTES, INTEGER_BYTES)
+    payload.writeUIntBE(value, FILTER_BYTES + i * INTEGER_BYTES, INTEGER_BYTES)
   }
   let end = HASHES_AT
-  for (let number = seenBlock; end < out.length; number--, end += HASH_BYTES) {
-    const hash = chain.blockHash(number)
+  for (let number = seenBlock; end < payload.length; number--, end += HASH_BYTES) {
+    const hash = context.chain.blockHash(number)
     if (!hash) break
-    out.set(hash.subarray(-HASH_BYTES), end)
+    payload.set(hash.subarray(-HASH_BYTES), end)
   }
-  return out.subarray(0, end).toString('base64url')
+  const used = payload.subarray(0, end)
+  return Buffer.concat([used, authenticate(used, filterHash, context)]).toString('base64url')
 }
 
 /** The cursor of a text.
- *  @throws RpcError when it is none, or that of another filter, or when a block that it has seen was replaced. */
-export function decodeCursor(text: string, filter: LogFilterObject, chain: ChainReader): LogCursor {
+ *  @throws RpcError -32602 when it is none, was altered, or is of another database or filter; -32000 when a block that it
+ *  has seen was replaced. */
+export function decodeCursor(text: string, filter: LogFilterObject, context: CursorContext): LogCursor {
   const bytes = Buffer.from(text, 'base64url')
-  if (bytes.length < HASHES_AT + HASH_BYTES || bytes.toString('base64url') !== text) {
-    throw invalidParams(
-      `invalid argument 1: cursor: expected one that eth_getLogsWithCursor gave, got ${JSON.stringify(text.slice(0, 60))}`,
-    )
+  if (bytes.length < HASHES_AT + HASH_BYTES + MAC_BYTES || bytes.toString('base64url') !== text) {
+    throw invalidCursor(`expected one that eth_getLogsWithCursor gave, got ${JSON.stringify(abbreviate(text))}`)
   }
-  if (!equalBytes(bytes.subarray(0, FILTER_BYTES), hashFilter(filter))) {
-    throw invalidParams('invalid argument 1: cursor: is of another filter; send the same filter with each page')
+  const payload = bytes.subarray(0, -MAC_BYTES)
+  const filterHash = hashFilter(filter)
+  if (!equalBytes(payload.subarray(0, FILTER_BYTES), filterHash.subarray(0, FILTER_BYTES))) {
+    throw invalidCursor('is of another filter; send the same filter with each page')
   }
-  const integer = (i: number) => bytes.readUIntBE(FILTER_BYTES + i * INTEGER_BYTES, INTEGER_BYTES)
+  if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), authenticate(payload, filterHash, context))) {
+    throw invalidCursor('was altered, or given by another database; begin again without a cursor')
+  }
+  const integer = (i: number) => payload.readUIntBE(FILTER_BYTES + i * INTEGER_BYTES, INTEGER_BYTES)
   const cursor = { nextId: integer(0), toBlock: integer(1), seenBlock: integer(2) }
-  refuseReorg(bytes.subarray(HASHES_AT), cursor.seenBlock, chain)
+  refuseReorg(payload.subarray(HASHES_AT), cursor.seenBlock, context.chain)
   return cursor
+}
+
+function invalidCursor(problem: string): RpcError {
+  return invalidParams(`invalid argument 1: cursor: ${problem}`)
+}
+
+/** HMAC-SHA-256 (RFC 2104) over the payload and the whole hash of the filter, cut to 16 bytes. */
+function authenticate(payload: Uint8Array, filterHash: Uint8Array, { cursorSecret }: CursorContext): Uint8Array {
+  return createHmac('sha256', cursorSecret).update(payload).update(filterHash).digest().subarray(0, MAC_BYTES)
 }
 
 /** @throws RpcError that names the first block which is another than when the cursor was given. */
@@ -67,15 +88,11 @@ function refuseReorg(hashes: Uint8Array, seenBlock: number, chain: ChainReader):
     forkBlock = seenBlock - i
   }
   if (forkBlock === undefined) return
-  throw new RpcError(
-    SERVER_ERROR,
-    `the chain was reorganised below the cursor: block ${forkBlock} is another one now`,
-    {
-      forkBlock: `0x${forkBlock.toString(16)}`,
-    },
-  )
+  const message = `the chain was reorganised below the cursor: block ${forkBlock} is another one now`
+  throw new RpcError(SERVER_ERROR, message, { forkBlock: formatQuantity(forkBlock) })
 }
 
+/** SHA-256 of the filter in a fixed form. */
 function hashFilter({ addresses, topics, fromBlock, toBlock, blockHash }: LogFilterObject): Uint8Array {
   const hex = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('hex')
   const plain = [
@@ -85,5 +102,5 @@ function hashFilter({ addresses, topics, fromBlock, toBlock, blockHash }: LogFil
     toBlock,
     hex(blockHash),
   ]
-  return createHash('sha256').update(JSON.stringify(plain)).digest().subarray(0, FILTER_BYTES)
+  return createHash('sha256').update(JSON.stringify(plain)).digest()
 }

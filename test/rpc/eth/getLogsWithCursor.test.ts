@@ -13,6 +13,7 @@ import { getLogsWithCursor } from '../../../src/rpc/eth/getLogsWithCursor.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/limits.js'
 import type { JsonBytes, Method } from '../../../src/rpc/method.js'
 import { createChainReader } from '../../../src/store/chainReader.js'
+import { readCursorSecret } from '../../../src/store/cursorSecret.js'
 import type { Database } from '../../../src/store/open.js'
 import { asPlaced, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from '../../logs/randomFilters.js'
 import { numberedBytes, type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from '../../logs/randomLogs.js'
@@ -65,6 +66,7 @@ function callMethod<T>(method: Method, db: Database, params: unknown[]): T {
     chain: createChainReader(db),
     logs: createLogSource(db),
     limits: DEFAULT_LIMITS,
+    cursorSecret: readCursorSecret(db),
     deadline: noDeadline,
     log: silentLogger,
   } as unknown as RpcContext
@@ -109,9 +111,24 @@ test('a cursor is bound to its filter', (t) => {
   const { cursor } = askPage(db, filter, undefined, 10)
   assert.throws(() => askPage(db, { ...filter, topics: [null] }, cursor), /cursor: is of another filter/)
   for (const wrong of ['', 'x', `${cursor}A`, '!!!!']) {
-    assert.throws(() => askPage(db, filter, wrong), /cursor: (expected one that|is of another)/)
+    assert.throws(() => askPage(db, filter, wrong), /cursor: (expected one that|is of another|was altered)/)
   }
   assert.equal(askPage(db, filter, cursor, 10).logs.length, 10)
+})
+
+test('a cursor with any bit changed, or of another database, is refused', (t) => {
+  const [db, other] = [temporaryDatabase(t), temporaryDatabase(t)]
+  for (const each of [db, other]) writeLogs(each, FIRST_BLOCK, randomBlocks(seededFractions(24), 40))
+  const filter = { fromBlock: formatQuantity(FIRST_BLOCK), toBlock: 'latest' }
+  const { cursor } = askPage(db, filter, undefined, 10)
+  const bytes = Buffer.from(cursor!, 'base64url')
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const altered = Buffer.from(bytes)
+    altered[bit >> 3] ^= 1 << (bit & 7)
+    const expected = bit < 64 ? /cursor: is of another filter/ : /cursor: was altered, or given by another database/
+    assert.throws(() => askPage(db, filter, altered.toString('base64url')), expected, `bit ${bit}`)
+  }
+  assert.throws(() => askPage(other, filter, cursor), /cursor: was altered, or given by another database/)
 })
 
 test('a reorg below the cursor is an error that names the fork block; one above it is none', (t) => {
