@@ -5,6 +5,7 @@ import { DatabaseMissing, DatabaseOutdated } from '../store/open.js'
 import { COMMANDS, type Command } from './config.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
 import { type ParsedArgs, parseArgs } from './parseArgs.js'
+import { writeNotice } from './terminal.js'
 
 /* The composition root. Commands are loaded when they are called, so that `cairn --help` does not load a chain. */
 
@@ -51,7 +52,7 @@ function print(text: string): number {
 
 /** 2 when the command was used wrongly, 1 when its work failed; one line says why. */
 function fail(error: unknown): number {
-  process.stderr.write(`cairn: ${messageOf(error).split('\n')[0]}\n`)
+  writeNotice(`cairn: ${messageOf(error).split('\n')[0]}`)
   const wrong = error instanceof UsageError || error instanceof DatabaseMissing || error instanceof DatabaseOutdated
   return wrong ? 2 : 1
 }

@@ -5,12 +5,13 @@ import type { EvmKind } from '../evm/kinds.js'
 import { logCrypto } from '../lib/crypto.js'
 import { messageOf, UsageError } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
-import { createProgress, noProgress, type Progress } from '../lib/progress.js'
+import { createProgress, noProgress } from '../lib/progress.js'
 import type { ChainSource } from '../store/chainSource.js'
 import { createL2Writer } from '../store/l2Writer.js'
 import { type Database, openForWriting } from '../store/open.js'
 import { openWritableChain, type StateMode, type WritableChain } from './chainState.js'
 import type { Checkpoints } from './checkpoints.js'
+import { createImportProgress, type FileProgress, type ImportProgress, noImportProgress } from './importProgress.js'
 import { importL2 } from './l2Import.js'
 import { importBlocks } from './pipeline.js'
 import { CHAIN_RLP, openChainRlp, recogniseChainRlp } from './sources/chainRlp.js'
@@ -57,7 +58,10 @@ export interface ImportSummary {
   l2Skipped: number
   /** Layer-2 blocks whose hash was recomputed. */
   l2Verified: number
-  interrupted: boolean
+  /** Head of the Ethereum chain; undefined where no file of it was opened. */
+  head?: number
+  /** The file that a signal came in, and how many there are; undefined when all were imported. */
+  interrupted?: { path: string; fileNumber: number; files: number }
 }
 
 /** Imports files in the order given into the database of `datadir`, which is made when it is not there.
@@ -68,20 +72,18 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
   const db = openForWriting(options.datadir)
   logCrypto(options.log)
   if (options.checkpoints) db.pragma('wal_autocheckpoint = 0')
-  const summary = { blocks: 0, skipped: 0, l2Blocks: 0, l2Skipped: 0, l2Verified: 0, interrupted: false }
+  const summary: ImportSummary = { blocks: 0, skipped: 0, l2Blocks: 0, l2Skipped: 0, l2Verified: 0 }
+  const progress = options.showProgress ? createImportProgress(files.map(({ path }) => sizeOf(path))) : noImportProgress
+  const run: ImportRun = { db, options, summary, progress }
   try {
-    let chain: WritableChain | undefined
-    for (const { path, kind } of files) {
+    for (const [i, { path, kind }] of files.entries()) {
       await new Promise(setImmediate) // many small files would never let a signal in
-      summary.interrupted ||= options.signal?.aborted ?? false
-      if (summary.interrupted) break
-      if (kind === 'starknet') {
-        await importL2File(db, path, options, summary)
-      } else {
-        chain ??= await openChain(db, options)
-        await importChainFile(chain, path, kind, options, summary)
-      }
+      const isDone = !options.signal?.aborted && (await importFile(run, path, kind))
+      if (isDone) continue
+      summary.interrupted = { path, fileNumber: i + 1, files: files.length }
+      break
     }
+    progress.finish(describeHead(run))
     // Readers that open next find a small write-ahead log.
     db.pragma('wal_checkpoint(TRUNCATE)')
   } finally {
@@ -90,43 +92,65 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
   return summary
 }
 
-function openChain(db: Database, options: ImportOptions): Promise<WritableChain> {
+/** What all files of an import share. */
+interface ImportRun {
+  readonly db: Database
+  readonly options: ImportOptions
+  readonly summary: ImportSummary
+  readonly progress: ImportProgress
+  /** Opened by the first file of the Ethereum chain. */
+  chain?: WritableChain
+}
+
+/** @returns false when a signal ended it early. */
+async function importFile(run: ImportRun, path: string, kind: FileKind): Promise<boolean> {
+  if (kind === 'starknet') return importL2File(run, path)
+  run.chain ??= await openChain(run)
+  return importChainFile(run, run.chain, path, kind)
+}
+
+function openChain({ db, options }: ImportRun): Promise<WritableChain> {
   const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes, evm } = options
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
   return openWritableChain(db, chain, stateMode, { startProgress, signal, checkpoints, stateCacheBytes, evm })
 }
 
-async function importChainFile(
-  chain: WritableChain,
-  path: string,
-  kind: FileKind,
-  options: ImportOptions,
-  summary: ImportSummary,
-): Promise<void> {
+async function importChainFile(run: ImportRun, chain: WritableChain, path: string, kind: FileKind): Promise<boolean> {
   const source = kind === ERA1 ? openEra1(path) : openChainRlp(path)
-  const progress = startProgress(options, path, source.totalBlocks)
-  const { signal, checkpoints, rootInterval } = options
+  const file = run.progress.startFile(path)
+  const sizeBytes = sizeOf(path)
+  const bytesOf = (blocks: number) =>
+    source.totalBlocks === undefined ? source.bytesRead?.() : (blocks / source.totalBlocks) * sizeBytes
+  const progress: FileProgress = { update: (tally) => file.update({ ...tally, bytes: bytesOf(tally.blocks) }) }
+  const { signal, checkpoints, rootInterval } = run.options
   const done = await importBlocks(chain, source, { progress, signal, checkpoints, rootInterval })
-  progress.finish(`head ${chain.reader.head()}`)
-  summary.blocks += done.imported
-  summary.skipped += done.skipped
-  summary.interrupted = done.interrupted
+  run.summary.blocks += done.imported
+  run.summary.skipped += done.skipped
+  run.summary.head = chain.reader.head()
+  if (!done.interrupted) run.progress.endFile(describeHead(run))
+  return !done.interrupted
 }
 
-async function importL2File(db: Database, path: string, options: ImportOptions, summary: ImportSummary): Promise<void> {
-  const progress = startProgress(options, path)
+async function importL2File({ db, options, summary, progress }: ImportRun, path: string): Promise<boolean> {
+  const file = progress.startFile(path)
+  const update = (blocks: number) => file.update({ blocks, transactions: 0, gas: 0 })
   const { l2Verify: verify, l2Network: network, log, signal } = options
-  const done = await importL2(openL2File(path), createL2Writer(db), { verify, network, log, progress, signal })
-  progress.finish()
+  const importing = { verify, network, log, signal, progress: { update, finish() {} } }
+  const done = await importL2(openL2File(path), createL2Writer(db), importing)
   summary.l2Blocks += done.outcomes.stored + done.outcomes.pending + done.outcomes.promoted
   summary.l2Skipped += done.outcomes.skipped
   summary.l2Verified += done.verified
-  summary.interrupted = done.interrupted
+  if (!done.interrupted) progress.endFile('layer 2')
+  return !done.interrupted
 }
 
-function startProgress({ showProgress }: ImportOptions, path: string, total?: number): Progress {
-  return showProgress ? createProgress({ label: path, unit: 'blocks', total }) : noProgress
+function describeHead({ summary: { head } }: ImportRun): string {
+  return head === undefined ? 'layer 2' : `head ${head}`
+}
+
+function sizeOf(path: string): number {
+  return statSync(path).size
 }
 
 /** What a file holds, by its first bytes. @throws UsageError when it is missing or of no known kind. */

@@ -1,10 +1,10 @@
 import type { Block, Receipt } from '../chain/eth/types.js'
 import { equalBytes } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
-import type { Progress } from '../lib/progress.js'
 import { type AcceptedBlock, acceptBlock, type Head } from './acceptBlock.js'
 import type { WritableChain } from './chainState.js'
 import type { Checkpoints } from './checkpoints.js'
+import type { FileProgress } from './importProgress.js'
 import { chooseRootInterval } from './rootInterval.js'
 import type { BlockSource, RawBlock } from './source.js'
 import { InvalidBlock } from './verify.js'
@@ -19,7 +19,7 @@ export interface PipelineSummary {
 }
 
 interface PipelineOptions {
-  progress: Progress
+  progress: FileProgress
   signal?: AbortSignal
   /** Undefined: the writer makes its checkpoints itself. */
   checkpoints?: Checkpoints
@@ -48,6 +48,11 @@ export async function importBlocks(
   const summary: PipelineSummary = { imported: 0, skipped: 0, interrupted: false }
   const intake = createIntake(chain, checkpoints)
   const held = chain.reader.head()
+  const tally = { blocks: 0, transactions: 0, gas: 0, blockNumber: held }
+  const count = (blockNumber: number) => {
+    tally.blocks++
+    tally.blockNumber = blockNumber
+  }
   let breathedMs = performance.now()
   const intervalNow = () => {
     const left = (source.totalBlocks ?? Number.POSITIVE_INFINITY) - summary.imported - summary.skipped
@@ -55,8 +60,11 @@ export async function importBlocks(
   }
   try {
     const passedOver = (number: number, hash: Uint8Array) => {
+      if (signal?.aborted) throw new Stopped()
       requireHeld(chain, number, hash)
       summary.skipped++
+      count(number)
+      progress.update(tally)
     }
     for await (const raw of source.blocks({ from: held === undefined ? 0 : held + 1, passedOver })) {
       if (signal?.aborted) {
@@ -68,19 +76,28 @@ export async function importBlocks(
       } else {
         await intake.take(raw, intervalNow())
         summary.imported++
+        count(raw.block.header.number)
+        tally.transactions += raw.block.transactions.length
+        tally.gas += Number(raw.block.header.gasUsed)
       }
       if (performance.now() - breathedMs > BREATHE_MS) {
-        progress.update(summary.imported + summary.skipped, `block ${raw.block.header.number}`)
+        progress.update(tally)
         await new Promise(setImmediate)
         breathedMs = performance.now()
       }
     }
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error
+    summary.interrupted = true
   } finally {
     await intake.end()
   }
-  progress.update(summary.imported + summary.skipped)
+  progress.update(tally)
   return summary
 }
+
+/** A signal came while blocks were passed over, which only the source can be told by. */
+class Stopped extends Error {}
 
 /** Blocks on their way into the chain. */
 interface Intake {

@@ -26,6 +26,8 @@ export interface BlockSource {
   readonly path: string
   /** How many blocks there are, where that is known before they are read. */
   readonly totalBlocks?: number
+  /** Bytes of the file that the blocks given so far took, packed as they are; absent where they are not counted. */
+  bytesRead?(): number
   /** The blocks, each once, from the beginning at every call.
    *  @throws SourceError from the iteration, when the next block cannot be read. */
   blocks(range?: BlockRange): Iterable<RawBlock> | AsyncIterable<RawBlock>

@@ -57,11 +57,11 @@ export function cryptoImplementations(): { keccak256: KeccakKind; secp256k1: Sec
   return { keccak256: keccak.kind, secp256k1: secp256k1().kind }
 }
 
-/** Says in a line which implementations are used; as a warning, with the reasons, when one is not the fastest. */
+/** Says for debugging which implementations are used; as a warning, with the reasons, when one is not the fastest. */
 export function logCrypto(log: Logger): void {
   const implementations = cryptoImplementations()
   const refused = [...keccak.refused, ...secp256k1().refused]
-  if (refused.length === 0) log.info(implementations, 'crypto')
+  if (refused.length === 0) log.debug(implementations, 'crypto')
   else log.warn({ ...implementations, refused }, 'crypto: a fast implementation does not load')
 }
 

@@ -1,57 +1,57 @@
-/** Shows how far long work has come: a bar redrawn in place on a terminal, a plain line every few seconds elsewhere. */
+import { createProgressDisplay, type DisplayTarget, monotonicMs } from './progressDisplay.js'
+import { formatElapsed, formatProgressLine, formatRate } from './progressLine.js'
+import { createRateMeter, estimateLeft } from './rateMeter.js'
+
+/** Shows how far long work has come: a line redrawn in place on a terminal, plain lines with the time elsewhere. */
 export interface Progress {
   /** Says that `done` of the total are done; `note` follows the figures. */
   update(done: number, note?: string): void
-  /** Writes the last state and ends the line. */
+  /** Writes the last state, which stays. */
   finish(note?: string): void
 }
 
-interface ProgressOptions {
+interface ProgressOptions extends DisplayTarget {
   label: string
   unit: string
   /** Undefined when the total is not known. */
   total?: number
-  stream?: NodeJS.WriteStream
 }
 
-/** Progress on `stream` (standard error unless told); the rate is per second since the start. */
-export function createProgress({ label, unit, total, stream = process.stderr }: ProgressOptions): Progress {
-  const started = performance.now()
-  const everyMs = stream.isTTY ? 100 : 3000
-  let lastMs = started
-  let last = { done: 0, note: '' }
-  const line = () => {
-    const seconds = Math.max((performance.now() - started) / 1000, 0.001)
-    const rate = last.done / seconds
-    const parts = [
-      `${label} ${last.done.toLocaleString('en')}${total === undefined ? '' : `/${total.toLocaleString('en')}`} ${unit}`,
-    ]
-    parts.push(`${Math.round(rate).toLocaleString('en')} ${unit}/s`)
-    if (total !== undefined && rate > 0 && last.done < total)
-      parts.push(`${Math.ceil((total - last.done) / rate)} s left`)
-    if (last.note) parts.push(last.note)
-    const bar = total === undefined || !stream.isTTY ? '' : `${renderBar(last.done / Math.max(total, 1))} `
-    return bar + parts.join(', ')
+/** Progress on standard error unless told. */
+export function createProgress({ label, unit, total, ...target }: ProgressOptions): Progress {
+  const { nowMs = monotonicMs } = target
+  const display = createProgressDisplay(target)
+  const meter = createRateMeter(1, nowMs)
+  const startedMs = nowMs()
+  let done = 0
+  let note = ''
+  const whole = total === undefined ? '' : ` of ${total.toLocaleString('en')}`
+  const counted = () => `${done.toLocaleString('en')}${whole} ${unit}`
+  const render = (columns: number) => {
+    const [rate] = meter.perSecond()
+    const figures = [counted(), formatRate(rate, unit), note].filter((text) => text !== '')
+    const fraction = total === undefined ? undefined : done / Math.max(total, 1)
+    const secondsLeft = total === undefined ? undefined : estimateLeft(total - done, rate, meter)
+    return formatProgressLine({ label, figures, fraction, secondsLeft }, columns)
+  }
+  const renderEnd = (columns: number) => {
+    const seconds = (nowMs() - startedMs) / 1000
+    const figures = [`${counted()} in ${formatElapsed(seconds)}`, formatRate(seconds > 0 ? done / seconds : 0, unit)]
+    return formatProgressLine({ label, figures: note === '' ? figures : [...figures, note] }, columns)
   }
   return {
-    update(done, note = '') {
-      last = { done, note }
-      const now = performance.now()
-      if (now - lastMs < everyMs) return
-      lastMs = now
-      stream.write(stream.isTTY ? `\r\x1b[K${line()}` : `${line()}\n`)
+    update: (count, words = '') => {
+      done = count
+      note = words
+      meter.add([count])
+      display.show(render)
     },
-    finish(note = '') {
-      last = { done: last.done, note }
-      stream.write(stream.isTTY ? `\r\x1b[K${line()}\n` : `${line()}\n`)
+    finish: (words = '') => {
+      note = words
+      display.end(renderEnd)
     },
   }
 }
 
 /** A progress that shows nothing. */
-export const noProgress: Progress = { update() {}, finish() {} }
-
-function renderBar(fraction: number): string {
-  const filled = Math.round(Math.min(1, Math.max(0, fraction)) * 20)
-  return `[${'#'.repeat(filled)}${'.'.repeat(20 - filled)}]`
-}
+export const noProgress = { update() {}, finish() {} } satisfies Progress

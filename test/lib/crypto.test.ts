@@ -36,7 +36,7 @@ test('the fastest implementations are in use here', () => {
 test('says in one line what is in use', () => {
   const lines: unknown[] = []
   const keep = (fields: object, message: string) => void lines.push([fields, message])
-  logCrypto({ ...silentLogger, info: keep, warn: keep })
+  logCrypto({ ...silentLogger, debug: keep, info: keep, warn: keep })
   assert.deepEqual(lines, [[{ keccak256: 'wasm', secp256k1: 'native' }, 'crypto']])
 })
 

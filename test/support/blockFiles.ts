@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { measureRlp } from '../../src/chain/eth/rlp.js'
 import { packagePath } from '../../src/store/open.js'
 import { temporaryDirectory } from './temporary.js'
@@ -25,4 +26,15 @@ export function writeBlockFiles(t: { after(callback: () => void): void }): strin
     writeFileSync(path, chain.subarray(start, end))
     return path
   })
+}
+
+/** A file of 65 kB that takes an import most of a minute and adds at most one block: block 1 of the fixture chain, a
+ *  million times. */
+export function writeLongFile(t: { after(callback: () => void): void }): string {
+  const path = join(temporaryDirectory(t), 'long.rlp.gz')
+  const chain = readFileSync(packagePath('fixtures/chain/chain.rlp'))
+  const { start, end } = blockSpans(chain)[0]
+  const thousand = gzipSync(Buffer.concat(new Array(1000).fill(chain.subarray(start, end))))
+  writeFileSync(path, Buffer.concat(new Array(1000).fill(thousand)))
+  return path
 }

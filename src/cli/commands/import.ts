@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { ImportSummary } from '../../ingest/importFiles.js'
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import type { ChainSource } from '../../store/chainSource.js'
 import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { listenForStop } from '../stopSignal.js'
+import { writeNotice } from '../terminal.js'
 
-/** `cairn import PATH...`. SIGINT and SIGTERM end it after the batch under way; what was imported stays. */
+/** `cairn import PATH...`. SIGINT and SIGTERM end it after the batch under way, with exit code 130 and 143; what was
+ *  imported stays. */
 export async function runImport({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length === 0) throw new UsageError("expected one or more files; see 'cairn help import'")
   for (const path of operands) if (!existsSync(path)) throw new UsageError(`no such file: ${path}`)
@@ -16,9 +20,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
   const { importFiles, readGenesisFile } = await import('../../ingest/importFiles.js')
   const { createL2Verifier } = await import('../../workers/l2Verifier.js')
   const { createCheckpointer } = await import('../../workers/checkpointer.js')
-  const stop = new AbortController()
-  const onSignal = () => stop.abort()
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
+  const stop = listenForStop(() => writeNotice('stopping after the batch under way; a second signal ends it at once'))
   const verifier = createL2Verifier()
   const checkpointer = createCheckpointer(config.datadir)
   try {
@@ -39,10 +41,11 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       signal: stop.signal,
     })
     process.stdout.write(`${formatSummary(summary)}\n`)
+    return summary.interrupted ? stop.exitCode() : 0
   } finally {
+    stop.close()
     await Promise.all([verifier.close(), checkpointer.close()])
   }
-  return 0
 }
 
 function namedChain(network: Config['network']): ChainSource | undefined {
@@ -50,11 +53,16 @@ function namedChain(network: Config['network']): ChainSource | undefined {
 }
 
 function formatSummary(summary: ImportSummary): string {
-  const { blocks, skipped, l2Blocks, l2Skipped, l2Verified, interrupted } = summary
+  const { blocks, skipped, l2Blocks, l2Skipped, l2Verified, head, interrupted } = summary
   const parts = [`${blocks} blocks imported, ${skipped} held already`]
   if (l2Blocks + l2Skipped > 0) {
     parts.push(`${l2Blocks} layer-2 blocks imported, ${l2Verified} of them verified, ${l2Skipped} held already`)
   }
-  if (interrupted) parts.push('interrupted: run it again to go on')
+  if (interrupted) {
+    const { path, fileNumber, files } = interrupted
+    const block = head === undefined ? '' : ` at block ${head}`
+    const file = `in ${basename(path)} (file ${fileNumber} of ${files})`
+    parts.push(`interrupted${block} ${file}: run the same command again to go on`)
+  }
   return parts.join('; ')
 }

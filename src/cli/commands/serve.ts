@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { constants, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
@@ -10,6 +10,7 @@ import type { Config } from '../config.js'
 import { readLimits } from '../limits.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { type Serving, startServing } from '../serving.js'
+import { listenForStop } from '../stopSignal.js'
 
 /** `cairn serve`: returns when the server has stopped after SIGINT or SIGTERM. */
 export async function runServe({ config, operands }: ParsedArgs): Promise<number> {
@@ -93,22 +94,10 @@ function explainListenError(error: unknown, { host, port }: Config): unknown {
   return error
 }
 
-/** Signals this long after the first are the same one: Ctrl-C reaches every process of a terminal, and `npm` and
- *  `npm start` pass on to the server what they get. */
-const SAME_SIGNAL_MS = 500
-
 /** Resolves when a signal came and the server has stopped. A second one ends the process at once. */
 function stopOnSignal(serving: Serving): Promise<void> {
+  const { signal } = listenForStop()
   return new Promise((resolve, reject) => {
-    let firstMs: number | undefined
-    const onSignal = (signal: NodeJS.Signals) => {
-      if (firstMs === undefined) {
-        firstMs = performance.now()
-        serving.close().then(resolve, reject)
-      } else if (performance.now() - firstMs > SAME_SIGNAL_MS) {
-        process.exit(128 + constants.signals[signal])
-      }
-    }
-    process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+    signal.addEventListener('abort', () => void serving.close().then(resolve, reject))
   })
 }

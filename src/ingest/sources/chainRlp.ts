@@ -34,12 +34,33 @@ export function recogniseChainRlp(head: Uint8Array): boolean {
 /** A file of RLP blocks one after another (`.rlp`, `.blocks`), gzip or not, read as a stream: at any moment about a
  *  megabyte and the block at hand are in memory. Blocks below `from` are passed over by their headers. */
 export function openChainRlp(path: string): BlockSource {
-  return { kind: CHAIN_RLP, path, blocks: (range = {}) => readBlocks(path, range) }
+  const position = { read: 0, taken: 0, waiting: 0 }
+  return {
+    kind: CHAIN_RLP,
+    path,
+    // Of what was read, the share that blocks took once it was unpacked.
+    bytesRead: () => (position.read * position.taken) / Math.max(position.taken + position.waiting, 1),
+    blocks: (range = {}) => readBlocks(path, position, range),
+  }
 }
 
-async function* readBlocks(path: string, { from = 0, passedOver }: BlockRange): AsyncGenerator<RawBlock> {
+/** How far a file was read. */
+interface Position {
+  /** Bytes of the file. */
+  read: number
+  /** Bytes of unpacked content that blocks took, and that wait for more. */
+  taken: number
+  waiting: number
+}
+
+async function* readBlocks(
+  path: string,
+  position: Position,
+  { from = 0, passedOver }: BlockRange,
+): AsyncGenerator<RawBlock> {
   let ordinal = 0
-  for await (const { bytes, offset } of splitItems(path)) {
+  position.read = 0
+  for await (const { bytes, offset } of splitItems(path, position)) {
     try {
       const header = from === 0 ? undefined : readHeader(bytes)
       if (header && header.number < from) passedOver?.(header.number, header.hash())
@@ -67,13 +88,19 @@ interface Item {
 }
 
 /** Every RLP list of the file with the byte at which it begins. */
-async function* splitItems(path: string): AsyncGenerator<Item> {
+async function* splitItems(path: string, position: Position): AsyncGenerator<Item> {
   const queue = createByteQueue()
   let ordinal = 0
+  const onRead = (count: number) => {
+    position.read += count
+  }
   try {
-    for await (const chunk of streamFile(path)) {
+    for await (const chunk of streamFile(path, onRead)) {
       queue.push(chunk)
+      await new Promise(setImmediate) // blocks that are passed over would never let a signal in
       for (let item = takeItem(queue); item; item = takeItem(queue)) {
+        position.taken = queue.offset
+        position.waiting = queue.length
         yield item
         ordinal++
       }

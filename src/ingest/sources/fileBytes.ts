@@ -48,26 +48,32 @@ function openFile(path: string): number {
   throw new UsageError(`cannot read ${path}: it is not a file`)
 }
 
-/** The content of a file as chunks, unpacked when it is gzip. @throws UsageError when the file cannot be opened. */
-export function streamFile(path: string): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+/** The content of a file as chunks, unpacked when it is gzip. `onRead` is told how many bytes of the file each part has
+ *  that is read. @throws UsageError when the file cannot be opened. */
+export function streamFile(
+  path: string,
+  onRead: (count: number) => void = () => {},
+): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
   const fd = openFile(path)
   const magic = Buffer.alloc(2)
   // What need not be unpacked is there at once: to wait for a thread that reads it takes longer than to read it.
-  if (readSync(fd, magic, 0, 2, 0) < 2 || !isGzip(magic)) return readChunks(fd)
+  if (readSync(fd, magic, 0, 2, 0) < 2 || !isGzip(magic)) return readChunks(fd, onRead)
   const file = createReadStream(path, { fd, start: 0, highWaterMark: CHUNK_BYTES })
   const unpacked = createGunzip({ chunkSize: 256 * 1024 })
   file.on('error', (error) => unpacked.destroy(error))
+  file.on('data', (chunk) => onRead(chunk.length))
   unpacked.on('close', () => file.destroy())
   return file.pipe(unpacked)
 }
 
-function* readChunks(fd: number): Generator<Uint8Array> {
+function* readChunks(fd: number, onRead: (count: number) => void): Generator<Uint8Array> {
   try {
     for (let at = 0; ; ) {
       const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(fstatSync(fd).size - at, 1)))
       const length = readSync(fd, chunk, 0, chunk.length, at)
       if (length === 0) return
       at += length
+      onRead(length)
       yield chunk.subarray(0, length)
     }
   } finally {
