@@ -13,7 +13,7 @@ import {
 } from '../src/rpc/starknet/format.js'
 import type { L2Reader } from '../src/store/l2Reader.js'
 import { openL2Database } from './support/l2.js'
-import { sharedPath } from './support/shared.js'
+import { SKIP_SHARED, sharedPath } from './support/shared.js'
 import { temporaryDirectory } from './support/temporary.js'
 
 /* The folder of recorded layer-2 blocks against its INDEX.md: every recording is imported as its row says, and what is
@@ -31,7 +31,7 @@ interface Recording {
 }
 
 const folder = sharedPath('l2')
-const skip = folder === undefined ? 'there is no ../shared/l2' : false
+const skip = SKIP_SHARED
 const recordings = folder === undefined ? [] : readIndex(folder)
 
 function readIndex(root: string): Recording[] {

@@ -120,7 +120,7 @@ test('a file that is no chain is refused, with no database made of it', async (t
   assert.equal(stderr.trim().split('\n').length, 1, stderr)
 })
 
-test('a fixture is imported, served to all, and nothing is left of it', { skip: !existsSync(FIXTURE) }, async (t) => {
+test('a fixture is imported, served to all, and nothing is left of it', async (t) => {
   const folder = temporaryDirectory(t)
   const { child, url, output } = await serve(t, ['--fixture', FIXTURE], { TMPDIR: folder })
   assert.equal(readdirSync(folder).length, 1)
@@ -135,7 +135,7 @@ test('a fixture is imported, served to all, and nothing is left of it', { skip: 
   assert.equal(output.stdout, `ready ${url}\n`)
 })
 
-test('import, status, keys and serve work on one directory', { skip: !existsSync(FIXTURE) }, async (t) => {
+test('import, status, keys and serve work on one directory', async (t) => {
   const datadir = join(temporaryDirectory(t), 'data')
   const files = ['chain.rlp', 'l2.ndjson'].map((name) => join(FIXTURE, name)).filter((path) => existsSync(path))
   const args = ['import', '--datadir', datadir, '--genesis', join(FIXTURE, 'genesis.json'), ...files]

@@ -5,12 +5,12 @@ import { serveFixture, spawnNode, startCairn } from '../support/cairn.js'
 import { compareAnswers } from '../support/compareAnswers.js'
 import { type RecordedAnswer, readRecordings } from '../support/recordings.js'
 import { ask, openSocket } from '../support/rpcClient.js'
-import { sharedPath } from '../support/shared.js'
+import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 
 /* The official Ethereum JSON-RPC suite against the program as users start it. */
 
 const suite = sharedPath('conformance', 'execution-apis')
-const skip = suite === undefined
+const skip = SKIP_SHARED
 
 /** Methods of the suite that Cairn does not have: no proofs, tracing, simulation, transaction pool, block building. */
 const NOT_SERVED =

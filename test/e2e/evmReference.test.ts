@@ -7,7 +7,7 @@ import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { compareAnswers } from '../support/compareAnswers.js'
 import { type RecordedAnswer, readRecordings } from '../support/recordings.js'
 import { send } from '../support/rpcClient.js'
-import { sharedPath } from '../support/shared.js'
+import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* `--evm reference`: the interpreter of @ethereumjs in the place of ours, to the same ends. */
@@ -76,7 +76,7 @@ test('calls are answered as recorded', async (t) => {
 
 const suite = sharedPath('conformance', 'execution-apis')
 
-test('the official chain and its calls come out the same', { skip: suite === undefined }, async (t) => {
+test('the official chain and its calls come out the same', { skip: SKIP_SHARED }, async (t) => {
   const datadir = await importChain(suite!, REFERENCE)
   assert.deepEqual(executedRows(await importChain(suite!)), executedRows(datadir))
   const server = await startCairn(t, ['--open', '--datadir', datadir, ...REFERENCE])

@@ -7,7 +7,7 @@ import { writeBlockFiles } from '../support/blockFiles.js'
 import { runCairnOk, spawnCairn } from '../support/cairn.js'
 import { type CheckedHead, checkDatabase, digestDatabase } from '../support/checkDatabase.js'
 import { type SeededRandom, seededRandom } from '../support/random.js'
-import { sharedPath } from '../support/shared.js'
+import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* `kill -9` during an import: whatever moment it comes at, the database is sound and the import goes on. */
@@ -36,7 +36,7 @@ test(`an import killed at ${chains ? KILLS / 2 : KILLS} moments goes on, with lo
   await checkKills(t, { args, seed: 9, kills: chains ? KILLS / 2 : KILLS, writes: 500, delayMs: 1300 })
 })
 
-test(`an import of mainnet killed at ${KILLS / 2} moments goes on`, { skip: chains === undefined }, async (t) => {
+test(`an import of mainnet killed at ${KILLS / 2} moments goes on`, { skip: SKIP_SHARED }, async (t) => {
   const args = ['--network', 'mainnet', `${chains}/mainnet-00000-5ec1ffb8.era1`]
   await checkKills(t, { args, seed: 2, kills: KILLS / 2, writes: 400, delayMs: 2000 })
 })

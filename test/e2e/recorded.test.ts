@@ -8,7 +8,7 @@ import { serveFixture, spawnNode } from '../support/cairn.js'
 import { compareAnswers } from '../support/compareAnswers.js'
 import type { RecordedAnswer } from '../support/recordings.js'
 import { type Answer, openSocket, resultOf, send } from '../support/rpcClient.js'
-import { sharedPath } from '../support/shared.js'
+import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 
 /* The recorded cases of every method, fixtures/rpc, against the program. `npm run record:rpc` makes them. */
 
@@ -70,7 +70,7 @@ test('all cases in one batch are answered in their order', async () => {
 
 const runner = sharedPath('conformance', 'run-io.mjs')
 
-test('the runner of the shared folder reads the cases and passes them', { skip: runner === undefined }, async () => {
+test('the runner of the shared folder reads the cases and passes them', { skip: SKIP_SHARED }, async () => {
   const { code, stdout } = await spawnNode([runner!, '--url', server.url, '--messages', '--quiet', folder]).ended
   assert.match(stdout, /\b0 failed\n$/)
   assert.equal(code, 0)

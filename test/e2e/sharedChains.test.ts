@@ -3,13 +3,13 @@ import { type TestContext, test } from 'node:test'
 import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { checkDatabase } from '../support/checkDatabase.js'
 import { ask, resultOf } from '../support/rpcClient.js'
-import { sharedPath } from '../support/shared.js'
+import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* Chains of the shared folder: the first 8,192 blocks of mainnet and Sepolia, and two branches that parted at a fork. */
 
 const chains = sharedPath('chains')
-const skip = chains === undefined
+const skip = SKIP_SHARED
 
 /** The last block of each era1 file, and an account whose balance is known from the blocks that it mined. */
 const NETWORKS = [

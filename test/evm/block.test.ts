@@ -10,7 +10,7 @@ import { formatData, parseHex } from '../../src/lib/hex.js'
 import { packagePath } from '../../src/store/open.js'
 import { type BlockchainTest, genesisOf, readBlockchainTests } from '../support/blockchainTest.js'
 import { createBlockRunner } from '../support/blockRunner.js'
-import { sharedPath } from '../support/shared.js'
+import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 
 const tables = createForkTables(await loadKzgVerifier())
 
@@ -33,7 +33,7 @@ function runTest(official: BlockchainTest): { blocks: number; failure?: string }
 
 test('executes the valid blocks of every official blockchain test', (t) => {
   const folder = sharedPath('blockchain-tests')
-  if (folder === undefined) return t.skip('no shared data beside the repository')
+  if (folder === undefined) return t.skip(String(SKIP_SHARED))
   const failures: string[] = []
   let blocks = 0
   for (const { name, test: official } of readBlockchainTests(folder)) {
@@ -60,7 +60,7 @@ async function runChain(folder: string): Promise<number> {
 
 test('executes the official chain through every fork', async (t) => {
   const folder = sharedPath('conformance', 'execution-apis')
-  if (folder === undefined) return t.skip('no shared data beside the repository')
+  if (folder === undefined) return t.skip(String(SKIP_SHARED))
   assert.equal(await runChain(folder), 54)
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sharedPath } from '../support/shared.js'
+import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { createDraftBlsRunner, createStateCaseRunner, readStateCases, type StateCase } from '../support/stateTest.js'
 
 /** How many cases there are below a folder, and what is wrong with those that fail. */
@@ -20,7 +20,7 @@ function runFolder(
 
 test('gives the state root and the logs of every official state test', async (t) => {
   const folder = sharedPath('state-tests', 'GeneralStateTests')
-  if (folder === undefined) return t.skip('no shared data beside the repository')
+  if (folder === undefined) return t.skip(String(SKIP_SHARED))
   const { count, failures } = runFolder(folder, await createStateCaseRunner())
   assert.deepEqual(failures, [])
   assert.ok(count > 2000, `only ${count} cases found`)
@@ -28,7 +28,7 @@ test('gives the state root and the logs of every official state test', async (t)
 
 test('computes on BLS12-381 as the official tests of the draft of EIP-2537 say', (t) => {
   const folder = sharedPath('state-tests', 'EIPTests')
-  if (folder === undefined) return t.skip('no shared data beside the repository')
+  if (folder === undefined) return t.skip(String(SKIP_SHARED))
   const { count, failures } = runFolder(folder, createDraftBlsRunner())
   assert.deepEqual(failures, [])
   assert.equal(count, 280)

@@ -11,7 +11,7 @@ import { noProgress } from '../../src/lib/progress.js'
 import { type Database, openForWriting } from '../../src/store/open.js'
 import { createStateReads } from '../../src/store/stateReader.js'
 import { type BlockchainTest, genesisOf, readBlockchainTests, type TestAccount } from '../support/blockchainTest.js'
-import { sharedPath } from '../support/shared.js'
+import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /** What a refusal must be about: a pattern over the check's name for each exception that the tests expect. */
@@ -49,7 +49,7 @@ const REASONS: { [exception: string]: RegExp } = {
 const folder = sharedPath('blockchain-tests')
 
 for (const kind of ['ValidBlocks', 'InvalidBlocks', 'TransitionTests']) {
-  test(`official blockchain tests: ${kind}`, { skip: folder === undefined && 'no ../shared' }, async (t) => {
+  test(`official blockchain tests: ${kind}`, { skip: SKIP_SHARED }, async (t) => {
     for (const { name, test: blockchainTest } of readBlockchainTests(`${folder}/${kind}`)) {
       const skip = !isLinear(blockchainTest) && 'chooses between branches'
       await t.test(name, { skip }, (child) => runTest(child, blockchainTest))
@@ -57,13 +57,13 @@ for (const kind of ['ValidBlocks', 'InvalidBlocks', 'TransitionTests']) {
   })
 }
 
-test('the reference interpreter executes the same, across forks', { skip: folder === undefined }, async (t) => {
+test('the reference interpreter executes the same, across forks', { skip: SKIP_SHARED }, async (t) => {
   for (const { name, test: blockchainTest } of readBlockchainTests(`${folder}/TransitionTests`)) {
     if (isLinear(blockchainTest)) await t.test(name, (child) => runTest(child, blockchainTest, 'reference'))
   }
 })
 
-test('all official blockchain tests but these three are one line of blocks', { skip: folder === undefined }, () => {
+test('all official blockchain tests but these three are one line of blocks', { skip: SKIP_SHARED }, () => {
   const branching = Array.from(readBlockchainTests(folder!)).filter((entry) => !isLinear(entry.test))
   // From files the first branch is the chain; these go on with a second one of more difficulty.
   assert.deepEqual(

@@ -10,3 +10,6 @@ export function sharedPath(...parts: string[]): string | undefined {
   if (process.env.CI === 'true') throw new Error(`${folder} is missing, and CI must not skip what needs it`)
   return undefined
 }
+
+/** Why tests of shared data are skipped; false when the folder is there. */
+export const SKIP_SHARED: false | string = sharedPath() === undefined && 'no folder ../shared beside the repository'

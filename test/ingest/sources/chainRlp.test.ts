@@ -12,7 +12,7 @@ import { readHead } from '../../../src/ingest/sources/fileBytes.js'
 import { equalBytes } from '../../../src/lib/bytes.js'
 import { UsageError } from '../../../src/lib/errors.js'
 import { exampleEraBlocks } from '../../support/era1File.js'
-import { sharedPath } from '../../support/shared.js'
+import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const folder = temporaryDirectory({ after })
@@ -135,7 +135,7 @@ describe('recogniseChainRlp', () => {
 
 const conformance = sharedPath('conformance', 'execution-apis', 'chain.rlp')
 it('gives the 54 blocks of the conformance chain, linked, and writes them back to the same bytes', {
-  skip: !conformance,
+  skip: SKIP_SHARED,
 }, async () => {
   const read = await readAll(conformance!)
   assert.equal(read.length, 54)

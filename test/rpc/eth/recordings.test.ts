@@ -13,7 +13,7 @@ import { DEFAULT_LIMITS } from '../../../src/rpc/limits.js'
 import { openContext } from '../../../src/rpc/openContext.js'
 import { openForWriting } from '../../../src/store/open.js'
 import { readRecordings } from '../../support/recordings.js'
-import { sharedPath } from '../../support/shared.js'
+import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const suite = sharedPath('conformance', 'execution-apis')
@@ -32,7 +32,7 @@ const NOT_RECORDED = new Set([
   'web3_sha3',
 ])
 
-test('answers as recorded in the official suite', { skip: suite === undefined }, async (t) => {
+test('answers as recorded in the official suite', { skip: SKIP_SHARED }, async (t) => {
   const datadir = await importChain(t, suite!)
   const opened = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
   t.after(() => opened.close())
