@@ -72,7 +72,7 @@ export async function openWritableChain(
   const held = readChainSource(db)
   const source = held ?? wanted
   if (!source) throw new UsageError('which chain is it? say --genesis FILE or --network mainnet|sepolia|holesky|hoodi')
-  if (held && wanted && !isDeepStrictEqual(held, wanted)) {
+  if (held && wanted && !isDeepStrictEqual(held, wanted) && !isRoundedFrom(held, wanted)) {
     throw new UsageError('the database was begun with another genesis or network; use another --datadir')
   }
   const meta = createMetaTable(db)
@@ -116,6 +116,17 @@ export async function openWritableChain(
     return block
   }
   return { spec, stateMode, reader, writer, indexer, ancestors: createAncestors(reader), executor, genesisBlock }
+}
+
+/** True when `held` is what older versions kept of `wanted`, with integers beyond 2^53 as rounded numbers. */
+function isRoundedFrom(held: unknown, wanted: unknown): boolean {
+  if (typeof held === 'number' && typeof wanted === 'string')
+    return !Number.isSafeInteger(held) && /^\d+$/.test(wanted) && Number(wanted) === held
+  if (typeof held !== 'object' || typeof wanted !== 'object' || held === null || wanted === null) return held === wanted
+  const names = Object.keys(held)
+  if (names.length !== Object.keys(wanted).length) return false
+  const [a, b] = [held, wanted] as [Record<string, unknown>, Record<string, unknown>]
+  return names.every((name) => Object.hasOwn(b, name) && isRoundedFrom(a[name], b[name]))
 }
 
 /** Makes rows of a block that a killed process left packed. */

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { L2NetworkName } from '../chain/starknet/networks.js'
 import type { L2VerifyFunction } from '../chain/starknet/verify.js'
 import type { EvmKind } from '../evm/kinds.js'
 import { logCrypto } from '../lib/crypto.js'
 import { messageOf, UsageError } from '../lib/errors.js'
+import { parseJsonExact } from '../lib/json.js'
 import type { Logger } from '../lib/logger.js'
 import { createProgress, noProgress } from '../lib/progress.js'
 import type { ChainSource } from '../store/chainSource.js'
@@ -16,7 +17,7 @@ import { importL2 } from './l2Import.js'
 import { importBlocks } from './pipeline.js'
 import { CHAIN_RLP, openChainRlp, recogniseChainRlp } from './sources/chainRlp.js'
 import { ERA1, openEra1, recogniseEra1 } from './sources/era1.js'
-import { readHead } from './sources/fileBytes.js'
+import { readHead, readTextFile } from './sources/fileBytes.js'
 import { openL2File, recogniseL2 } from './sources/starknetFile.js'
 
 /** Kinds of files, as `--kind` says them. */
@@ -166,10 +167,14 @@ export function recogniseKind(path: string): FileKind {
   )
 }
 
-/** The chain of a genesis file in geth's format. @throws UsageError when it cannot be read or is no JSON. */
+// Mainnet's genesis has 0.7 MB. V8 holds texts of up to 512 MB.
+const MAX_GENESIS_BYTES = 256 * 1024 * 1024
+
+/** The chain of a genesis file in geth's format. Integers beyond 2^53 - 1 are their decimal text in it.
+ *  @throws UsageError when it cannot be read, is no JSON, is nested too deep, or has more than 256 MiB. */
 export function readGenesisFile(path: string): ChainSource {
   try {
-    return { genesis: JSON.parse(readFileSync(path, 'utf8')) }
+    return { genesis: parseJsonExact(readTextFile(path, MAX_GENESIS_BYTES)) }
   } catch (cause) {
     throw new UsageError(`--genesis ${path}: ${messageOf(cause)}`, { cause })
   }

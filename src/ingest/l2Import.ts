@@ -40,9 +40,13 @@ export async function importL2(source: L2Source, writer: L2Writer, options: L2Im
   if (options.network !== undefined) writer.setNetwork(options.network)
   const batch = createBatch(writer, options)
   const ahead: { recording: L2Recording; verdict: Promise<L2Verdict> }[] = []
+  const stopped = whenAborted(options.signal)
   const settleOldest = async () => {
     const { recording, verdict } = ahead.shift()!
-    await batch.add(recording, await verdict)
+    // The hash of a large old block takes seconds: a stop does not wait for it.
+    const settled = await Promise.race([verdict, stopped])
+    if (settled === undefined) ahead.length = 0
+    else await batch.add(recording, settled)
   }
   const recordings = source.recordings()
   let interrupted = false
@@ -56,13 +60,21 @@ export async function importL2(source: L2Source, writer: L2Writer, options: L2Im
     verdict.catch(() => {}) // awaited in its turn, or given up after an earlier failure
     ahead.push({ recording: next.value, verdict })
     if (ahead.length >= LOOKAHEAD) await settleOldest()
-    interrupted = options.signal?.aborted ?? false
+    interrupted ||= options.signal?.aborted ?? false
   }
   await recordings.return()
   while (ahead.length > 0) await settleOldest()
   await batch.flush()
   if (failure !== undefined) throw failure.error
   return { ...batch.summary, interrupted }
+}
+
+/** Resolves when the signal comes; never without one. */
+function whenAborted(signal: AbortSignal | undefined): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve(undefined)
+    else signal?.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
 }
 
 /** The verdict on a recording: nobody looks at blocks that are held, or that have no hash yet. */

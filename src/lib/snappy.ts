@@ -9,9 +9,10 @@ const COMPRESSED = 0x00
 const UNCOMPRESSED = 0x01
 const FIRST_SKIPPABLE = 0x80
 
-/** Unpacks snappy's framing format (framing_format.txt of snappy), with the checksum of every frame checked.
+/** Unpacks snappy's framing format (framing_format.txt of snappy), with the checksum of every frame checked, to at most
+ *  `maxBytes`.
  *  @throws CorruptSnappy saying at which byte. */
-export function decompressFrames(bytes: Uint8Array): Uint8Array {
+export function decompressFrames(bytes: Uint8Array, maxBytes = Number.POSITIVE_INFINITY): Uint8Array {
   if (bytes.length < 10 || STREAM_IDENTIFIER.some((byte, at) => bytes[at] !== byte)) {
     throw new CorruptSnappy('expected the snappy stream identifier at byte 0')
   }
@@ -26,6 +27,8 @@ export function decompressFrames(bytes: Uint8Array): Uint8Array {
       const chunk = readFrame(bytes, at, end)
       chunks.push(chunk)
       length += chunk.length
+      if (length > maxBytes)
+        throw new CorruptSnappy(`the snappy frame at byte ${at} makes more than ${maxBytes} bytes of it`)
     } else if (type < FIRST_SKIPPABLE) {
       throw new CorruptSnappy(`the snappy frame at byte ${at} is of the unknown type ${type}`)
     }

@@ -112,6 +112,20 @@ test('a stop keeps what was read so far, whole', async (t) => {
   assert.deepEqual([again.outcomes.skipped, again.outcomes.stored], [41, 159])
 })
 
+test('a stop does not wait for hashes under way', async (t) => {
+  const { reader, writer, write } = open(t)
+  const controller = new AbortController()
+  const verify: typeof verifyHere = (block, network) => {
+    if (block.number! < 3) return verifyHere(block, network)
+    setImmediate(() => controller.abort())
+    return new Promise(() => {}) // takes for ever
+  }
+  const source = openL2File(write(makeChain(0, 99)))
+  const options = { verify, log: silentLogger, progress: noProgress, signal: controller.signal }
+  const { interrupted, outcomes } = await importL2(source, writer, options)
+  assert.deepEqual([interrupted, outcomes.stored, reader.head()!.number], [true, 3, 2])
+})
+
 test('the network is named once and holds from then on', async (t) => {
   const { reader, writer, importFile, write } = open(t)
   const path = write([makeBlock({ number: 1 })])

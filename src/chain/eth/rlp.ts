@@ -70,11 +70,21 @@ export function measureRlp(bytes: Uint8Array, start: number): RlpSpan | undefine
   return { isList, payload, end: payload + length }
 }
 
+/** Lists may lie this deep in each other. The deepest in a block, the storage keys of an access list, have 6 around them;
+ *  without a limit a few kilobytes of nested lists overflow the stack. */
+const MAX_DEPTH = 32
+
+/** Items of one decoding: 0.7 GB in memory. A byte of RLP may be an item of 170 bytes, so that without a limit a block of
+ *  some megabytes exhausts it. The smallest items that mean something, of authorization lists, take 4 bytes: a block of 10 MiB,
+ *  the most that EIP-7934 allows, has 2.7 million at most. */
+const MAX_ITEMS = 2 ** 22
+
 /** Decodes exactly one item that fills the bytes (Yellow Paper, appendix B), in canonical form only.
- *  @throws DecodeError at `path` for a truncated or non-canonical item and for bytes after it. */
-export function decodeRlp(bytes: Uint8Array, path = 'rlp'): RlpItem {
+ *  @throws DecodeError at `path` for a truncated or non-canonical item, for bytes after it, for lists nested more than 32
+ *    deep and for more than `maxItems` items. */
+export function decodeRlp(bytes: Uint8Array, path = 'rlp', maxItems = MAX_ITEMS): RlpItem {
   try {
-    const cursor = { at: 0 }
+    const cursor = { at: 0, depth: 0, itemsLeft: maxItems }
     const item = readItem(bytes, cursor, bytes.length)
     if (cursor.at !== bytes.length)
       throw new DecodeError('', `expected nothing after the item, got ${bytes.length - cursor.at} bytes`)
@@ -84,7 +94,14 @@ export function decodeRlp(bytes: Uint8Array, path = 'rlp'): RlpItem {
   }
 }
 
-function readItem(bytes: Uint8Array, cursor: { at: number }, limit: number): RlpItem {
+/** Where reading is: the next byte, lists around it, items that may still come. */
+interface Cursor {
+  at: number
+  depth: number
+  itemsLeft: number
+}
+
+function readItem(bytes: Uint8Array, cursor: Cursor, limit: number): RlpItem {
   const start = cursor.at
   // The two commonest forms are read here, without the object that measureRlp makes.
   const first = bytes[start]
@@ -112,7 +129,13 @@ function readItem(bytes: Uint8Array, cursor: { at: number }, limit: number): Rlp
   }
   const items: RlpItem[] = []
   cursor.at = payload
-  while (cursor.at < end) items.push(readItem(bytes, cursor, end))
+  if (++cursor.depth > MAX_DEPTH)
+    throw new DecodeError('', `expected lists nested at most ${MAX_DEPTH} deep, got more at byte ${start}`)
+  while (cursor.at < end) {
+    if (--cursor.itemsLeft < 0) throw new DecodeError('', `too many items for one block, from byte ${cursor.at} on`)
+    items.push(readItem(bytes, cursor, end))
+  }
+  cursor.depth--
   return { items, raw: bytes.subarray(start, end) }
 }
 

@@ -24,6 +24,10 @@ const BLOCK_INDEX = 0x3266
 
 const ENTRY_HEADER_BYTES = 8 // type u16, length u32, reserved u16, little-endian
 const MAX_BLOCKS = 8192 // of one file
+// An entry, packed and unpacked: no block of any network comes near.
+const MAX_ENTRY_BYTES = 256 * 1024 * 1024
+// A header has some 600 bytes beside its extra data. All headers of a file lie in memory at a time.
+const MAX_HEADER_BYTES = 16 * 1024
 
 /** True for bytes that begin as an e2store file does: with an empty version entry. */
 export function recogniseEra1(head: Uint8Array): boolean {
@@ -156,8 +160,10 @@ function* readBlocks(path: string, firstNumber: number, { from = 0, passedOver }
   }
 }
 
-function unpack(file: FileBytes, { value, end }: Entry): Uint8Array {
-  return decompressFrames(file.read(value, end - value))
+function unpack(file: FileBytes, { value, end }: Entry, maxBytes = MAX_ENTRY_BYTES): Uint8Array {
+  if (end - value > maxBytes)
+    throw new CorruptSnappy(`expected an entry of at most ${maxBytes} bytes, got ${end - value}`)
+  return decompressFrames(file.read(value, end - value), maxBytes)
 }
 
 /** Runs `decode`; what is wrong with the bytes comes out with its place in the file. */
@@ -182,7 +188,7 @@ function readAllHeaders(path: string, file: FileBytes, index: BlockIndex): Block
     const fail = (problem: string) => new SourceError({ path, offset: at, ordinal, problem })
     if (offsets[ordinal] !== at) throw fail(`expected the block at byte ${at}, the index says ${offsets[ordinal]}`)
     const entry = requireEntry(path, file, COMPRESSED_HEADER, at, limit)
-    const headerRlp = decoding(path, at, ordinal, () => unpack(file, entry))
+    const headerRlp = decoding(path, at, ordinal, () => unpack(file, entry, MAX_HEADER_BYTES))
     const header = decoding(path, at, ordinal, () => decodeHeader(headerRlp))
     const blockHash = keccak256(headerRlp)
     if (header.number !== firstNumber + ordinal)
@@ -211,7 +217,11 @@ function readAllHeaders(path: string, file: FileBytes, index: BlockIndex): Block
 function verifyAccumulator(path: string, file: FileBytes, start: number, limit: number, computed: Uint8Array): void {
   let entry = readEntry(path, file, start, limit)
   while (entry.type !== ACCUMULATOR) entry = readEntry(path, file, entry.end, limit)
-  const stored = file.read(entry.value, entry.end - entry.value)
+  if (entry.end - entry.value !== 32) {
+    const problem = `expected an accumulator of 32 bytes, got ${entry.end - entry.value}`
+    throw new SourceError({ path, offset: entry.start, problem })
+  }
+  const stored = file.read(entry.value, 32)
   if (equalBytes(stored, computed)) return
   const problem = `accumulator: expected ${formatData(computed)} of the blocks, the file has ${formatData(stored)}`
   throw new SourceError({ path, offset: entry.start, problem })

@@ -1,9 +1,19 @@
-import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs'
+import {
+  closeSync,
+  createReadStream,
+  constants as files,
+  fstatSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
 import { constants, createGunzip, gunzipSync } from 'node:zlib'
 import { messageOf, UsageError } from '../../lib/errors.js'
 import { SourceError } from '../source.js'
 
 const HEAD_BYTES = 65_536
+const MAX_UNPACKED_HEAD_BYTES = 1024 * 1024
 const CHUNK_BYTES = 1024 * 1024
 const GZIP_MAGIC = [0x1f, 0x8b]
 // Large enough that reading costs little beside decoding, small beside anything else that an import holds.
@@ -26,7 +36,8 @@ export function readHead(path: string): Uint8Array {
 
 function unpackHead(bytes: Uint8Array): Uint8Array {
   try {
-    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) // gives what lies before the cut
+    // What lies before the cut. 64 KB of gzip unpack to 64 MB at most, of which the beginning is enough.
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, MAX_UNPACKED_HEAD_BYTES)
   } catch {
     return new Uint8Array(0)
   }
@@ -36,16 +47,52 @@ function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === GZIP_MAGIC[0] && bytes[1] === GZIP_MAGIC[1]
 }
 
+/** A descriptor of a regular file. Other kinds are refused before they are opened: opening a FIFO waits for its writer, and
+ *  opening a device may do something. */
 function openFile(path: string): number {
-  let fd: number
   try {
-    fd = openSync(path, 'r')
+    requireRegular(path, statSync(path))
+    // It may be replaced between the two calls; with this flag not even a FIFO makes the call wait.
+    const fd = openSync(path, files.O_RDONLY | files.O_NONBLOCK)
+    try {
+      requireRegular(path, fstatSync(fd))
+      return fd
+    } catch (error) {
+      closeSync(fd)
+      throw error
+    }
   } catch (error) {
+    if (error instanceof UsageError) throw error
     throw new UsageError(`cannot open ${path}: ${messageOf(error)}`, { cause: error })
   }
-  if (fstatSync(fd).isFile()) return fd
-  closeSync(fd)
-  throw new UsageError(`cannot read ${path}: it is not a file`)
+}
+
+function requireRegular(path: string, stats: Stats): void {
+  if (stats.isFile()) return
+  const kind = stats.isDirectory()
+    ? 'a directory'
+    : stats.isFIFO()
+      ? 'a FIFO'
+      : stats.isSocket()
+        ? 'a socket'
+        : 'a device'
+  throw new UsageError(`cannot read ${path}: it is ${kind}; expected a regular file`)
+}
+
+/** The content of a UTF-8 text file of at most `maxBytes`.
+ *  @throws UsageError when it cannot be opened, is larger, or is not UTF-8. */
+export function readTextFile(path: string, maxBytes: number): string {
+  const fd = openFile(path)
+  try {
+    const { size } = fstatSync(fd)
+    if (size > maxBytes) throw new UsageError(`cannot read ${path}: it has ${size} bytes, the limit is ${maxBytes}`)
+    return new TextDecoder('utf-8', { fatal: true }).decode(readWhole(fd, size))
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`cannot read ${path}: ${messageOf(error)}`, { cause: error })
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** The content of a file as chunks, unpacked when it is gzip. `onRead` is told how many bytes of the file each part has

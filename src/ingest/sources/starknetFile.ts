@@ -1,8 +1,10 @@
-import { createReadStream } from 'node:fs'
-import { constants, createGunzip, deflateSync, gunzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { constants, deflate, deflateSync, gunzipSync } from 'node:zlib'
 import type { L2Block } from '../../chain/starknet/types.js'
 import { CairnError, messageOf } from '../../lib/errors.js'
 import { parseJsonExact } from '../../lib/json.js'
+import { createPause } from '../../lib/pause.js'
+import { streamFile } from './fileBytes.js'
 import { readL2Recording } from './starknetJson.js'
 
 /** A file that cannot be read on: no JSON, damaged gzip, or a recording that is no block. `where` is the path, with the
@@ -35,6 +37,7 @@ export interface L2Source {
 export const L2_RECOGNITION_BYTES = 65_536
 
 const GZIP_MAGIC = [0x1f, 0x8b]
+const NEWLINE = 0x0a
 
 /** Members that a layer-2 block has and no genesis file; one of them stands near the beginning of every recording. */
 const TELLING_MEMBERS =
@@ -59,32 +62,37 @@ function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === GZIP_MAGIC[0] && bytes[1] === GZIP_MAGIC[1]
 }
 
+/** A recording may be this long, in bytes of its JSON: the longest known, of a full mainnet block with its state update,
+ *  has less than 2 MB. */
+export const MAX_RECORDING_BYTES = 32 * 1024 * 1024
+
+/** Recordings longer than this are deflated in libuv's threads, so that signals are heard meanwhile. */
+const DEFLATE_IN_THREAD_BYTES = 256 * 1024
+
+const deflateInThread = promisify(deflate)
+
 /** The blocks of a file: one JSON recording, or one to a line (NDJSON), gzip or not, whatever its name is. Lines are
- *  read as they come, so that such a file may be of any size. */
-export function openL2File(path: string): L2Source {
-  return { name: path, recordings: () => readRecordings(path) }
+ *  read as they come, so that such a file may be of any size. The event loop gets a turn every 50 ms, between recordings
+ *  and chunks of one. */
+export function openL2File(path: string, { maxRecordingBytes = MAX_RECORDING_BYTES } = {}): L2Source {
+  return { name: path, recordings: () => readRecordings(path, maxRecordingBytes) }
 }
 
-async function* readRecordings(path: string): AsyncGenerator<L2Recording, void, undefined> {
-  let lineNumber = 0
-  let document: string[] | undefined
+async function* readRecordings(path: string, maxBytes: number): AsyncGenerator<L2Recording, void, undefined> {
+  const reader = createLineReader(path, maxBytes)
+  const pause = createPause()
   let isFirst = true
-  for await (const line of readLines(path)) {
-    lineNumber++
-    if (document !== undefined) {
-      document.push(line)
-      continue
-    }
+  for (let line = await reader.line(); line !== undefined; line = await reader.line()) {
+    await pause()
     if (line.trim() === '') continue
     if (isFirst && !isWholeJson(line)) {
-      document = [line] // one recording over many lines
-      continue
+      yield await readRecording(await reader.rest(line), path) // one recording over many lines
+      return
     }
     isFirst = false
-    yield readRecording(line, `${path}:${lineNumber}`)
+    yield await readRecording(line, `${path}:${reader.lineNumber}`)
   }
-  if (document !== undefined) yield readRecording(document.join('\n'), path)
-  else if (isFirst) throw new UnreadableL2File(path, 'is empty')
+  if (isFirst) throw new UnreadableL2File(path, 'is empty')
 }
 
 function isWholeJson(line: string): boolean {
@@ -96,48 +104,95 @@ function isWholeJson(line: string): boolean {
   }
 }
 
-function readRecording(text: string, where: string): L2Recording {
+async function readRecording(text: string, where: string): Promise<L2Recording> {
   try {
     const block = readL2Recording(parseJsonExact(text))
-    return { block, raw: deflateSync(text), where }
+    const raw = text.length > DEFLATE_IN_THREAD_BYTES ? await deflateInThread(text) : deflateSync(text)
+    return { block, raw, where }
   } catch (error) {
     const problem = error instanceof SyntaxError ? `is no whole JSON: ${error.message}` : messageOf(error)
     throw new UnreadableL2File(where, problem, { cause: error })
   }
 }
 
-async function* readLines(path: string): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let rest = ''
+/** Takes the lines of a file one by one. Every byte is looked at once, however long a line is. */
+interface LineReader {
+  /** Of the line that was given last, from 1. */
+  readonly lineNumber: number
+  /** The next line without its end; undefined after the last. @throws UnreadableL2File for one of more than the limit. */
+  line(): Promise<string | undefined>
+  /** `line`, which was given last, with the lines after it. @throws UnreadableL2File for more than the limit. */
+  rest(line: string): Promise<string>
+}
+
+function createLineReader(path: string, maxBytes: number): LineReader {
+  const chunks = readChunks(path)
+  let chunk: Uint8Array = new Uint8Array(0)
+  let lineNumber = 0
+  const more = async () => {
+    const next = await chunks.next()
+    if (!next.done) chunk = next.value
+    return !next.done
+  }
+  const requireRoom = (bytes: number, where: string, what: string) => {
+    if (bytes <= maxBytes) return
+    throw new UnreadableL2File(
+      where,
+      `${what} has at least ${bytes} bytes, the limit of a recording is ${maxBytes} bytes (${maxBytes / 2 ** 20} MiB)`,
+    )
+  }
+  const line = async () => {
+    lineNumber++
+    const where = `${path}:${lineNumber}`
+    const parts: Uint8Array[] = []
+    let length = 0
+    do {
+      const end = chunk.indexOf(NEWLINE)
+      const part = end < 0 ? chunk : chunk.subarray(0, end)
+      length += part.length
+      requireRoom(length, where, 'the line')
+      if (part.length > 0) parts.push(part)
+      chunk = chunk.subarray(part.length + (end < 0 ? 0 : 1))
+      if (end >= 0) return decodeUtf8(parts, where)
+    } while (await more())
+    return length === 0 ? undefined : decodeUtf8(parts, where)
+  }
+  const rest = async (first: string) => {
+    const parts: Uint8Array[] = [new TextEncoder().encode(`${first}\n`)]
+    let length = parts[0].length
+    do {
+      parts.push(chunk)
+      length += chunk.length
+      requireRoom(length, path, 'the recording over several lines')
+    } while (await more())
+    return decodeUtf8(parts, path)
+  }
+  return {
+    get lineNumber() {
+      return lineNumber
+    },
+    line,
+    rest,
+  }
+}
+
+function decodeUtf8(parts: readonly Uint8Array[], where: string): string {
   try {
-    for await (const chunk of readBytes(path)) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-      rest = lines.pop()!
-      yield* lines
-    }
-    rest += decoder.decode()
+    return new TextDecoder('utf-8', { fatal: true }).decode(parts.length === 1 ? parts[0] : Buffer.concat(parts))
   } catch (error) {
+    throw new UnreadableL2File(where, `cannot be read: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+async function* readChunks(path: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const pause = createPause()
+  try {
+    for await (const chunk of streamFile(path)) {
+      yield chunk
+      await pause()
+    }
+  } catch (error) {
+    if (error instanceof CairnError) throw error
     throw new UnreadableL2File(path, `cannot be read: ${messageOf(error)}`, { cause: error })
   }
-  if (rest !== '') yield rest
-}
-
-async function* readBytes(path: string): AsyncGenerator<Uint8Array, void, undefined> {
-  const file = createReadStream(path)
-  const gunzip = (await startsAsGzip(path)) ? createGunzip() : undefined
-  if (gunzip === undefined) {
-    yield* file as AsyncIterable<Uint8Array>
-    return
-  }
-  file.on('error', (error) => gunzip.destroy(error))
-  try {
-    yield* file.pipe(gunzip) as AsyncIterable<Uint8Array>
-  } finally {
-    file.destroy()
-  }
-}
-
-async function startsAsGzip(path: string): Promise<boolean> {
-  for await (const chunk of createReadStream(path, { end: 1 })) return isGzip(chunk as Uint8Array)
-  return false
 }

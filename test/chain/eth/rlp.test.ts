@@ -118,6 +118,43 @@ describe('the readers of fields', () => {
   })
 })
 
+describe('decodeRlp of hostile bytes', () => {
+  /** Lists in each other, `depth` of them. */
+  const nested = (depth: number) => {
+    let bytes: Uint8Array = new Uint8Array(0)
+    for (let i = 0; i < depth; i++) bytes = encodeListOf([bytes])
+    return bytes
+  }
+
+  it('names the place where lists are nested more than 32 deep, instead of overflowing the stack', () => {
+    assert.doesNotThrow(() => decodeRlp(nested(32)))
+    assert.throws(
+      () => decodeRlp(nested(33)),
+      /^DecodeError: rlp: expected lists nested at most 32 deep, got more at byte 32$/,
+    )
+    for (const depth of [2000, 20_000]) {
+      assert.throws(() => decodeRlp(nested(depth)), /nested at most 32 deep, got more at byte \d+$/)
+    }
+  })
+
+  it('counts depth along a branch, not over all of the item', () => {
+    const wide = encodeListOf(Array.from({ length: 1000 }, () => nested(31)))
+    assert.equal(asList(decodeRlp(wide), '').length, 1000)
+  })
+
+  it('takes no more items than it may', () => {
+    const items = encodeListOf([Uint8Array.of(0xc2, 1, 2), Uint8Array.of(3)])
+    assert.doesNotThrow(() => decodeRlp(items, 'rlp', 4))
+    assert.throws(() => decodeRlp(items, 'rlp', 3), /^DecodeError: rlp: too many items for one block, from byte 4 on$/)
+  })
+
+  it('allocates nothing for a length that lies', () => {
+    for (const prefix of ['0xfb40000000', '0xbb40000000', '0xfdffffffffffff', '0xf90fff', '0xfb7fffffff']) {
+      assert.throws(() => decodeRlp(parseHex(prefix)), /expected \d+ bytes at byte \d+, got 0$/)
+    }
+  })
+})
+
 describe('measureRlp', () => {
   it('knows the extent from the prefix alone, and asks for more when that is cut off', () => {
     const list = encodeRlp([new Uint8Array(300)])

@@ -127,7 +127,7 @@ describe('era1 source', () => {
 
   it('refuses what is no file as wrong use', () => {
     assert.throws(() => openEra1(join(folder, 'missing.era1')), UsageError)
-    assert.throws(() => openEra1(folder), /it is not a file/)
+    assert.throws(() => openEra1(folder), /it is a directory; expected a regular file/)
   })
 
   it('is known by its first bytes', () => {

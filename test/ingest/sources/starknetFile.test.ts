@@ -1,19 +1,29 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gzipSync, inflateSync } from 'node:zlib'
+import { readGenesisFile } from '../../../src/ingest/importFiles.js'
+import { readHead } from '../../../src/ingest/sources/fileBytes.js'
 import { openL2File, recogniseL2, UnreadableL2File } from '../../../src/ingest/sources/starknetFile.js'
 import { makeBlock, makeChain, toRpcJson } from '../../support/l2Blocks.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-async function read(t: TestContext, name: string, content: string | Uint8Array) {
+async function read(
+  t: TestContext,
+  name: string,
+  content: string | Uint8Array,
+  options: { maxRecordingBytes?: number } = {},
+) {
   const path = join(temporaryDirectory(t), name)
   writeFileSync(path, content)
   const recordings = []
-  for await (const recording of openL2File(path).recordings()) recordings.push(recording)
+  for await (const recording of openL2File(path, options).recordings()) recordings.push(recording)
   return { path, recordings }
 }
 
@@ -63,7 +73,7 @@ test('damage is named with the file, and with the line where there are lines', a
     ['\n \n', /file: is empty$/],
     [pretty.slice(0, -10), /file: is no whole JSON/],
     [gzipSync(pretty).subarray(0, 200), /file: cannot be read: unexpected end of file/],
-    [Buffer.from([...bytesOf(lines[0]), 0xff]), /file: cannot be read/],
+    [Buffer.from([...bytesOf(lines[0]), 0xff]), /file:1: cannot be read/],
     [`${lines[0]}\n${lines[1].slice(0, 100)}`, /file:2: is no whole JSON/],
     [`${lines[0]}\n{"a":1}`, /file:2: recording: is no layer-2 block/],
   ]
@@ -73,6 +83,77 @@ test('damage is named with the file, and with the line where there are lines', a
       assert.match(error.message, message)
       return true
     })
+  }
+})
+
+test('a recording may have as many bytes as the limit, and one more is refused with line, size and limit', async (t) => {
+  const limit = 3_000_000
+  const filled = (bytes: number) => lines[0].replace('{', `{"note": "${'x'.repeat(bytes - lines[0].length - 12)}", `)
+  assert.equal(filled(limit).length, limit)
+  const fits = `${filled(limit)}\n${lines[1]}`
+  const { recordings } = await read(t, 'file', fits, { maxRecordingBytes: limit })
+  assert.equal(recordings.length, 2)
+  const tooLong = `${lines[0]}\n\n${filled(limit + 1)}\n${lines[2]}`
+  const message = /file:3: the line has at least \d{7,} bytes, the limit of a recording is 3000000 bytes/
+  for (const content of [tooLong, gzipSync(tooLong), gzipSync(`${lines[0]}\n\n${'x'.repeat(20_000_000)}`)]) {
+    await assert.rejects(read(t, 'file', content, { maxRecordingBytes: limit }), message)
+  }
+})
+
+test('a recording over many lines has the same limit', async (t) => {
+  const limit = 200_000
+  const spread = `{\n${'\n'.repeat(limit)}${pretty.slice(1)}`
+  const message =
+    /file: the recording over several lines has at least \d+ bytes, the limit of a recording is 200000 bytes/
+  for (const content of [spread, gzipSync(spread)]) {
+    await assert.rejects(read(t, 'file', content, { maxRecordingBytes: limit }), message)
+  }
+})
+
+test('strings without an end, deep nesting and long lines without meaning are named in linear time', async (t) => {
+  const cases: [string, RegExp][] = [
+    [`${lines[0]}\n{"block_hash": 12345678901234567890, "a": "${'\\"'.repeat(500_000)}`, /file:2: is no whole JSON/],
+    [
+      `${lines[0]}\n{"block_hash": ${'['.repeat(500_000)}`,
+      /file:2: expected JSON nested at most 256 deep, got more at/,
+    ],
+    [`{"block_hash":\n${'{"a":'.repeat(500_000)}`, /file: expected JSON nested at most 256 deep/],
+    [`${lines[0]}\n${'\u0000'.repeat(8_000_000)}`, /file:2: is no whole JSON/],
+  ]
+  for (const [content, message] of cases) await assert.rejects(read(t, 'file', content), message)
+})
+
+test('the event loop gets turns while a file without recordings is read', async (t) => {
+  let turns = 0
+  let reading = true
+  const turn = () => {
+    turns++
+    if (reading) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await assert.rejects(read(t, 'file', '\n'.repeat(2_000_000)), /is empty/)
+  reading = false
+  assert.ok(turns > 1, `${turns} turns`)
+})
+
+test('what is no regular file is named, and nothing waits for it', async (t) => {
+  const directory = temporaryDirectory(t)
+  const fifo = join(directory, 'fifo')
+  execFileSync('mkfifo', [fifo])
+  const socket = join(directory, 'socket')
+  const server = createServer().listen(socket)
+  await once(server, 'listening')
+  t.after(() => void server.close())
+  for (const [path, kind] of [
+    [fifo, 'a FIFO'],
+    [socket, 'a socket'],
+    [directory, 'a directory'],
+    ['/dev/zero', 'a device'],
+  ]) {
+    const expected = { name: 'UsageError', message: `cannot read ${path}: it is ${kind}; expected a regular file` }
+    await assert.rejects(openL2File(path).recordings().next(), expected)
+    assert.throws(() => readHead(path), expected)
+    assert.throws(() => readGenesisFile(path), { message: `--genesis ${path}: ${expected.message}` })
   }
 })
 
