@@ -79,7 +79,7 @@ function makeHeader(number: number, parentHash: Uint8Array): Header {
     number,
     gasLimit: 30_000_000n,
     gasUsed: 15_000_000n,
-    timestamp: 1_438_269_988 + number * 12,
+    timestamp: BigInt(1_438_269_988 + number * 12),
     extraData: new Uint8Array(0),
     mixHash: new Uint8Array(32),
     nonce: new Uint8Array(8),

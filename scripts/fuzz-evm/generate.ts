@@ -159,7 +159,7 @@ function headerOf(random: SeededRandom, fork: Fork): Header {
     number: 300 + random.below(10),
     gasLimit: 30_000_000n,
     gasUsed: 0n,
-    timestamp: 1_700_000_000,
+    timestamp: 1_700_000_000n,
     extraData: zeros(0),
     mixHash: rules.isProofOfStake ? random.bytes(32) : zeros(32),
     nonce: zeros(8),

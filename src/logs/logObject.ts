@@ -5,7 +5,7 @@ import { formatData, formatQuantity } from '../lib/hex.js'
 export interface LogPlace {
   blockNumber: number
   blockHash: Uint8Array // 32
-  blockTimestamp: number // seconds
+  blockTimestamp: bigint // Unix seconds
   transactionHash: Uint8Array // 32
   transactionIndex: number
   logIndex: number

@@ -127,12 +127,24 @@ const BEGIN_LOG = `lower(CASE
   WHEN l.topic0_id IS NOT NULL THEN ${beginLog(1)}
   ELSE ${beginLog(0)} END)`
 
-const END_FORMAT =
-  '","blockNumber":"0x%x","transactionHash":"0x%s","transactionIndex":"0x%x","blockHash":"0x%s",' +
-  '"blockTimestamp":"0x%x","logIndex":"0x%x","removed":false}'
-const END_LOG = `printf('${END_FORMAT}', b.number,
+/** The rest of a log, its block's time written by a format with its arguments. */
+function endLog(timeFormat: string, time: string): string {
+  const format =
+    '","blockNumber":"0x%x","transactionHash":"0x%s","transactionIndex":"0x%x","blockHash":"0x%s",' +
+    `"blockTimestamp":"0x${timeFormat}","logIndex":"0x%x","removed":false}`
+  return `printf('${format}', b.number,
   lower(hex(t.hash)), l.tx_index,
-  lower(hex(b.hash)), b.timestamp, l.id - b.first_log)`
+  lower(hex(b.hash)), ${time}, l.id - b.first_log)`
+}
+
+// A time beyond 2^53 - 1 is decimal text, up to 2^64 - 1. Its digits before the last nine, `a`, and those make
+// (a >> 16) * 10^9 * 2^16 + (a & 65535) * 10^9 + rest, of which all parts but the sum are below 2^63: so it is written in two
+// parts, the last 16 bits apart.
+const HIGH_DIGITS = 'CAST(substr(b.timestamp, 1, length(b.timestamp) - 9) AS INTEGER)'
+const LOW_PART = `((${HIGH_DIGITS} & 65535) * 1000000000 + CAST(substr(b.timestamp, -9) AS INTEGER))`
+const LARGE_TIME = `(${HIGH_DIGITS} >> 16) * 1000000000 + (${LOW_PART} >> 16), ${LOW_PART} & 65535`
+
+const END_LOG = `iif(b.timestamp <= 9007199254740991, ${endLog('%x', 'b.timestamp')}, ${endLog('%x%04x', LARGE_TIME)})`
 
 /** Where a log's block is: the last one with logs whose first is not behind it. */
 const BLOCK_OF_LOG = `b.number = (

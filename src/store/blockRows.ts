@@ -20,7 +20,7 @@ export interface BlockRow {
   total_difficulty: StoredUint
   gas_limit: StoredUint
   gas_used: StoredUint
-  timestamp: number
+  timestamp: StoredUint
   extra_data: Uint8Array
   mix_hash: Uint8Array
   nonce: Uint8Array
@@ -108,7 +108,7 @@ function decodeHeaderColumns(row: BlockRow): Header {
     number: row.number,
     gasLimit: decodeUint(row.gas_limit),
     gasUsed: decodeUint(row.gas_used),
-    timestamp: row.timestamp,
+    timestamp: decodeUint(row.timestamp),
     extraData: row.extra_data,
     mixHash: row.mix_hash,
     nonce: row.nonce,

@@ -173,7 +173,7 @@ function blockValues({ hash, header, sizeBytes, withdrawals }: Block, totalDiffi
     encodeUint(totalDifficulty),
     encodeUint(header.gasLimit),
     encodeUint(header.gasUsed),
-    header.timestamp,
+    encodeUint(header.timestamp),
     header.extraData,
     header.mixHash,
     header.nonce,

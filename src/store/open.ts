@@ -61,7 +61,9 @@ export function openForWriting(datadir: string): Database {
   db.pragma('synchronous = NORMAL')
   // Fewer checkpoints than the default 1,000 pages: measured better on bulk loads (docs/architecture.md).
   db.pragma('wal_autocheckpoint = 16000')
+  db.unsafeMode(true) // 0007_wide_timestamps changes sqlite_schema
   migrate(drizzle(db), { migrationsFolder: packagePath('migrations') })
+  db.unsafeMode(false)
   return db
 }
 

@@ -1,4 +1,5 @@
 import { equalBytes } from '../lib/bytes.js'
+import { decodeUint, type StoredUint } from './columns.js'
 import type { Database } from './open.js'
 import { type PackedBody, readPackedBody } from './packedBody.js'
 
@@ -6,7 +7,7 @@ import { type PackedBody, readPackedBody } from './packedBody.js'
 export interface PackedBlock {
   number: number
   hash: Uint8Array // 32
-  timestamp: number // seconds
+  timestamp: bigint // Unix seconds
   /** Ids of its first transaction and first log; every row has a lesser one. */
   firstTx: number
   firstLog: number
@@ -16,7 +17,7 @@ export interface PackedBlock {
 interface Row {
   number: number
   hash: Uint8Array
-  timestamp: number
+  timestamp: StoredUint
   first_tx: number
   first_log: number
 }
@@ -39,7 +40,8 @@ export function createPackedBlockReader(db: Database): PackedBlockReader {
     if (!row) known = undefined
     else if (!known || !equalBytes(known.hash, row.hash)) {
       const data = statements.data.get(row.number)
-      const { number, hash, timestamp, first_tx: firstTx, first_log: firstLog } = row
+      const { number, hash, first_tx: firstTx, first_log: firstLog } = row
+      const timestamp = decodeUint(row.timestamp)
       // Between two statements outside a snapshot it may have become rows.
       known = data && { number, hash, timestamp, firstTx, firstLog, body: readPackedBody(data) }
     }

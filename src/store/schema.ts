@@ -28,7 +28,7 @@ export const blocks = sqliteTable(
     totalDifficulty: uint('total_difficulty').notNull(),
     gasLimit: uint('gas_limit').notNull(),
     gasUsed: uint('gas_used').notNull(),
-    timestamp: integer('timestamp').notNull(),
+    timestamp: uint('timestamp').notNull(),
     extraData: bytes('extra_data').notNull(),
     mixHash: bytes('mix_hash').notNull(),
     nonce: bytes('nonce').notNull(),

@@ -38,13 +38,13 @@ const specOf = (fork: Fork): ChainSpec => ({
   blobSchedules: {},
   ethash: true,
 })
-const rulesOf = (fork: Fork): Rules => rulesAt(specOf(fork), 1, 1)
+const rulesOf = (fork: Fork): Rules => rulesAt(specOf(fork), 1, 1n)
 
 /** A header that is right after `parent` under the rules, but for the fields given. */
 function childOf(parent: ParentBlock, rules: Rules, fields: Partial<Header> = {}): Header {
   const { header } = parent
   const number = header.number + 1
-  const timestamp = fields.timestamp ?? header.timestamp + 12
+  const timestamp = fields.timestamp ?? header.timestamp + 12n
   return {
     parentHash: parent.hash,
     unclesHash: unclesHash([]),
@@ -75,7 +75,13 @@ const withHash = (header: Header): ParentBlock => ({ hash: hashHeader(header), h
 
 /** A parent deep in a chain of the fork. */
 function parentUnder(fork: Fork, fields: Partial<Header> = {}): ParentBlock {
-  const first = { number: 99, timestamp: 1000, difficulty: 10n ** 9n, gasLimit: 8_000_000n, unclesHash: unclesHash([]) }
+  const first = {
+    number: 99,
+    timestamp: 1000n,
+    difficulty: 10n ** 9n,
+    gasLimit: 8_000_000n,
+    unclesHash: unclesHash([]),
+  }
   const later = { baseFeePerGas: 10n ** 9n, gasUsed: 0n, excessBlobGas: 20n * BLOB, blobGasUsed: 0n }
   const grandparent = { ...first, ...(rulesOf(fork).has('london') ? later : {}) } as Header
   return withHash(childOf({ hash: random.bytes(32), header: grandparent }, rulesOf(fork), fields))
@@ -130,8 +136,8 @@ describe('verifyHeader', () => {
   it('checks number, parent hash, timestamp and the length of the extra data', () => {
     assert.equal(check('paris', { number: 100 }), 'number')
     assert.equal(check('paris', { parentHash: new Uint8Array(32) }), 'parent hash')
-    assert.equal(check('paris', { timestamp: 1012 }), 'timestamp')
-    assert.equal(check('paris', { timestamp: 1013 }), undefined)
+    assert.equal(check('paris', { timestamp: 1012n }), 'timestamp')
+    assert.equal(check('paris', { timestamp: 1013n }), undefined)
     assert.equal(check('paris', { extraData: new Uint8Array(32) }), undefined)
     assert.equal(check('paris', { extraData: new Uint8Array(33) }), 'extra data')
   })

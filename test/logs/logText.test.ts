@@ -7,6 +7,7 @@ import type { RowFilter } from '../../src/logs/index.js'
 import { formatLog } from '../../src/logs/logObject.js'
 import { arrayBytesOf, createCandidateWriter, createLogWriter } from '../../src/logs/logText.js'
 import type { LogRow } from '../../src/logs/scan.js'
+import { encodeUint } from '../../src/store/columns.js'
 import type { Database } from '../../src/store/open.js'
 import { FIRST_BLOCK, jsonOf } from './randomFilters.js'
 import {
@@ -22,7 +23,7 @@ import {
 function stringified(logs: readonly PlacedLog[]): string {
   const objects = logs.map((log) => {
     const { blockNumber, transactionHash, transactionIndex, logIndex } = log
-    const block = { blockNumber, blockHash: hashOfBlock(blockNumber), blockTimestamp: blockNumber * 12 }
+    const block = { blockNumber, blockHash: hashOfBlock(blockNumber), blockTimestamp: BigInt(blockNumber * 12) }
     return formatLog(log, { ...block, transactionHash, transactionIndex, logIndex })
   })
   return JSON.stringify(objects)
@@ -94,26 +95,32 @@ test('writes numbers beyond 32 bits, and the first and last log of a block', (t)
   const db = temporaryDatabase(t)
   const log: Log = { address: numberedBytes(1, 20), topics: [], data: new Uint8Array(0) }
   const [first, ...rest] = writeLogs(db, 0, [[[log, log, log]]])
-  const far = { number: 2 ** 53 - 1, timestamp: 2 ** 40 + 1, firstLog: 2 ** 33, firstTx: 2 ** 34 }
+  const far = { number: 2 ** 53 - 1, firstLog: 2 ** 33, firstTx: 2 ** 34 }
   const txIndex = 2 ** 31 + 5
-  db.prepare(
-    'UPDATE blocks SET number = :number, timestamp = :timestamp, first_log = :firstLog, first_tx = :firstTx',
-  ).run(far)
+  db.prepare('UPDATE blocks SET number = :number, first_log = :firstLog, first_tx = :firstTx').run(far)
   db.prepare('UPDATE transactions SET id = ?').run(far.firstTx + txIndex)
   db.prepare('UPDATE logs SET tx_index = ?, id = id + ? + 2147483647 * (id > 0)').run(txIndex, far.firstLog)
   const ids = [0, 2 ** 31, 2 ** 31 + 1]
   const rows = ids.map((id): LogRow => [far.firstLog + id, 0])
-  const objects = [first, ...rest].map(({ transactionHash }, i) =>
-    formatLog(log, {
-      blockNumber: far.number,
-      blockHash: hashOfBlock(0),
-      blockTimestamp: far.timestamp,
-      transactionHash,
-      transactionIndex: txIndex,
-      logIndex: ids[i],
-    }),
-  )
-  assert.equal(jsonOf(createLogWriter(db)(rows, { deadline: noDeadline })), JSON.stringify(objects))
+  const write = createLogWriter(db)
+  const exact = 2n ** 53n - 1n
+  const times = [2n ** 40n + 1n, exact, exact + 1n, exact + 2n, 10n ** 18n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n]
+  const random = seededFractions(85)
+  for (let i = 0; i < 50; i++) times.push(exact + BigInt(Math.floor(random() * 2 ** (1 + (i % 63)))))
+  for (const blockTimestamp of times) {
+    db.prepare('UPDATE blocks SET timestamp = ?').run(encodeUint(blockTimestamp))
+    const objects = [first, ...rest].map(({ transactionHash }, i) =>
+      formatLog(log, {
+        blockNumber: far.number,
+        blockHash: hashOfBlock(0),
+        blockTimestamp,
+        transactionHash,
+        transactionIndex: txIndex,
+        logIndex: ids[i],
+      }),
+    )
+    assert.equal(jsonOf(write(rows, { deadline: noDeadline })), JSON.stringify(objects))
+  }
 })
 
 test('writes in the order in which logs are asked for', (t) => {

@@ -35,7 +35,7 @@ function appendPacked(db: Database, number: number, logsOf: Log[][], seed: numbe
   const transactions = logsOf.map(() => randomTransaction(random))
   const receipts = transactions.map((transaction, i) => ({ ...randomReceipt(random, transaction), logs: logsOf[i] }))
   const block = {
-    ...{ hash: hashOfBlock(number), header: { ...header, timestamp: number * 12 } },
+    ...{ hash: hashOfBlock(number), header: { ...header, timestamp: BigInt(number * 12) } },
     ...{ transactions, uncles: [], sizeBytes: 0 },
   }
   const writer = createChainWriter(db, { packsTip: true })

@@ -32,7 +32,7 @@ export function createBlockRunner(
   const environment = createEnvironment(
     {
       number: 0,
-      timestamp: 0,
+      timestamp: 0n,
       coinbase: new Uint8Array(20),
       gasLimit: 0n,
       difficulty: 0n,

@@ -16,7 +16,7 @@ export function blockAt(number: number): Block {
     number,
     gasLimit: 30_000_000n,
     gasUsed: 0n,
-    timestamp: number,
+    timestamp: BigInt(number),
     extraData: new Uint8Array(0),
     mixHash: new Uint8Array(32),
     nonce: new Uint8Array(8),

@@ -41,7 +41,7 @@ export function exampleEraBlocks(count: number, seed = 1): EraBlock[] {
         number: 100 + i,
         gasLimit: 5_000_000n,
         gasUsed: 30_000n * BigInt(i),
-        timestamp: 1000 + i,
+        timestamp: BigInt(1000 + i),
         extraData: random.bytes(5),
         mixHash: random.bytes(32),
         nonce: random.bytes(8),

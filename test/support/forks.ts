@@ -14,7 +14,7 @@ export function specOf(last: Fork, chainId = 1n): ChainSpec {
 
 /** The rules of a fork. */
 export function rulesOf(fork: Fork): Rules {
-  return rulesAt(specOf(fork), 0, 0)
+  return rulesAt(specOf(fork), 0, 0n)
 }
 
 /** Forks as the official tests call them. */

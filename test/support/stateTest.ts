@@ -165,7 +165,7 @@ function headerOf(env: { [key: string]: string }, rules: Rules): Header {
     number: Number(env.currentNumber),
     gasLimit: BigInt(env.currentGasLimit),
     gasUsed: 0n,
-    timestamp: Number(env.currentTimestamp),
+    timestamp: BigInt(env.currentTimestamp),
     extraData: zeros(0),
     mixHash:
       rules.isProofOfStake && env.currentRandom ? parseHex(evenHex(env.currentRandom).padStart(64, '0')) : zeros(32),

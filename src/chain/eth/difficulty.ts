@@ -8,7 +8,7 @@ const BOMB_PERIOD = 100_000
 
 /** The difficulty that Ethash requires of a block with this number and time after `parent`, by the rules of that block
  *  (Yellow Paper 4.3.4; EIP-2, EIP-100, and the bomb's delays: EIP-649, 1234, 2384, 3554, 4345, 5133). */
-export function nextDifficulty(parent: Header, number: number, timestamp: number, rules: Rules): bigint {
+export function nextDifficulty(parent: Header, number: number, timestamp: bigint, rules: Rules): bigint {
   const step = parent.difficulty / 2048n
   let difficulty = parent.difficulty + step * BigInt(adjustment(parent, timestamp, rules))
   if (difficulty < MIN_DIFFICULTY) difficulty = MIN_DIFFICULTY
@@ -18,8 +18,9 @@ export function nextDifficulty(parent: Header, number: number, timestamp: number
   return difficulty
 }
 
-function adjustment(parent: Header, timestamp: number, rules: Rules): number {
-  const elapsed = timestamp - parent.timestamp
+function adjustment(parent: Header, timestamp: bigint, rules: Rules): number {
+  // Rounded beyond 2^53, where the bound of -99 was reached long before.
+  const elapsed = Number(timestamp - parent.timestamp)
   if (rules.has('byzantium')) {
     const hasUncles = !equalBytes(parent.unclesHash, EMPTY_UNCLES_HASH)
     return Math.max((hasUncles ? 2 : 1) - Math.floor(elapsed / 9), -99)

@@ -8,6 +8,9 @@ const MAX_CHANGE_DENOMINATOR = 8n // EIP-1559
 /** Gas of one blob (EIP-4844). */
 export const GAS_PER_BLOB = 131_072n
 const MIN_BLOB_BASE_FEE = 1n // EIP-4844, in wei
+const MAX_UINT256 = 2n ** 256n - 1n
+// e^177 is below 2^256, e^178 is not. A genesis may say any excess, and the series takes as many steps as the exponent.
+const MAX_EXPONENT = 177n
 const BLOB_BASE_COST = 8192n // EIP-7918, in gas
 
 /** Base fee in wei of the block after `parent` (EIP-1559): 1 gwei when the parent has none. */
@@ -23,10 +26,13 @@ export function nextBaseFee(parent: Header): bigint {
   return baseFee - (baseFee * (target - gasUsed)) / target / MAX_CHANGE_DENOMINATOR
 }
 
-/** Price of a unit of blob gas in wei (EIP-4844, get_base_fee_per_blob_gas). @throws RangeError before Cancun. */
+/** Price of a unit of blob gas in wei (EIP-4844, get_base_fee_per_blob_gas), at most 2^256 - 1. @throws RangeError before
+ *  Cancun. */
 export function blobBaseFee(excessBlobGas: bigint, rules: Rules): bigint {
   if (!rules.blobs) throw new RangeError(`no blob gas before Cancun, the fork is ${rules.fork}`)
-  return fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, rules.blobs.baseFeeUpdateFraction)
+  if (excessBlobGas / rules.blobs.baseFeeUpdateFraction > MAX_EXPONENT) return MAX_UINT256
+  const fee = fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, rules.blobs.baseFeeUpdateFraction)
+  return fee < MAX_UINT256 ? fee : MAX_UINT256
 }
 
 /** Excess blob gas of the block after `parent`, by the rules of that block (EIP-4844, EIP-7691; from Osaka on EIP-7918).
@@ -39,7 +45,7 @@ export function nextExcessBlobGas(parent: Header, rules: Rules): bigint {
   if (excess + used < target) return 0n
   if (rules.has('osaka') && BLOB_BASE_COST * (parent.baseFeePerGas ?? 0n) > GAS_PER_BLOB * blobBaseFee(excess, rules)) {
     const { target: blobs, max } = rules.blobs
-    return excess + (used * BigInt(max - blobs)) / BigInt(max)
+    return max === 0 ? excess : excess + (used * BigInt(max - blobs)) / BigInt(max)
   }
   return excess + used - target
 }

@@ -38,7 +38,7 @@ export interface BlobSchedule {
 export interface ForkActivation {
   fork: Fork
   block?: number
-  timestamp?: number
+  timestamp?: bigint
 }
 
 /** The rules of one chain: what its genesis file says beside the state. */
@@ -78,7 +78,7 @@ const DEFAULT_BLOB_SCHEDULES: { [K in Fork]?: BlobSchedule } = {
 /** The rules for a block by its number and time. Where the chain names no block of the merge, it comes with the first
  *  block whose parent's total difficulty has reached the terminal one (EIP-3675), so `parentTotalDifficulty` is needed
  *  there; forks by time imply that it has come. */
-export function rulesAt(spec: ChainSpec, number: number, timestamp: number, parentTotalDifficulty?: bigint): Rules {
+export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, parentTotalDifficulty?: bigint): Rules {
   let fork: Fork = 'frontier'
   let order = 0
   for (const activation of spec.activations) {

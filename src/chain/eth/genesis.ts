@@ -2,7 +2,7 @@ import { type ChainConfig, Holesky, Hoodi, Mainnet, Sepolia } from '@ethereumjs/
 import { getGenesis } from '@ethereumjs/genesis'
 import { bytesToBigInt, EMPTY_BYTES, padLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
-import { abbreviate, parseHex } from '../../lib/hex.js'
+import { abbreviate, formatData, parseHex } from '../../lib/hex.js'
 import { EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from './emptyHashes.js'
 import { type BlobSchedule, type ChainSpec, FORKS, type Fork, type ForkActivation, rulesAt } from './forks.js'
 import { EMPTY_TRIE_ROOT } from './trie.js'
@@ -75,7 +75,7 @@ function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
   for (const { name, block, timestamp } of config.hardforks) {
     const fork = name in PACKAGE_FORKS ? PACKAGE_FORKS[name] : FORKS.find((known) => known === name)
     if (fork === undefined) continue
-    if (timestamp !== undefined) activations.push({ fork, timestamp: Number(timestamp) })
+    if (timestamp !== undefined) activations.push({ fork, timestamp: BigInt(timestamp) })
     else if (block !== null) activations.push({ fork, block })
   }
   return {
@@ -130,7 +130,18 @@ export function parseGenesis(json: unknown): Genesis {
   const accounts = Object.entries(alloc).map(([address, account]) =>
     readAccount(address, requireObject(account, `alloc.${address}`)),
   )
+  requireOnce(accounts)
   return { spec, header, accounts }
+}
+
+/** Letter case and the prefix of an address are free, so that two members may be one account. */
+function requireOnce(accounts: readonly GenesisAccount[]): void {
+  const seen = new Set<string>()
+  for (const { address } of accounts) {
+    const name = formatData(address)
+    if (seen.has(name)) throw new InvalidGenesis(`alloc.${name}: expected each account once, got it twice`)
+    seen.add(name)
+  }
 }
 
 /** The rules of a genesis in geth's format, without its state. @throws InvalidGenesis */
@@ -142,23 +153,26 @@ export function parseGenesisSpec(json: unknown): ChainSpec {
   const activations: ForkActivation[] = [{ fork: 'frontier', block: 0 }]
   for (const [key, fork] of FORK_KEYS) {
     if (config[key] === undefined || config[key] === null) continue
-    const at = readNumber(config[key], `config.${key}`)
-    activations.push(key.endsWith('Time') ? { fork, timestamp: at } : { fork, block: at })
+    const at = readUint(config[key], `config.${key}`, 64)
+    activations.push(key.endsWith('Time') ? { fork, timestamp: at } : { fork, block: Number(at) })
   }
   fillEarlierForks(activations)
   const terminal = config.terminalTotalDifficulty
   if (terminal === undefined && config.mergeNetsplitBlock !== undefined) {
-    activations.push({ fork: 'paris', block: readNumber(config.mergeNetsplitBlock, 'config.mergeNetsplitBlock') })
+    const block = Number(readUint(config.mergeNetsplitBlock, 'config.mergeNetsplitBlock', 64))
+    activations.push({ fork: 'paris', block })
   } else if (terminal === undefined && config.terminalTotalDifficultyPassed === true) {
     activations.push({ fork: 'paris', block: 0 })
   }
   const fixed = (config.ethash as Json | undefined)?.fixeddifficulty
   return {
     name: typeof config.name === 'string' ? config.name : 'custom',
-    chainId: readUint(config.chainId ?? 1, 'config.chainId'),
+    chainId: readUint(config.chainId ?? 1, 'config.chainId', 64),
     activations,
     terminalTotalDifficulty:
-      terminal === undefined || terminal === null ? undefined : readUint(terminal, 'config.terminalTotalDifficulty'),
+      terminal === undefined || terminal === null
+        ? undefined
+        : readUint(terminal, 'config.terminalTotalDifficulty', 256),
     daoForkSupport: config.daoForkBlock !== undefined && config.daoForkSupport !== false,
     depositContract:
       config.depositContractAddress === undefined
@@ -166,7 +180,7 @@ export function parseGenesisSpec(json: unknown): ChainSpec {
         : readBytes(config.depositContractAddress, 20, 'config.depositContractAddress'),
     blobSchedules: readBlobSchedules(config.blobSchedule),
     ethash: true,
-    fixedDifficulty: fixed === undefined ? undefined : readUint(fixed, 'config.ethash.fixeddifficulty'),
+    fixedDifficulty: fixed === undefined ? undefined : readUint(fixed, 'config.ethash.fixeddifficulty', 256),
   }
 }
 
@@ -190,11 +204,14 @@ function readBlobSchedules(value: unknown): { [K in Fork]?: BlobSchedule } {
     if (fork === undefined) throw new InvalidGenesis(`config.blobSchedule.${name}: unknown fork`)
     const path = `config.blobSchedule.${name}`
     const schedule = requireObject(entry, path)
+    const max = readUint(schedule.max, `${path}.max`, 16)
     out[fork] = {
-      target: readNumber(schedule.target, `${path}.target`),
-      max: readNumber(schedule.max, `${path}.max`),
-      baseFeeUpdateFraction: readUint(schedule.baseFeeUpdateFraction, `${path}.baseFeeUpdateFraction`),
+      target: Number(atMost(max, readUint(schedule.target, `${path}.target`, 16), `${path}.target`, 'its max')),
+      max: Number(max),
+      baseFeeUpdateFraction: readUint(schedule.baseFeeUpdateFraction, `${path}.baseFeeUpdateFraction`, 64),
     }
+    if (out[fork].baseFeeUpdateFraction === 0n)
+      throw new InvalidGenesis(`${path}.baseFeeUpdateFraction: expected at least 1, got 0`)
   }
   return out
 }
@@ -202,11 +219,13 @@ function readBlobSchedules(value: unknown): { [K in Fork]?: BlobSchedule } {
 const INITIAL_BASE_FEE = 1_000_000_000n // EIP-1559
 
 function genesisHeader(spec: ChainSpec, file: Json): Header {
-  const timestamp = readNumber(file.timestamp ?? 0, 'timestamp')
-  const difficulty = readUint(file.difficulty ?? 0, 'difficulty')
+  const timestamp = readUint(file.timestamp ?? 0, 'timestamp', 64)
+  const difficulty = readUint(file.difficulty ?? 0, 'difficulty', 256)
+  if (readUint(file.number ?? 0, 'number', 64) !== 0n)
+    throw new InvalidGenesis(`number: expected 0, since a chain begins with block 0, got ${show(file.number)}`)
   const rules = rulesAt(spec, 0, timestamp, spec.terminalTotalDifficulty === 0n ? 0n : undefined)
-  const optionalUint = (key: string, fallback: bigint) =>
-    file[key] === undefined || file[key] === null ? fallback : readUint(file[key], key)
+  const optionalUint = (key: string, fallback: bigint, bits: number) =>
+    file[key] === undefined || file[key] === null ? fallback : readUint(file[key], key, bits)
   const optionalBytes = (key: string, length: number, fallback = new Uint8Array(length)) =>
     file[key] === undefined || file[key] === null ? fallback : readBytes(file[key], length, key)
   const header: Header = {
@@ -219,18 +238,18 @@ function genesisHeader(spec: ChainSpec, file: Json): Header {
     logsBloom: new Uint8Array(256),
     difficulty,
     number: 0,
-    gasLimit: readUint(file.gasLimit, 'gasLimit'),
-    gasUsed: optionalUint('gasUsed', 0n),
+    gasLimit: readUint(file.gasLimit, 'gasLimit', 64),
+    gasUsed: optionalUint('gasUsed', 0n, 64),
     timestamp,
     extraData: file.extraData ? readHex(withPrefix(file.extraData), 'extraData') : EMPTY_BYTES,
     mixHash: optionalBytes('mixHash', 32),
     nonce: file.nonce === undefined ? new Uint8Array(8) : readNonce(file.nonce),
   }
-  if (rules.has('london')) header.baseFeePerGas = optionalUint('baseFeePerGas', INITIAL_BASE_FEE)
+  if (rules.has('london')) header.baseFeePerGas = optionalUint('baseFeePerGas', INITIAL_BASE_FEE, 256)
   if (rules.has('shanghai')) header.withdrawalsRoot = EMPTY_TRIE_ROOT
   if (rules.has('cancun')) {
-    header.blobGasUsed = optionalUint('blobGasUsed', 0n)
-    header.excessBlobGas = optionalUint('excessBlobGas', 0n)
+    header.blobGasUsed = optionalUint('blobGasUsed', 0n, 64)
+    header.excessBlobGas = optionalUint('excessBlobGas', 0n, 64)
     header.parentBeaconBlockRoot = optionalBytes('parentBeaconBlockRoot', 32)
   }
   if (rules.has('prague')) header.requestsHash = EMPTY_REQUESTS_HASH
@@ -238,20 +257,26 @@ function genesisHeader(spec: ChainSpec, file: Json): Header {
 }
 
 function readAccount(address: string, account: Json): GenesisAccount {
-  const path = `alloc.${address}`
+  const path = `alloc.${abbreviate(address)}`
   const storage = account.storage === undefined ? {} : requireObject(account.storage, `${path}.storage`)
   return {
     address: readBytes(withPrefix(address), 20, path),
-    nonce: readUint(account.nonce ?? 0, `${path}.nonce`),
-    balance: readUint(account.balance ?? 0, `${path}.balance`),
+    nonce: readUint(account.nonce ?? 0, `${path}.nonce`, 64),
+    balance: readUint(account.balance ?? 0, `${path}.balance`, 256),
     code: account.code === undefined ? EMPTY_BYTES : readHex(withPrefix(account.code), `${path}.code`),
-    storage: Object.entries(storage)
-      .map(([slot, value]) => ({
-        slot: readWord(slot, `${path}.storage`),
-        value: trimWord(readWord(value, `${path}.storage.${slot}`)),
-      }))
-      .filter(({ value }) => value.length > 0),
+    storage: readStorage(storage, `${path}.storage`),
   }
+}
+
+function readStorage(storage: Json, path: string): GenesisAccount['storage'] {
+  const values = new Map<string, GenesisAccount['storage'][0]>()
+  for (const [key, text] of Object.entries(storage)) {
+    const slot = readWord(key, `${path}.${abbreviate(key)}`)
+    const name = formatData(slot)
+    if (values.has(name)) throw new InvalidGenesis(`${path}.${name}: expected each slot once, got it twice`)
+    values.set(name, { slot, value: trimWord(readWord(text, `${path}.${name}`)) })
+  }
+  return [...values.values()].filter(({ value }) => value.length > 0)
 }
 
 function requireObject(value: unknown, path: string): Json {
@@ -261,21 +286,28 @@ function requireObject(value: unknown, path: string): Json {
   return value as Json
 }
 
-/** Integers come as JSON numbers, decimal text, or hex text with 0x. */
-function readUint(value: unknown, path: string): bigint {
+/** An integer of at most `bits`: a JSON number, decimal text, or hex text with 0x. */
+function readUint(value: unknown, path: string, bits: number): bigint {
+  return atMost(2n ** BigInt(bits) - 1n, readInteger(value, path), path, `2^${bits} - 1`)
+}
+
+// 2^256 has 78 decimal digits; leading zeros are let through up to this.
+const MAX_INTEGER_DIGITS = 100
+
+function readInteger(value: unknown, path: string): bigint {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return BigInt(value)
-  if (typeof value === 'bigint') return value
-  if (typeof value === 'string' && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(value)) return BigInt(value)
+  if (typeof value === 'bigint' && value >= 0n) return value
   if (value === '0x' || value === '') return 0n
+  if (typeof value === 'string' && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(value)) {
+    if (value.length <= MAX_INTEGER_DIGITS) return BigInt(value)
+    throw new InvalidGenesis(`${path}: expected an integer of at most 256 bits, got ${show(value)}`)
+  }
   throw new InvalidGenesis(`${path}: expected a non-negative integer, got ${show(value)}`)
 }
 
-function readNumber(value: unknown, path: string): number {
-  const integer = readUint(value, path)
-  if (integer > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw new InvalidGenesis(`${path}: expected at most 2^53 - 1, got ${show(value)}`)
-  }
-  return Number(integer)
+function atMost(limit: bigint, value: bigint, path: string, name: string): bigint {
+  if (value > limit) throw new InvalidGenesis(`${path}: expected at most ${name}, got ${abbreviate(value.toString())}`)
+  return value
 }
 
 function readHex(value: unknown, path: string): Uint8Array {
@@ -296,11 +328,11 @@ function readBytes(value: unknown, length: number, path: string): Uint8Array {
 }
 
 function readNonce(value: unknown): Uint8Array {
-  return padLeft(integerBytes(readUint(typeof value === 'string' ? withPrefix(value) : value, 'nonce')), 8)
+  return padLeft(integerBytes(readUint(typeof value === 'string' ? withPrefix(value) : value, 'nonce', 64)), 8)
 }
 
 function readWord(value: unknown, path: string): Uint8Array {
-  return padLeft(integerBytes(readUint(typeof value === 'string' ? withPrefix(value) : value, path)), 32)
+  return padLeft(integerBytes(readUint(typeof value === 'string' ? withPrefix(value) : value, path, 256)), 32)
 }
 
 function integerBytes(value: bigint): Uint8Array {

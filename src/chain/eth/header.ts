@@ -39,7 +39,7 @@ function readHeader(item: RlpItem): Header {
     number: asSafeInteger(fields[8], 'number'),
     gasLimit: asUint(fields[9], 8, 'gasLimit'),
     gasUsed: asUint(fields[10], 8, 'gasUsed'),
-    timestamp: asSafeInteger(fields[11], 'timestamp'),
+    timestamp: asUint(fields[11], 8, 'timestamp'),
     extraData: asBytes(fields[12], 'extraData'),
     mixHash: asFixed(fields[13], 32, 'mixHash'),
     nonce: asFixed(fields[14], 8, 'nonce'),

@@ -1,5 +1,5 @@
-/** Numbers follow one rule: `bigint` for wei, gas and anything of 64 bits or more; `number` for block numbers,
- *  indexes and times, checked to be safe integers where they are decoded. Bytes are `Uint8Array`. */
+/** Numbers follow one rule: `bigint` for wei, gas, timestamps and anything else that may have 64 bits or more; `number`
+ *  for block numbers and indexes, checked to be safe integers where they are decoded. Bytes are `Uint8Array`. */
 
 /** A block header of any fork, Frontier to Osaka. Fields of later forks are absent before them. */
 export interface Header {
@@ -14,7 +14,7 @@ export interface Header {
   number: number
   gasLimit: bigint
   gasUsed: bigint
-  timestamp: number // seconds
+  timestamp: bigint // Unix seconds, 64 bits
   extraData: Uint8Array
   mixHash: Uint8Array // 32
   nonce: Uint8Array // 8

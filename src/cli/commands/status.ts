@@ -57,7 +57,9 @@ function describeChain(db: Database) {
   return {
     network: source === undefined ? null : (source.network ?? 'own genesis'),
     chainId: source === undefined ? null : String(chain.chainId()),
-    head: head ? { number: head.header.number, hash: formatData(head.hash), timestamp: head.header.timestamp } : null,
+    head: head
+      ? { number: head.header.number, hash: formatData(head.hash), timestamp: exactInteger(head.header.timestamp) }
+      : null,
     coverage: coverage ? { first: coverage.first, head: coverage.head } : null,
     state: { mode: meta.get<string>(META_STATE_MODE) ?? null, first: coverage?.stateFirst ?? null },
     l2Head: l2 ? { number: l2.number, hash: `0x${l2.hash.toString(16)}` } : null,
@@ -124,11 +126,22 @@ type Report = ReturnType<typeof describeChain> & {
   crypto: { [name: string]: string }
 }
 
+/** As a number where it is exact as one, otherwise as decimal text: for JSON. */
+function exactInteger(value: bigint): number | string {
+  return value <= Number.MAX_SAFE_INTEGER ? Number(value) : value.toString()
+}
+
+/** A time in Unix seconds; the seconds where no calendar date has a name for it. */
+function formatTime(seconds: number | string): string {
+  const date = new Date(Number(seconds) * 1000)
+  return Number.isNaN(date.getTime()) ? `${seconds} s` : date.toISOString()
+}
+
 function formatReport(report: Report): string {
   const { head, coverage, state, l2Head, database } = report
   const facts: [string, string][] = [
     ['chain', report.network === null ? 'none yet' : `${report.network}, chain id ${report.chainId}`],
-    ['head', head === null ? 'none' : `${head.number} ${head.hash} ${new Date(head.timestamp * 1000).toISOString()}`],
+    ['head', head === null ? 'none' : `${head.number} ${head.hash} ${formatTime(head.timestamp)}`],
     ['blocks', coverage === null ? 'none' : `${coverage.first} to ${coverage.head}`],
     ['state', state.first === null ? `not held (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`],
     ['layer-2 head', l2Head === null ? 'none' : `${l2Head.number} ${l2Head.hash}`],

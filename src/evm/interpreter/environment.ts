@@ -3,7 +3,7 @@ import { LIMBS, setBigInt, setBytes, setNumber, type Words } from './words.js'
 /** What instructions can ask of the block. */
 export interface BlockEnvironment {
   number: number
-  timestamp: number // seconds
+  timestamp: bigint // Unix seconds, 64 bits
   coinbase: Uint8Array // 20
   gasLimit: bigint
   difficulty: bigint
@@ -49,7 +49,7 @@ const NO_TRANSACTION: TransactionEnvironment = { origin: new Uint8Array(20), gas
 export function createEnvironment(block: BlockEnvironment, proofOfStake: boolean): Environment {
   const words = new Int32Array(WORDS * LIMBS)
   setBytes(words, COINBASE, block.coinbase, 0, 20)
-  setNumber(words, TIMESTAMP, block.timestamp)
+  setBigInt(words, TIMESTAMP, block.timestamp)
   setNumber(words, NUMBER, block.number)
   if (proofOfStake) setBytes(words, DIFFICULTY, block.prevRandao, 0, 32)
   else setBigInt(words, DIFFICULTY, block.difficulty)

@@ -111,7 +111,7 @@ export function createPackageBlock(
     header: {
       common,
       number: BigInt(header.number),
-      timestamp: BigInt(header.timestamp),
+      timestamp: header.timestamp,
       coinbase: new Address(header.miner),
       difficulty: rules.isProofOfStake ? 0n : header.difficulty,
       prevRandao: header.mixHash,

@@ -6,6 +6,8 @@ import type { Header } from '../../chain/eth/types.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import type { StoredBlock } from '../../store/chainReader.js'
 
+const MAX_TIMESTAMP = 2n ** 64n - 1n
+
 /** An empty block on top of the head at the time `nowMs`, or a second after the head where its clock is ahead: fees
  *  and fields follow the fork of that time. Nothing is executed, so the state root is the head's. */
 export function buildPendingBlock(
@@ -15,7 +17,10 @@ export function buildPendingBlock(
 ): { header: Header; totalDifficulty: bigint } {
   const parent = head.header
   const number = parent.number + 1
-  const timestamp = Math.max(parent.timestamp + 1, Math.floor(nowMs / 1000))
+  const now = BigInt(Math.floor(nowMs / 1000))
+  // After the last time that 64 bits hold no block can follow: then it stands at that time.
+  const next = parent.timestamp < MAX_TIMESTAMP ? parent.timestamp + 1n : MAX_TIMESTAMP
+  const timestamp = next > now ? next : now
   const rules = rulesAt(spec, number, timestamp, head.totalDifficulty)
   const difficulty = rules.isProofOfStake ? 0n : parent.difficulty
   const header: Header = {

@@ -43,7 +43,7 @@ function header(number: number, fields: Partial<Header>): Header {
     number,
     gasLimit: 30_000_000n,
     gasUsed: 42_000n,
-    timestamp: 1_700_000_000,
+    timestamp: 1_700_000_000n,
     extraData: new Uint8Array(0),
     mixHash: random.bytes(32),
     nonce: new Uint8Array(8),

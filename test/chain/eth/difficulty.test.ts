@@ -13,7 +13,7 @@ const spec = builtInSpec('mainnet')
 const NO_UNCLES = parseHex('0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347')
 
 /** The difficulty by the package, which knows mainnet's forks by itself. */
-function theirDifficulty(parent: Header, number: number, timestamp: number): bigint {
+function theirDifficulty(parent: Header, number: number, timestamp: bigint): bigint {
   const common = new Common({ chain: Mainnet })
   common.setHardforkBy({ blockNumber: number })
   const options = { common, skipConsensusFormatValidation: true }
@@ -48,10 +48,10 @@ describe('nextDifficulty', () => {
       for (let i = 0; i < 40; i++) {
         // Far above the least difficulty, which the package bounds after the bomb and geth before it.
         const difficulty = 2n ** 30n + BigInt(random.below(2 ** 40)) * BigInt(1 + random.below(10_000))
-        const timestamp = 1_500_000_000
+        const timestamp = 1_500_000_000n
         const unclesHash = random.below(2) === 0 ? NO_UNCLES : random.bytes(32)
         const parent = { number: number - 1, difficulty, timestamp, unclesHash } as Header
-        const child = timestamp + 1 + (i % 4 === 0 ? random.below(2000) : random.below(40))
+        const child = timestamp + 1n + BigInt(i % 4 === 0 ? random.below(2000) : random.below(40))
         const rules = rulesAt(spec, number, child)
         assert.equal(nextDifficulty(parent, number, child, rules), theirDifficulty(parent, number, child))
       }
@@ -60,8 +60,9 @@ describe('nextDifficulty', () => {
 
   /** Of a parent whose difficulty stays as it is for a child `elapsed` seconds later. */
   const after = (number: number, difficulty: bigint, elapsed: number) => {
-    const parent = { number: number - 1, difficulty, timestamp: 1000, unclesHash: NO_UNCLES } as Header
-    return nextDifficulty(parent, number, 1000 + elapsed, rulesAt(spec, number, 1000 + elapsed))
+    const parent = { number: number - 1, difficulty, timestamp: 1000n, unclesHash: NO_UNCLES } as Header
+    const timestamp = BigInt(1000 + elapsed)
+    return nextDifficulty(parent, number, timestamp, rulesAt(spec, number, timestamp))
   }
 
   it('delays the bomb of London by 9,700,000 blocks (EIP-3554)', () => {

@@ -10,16 +10,16 @@ const spec: ChainSpec = {
   chainId: 1n,
   activations: [
     { fork: 'frontier', block: 0 },
-    { fork: 'cancun', timestamp: 0 },
-    { fork: 'prague', timestamp: 100 },
-    { fork: 'osaka', timestamp: 200 },
-    { fork: 'bpo1', timestamp: 300 },
+    { fork: 'cancun', timestamp: 0n },
+    { fork: 'prague', timestamp: 100n },
+    { fork: 'osaka', timestamp: 200n },
+    { fork: 'bpo1', timestamp: 300n },
   ],
   daoForkSupport: false,
   blobSchedules: { bpo1: { target: 10, max: 15, baseFeeUpdateFraction: 8346193n } },
   ethash: true,
 }
-const at = (timestamp: number): Rules => rulesAt(spec, 1, timestamp)
+const at = (timestamp: number): Rules => rulesAt(spec, 1, BigInt(timestamp))
 const BLOB = 131_072n
 /** A parent with only what the formulas read. */
 const parentWith = (fields: Partial<Header>) => fields as Header
@@ -50,7 +50,7 @@ describe('blobBaseFee', () => {
     assert.equal(blobBaseFee(10n * 1024n * 1024n, at(0)), 23n)
     assert.ok(blobBaseFee(2n ** 26n, at(100)) < blobBaseFee(2n ** 26n, at(0)))
     assert.throws(
-      () => blobBaseFee(0n, rulesAt({ ...spec, activations: spec.activations.slice(0, 1) }, 1, 0)),
+      () => blobBaseFee(0n, rulesAt({ ...spec, activations: spec.activations.slice(0, 1) }, 1, 0n)),
       RangeError,
     )
   })

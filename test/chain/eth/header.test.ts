@@ -22,7 +22,7 @@ function randomHeader(seed: number, laterFields: number): Header {
     number: 1 + random.below(2 ** 31),
     gasLimit: 30_000_000n + BigInt(random.below(2 ** 31)),
     gasUsed: 21000n,
-    timestamp: random.below(2 ** 32),
+    timestamp: BigInt(random.below(2 ** 32)) * BigInt(random.below(2 ** 32)),
     extraData: random.bytes(random.below(33)),
     mixHash: random.bytes(32),
     nonce: new Uint8Array(8),

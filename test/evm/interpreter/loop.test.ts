@@ -31,7 +31,7 @@ function setUp(codes: readonly Uint8Array[], { fork = 'osaka' as Fork, withLoop 
   const { journal } = createTestJournal([[CALLER, account(new Uint8Array(0))], ...accounts])
   const rules = rulesOf(fork)
   const block = {
-    ...{ number: 1000, timestamp: 1, coinbase: new Uint8Array(20), gasLimit: 30_000_000n, difficulty: 0n },
+    ...{ number: 1000, timestamp: 1n, coinbase: new Uint8Array(20), gasLimit: 30_000_000n, difficulty: 0n },
     ...{ prevRandao: new Uint8Array(32), baseFeePerGas: 0n, blobBaseFee: 1n, chainId: 1n },
     blockHash: () => new Uint8Array(32),
   }

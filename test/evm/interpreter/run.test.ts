@@ -25,7 +25,7 @@ function setUp(contractCode: Uint8Array, fork: Fork = 'osaka', deadline = noDead
   const environment = createEnvironment(
     {
       number: 1000,
-      timestamp: 1,
+      timestamp: 1n,
       coinbase: new Uint8Array(20),
       gasLimit: 30_000_000n,
       difficulty: 0n,

@@ -75,7 +75,7 @@ function makeHeader(number: number, parentHash: Uint8Array, salt: number): Heade
     number,
     gasLimit: 1_000_000n,
     gasUsed: 21_000n,
-    timestamp: number * 13,
+    timestamp: BigInt(number * 13),
     extraData: EMPTY_BYTES,
     mixHash: empty,
     nonce: numberedBytes(7, 8),

@@ -95,7 +95,7 @@ function makeHeader(number: number, parentHash: Uint8Array): Header {
     number,
     gasLimit: 1_000_000n,
     gasUsed: 0n,
-    timestamp: number * 13,
+    timestamp: BigInt(number * 13),
     extraData: EMPTY_BYTES,
     mixHash: numberedBytes(6, 32),
     nonce: numberedBytes(7, 8),
