@@ -22,14 +22,19 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     usage: ['cairn import [OPTIONS] PATH...'],
     detail: [
       'PATH is a file of RLP blocks (.rlp, .blocks), an era1 archive (.era1) or layer-2 recordings (.json, .ndjson), each ' +
-        'also gzipped (.gz), or a directory. The format is detected from the content.',
+        'also gzipped (.gz). The format is detected from the content.',
+      'PATH may be a directory: its genesis.json names the chain, unless --genesis or --network does, and block 0 is ' +
+        'stored. Beside a genesis.json, chain.rlp and l2.ndjson (each also .gz) are imported alone, where there is a ' +
+        'chain.rlp: a fixture. Else all files right in it with one of the endings above are, by name, numbers in names by ' +
+        'their value; JSON without layer-2 blocks is passed over.',
       'Blocks that are held already are skipped, so the same command resumes an interrupted import. SIGINT and SIGTERM ' +
         'end it after the batch under way.',
     ],
     examples: [
       { line: 'cairn import --genesis genesis.json chain.rlp', note: 'a chain of your own' },
       { line: 'cairn import --network mainnet mainnet-00000-5ec1ffb8.era1', note: 'a built-in network' },
-      { line: 'cairn import --network mainnet --state none *.era1', note: 'receipts, without execution' },
+      { line: 'cairn import --network mainnet --state none era1/', note: 'receipts, without execution' },
+      { line: 'cairn import fixtures/chain', note: 'genesis.json and chain.rlp of a directory' },
       { line: 'cairn import l2.ndjson', note: 'Starknet blocks' },
     ],
   },

@@ -115,7 +115,7 @@ export const OPTIONS = {
     'fixture',
     'DIR',
     ['serve'],
-    'Serve genesis.json, chain.rlp and l2.ndjson (where present) of DIR from a temporary database, open to all.',
+    "Serve what 'cairn import DIR' would import, from a temporary database, without a key; DIR needs a genesis.json.",
     'none',
   ),
   host: text('host', 'HOST', '127.0.0.1', ['serve'], 'Address to listen on.'),

@@ -29,6 +29,13 @@ import type { Checkpoints } from './checkpoints.js'
 /** Whether blocks are executed, with state kept at every block, or only their receipts are taken and checked. */
 export type StateMode = 'execute' | 'none'
 
+/** A new database is to have blocks of a chain that nothing names. */
+export class ChainNotNamed extends UsageError {
+  constructor() {
+    super('which chain is it? Name it with --genesis FILE or --network mainnet|sepolia|holesky|hoodi')
+  }
+}
+
 /** A chain that is being written. */
 export interface WritableChain {
   readonly spec: ChainSpec
@@ -71,7 +78,7 @@ export async function openWritableChain(
 ): Promise<WritableChain> {
   const held = readChainSource(db)
   const source = held ?? wanted
-  if (!source) throw new UsageError('which chain is it? say --genesis FILE or --network mainnet|sepolia|holesky|hoodi')
+  if (!source) throw new ChainNotNamed()
   if (held && wanted && !isDeepStrictEqual(held, wanted) && !isRoundedFrom(held, wanted)) {
     throw new UsageError('the database was begun with another genesis or network; use another --datadir')
   }

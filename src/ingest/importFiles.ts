@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { L2NetworkName } from '../chain/starknet/networks.js'
 import type { L2VerifyFunction } from '../chain/starknet/verify.js'
 import type { EvmKind } from '../evm/kinds.js'
@@ -9,8 +10,8 @@ import type { Logger } from '../lib/logger.js'
 import { createProgress, noProgress } from '../lib/progress.js'
 import type { ChainSource } from '../store/chainSource.js'
 import { createL2Writer } from '../store/l2Writer.js'
-import { type Database, openForWriting } from '../store/open.js'
-import { openWritableChain, type StateMode, type WritableChain } from './chainState.js'
+import { DATABASE_FILE, type Database, openForWriting } from '../store/open.js'
+import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from './chainState.js'
 import type { Checkpoints } from './checkpoints.js'
 import { createImportProgress, type FileProgress, type ImportProgress, noImportProgress } from './importProgress.js'
 import { importL2 } from './l2Import.js'
@@ -46,6 +47,8 @@ export interface ImportOptions {
   log: Logger
   showProgress: boolean
   signal?: AbortSignal
+  /** Stores block 0 of `chain` even when no file of it is imported. */
+  laysGenesis?: boolean
 }
 
 /** What was done, over all files. */
@@ -59,7 +62,7 @@ export interface ImportSummary {
   l2Skipped: number
   /** Layer-2 blocks whose hash was recomputed. */
   l2Verified: number
-  /** Head of the Ethereum chain; undefined where no file of it was opened. */
+  /** Head of the Ethereum chain; undefined where there is none, or nothing was imported into it. */
   head?: number
   /** The file that a signal came in, and how many there are; undefined when all were imported. */
   interrupted?: { path: string; fileNumber: number; files: number }
@@ -70,6 +73,8 @@ export interface ImportSummary {
  *    InvalidL2Block, SourceError, UnreadableL2File for what is refused: all before it stays. */
 export async function importFiles(options: ImportOptions): Promise<ImportSummary> {
   const files = options.paths.map((path) => ({ path, kind: options.kind ?? recogniseKind(path) }))
+  const isKnown = options.chain !== undefined || existsSync(join(options.datadir, DATABASE_FILE))
+  if (!isKnown && files.some(({ kind }) => kind !== 'starknet')) throw new ChainNotNamed() // before a database is made
   const db = openForWriting(options.datadir)
   logCrypto(options.log)
   if (options.checkpoints) db.pragma('wal_autocheckpoint = 0')
@@ -77,6 +82,7 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
   const progress = options.showProgress ? createImportProgress(files.map(({ path }) => sizeOf(path))) : noImportProgress
   const run: ImportRun = { db, options, summary, progress }
   try {
+    if (options.laysGenesis) await openChain(run)
     for (const [i, { path, kind }] of files.entries()) {
       await new Promise(setImmediate) // many small files would never let a signal in
       const isDone = !options.signal?.aborted && (await importFile(run, path, kind))
@@ -84,7 +90,7 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
       summary.interrupted = { path, fileNumber: i + 1, files: files.length }
       break
     }
-    progress.finish(describeHead(run))
+    if (files.length > 0) progress.finish(describeHead(run))
     // Readers that open next find a small write-ahead log.
     db.pragma('wal_checkpoint(TRUNCATE)')
   } finally {
@@ -99,22 +105,24 @@ interface ImportRun {
   readonly options: ImportOptions
   readonly summary: ImportSummary
   readonly progress: ImportProgress
-  /** Opened by the first file of the Ethereum chain. */
+  /** Undefined until it is opened, by the first file of it. */
   chain?: WritableChain
 }
 
 /** @returns false when a signal ended it early. */
 async function importFile(run: ImportRun, path: string, kind: FileKind): Promise<boolean> {
   if (kind === 'starknet') return importL2File(run, path)
-  run.chain ??= await openChain(run)
-  return importChainFile(run, run.chain, path, kind)
+  return importChainFile(run, run.chain ?? (await openChain(run)), path, kind)
 }
 
-function openChain({ db, options }: ImportRun): Promise<WritableChain> {
-  const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes, evm } = options
+async function openChain(run: ImportRun): Promise<WritableChain> {
+  const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes, evm } = run.options
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
-  return openWritableChain(db, chain, stateMode, { startProgress, signal, checkpoints, stateCacheBytes, evm })
+  const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm }
+  run.chain = await openWritableChain(run.db, chain, stateMode, opening)
+  run.summary.head = run.chain.reader.head()
+  return run.chain
 }
 
 async function importChainFile(run: ImportRun, chain: WritableChain, path: string, kind: FileKind): Promise<boolean> {
@@ -157,7 +165,6 @@ function sizeOf(path: string): number {
 /** What a file holds, by its first bytes. @throws UsageError when it is missing or of no known kind. */
 export function recogniseKind(path: string): FileKind {
   if (!existsSync(path)) throw new UsageError(`${path}: no such file`)
-  if (statSync(path).isDirectory()) throw new UsageError(`${path}: is a directory; name the files in it`)
   const head = readHead(path)
   if (recogniseEra1(head)) return ERA1
   if (recogniseChainRlp(head)) return CHAIN_RLP

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -81,6 +81,49 @@ test('a truncated gzip file is refused by place', async (t) => {
   assert.match(complaints[0], /^cairn: .+: at byte \d+ (\(block \d+ of the file\))?: .*(gzip|unexpected end|cut off)/)
   assert.ok(complaints[0].includes(path))
   checkDatabase(datadir)
+})
+
+test('a directory is imported with its genesis, and serves as a fixture with gzipped files', async (t) => {
+  const directory = temporaryDirectory(t)
+  copyFileSync(GENESIS, join(directory, 'genesis.json'))
+  const datadir = join(directory, 'data')
+  const importDirectory = () => runCairnOk(['import', '--datadir', datadir, directory])
+  assert.equal(await importDirectory(), 'genesis stored; the head is block 0\n')
+  assert.equal(checkDatabase(datadir)!.number, 0)
+  const genesisOnly = await startCairn(t, ['--fixture', directory])
+  assert.equal(await resultOf(genesisOnly.url, 'eth_blockNumber'), '0x0')
+  const call = { to: `0x${'00'.repeat(19)}04`, data: '0x1234' } // the identity precompile
+  assert.equal(await resultOf(genesisOnly.url, 'eth_call', [call, 'latest']), '0x1234')
+  await genesisOnly.stop()
+
+  writeFileSync(join(directory, 'chain.rlp.gz'), gzipSync(chain))
+  writeFileSync(join(directory, 'l2.ndjson.gz'), gzipSync(readFileSync(packagePath('fixtures/chain/l2.ndjson'))))
+  assert.match(await importDirectory(), /^60 blocks imported, 0 held already; 9 layer-2 blocks imported/)
+  const { url } = await startCairn(t, ['--fixture', directory])
+  assert.equal(await resultOf(url, 'eth_blockNumber'), '0x3c')
+  assert.ok((await resultOf<number>(url, 'starknet_blockNumber')) > 0)
+})
+
+test('a chain that nothing names is asked for before a database is made', async (t) => {
+  const datadir = join(temporaryDirectory(t), 'data')
+  const { code, complaints } = await importing(['import', '--datadir', datadir, CHAIN])
+  assert.equal(code, 2)
+  assert.deepEqual(complaints, [
+    'cairn: which chain is it? Name it with --genesis FILE or --network mainnet|sepolia|holesky|hoodi',
+  ])
+  assert.ok(!existsSync(datadir))
+})
+
+test('a signal ends a fixture that is being imported, and nothing is left of it', async (t) => {
+  const [directory, folder] = [temporaryDirectory(t), temporaryDirectory(t)]
+  copyFileSync(GENESIS, join(directory, 'genesis.json'))
+  copyFileSync(writeLongFile(t), join(directory, 'chain.rlp.gz'))
+  const running = spawnCairn(['serve', '--port', '0', '--fixture', directory], { TMPDIR: folder })
+  const database = () => readdirSync(folder).some((name) => existsSync(join(folder, name, 'cairn.db')))
+  while (!database()) await new Promise(setImmediate)
+  running.child.kill('SIGINT')
+  assert.equal((await running.ended).code, 130)
+  assert.deepEqual(readdirSync(folder), [])
 })
 
 /** Bytes of a header from its beginning: list prefix of 3, then each item after its prefix. */

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { ImportSummary } from '../../ingest/importFiles.js'
 import { UsageError } from '../../lib/errors.js'
@@ -12,22 +11,28 @@ import { writeNotice } from '../terminal.js'
 /** `cairn import PATH...`. SIGINT and SIGTERM end it after the batch under way, with exit code 130 and 143; what was
  *  imported stays. */
 export async function runImport({ config, operands }: ParsedArgs): Promise<number> {
-  if (operands.length === 0) throw new UsageError("expected one or more files; see 'cairn help import'")
-  for (const path of operands) if (!existsSync(path)) throw new UsageError(`no such file: ${path}`)
-  if (config.genesis !== undefined && config.network !== undefined) {
+  const { datadir, network } = config
+  if (config.genesis !== undefined && network !== undefined) {
     throw new UsageError('--genesis and --network exclude each other')
+  }
+  const { gatherImport } = await import('../../ingest/importDirectory.js')
+  const found = gatherImport(operands)
+  const genesis = config.genesis ?? (network === undefined ? found.genesis : undefined)
+  if (operands.length === 0 && genesis === undefined && network === undefined) {
+    throw new UsageError("expected files or a directory to import; see 'cairn help import'")
   }
   const { importFiles, readGenesisFile } = await import('../../ingest/importFiles.js')
   const { createL2Verifier } = await import('../../workers/l2Verifier.js')
   const { createCheckpointer } = await import('../../workers/checkpointer.js')
   const stop = listenForStop(() => writeNotice('stopping after the batch under way; a second signal ends it at once'))
   const verifier = createL2Verifier()
-  const checkpointer = createCheckpointer(config.datadir)
+  const checkpointer = createCheckpointer(datadir)
   try {
     const summary = await importFiles({
-      datadir: config.datadir,
-      paths: [...operands],
-      chain: config.genesis === undefined ? namedChain(config.network) : readGenesisFile(config.genesis),
+      datadir,
+      paths: found.paths,
+      chain: genesis === undefined ? namedChain(network) : readGenesisFile(genesis),
+      laysGenesis: found.genesis !== undefined || operands.length === 0,
       stateMode: config.state,
       kind: config.kind,
       l2Verify: config.l2Verify ? verifier.verify : undefined,
@@ -40,7 +45,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       showProgress: true,
       signal: stop.signal,
     })
-    process.stdout.write(`${formatSummary(summary)}\n`)
+    process.stdout.write(`${found.paths.length === 0 ? describeGenesis(summary) : formatSummary(summary)}\n`)
     return summary.interrupted ? stop.exitCode() : 0
   } finally {
     stop.close()
@@ -50,6 +55,12 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
 
 function namedChain(network: Config['network']): ChainSource | undefined {
   return network === undefined ? undefined : { network }
+}
+
+function describeGenesis({ head }: ImportSummary): string {
+  return head === undefined
+    ? 'no block stored: --state none stores no genesis'
+    : `genesis stored; the head is block ${head}`
 }
 
 function formatSummary(summary: ImportSummary): string {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.js'
@@ -15,43 +15,62 @@ import { listenForStop } from '../stopSignal.js'
 /** `cairn serve`: returns when the server has stopped after SIGINT or SIGTERM. */
 export async function runServe({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help serve'`)
-  if (config.fixture === undefined) return serve(config, config.datadir, config.open)
+  const stop = listenForStop()
+  if (config.fixture === undefined) return serve(config, config.datadir, { open: config.open, stop: stop.signal })
+  const fixture = await readFixture(config.fixture)
   const datadir = mkdtempSync(join(tmpdir(), 'cairn-fixture-'))
   try {
-    await importFixture(config, config.fixture, datadir)
-    return await serve(config, datadir, true)
+    await importFixture(config, fixture, { datadir, stop: stop.signal })
+    if (stop.signal.aborted) return stop.exitCode()
+    return await serve(config, datadir, { open: true, stop: stop.signal })
   } finally {
     rmSync(datadir, { recursive: true, force: true })
   }
 }
 
-/** Imports the files of a fixture directory. @throws UsageError when one is missing. */
-async function importFixture(config: Config, fixture: string, datadir: string): Promise<void> {
-  for (const name of ['genesis.json', 'chain.rlp']) {
-    if (!existsSync(join(fixture, name))) throw new UsageError(`--fixture: no ${name} in ${fixture}`)
+/** The files of a fixture directory. @throws UsageError when it is none. */
+async function readFixture(directory: string): Promise<{ genesis: string; paths: readonly string[] }> {
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UsageError(`--fixture: no such directory: ${directory}`)
   }
+  const { readImportDirectory } = await import('../../ingest/importDirectory.js')
+  const { genesis, paths } = readImportDirectory(directory)
+  if (genesis === undefined) throw new UsageError(`--fixture: no genesis.json in ${directory}`)
+  return { genesis, paths }
+}
+
+async function importFixture(
+  config: Config,
+  { genesis, paths }: { genesis: string; paths: readonly string[] },
+  { datadir, stop }: { datadir: string; stop: AbortSignal },
+): Promise<void> {
   const { importFiles, readGenesisFile } = await import('../../ingest/importFiles.js')
   const { createL2Verifier } = await import('../../workers/l2Verifier.js')
-  const l2 = join(fixture, 'l2.ndjson')
   const verifier = createL2Verifier()
   try {
     await importFiles({
       datadir,
-      paths: [join(fixture, 'chain.rlp'), ...(existsSync(l2) ? [l2] : [])],
-      chain: readGenesisFile(join(fixture, 'genesis.json')),
+      paths: [...paths],
+      chain: readGenesisFile(genesis),
+      laysGenesis: true,
       stateMode: 'execute',
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
       evm: config.evm,
       log: createLogger(config.logLevel),
       showProgress: false,
+      signal: stop,
     })
   } finally {
     await verifier.close()
   }
 }
 
-async function serve(config: Config, datadir: string, open: boolean): Promise<number> {
+async function serve(
+  config: Config,
+  datadir: string,
+  { open, stop }: { open: boolean; stop: AbortSignal },
+): Promise<number> {
   const serving = await startServing({
     datadir,
     open,
@@ -78,7 +97,7 @@ async function serve(config: Config, datadir: string, open: boolean): Promise<nu
   if (open && !isLoopback(config.host)) {
     process.stderr.write(`warning: everyone who reaches ${config.host} may ask this server, it takes no API keys\n`)
   }
-  const stopped = stopOnSignal(serving)
+  const stopped = closeOnStop(serving, stop)
   process.stdout.write(`ready ${serving.url}\n`)
   await stopped
   return 0
@@ -94,10 +113,11 @@ function explainListenError(error: unknown, { host, port }: Config): unknown {
   return error
 }
 
-/** Resolves when a signal came and the server has stopped. A second one ends the process at once. */
-function stopOnSignal(serving: Serving): Promise<void> {
-  const { signal } = listenForStop()
+/** Resolves when a signal came and the server has stopped. */
+function closeOnStop(serving: Serving, stop: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => void serving.close().then(resolve, reject))
+    const close = () => void serving.close().then(resolve, reject)
+    if (stop.aborted) close()
+    else stop.addEventListener('abort', close)
   })
 }
