@@ -171,6 +171,12 @@ export const OPTIONS = {
     unit: 'milliseconds',
     doc: 'Longest that a contract call may take.',
   }),
+  queueTimeout: number('queue-timeout', 'MS', DEFAULT_LIMITS.queueTimeoutMs, ['serve'], {
+    min: 1,
+    max: 3_600_000,
+    unit: 'milliseconds',
+    doc: 'Longest that a log query or a call waits for a thread; one that waits longer is refused.',
+  }),
   maxLogs: number('max-logs', 'N', DEFAULT_LIMITS.maxLogs, ['serve', 'explain-logs'], {
     min: 1,
     max: 1_000_000,

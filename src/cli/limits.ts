@@ -8,6 +8,7 @@ export function readLimits(config: Config): RpcLimits {
     maxFilterParams: config.maxFilterParams,
     logsTimeoutMs: config.logsTimeout,
     callTimeoutMs: config.callTimeout,
+    queueTimeoutMs: config.queueTimeout,
     gasCapPercent: config.gasCap,
     slowLogsMs: config.slowLogs,
   }

@@ -42,6 +42,7 @@ export const GROUP_OF: { readonly [K in OptionKey]: Group } = {
   responseCache: 'Threads and memory',
   logsTimeout: 'Limits of requests',
   callTimeout: 'Limits of requests',
+  queueTimeout: 'Limits of requests',
   maxLogs: 'Limits of requests',
   maxFilterParams: 'Limits of requests',
   gasCap: 'Limits of requests',

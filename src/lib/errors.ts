@@ -1,3 +1,5 @@
+import { inspect } from 'node:util'
+
 /** Base of every failure that Cairn names itself. Subclasses carry what a caller needs as fields;
  *  JSON-RPC codes are given only in `rpc/errors`. */
 export class CairnError extends Error {
@@ -17,4 +19,13 @@ export class Interruption extends CairnError {}
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** All that is known of anything thrown, for the log: an error's stack, else what it holds. Errors of another thread may come
+ *  as plain objects. */
+export function describeError(error: unknown): string {
+  if (typeof error === 'string') return error
+  const { stack, message } = (error ?? {}) as { stack?: unknown; message?: unknown }
+  if (typeof stack === 'string') return stack
+  return typeof message === 'string' ? message : inspect(error, { depth: 3 })
 }

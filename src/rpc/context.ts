@@ -13,6 +13,7 @@ export interface RpcLimits {
   maxFilterParams: number // addresses and topic values of one log query: 5,000
   logsTimeoutMs: number // 10,000
   callTimeoutMs: number // 5,000
+  queueTimeoutMs: number // longest that a request waits for a thread: 10,000
   gasCapPercent: number // of the block gas limit, for eth_call and eth_estimateGas: 1,000
   slowLogsMs: number // a log query of at least so long is logged with what it did: 1,000; 0 logs none
 }
@@ -30,6 +31,8 @@ export interface RpcContext {
   /** Authenticates cursors; every connection to a database, and to a copy of it, has the same. 32 bytes. */
   readonly cursorSecret: Uint8Array
   readonly deadline: Deadline
+  /** How long the request waited for its thread, which is not part of its deadline. */
+  readonly waitedMs: number
   readonly log: Logger
   /** As `web3_clientVersion` says it: `Cairn/v0.1.0/linux-x64/node20`. */
   readonly clientVersion: string

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { DeadlineExceeded } from '../lib/deadline.js'
-import { Interruption } from '../lib/errors.js'
+import { describeError, Interruption } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
 import type { RpcContext } from './context.js'
 import type { RpcCall, RpcOutcome } from './envelope.js'
@@ -20,10 +20,21 @@ import type { CacheableCall, ResponseCache } from './responseCache.js'
 /** All methods by name. */
 export type MethodTable = ReadonlyMap<string, Method>
 
-/** Where `scan` and `evm` methods run. Never rejects: what goes wrong is an error outcome. The time of a call counts from
- *  `sinceMs` of `performance.now()`, from now when absent. */
+/** Tells clients apart that share the threads fairly: the id of an API key, or a connection. */
+export type ClientId = number | object
+
+/** Whose call it is, and since when it waits. */
+export interface CallOrigin {
+  /** Calls without one belong to one and the same client. */
+  readonly client?: ClientId
+  /** Time from there on is taken off the call's own, by `performance.now()`: the call waited for another one to answer it.
+   *  Absent when it is new: then its time begins when a thread begins it. */
+  readonly sinceMs?: number
+}
+
+/** Where `scan` and `evm` methods run. Never rejects: what goes wrong is an error outcome. */
 export interface RemoteRunner {
-  run(cost: Exclude<CostClass, 'point'>, method: string, params: unknown, sinceMs?: number): Promise<RpcOutcome>
+  run(cost: Exclude<CostClass, 'point'>, method: string, params: unknown, origin?: CallOrigin): Promise<RpcOutcome>
 }
 
 /** Where small calls of `evm` methods run: on the spot. */
@@ -40,8 +51,23 @@ const MAX_KEYED_CHARACTERS = 500_000
 
 /** Answers calls. */
 export interface Dispatcher {
-  /** The outcome of a call: at once for `point` methods, later for those that run elsewhere. Never throws. */
-  dispatch(call: RpcCall): RpcOutcome | Promise<RpcOutcome>
+  /** The outcome of a call of a client: at once for `point` methods, later for those that run elsewhere. Never throws. */
+  dispatch(call: RpcCall, client?: ClientId): RpcOutcome | Promise<RpcOutcome>
+}
+
+/** The dispatcher for the calls of one client. Where `refusal` gives an error, that is the outcome of the call. */
+export function dispatchFor(
+  dispatcher: Dispatcher,
+  client: ClientId,
+  refusal?: () => RpcErrorBody | undefined,
+): Dispatcher {
+  if (refusal === undefined) return { dispatch: (call) => dispatcher.dispatch(call, client) }
+  return {
+    dispatch(call) {
+      const error = refusal()
+      return error === undefined ? dispatcher.dispatch(call, client) : { error }
+    },
+  }
 }
 
 /** A dispatcher that runs `point` methods on the spot with `context` and everything else through `remote`, unless `cache`
@@ -56,7 +82,7 @@ export function createDispatcher(options: {
 }): Dispatcher {
   const { methods, context, remote, log, cache, inline } = options
   return {
-    dispatch(call) {
+    dispatch(call, client) {
       const method = methods.get(call.method)
       if (method === undefined) return { error: methodNotFound(call.method) }
       try {
@@ -66,7 +92,7 @@ export function createDispatcher(options: {
       }
       const { cost } = method
       if (cost === 'point') return runMethod(method, call.params, context)
-      const run = (sinceMs?: number) => remote.run(cost, call.method, call.params, sinceMs)
+      const run = (sinceMs?: number) => remote.run(cost, call.method, call.params, { client, sinceMs })
       const runInline = inline && method.nameLength && (() => inline.run(method, call.params))
       const answer = () => {
         const cacheable = cache && describeCacheable(method, call.params, context, { run, runInline })
@@ -147,7 +173,7 @@ function describeFailure(error: unknown, method: Method, log: Logger): RpcOutcom
   if (error instanceof DeadlineExceeded) return { error: timeoutError(method.cost, error.limitMs) }
   const known = translateError(error instanceof InvalidValue ? invalidParams(error.message) : error)
   if (known !== undefined) return { error: known }
-  log.error({ requestId: randomUUID(), method: method.name, error: describeStack(error) }, 'request failed')
+  log.error({ requestId: randomUUID(), method: method.name, error: describeError(error) }, 'request failed')
   return { error: { code: INTERNAL_ERROR, message: 'internal error' } }
 }
 
@@ -207,8 +233,4 @@ function encodeResult(result: unknown): Uint8Array {
 
 function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as Promise<unknown>).then === 'function'
-}
-
-function describeStack(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -6,6 +6,7 @@ export const DEFAULT_LIMITS: RpcLimits = {
   maxFilterParams: 5_000,
   logsTimeoutMs: 10_000,
   callTimeoutMs: 5_000,
+  queueTimeoutMs: 10_000,
   gasCapPercent: 1_000,
   slowLogsMs: 1_000,
 }

@@ -68,6 +68,7 @@ export function openContext(options: {
     limits: options.limits,
     cursorSecret: readCursorSecret(db),
     deadline: noDeadline,
+    waitedMs: 0,
     log: options.log,
     clientVersion: clientVersion(),
   }

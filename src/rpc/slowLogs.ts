@@ -9,15 +9,13 @@ const SEGMENTS_SHOWN = 20
 /** Runs a log query and gives what it gives. One that takes at least `limits.slowLogsMs`, failed or not, is logged with what
  *  it did; 0 switches that off, and the query gets no trace. */
 export function logWhenSlow<T>(
-  context: Pick<RpcContext, 'limits' | 'deadline' | 'log'>,
+  context: Pick<RpcContext, 'limits' | 'waitedMs' | 'log'>,
   method: string,
   query: (trace: LogTrace | undefined) => { value: T; results: number; outcome: 'answered' | 'page' },
 ): T {
-  const { limits, deadline, log } = context
+  const { limits, waitedMs, log } = context
   if (!(limits.slowLogsMs > 0)) return query(undefined).value
   const started = performance.now()
-  // How long it waited for a thread: not its own fault, yet what the client felt.
-  const waitedMs = Number.isFinite(deadline.limitMs) ? Math.max(0, deadline.limitMs - deadline.remainingMs()) : 0
   const trace = createLogTrace()
   try {
     const { value, results, outcome } = query(trace)

@@ -41,7 +41,13 @@ export interface Access {
   refuse(caller: Caller, calls: number): Refusal | undefined
   /** False once the caller's key is revoked. */
   isLive(caller: Caller): boolean
+  /** Tells, asked before each call of a batch, why the rest of it is refused: the key was revoked. Undefined for a caller
+   *  without a key. */
+  watchKey(caller: Caller): (() => RpcErrorBody | undefined) | undefined
 }
+
+/** How long a key is taken to be live while a batch runs: to look it up takes as long as a small call. */
+const KEY_LIVES_MS = 5
 
 const KEY_REQUIRED: Refusal = {
   status: 401,
@@ -86,6 +92,17 @@ export function createAccess(options: { keys: ApiKeyReader; open: boolean; rateL
       return { status: 429, error: rateError(refusal), retryAfterSeconds }
     },
     isLive,
+    watchKey(caller) {
+      if (caller.keyId === undefined) return undefined
+      let seenMs = Number.NEGATIVE_INFINITY
+      return () => {
+        const now = performance.now()
+        if (now - seenMs < KEY_LIVES_MS) return undefined
+        if (!isLive(caller)) return KEY_INVALID.error
+        seenMs = now
+        return undefined
+      }
+    },
   }
 }
 

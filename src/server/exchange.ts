@@ -1,6 +1,6 @@
 import type { Logger } from '../lib/logger.js'
 import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/answer.js'
-import type { Dispatcher } from '../rpc/dispatch.js'
+import { type ClientId, type Dispatcher, dispatchFor } from '../rpc/dispatch.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/envelope.js'
 import { INTERNAL_ERROR, type RpcErrorBody } from '../rpc/errors.js'
 import type { Access, Caller, Refusal } from './access.js'
@@ -39,6 +39,8 @@ export interface ClientFacts {
   readonly origin: string | undefined
   readonly acceptEncoding: string | undefined
   readonly remoteAddress: string | undefined
+  /** Tells clients without a key apart. */
+  readonly connection: object
 }
 
 /** A request with calls on its way to its answer. */
@@ -94,6 +96,11 @@ export function checkType(contentType: string | undefined, contentEncoding: stri
   return undefined
 }
 
+/** Whose turn it is when threads are shared: the key's, else the connection's. */
+export function clientOf(caller: Caller, connection: object): ClientId {
+  return caller.keyId ?? connection
+}
+
 /** Calls that a body is charged with. */
 export function callCount(body: ParsedBody): number {
   return body.kind === 'single' ? 1 : body.items.length
@@ -123,15 +130,17 @@ function answer(exchange: Exchange, caller: Caller, text: string): void | Promis
     headers.push(...retryHeaders(refusal))
     return reply.send(refusal.status, headers, refuseBody(body, refusal.error) ?? [])
   }
-  if (body.kind === 'batch') return answerBatch(exchange, body)
-  const parts = answerBody(body, dispatcher)
+  const client = clientOf(caller, exchange.client.connection)
+  if (body.kind === 'batch')
+    return answerBatch(exchange, body, dispatchFor(dispatcher, client, access.watchKey(caller)))
+  const parts = answerBody(body, dispatchFor(dispatcher, client))
   return parts instanceof Promise ? parts.then((later) => sendAnswer(exchange, later)) : sendAnswer(exchange, parts)
 }
 
 /** A batch, which may be long, is given up when its client leaves. */
-async function answerBatch(exchange: Exchange, body: ParsedBody): Promise<void> {
-  const { reply, options } = exchange
-  const parts = await answerBody(body, options.dispatcher, abandonmentOf(reply))
+async function answerBatch(exchange: Exchange, body: ParsedBody, dispatcher: Dispatcher): Promise<void> {
+  const { reply } = exchange
+  const parts = await answerBody(body, dispatcher, abandonmentOf(reply))
   return reply.hasLeft() ? reply.destroy() : sendAnswer(exchange, parts)
 }
 

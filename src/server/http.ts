@@ -130,8 +130,9 @@ function createPlainHandler(
       const caller = options.access.identify({ path, authorization, apiKey, remoteAddress }, '/v3')
       return caller === undefined || isRefusal(caller) ? undefined : caller
     },
-    answer({ head: { origin, acceptEncoding }, admitted, body, remoteAddress }, reply) {
-      const exchange = beginExchange(options, { compressor, client: { origin, acceptEncoding, remoteAddress }, reply })
+    answer({ head: { origin, acceptEncoding }, admitted, body, remoteAddress, connection }, reply) {
+      const client = { origin, acceptEncoding, remoteAddress, connection }
+      const exchange = beginExchange(options, { compressor, client, reply })
       answerCalls(exchange, admitted, body)
     },
   }
@@ -146,6 +147,7 @@ function receiveCall(
     origin,
     acceptEncoding: acceptEncoding as string | undefined, // several are joined
     remoteAddress: request.socket.remoteAddress,
+    connection: request.socket,
   }
   const exchange = beginExchange(options, { compressor, client, reply: createReply(response, outbox) })
   attempt(exchange, () => takeCall(exchange, { request, response, caller }))

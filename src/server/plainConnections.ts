@@ -15,7 +15,13 @@ export interface PlainHandler<Admitted> {
   admit(head: PlainHead, remoteAddress: string | undefined): Admitted | undefined
   /** Answers a request that was admitted; `body` is its whole text. */
   answer(
-    request: { head: PlainHead; admitted: Admitted; body: string; remoteAddress: string | undefined },
+    request: {
+      head: PlainHead
+      admitted: Admitted
+      body: string
+      remoteAddress: string | undefined
+      connection: object
+    },
     reply: Reply,
   ): void
 }
@@ -134,7 +140,8 @@ function openPlainConnection<Admitted>(socket: Socket, surroundings: Surrounding
     needed = 1
     isBusy = true
     const body = bytes.toString('utf8', bodyStart, bodyEnd)
-    handler.answer({ head, admitted, body, remoteAddress: socket.remoteAddress }, createReply(head.keepsAlive))
+    const { remoteAddress } = socket
+    handler.answer({ head, admitted, body, remoteAddress, connection: socket }, createReply(head.keepsAlive))
   }
   const goOn = () => {
     isBusy = false

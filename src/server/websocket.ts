@@ -3,12 +3,13 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { messageOf } from '../lib/errors.js'
 import { type Abandonment, answerBody, refuseBody } from '../rpc/answer.js'
+import { dispatchFor } from '../rpc/dispatch.js'
 import { parseBody } from '../rpc/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../rpc/errors.js'
 import type { ApiKeyReader } from '../store/apiKeys.js'
 import { type Caller, isRefusal } from './access.js'
 import { isAllowedOrigin } from './cors.js'
-import { callCount, retryHeaders, type ServerOptions } from './exchange.js'
+import { callCount, clientOf, retryHeaders, type ServerOptions } from './exchange.js'
 import { createHostCheck } from './hosts.js'
 import { credentialsOf, HOST_REFUSED, MAX_BODY_BYTES } from './http.js'
 
@@ -101,7 +102,9 @@ export function attachWebSocket(server: Server, options: ServerOptions & { keys:
     }
     peer.running++
     throttle(peer)
-    const parts = await answerBody(body, options.dispatcher, peer.abandonment)
+    const client = clientOf(peer.caller, peer)
+    const dispatcher = dispatchFor(options.dispatcher, client, access.watchKey(peer.caller))
+    const parts = await answerBody(body, dispatcher, peer.abandonment)
     peer.running--
     reply(peer, parts)
     throttle(peer)

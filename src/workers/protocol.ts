@@ -27,8 +27,10 @@ export interface ReaderRequest {
   readonly method: string
   /** As it came: decoded from JSON, not checked. */
   readonly params: unknown
-  /** When its time is over, by `monotonicMs`. */
-  readonly endMs: number
+  /** When it came, by `monotonicMs`. */
+  readonly queuedMs: number
+  /** How long it may run from when the thread begins it. */
+  readonly runMs: number
   /** The time that the request was given, for words. */
   readonly limitMs: number
 }
@@ -36,11 +38,12 @@ export interface ReaderRequest {
 /** Tells a reader thread to end, where it handles no request. One that does finds `stopRequested` in its claims. */
 export type ReaderCommand = 'stop'
 
-/** What a reader thread says: once that it is ready, then the outcome of each request. The result is a text with a
+/** What a reader thread says: once that it is ready, then the outcome of each request; and why it ends, when it failed. The result is a text with a
  *  character for each byte, or a buffer that is handed over. */
 export type ReaderMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'result'; readonly slot: number; readonly result: string | ArrayBuffer }
+  | { readonly kind: 'failed'; readonly error: string }
   | { readonly kind: 'error'; readonly slot: number; readonly error: RpcErrorBody }
 
 /** Milliseconds by a clock that all threads of the process share, unlike `performance.now()`. */

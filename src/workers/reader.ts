@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { cryptoImplementations } from '../lib/crypto.js'
 import { type Deadline, DeadlineExceeded, deadlineBetween } from '../lib/deadline.js'
-import { messageOf } from '../lib/errors.js'
+import { describeError, messageOf } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
 import type { RpcContext } from '../rpc/context.js'
 import { type MethodTable, methodNotFound, runMethod } from '../rpc/dispatch.js'
@@ -18,6 +18,11 @@ import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, t
 const COPIED_BYTES = 4096
 
 const port = parentPort!
+// As a message: what better-sqlite3 throws is no native Error, and would reach the main thread without its text.
+process.on('uncaughtException', (error) => {
+  port.postMessage({ kind: 'failed', error: describeError(error) } satisfies ReaderMessage)
+  process.exit(1)
+})
 yieldToMainThread()
 const options = workerData as ReaderData
 const opened = openContext({ ...options, log: createLogger(options.logLevel) })
@@ -41,16 +46,17 @@ if (options.warmLogs) warmLogs(opened)
 async function work(): Promise<void> {
   working = true
   for (let request = waiting.shift(); request !== undefined; request = waiting.shift()) {
-    if (claims.begin(request.slot)) await answer(opened, request)
+    const nowMs = monotonicMs()
+    if (claims.begin(request.slot, nowMs)) await answer(opened, request, nowMs)
   }
   working = false
 }
 
-async function answer({ context }: OpenContext, request: ReaderRequest): Promise<void> {
-  const { slot, limitMs } = request
+async function answer({ context }: OpenContext, request: ReaderRequest, begunMs: number): Promise<void> {
+  const { slot, limitMs, runMs } = request
   const method = METHODS.get(request.method)
-  const deadline = untilStopped(deadlineBetween(limitMs, request.endMs - monotonicMs()))
-  const own: RpcContext = { ...context, deadline }
+  const deadline = untilStopped(deadlineBetween(limitMs, runMs))
+  const own: RpcContext = { ...context, deadline, waitedMs: begunMs - request.queuedMs }
   const outcome: RpcOutcome = method
     ? await runMethod(method, request.params, own)
     : { error: methodNotFound(request.method) }

@@ -1,20 +1,15 @@
 import { availableParallelism } from 'node:os'
+import { describeError } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
-import { type RemoteRunner, timeoutError } from '../rpc/dispatch.js'
+import { type ClientId, type RemoteRunner, timeoutError } from '../rpc/dispatch.js'
 import type { RpcOutcome } from '../rpc/envelope.js'
-import { INTERNAL_ERROR, LIMIT_EXCEEDED, type RpcErrorBody } from '../rpc/errors.js'
+import { INTERNAL_ERROR, INVALID_PARAMS, LIMIT_EXCEEDED, type RpcErrorBody } from '../rpc/errors.js'
 import type { ReaderData } from './protocol.js'
-import { type Job, type ReaderThread, startReaderThread } from './readerThread.js'
+import { startReaderThread } from './readerThread.js'
+import { createScheduler, MAX_JOBS, type RemoteCost, type ScheduledJob, type ScheduledThread } from './scheduler.js'
 
-type RemoteCost = Parameters<RemoteRunner['run']>[0]
-
-/** Requests of one class that may wait. More would only wait to be refused at their deadline; 1,000 are a full batch. */
+/** Requests of one class that may wait. More would only wait to be refused; 1,000 are a full batch. */
 const MAX_QUEUED = 1024
-
-/** Requests that a thread is handed at a time. Small calls take less time than to tell the main thread that one is done and
- *  to get the next, so a thread has some of them waiting; what waits behind a long one is given to another thread as soon
- *  as one has nothing to do. */
-const MAX_JOBS: Record<RemoteCost, number> = { evm: 16, scan: 1 }
 
 /** Past its deadline a request is answered for its thread if that does not say it itself, as all do that look at the
  *  clock. */
@@ -54,20 +49,19 @@ export interface ReaderPool extends RemoteRunner {
   close(): Promise<void>
 }
 
-interface PoolJob extends Job {
-  readonly cost: RemoteCost
+interface PoolJob extends ScheduledJob {
   readonly resolve: (outcome: RpcOutcome) => void
   timer?: NodeJS.Timeout
   done: boolean
 }
 
-interface Thread {
-  readonly reader: ReaderThread<PoolJob>
-  /** Which requests it takes; undefined for the spare. */
-  cost: RemoteCost | undefined
-}
+type Thread = ScheduledThread<PoolJob>
+
+/** The client of calls that name none. */
+const NOBODY: ClientId = 0
 
 const SERVER_BUSY: RpcErrorBody = { code: LIMIT_EXCEEDED, message: 'server busy' }
+const NOT_COPIED: RpcErrorBody = { code: INVALID_PARAMS, message: 'params: cannot be read, being nested too deep' }
 const INTERNAL: RpcErrorBody = { code: INTERNAL_ERROR, message: 'internal error' }
 
 /** Starts the threads of each class and a warm spare, which takes the place of a thread that had to be ended: ending
@@ -77,8 +71,16 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   const { log } = options
   const limitMs: Record<RemoteCost, number> = { scan: options.limits.logsTimeoutMs, evm: options.limits.callTimeoutMs }
   const wanted: Record<RemoteCost, number> = { scan: options.scanThreads, evm: options.evmThreads }
-  const queues: Record<RemoteCost, PoolJob[]> = { scan: [], evm: [] }
+  const { queueTimeoutMs } = options.limits
   const threads = new Set<Thread>()
+  const scheduler = createScheduler<PoolJob>({
+    threads,
+    wanted,
+    onRefused(job, error) {
+      log.warn({ method: job.method, error: describeError(error) }, 'could not hand a request to a thread')
+      finish(job, { error: NOT_COPIED })
+    },
+  })
   const waiters: (() => void)[] = []
   const respawns = new Set<NodeJS.Timeout>()
   let lost = 0
@@ -103,7 +105,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
         if (!isIdleSpare(thread)) continue
         thread.cost = cost
         missing--
-        feed(thread)
+        scheduler.feed(thread)
       }
       for (; missing > 0; missing--) start(cost)
     }
@@ -126,65 +128,18 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     const reader = startReaderThread<PoolJob>(data, maxJobs, {
       onReady() {
         fill()
-        feed(thread)
+        scheduler.feed(thread)
       },
       onOutcome(job, outcome) {
         finish(job, outcome)
-        feed(thread)
+        if (thread.cost !== undefined) scheduler.feed(thread)
+        else scheduler.feedAll() // a lent one: its client may take its turn elsewhere again
       },
-      onError: (error) => log.error({ error: error.stack ?? String(error) }, 'a reader thread failed'),
+      onError: (error) => log.error({ error: describeError(error) }, 'a reader thread failed'),
       onExit: () => remove(thread),
     })
     const thread: Thread = { reader, cost }
     threads.add(thread)
-  }
-
-  const isFree = ({ reader, cost }: Thread) => reader.ready && cost !== undefined && reader.jobCount() < MAX_JOBS[cost]
-
-  /** Hands a request to a thread; false when it has no room. Then it is fed once it has some. */
-  const hand = (thread: Thread, job: PoolJob): boolean => {
-    try {
-      if (thread.reader.hand(job)) return true
-      // It is still passing over requests that were taken back. No outcome comes of these.
-      if (thread.reader.jobCount() === 0) setImmediate(() => feed(thread))
-      return false
-    } catch (error) {
-      log.warn({ method: job.method, error: String(error) }, 'could not hand a request to a thread')
-      finish(job, { error: INTERNAL })
-      return true
-    }
-  }
-
-  /** Gives a request to the thread that has the least to do, or puts it into the queue. */
-  const place = (job: PoolJob) => {
-    const queue = queues[job.cost]
-    let best: Thread | undefined
-    if (queue.length === 0) {
-      for (const thread of threads) {
-        if (thread.cost !== job.cost || !isFree(thread)) continue
-        if (best === undefined || thread.reader.jobCount() < best.reader.jobCount()) best = thread
-      }
-    }
-    if (best === undefined || !hand(best, job)) queue.push(job)
-  }
-
-  /** Gives a thread what is in the queue, or else, when it has nothing to do, half of what waits behind others. */
-  const feed = (thread: Thread) => {
-    if (!threads.has(thread) || thread.cost === undefined) return
-    const queue = queues[thread.cost]
-    while (queue.length > 0 && isFree(thread)) {
-      if (queue[0].done || hand(thread, queue[0])) queue.shift()
-      else return
-    }
-    if (queue.length > 0 || thread.reader.jobCount() > 0 || !isFree(thread)) return
-    const busiest = [...threads]
-      .filter(({ cost }) => cost === thread.cost)
-      .reduce((most, other) => (other.reader.jobCount() > most.reader.jobCount() ? other : most), thread)
-    for (let take = busiest.reader.jobCount() >> 1; take > 0; take--) {
-      const job = busiest.reader.withdrawLast()
-      if (job === undefined) return
-      if (!hand(thread, job)) place(job)
-    }
   }
 
   /** A thread is gone or to be ended: what it has begun is answered, and the spare takes its place and the rest. */
@@ -197,7 +152,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       return
     }
     lost++
-    if (thread.cost !== undefined) queues[thread.cost].unshift(...waiting)
+    scheduler.putBack(waiting)
     if (thread.reader.ready) fill()
     else {
       const timer = setTimeout(() => {
@@ -206,28 +161,27 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       }, RESPAWN_DELAY_MS)
       respawns.add(timer)
     }
-    for (const other of threads) feed(other)
+    scheduler.feedAll()
   }
 
-  /** Has a thread change places with the spare: if it stops by itself, it is the next one. */
-  const exchangeForSpare = (thread: Thread) => {
-    const spare = [...threads].find((other) => isIdleSpare(other) && other.reader.ready)
-    if (spare === undefined || thread.cost === undefined) return
-    queues[thread.cost].unshift(...thread.reader.withdrawAll().waiting)
-    spare.cost = thread.cost
-    thread.cost = undefined
-    feed(spare)
+  /** Looks after a request: sees to it that it neither waits nor runs for longer than it may. */
+  const watch = (job: PoolJob, inMs: number) => {
+    job.timer = setTimeout(() => {
+      const holder = holderOf(job)
+      const begunMs = holder?.reader.begunMs(job)
+      const now = performance.now()
+      const left =
+        begunMs === undefined ? job.queuedMs + queueTimeoutMs - now : begunMs + job.runMs + GRACE_MS[job.cost] - now
+      if (left > 0) watch(job, Math.ceil(left))
+      else if (begunMs !== undefined) expire(job, holder!)
+      else if (scheduler.withdraw(job)) finish(job, { error: waitedTooLong(queueTimeoutMs) })
+      else watch(job, job.runMs) // it was begun just now
+    }, inMs)
   }
+  const holderOf = (job: PoolJob) => [...threads].find(({ reader }) => reader.has(job))
 
-  const expire = (job: PoolJob) => {
+  const expire = (job: PoolJob, holder: Thread) => {
     finish(job, { error: timeoutError(job.cost, job.limitMs) })
-    const holder = [...threads].find(({ reader }) => reader.has(job))
-    if (holder === undefined) {
-      const queue = queues[job.cost]
-      if (queue.includes(job)) queue.splice(queue.indexOf(job), 1)
-      return
-    }
-    if (holder.reader.withdraw(job)) return
     const end = () => {
       // It may have answered since, and have begun another one.
       if (!holder.reader.has(job) || !threads.has(holder)) return
@@ -236,24 +190,28 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       void holder.reader.end()
     }
     if (job.cost !== 'evm' || options.evm !== 'cairn') return end()
-    exchangeForSpare(holder)
+    scheduler.exchangeForSpare(holder)
     setTimeout(end, LINGER_MS).unref()
   }
 
   fill()
   return {
-    run(cost, method, params, sinceMs = performance.now()) {
+    run(cost, method, params, { client = NOBODY, sinceMs } = {}) {
       if (closed) return Promise.resolve({ error: INTERNAL })
+      const queuedMs = performance.now()
       const limit = limitMs[cost]
-      const endMs = sinceMs + limit
-      const remainingMs = endMs - performance.now()
-      if (remainingMs <= 0) return Promise.resolve({ error: timeoutError(cost, limit) })
-      if (queues[cost].length >= MAX_QUEUED) return Promise.resolve({ error: SERVER_BUSY })
+      const runMs = limit - (sinceMs === undefined ? 0 : queuedMs - sinceMs)
+      if (runMs <= 0) return Promise.resolve({ error: timeoutError(cost, limit) })
       return new Promise((resolve) => {
-        const job: PoolJob = { cost, method, params, endMs, limitMs: limit, resolve, done: false }
+        const job: PoolJob = {
+          ...{ cost, client, method, params, queuedMs, runMs, limitMs: limit, resolve },
+          handedMs: 0,
+          done: false,
+        }
         if (cost === 'evm') calls++
-        job.timer = setTimeout(() => expire(job), remainingMs + GRACE_MS[cost])
-        place(job)
+        watch(job, Math.min(queueTimeoutMs, runMs + GRACE_MS[cost]))
+        scheduler.place(job)
+        if (scheduler.waiting(cost) > MAX_QUEUED) finish(scheduler.takeFromGreediest(cost)!, { error: SERVER_BUSY })
       })
     },
     ready: () =>
@@ -267,13 +225,18 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     async close() {
       closed = true
       for (const timer of respawns) clearTimeout(timer)
-      for (const queue of Object.values(queues)) for (const job of queue.splice(0)) finish(job, { error: INTERNAL })
+      scheduler.stop()
+      for (const job of scheduler.drain()) finish(job, { error: INTERNAL })
       const living = [...threads]
       for (const thread of living) remove(thread)
       for (const resolve of waiters.splice(0)) resolve()
       await Promise.all(living.map(({ reader }) => reader.end()))
     },
   }
+}
+
+function waitedTooLong(limitMs: number): RpcErrorBody {
+  return { code: LIMIT_EXCEEDED, message: `server busy: no thread took the request within ${limitMs / 1000}s` }
 }
 
 function isIdleSpare({ cost, reader }: Thread): boolean {

@@ -7,8 +7,10 @@ import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, t
 export interface Job {
   readonly method: string
   readonly params: unknown
-  /** When its time is over, by `performance.now()` of the main thread. */
-  readonly endMs: number
+  /** When it came, by `performance.now()` of the main thread. */
+  readonly queuedMs: number
+  /** How long it may run, from when a thread begins it, and the limit of which that is left, for words. */
+  readonly runMs: number
   readonly limitMs: number
 }
 
@@ -19,6 +21,10 @@ export interface ReaderThread<J extends Job> {
   /** Requests that it was handed and has not answered, those taken back not counted. */
   jobCount(): number
   has(job: J): boolean
+  /** All that it was handed and has not answered, in the order in which it was. */
+  jobs(): Iterable<J>
+  /** When it began a request, by `performance.now()` of the main thread; undefined when it has not. */
+  begunMs(job: J): number | undefined
   /** Hands a request over; false when there is no room for it now.
    *  @throws Error when the parameters cannot be copied to another thread, being nested too deep. */
   hand(job: J): boolean
@@ -36,12 +42,16 @@ export interface ReaderThread<J extends Job> {
 export interface ThreadEvents<J extends Job> {
   onReady(): void
   onOutcome(job: J, outcome: RpcOutcome): void
-  onError(error: Error): void
+  /** Is told why the thread failed. */
+  onError(error: unknown): void
   onExit(): void
 }
 
 /** Twice the room: requests that were taken back need theirs until the thread comes to them. */
 const SLOTS_PER_JOB = 2
+
+/** What this thread's `performance.now()` is behind `monotonicMs`. */
+const CLOCK_OFFSET_MS = monotonicMs() - performance.now()
 
 /** How long a thread that is asked to end may take. All that look at their deadline take some milliseconds. */
 const END_GRACE_MS = 1000
@@ -76,6 +86,7 @@ export function startReaderThread<J extends Job>(
       events.onReady()
       return
     }
+    if (message.kind === 'failed') return events.onError(message.error)
     const job = jobs[message.slot]!
     forget(job, message.slot)
     claims.free(message.slot)
@@ -99,13 +110,19 @@ export function startReaderThread<J extends Job>(
     },
     jobCount: () => slots.size,
     has: (job) => slots.has(job),
+    jobs: () => slots.keys(),
+    begunMs(job) {
+      const slot = slots.get(job)
+      const begunMs = slot === undefined ? undefined : claims.begunMs(slot)
+      return begunMs === undefined ? undefined : begunMs - CLOCK_OFFSET_MS
+    },
     hand(job) {
       const slot = slots.size < maxJobs ? claims.offer() : undefined
       if (slot === undefined) return false
-      const { method, params, limitMs } = job
-      const endMs = monotonicMs() + job.endMs - performance.now()
+      const { method, params, runMs, limitMs } = job
+      const queuedMs = job.queuedMs + CLOCK_OFFSET_MS
       try {
-        worker.postMessage({ slot, method, params, endMs, limitMs } satisfies ReaderRequest)
+        worker.postMessage({ slot, method, params, queuedMs, runMs, limitMs } satisfies ReaderRequest)
       } catch (error) {
         claims.free(slot)
         throw error

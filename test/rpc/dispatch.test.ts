@@ -4,7 +4,7 @@ import { DeadlineExceeded } from '../../src/lib/deadline.js'
 import type { Logger } from '../../src/lib/logger.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import type { RpcContext } from '../../src/rpc/context.js'
-import { createDispatcher, type RemoteRunner, runMethod } from '../../src/rpc/dispatch.js'
+import { createDispatcher, dispatchFor, type RemoteRunner, runMethod } from '../../src/rpc/dispatch.js'
 import type { RpcOutcome } from '../../src/rpc/envelope.js'
 import { defineMethod, JsonBytes, type Method } from '../../src/rpc/method.js'
 import { address, arrayOf, boolean, objectOf, optional, quantity, required } from '../../src/rpc/params.js'
@@ -121,6 +121,31 @@ test('methods of other costs run elsewhere, after their parameters were counted'
   assert.deepEqual(asked, [['evm', 'm', ['0x1']]])
   assert.equal((await call({ ...two, cost: 'scan' }, [], { remote })).error?.code, -32602)
   assert.equal(asked.length, 1)
+})
+
+test('a call runs for its client, and not at all once that is refused', async () => {
+  const clients: unknown[] = []
+  const remote: RemoteRunner = {
+    run: async (_cost, _method, _params, origin) => {
+      clients.push(origin?.client)
+      return { result: Buffer.from('7') }
+    },
+  }
+  const method: Method = { ...two, cost: 'evm' } as Method
+  const dispatcher = createDispatcher({
+    methods: new Map([['m', method]]),
+    context: { log: silentLogger } as RpcContext,
+    remote,
+    log: silentLogger,
+  })
+  const one = { method: 'm', params: ['0x1'], idText: '1' }
+  const connection = {}
+  await dispatchFor(dispatcher, 5).dispatch(one)
+  await dispatchFor(dispatcher, connection, () => undefined).dispatch(one)
+  assert.deepEqual(clients, [5, connection])
+  const refused = { code: -32002, message: 'invalid API key' }
+  assert.deepEqual(await dispatchFor(dispatcher, 5, () => refused).dispatch(one), { error: refused })
+  assert.equal(clients.length, 2)
 })
 
 test('outcomes of a method that names them are given again, and its refusals keep their words', async () => {

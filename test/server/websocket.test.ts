@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { createApiKeyTable, openForKeys } from '../../src/store/apiKeys.js'
 import { type Answer, request, startTestServer } from '../support/serving.js'
+import { signals } from '../support/testMethods.js'
 
 /** An open socket and the answers that come over it, one after another. */
 async function open(t: TestContext, url: string, path: string) {
@@ -113,6 +114,23 @@ test('a revoked key closes its open sockets, whether they speak or not', async (
   assert.ok(performance.now() - start < 1500)
   staying.send(request('test_echo', 'still'))
   assert.equal((await staying.next()).result, 'still')
+})
+
+test('nothing more of a batch runs once its key is revoked', async (t) => {
+  const { url, datadir } = await startTestServer(t, { open: false })
+  const { id, key } = changeKeys(datadir, (keys) => keys.create('n'))
+  const { socket, send } = await open(t, url, `/ws/v3/${key}`)
+  const words: string[] = []
+  signals.on('signal', (word: string) => {
+    words.push(word)
+    if (word === 'first') changeKeys(datadir, (keys) => keys.revoke(id))
+  })
+  t.after(() => signals.removeAllListeners('signal'))
+  const waits = Array.from({ length: 40 }, () => request('test_wait', '0xa'))
+  const closed = once(socket, 'close')
+  send([request('test_signal', 'first'), ...waits, request('test_signal', 'last')])
+  assert.equal((await closed)[0], 1008)
+  assert.deepEqual(words, ['first'])
 })
 
 test('the rate limit is told in the answer', async (t) => {

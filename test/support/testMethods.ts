@@ -1,6 +1,8 @@
+import { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { threadId } from 'node:worker_threads'
+import SqliteDatabase from 'better-sqlite3'
 import { CallReverted } from '../../src/evm/errors.js'
 import { recoverPublicKey } from '../../src/lib/crypto.js'
 import { call as ethCall } from '../../src/rpc/eth/call.js'
@@ -9,6 +11,9 @@ import { defineMethod, type Method } from '../../src/rpc/method.js'
 import { boolean, optional, quantity, required, text } from '../../src/rpc/params.js'
 
 /* A method table of the tests' own: loaded by the server and by its reader threads, as src/rpc/methods.ts otherwise. */
+
+/** What `test_signal` emits `signal` on, in the process of the test. */
+export const signals = new EventEmitter()
 
 const value = { name: 'value', schema: {} }
 
@@ -20,6 +25,16 @@ const echo = defineMethod({
   result: value,
   errors: [],
   handler: (_context, word, loud) => (loud ? word.toUpperCase() : word),
+})
+
+const signal = defineMethod({
+  name: 'test_signal',
+  summary: 'Says in the process of the test that it was run, with its word.',
+  cost: 'point',
+  params: [required('word', text, 'A word.')],
+  result: value,
+  errors: [],
+  handler: (_context, word) => void signals.emit('signal', word),
 })
 
 const long = defineMethod({
@@ -164,10 +179,26 @@ const crash = defineMethod({
   handler: () => process.exit(1),
 })
 
+const fail = defineMethod({
+  name: 'test_fail',
+  summary: 'Ends its thread by throwing, outside the request, what better-sqlite3 throws: no native Error.',
+  cost: 'scan',
+  params: [],
+  result: value,
+  errors: [],
+  handler: () => {
+    setImmediate(() => {
+      throw new SqliteDatabase.SqliteError('database disk image is malformed', 'SQLITE_CORRUPT')
+    })
+    return new Promise(() => {})
+  },
+})
+
 /** The methods by name. */
 export const METHODS: ReadonlyMap<string, Method> = new Map(
   [
     echo,
+    signal,
     long,
     broken,
     scan,
@@ -181,6 +212,7 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
     thread,
     addons,
     crash,
+    fail,
     ethCall,
     estimateGas,
   ].map((method) => [method.name, method]),

@@ -10,21 +10,30 @@ function bothSides(slots: number) {
 test('a request is begun or taken back, never both', () => {
   const { main, thread } = bothSides(2)
   const [first, second] = [main.offer()!, main.offer()!]
-  assert.equal(thread.begin(first), true)
+  assert.equal(thread.begin(first, 1.5), true)
   assert.equal(main.withdraw(first), false)
+  assert.deepEqual([main.begunMs(first), main.begunMs(second)], [1.5, undefined])
   assert.equal(main.withdraw(second), true)
-  assert.equal(thread.begin(second), false)
+  assert.equal(thread.begin(second, 2), false)
 })
 
 test('a slot is used again once the outcome is there, or the thread has passed over it', () => {
   const { main, thread } = bothSides(2)
   const [first, second] = [main.offer()!, main.offer()!]
   assert.equal(main.offer(), undefined)
-  thread.begin(first)
+  thread.begin(first, 1.5)
   main.withdraw(second)
   assert.equal(main.offer(), undefined, 'neither has been seen through')
   main.free(first)
   assert.equal(main.offer(), first)
-  assert.equal(thread.begin(second), false)
+  assert.equal(thread.begin(second, 2), false)
   assert.equal(main.offer(), second)
+})
+
+test('a thread learns that it is to stop', () => {
+  const { main, thread } = bothSides(3)
+  assert.equal(thread.stopRequested(), false)
+  main.requestStop()
+  assert.equal(thread.stopRequested(), true)
+  assert.equal(thread.begin(main.offer()!, 1), true)
 })

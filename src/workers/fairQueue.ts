@@ -1,0 +1,81 @@
+/** Requests that wait, by client. Clients take turns; the requests of one client keep their order. */
+export interface FairQueue<J extends { readonly client: unknown }> {
+  /** How many wait. */
+  size(): number
+  /** How many clients have requests here. */
+  clientCount(): number
+  /** The clients, the one whose turn is next first. */
+  clients(): Iterable<J['client']>
+  /** The request of a client that waits longest. */
+  first(client: J['client']): J | undefined
+  push(job: J): void
+  /** Puts requests that were taken before back in front of their clients' others. They are given in their order. */
+  putBack(jobs: readonly J[]): void
+  /** The next request of the first client that may take its turn, whose next turn comes after those of all others.
+   *  Undefined when none may. */
+  take(mayTake?: (client: J['client']) => boolean): J | undefined
+  /** Takes a request out; false when it is not here. */
+  remove(job: J): boolean
+  /** Takes out the newest request of the client that has the most. */
+  takeFromGreediest(): J | undefined
+}
+
+/** An empty queue. */
+export function createFairQueue<J extends { readonly client: unknown }>(): FairQueue<J> {
+  const lists = new Map<J['client'], J[]>() // none is empty; in the order of their turns
+  let size = 0
+
+  const listOf = (client: J['client']) => {
+    let list = lists.get(client)
+    if (list === undefined) {
+      list = []
+      lists.set(client, list)
+    }
+    return list
+  }
+  const removed = (client: J['client'], list: J[]) => {
+    size--
+    if (list.length === 0) lists.delete(client)
+  }
+  return {
+    size: () => size,
+    clientCount: () => lists.size,
+    clients: () => lists.keys(),
+    first: (client) => lists.get(client)?.[0],
+    push(job) {
+      listOf(job.client).push(job)
+      size++
+    },
+    putBack(jobs) {
+      for (const job of jobs.toReversed()) listOf(job.client).unshift(job)
+      size += jobs.length
+    },
+    take(mayTake) {
+      for (const [client, list] of lists) {
+        if (mayTake && !mayTake(client)) continue
+        const job = list.shift()
+        lists.delete(client)
+        if (list.length > 0) lists.set(client, list)
+        size--
+        return job
+      }
+      return undefined
+    },
+    remove(job) {
+      const list = lists.get(job.client)
+      const at = list?.indexOf(job) ?? -1
+      if (list === undefined || at < 0) return false
+      list.splice(at, 1)
+      removed(job.client, list)
+      return true
+    },
+    takeFromGreediest() {
+      let most: J[] | undefined
+      for (const list of lists.values()) if (list.length > (most?.length ?? 0)) most = list
+      const job = most?.pop()
+      if (most === undefined || job === undefined) return undefined
+      removed(job.client, most)
+      return job
+    },
+  }
+}

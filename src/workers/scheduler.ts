@@ -1,0 +1,258 @@
+import type { ClientId, RemoteRunner } from '../rpc/dispatch.js'
+import { createFairQueue } from './fairQueue.js'
+import type { Job, ReaderThread } from './readerThread.js'
+
+/** Classes of requests that run in threads. */
+export type RemoteCost = Parameters<RemoteRunner['run']>[0]
+
+const COSTS = ['evm', 'scan'] as const
+
+/** Requests that a thread is handed at a time. Small calls take less time than to tell the main thread that one is done and
+ *  to get the next, so a thread has some of them waiting; what waits behind a long one is given to another thread as soon
+ *  as one has nothing to do. */
+export const MAX_JOBS: Record<RemoteCost, number> = { evm: 16, scan: 1 }
+
+/** How often it is checked whether requests wait behind long ones or behind another client's, and how long a request runs or
+ *  waits before it counts as that. */
+const BALANCE_MS = 20
+
+/** A request that is scheduled. */
+export interface ScheduledJob extends Job {
+  readonly cost: RemoteCost
+  /** Whose it is. */
+  readonly client: ClientId
+  /** When a thread was handed it, by `performance.now()`. */
+  handedMs: number
+}
+
+/** A thread, and what it is for. */
+export interface ScheduledThread<J extends ScheduledJob> {
+  readonly reader: ReaderThread<J>
+  /** Which requests it takes; undefined for the spare, which may still be finishing a request. */
+  cost: RemoteCost | undefined
+}
+
+/** Decides which thread runs which request, and when. */
+export interface Scheduler<J extends ScheduledJob> {
+  /** Gives a request to the thread that has the least to do, or puts it into the queue of its class. */
+  place(job: J): void
+  /** Gives a thread what is in the queue, or else, when it has nothing to do, half of what waits behind others. */
+  feed(thread: ScheduledThread<J>): void
+  feedAll(): void
+  /** Puts requests that a thread has not begun back into the queue of their class. */
+  putBack(jobs: readonly J[]): void
+  /** Has a thread change places with an idle spare, if there is one: if it stops by itself, it is the next spare. */
+  exchangeForSpare(thread: ScheduledThread<J>): void
+  /** Takes out a request that no thread has begun; false when one has. */
+  withdraw(job: J): boolean
+  /** Requests of a class that wait for a thread. */
+  waiting(cost: RemoteCost): number
+  /** Takes the newest waiting request of the client that has the most of them. */
+  takeFromGreediest(cost: RemoteCost): J | undefined
+  /** Takes out all that wait. */
+  drain(): J[]
+  /** No more is handed over. */
+  stop(): void
+}
+
+/** A scheduler over `threads`, to which others are added and removed as they come and go. Clients take turns. While several
+ *  wait, each gets at most half of the threads of the class. Where all are held by long requests of others, the spare is lent
+ *  to a client that has none. */
+export function createScheduler<J extends ScheduledJob>(options: {
+  threads: Iterable<ScheduledThread<J>>
+  /** Threads of each class. */
+  wanted: Record<RemoteCost, number>
+  /** Is told of a request that cannot be handed over. */
+  onRefused(job: J, error: unknown): void
+}): Scheduler<J> {
+  const { threads, wanted, onRefused } = options
+  const queues = { scan: createFairQueue<J>(), evm: createFairQueue<J>() }
+  let balancing: NodeJS.Timeout | undefined
+  let stopped = false
+
+  const threadsOf = (cost: RemoteCost) => [...threads].filter((thread) => thread.cost === cost)
+
+  /** True for a thread whose request takes long: nothing is to wait behind it. */
+  const isStalled = ({ reader }: ScheduledThread<J>) => {
+    for (const job of reader.jobs()) {
+      const begunMs = reader.begunMs(job)
+      return begunMs !== undefined && performance.now() - begunMs >= BALANCE_MS
+    }
+    return false
+  }
+  const isFree = (thread: ScheduledThread<J>) => {
+    const { reader, cost } = thread
+    if (!reader.ready || cost === undefined) return false
+    const jobs = reader.jobCount()
+    return jobs === 0 || (jobs < MAX_JOBS[cost] && !isStalled(thread))
+  }
+
+  /** On how many threads, but for one, requests of a client are. */
+  const countHeld = (cost: RemoteCost, client: ClientId, except?: ScheduledThread<J>) => {
+    let held = 0
+    for (const thread of threads) {
+      if (thread === except) continue
+      for (const job of thread.reader.jobs()) {
+        if (job.client !== client || job.cost !== cost) continue
+        held++
+        break
+      }
+    }
+    return held
+  }
+  /** True while a spare finishes a request of the class. */
+  const isLent = (cost: RemoteCost) => {
+    for (const thread of threads) {
+      if (thread.cost !== undefined) continue
+      for (const job of thread.reader.jobs()) if (job.cost === cost) return true
+    }
+    return false
+  }
+  const takeNext = (cost: RemoteCost, thread: ScheduledThread<J>): J | undefined => {
+    const queue = queues[cost]
+    const severalWait = queue.clientCount() > 1
+    if (!severalWait && !isLent(cost)) return queue.take()
+    const share = severalWait ? Math.max(1, wanted[cost] >> 1) : wanted[cost]
+    const isWithin = (limit: number) => (client: ClientId) => countHeld(cost, client, thread) < limit
+    return queue.take(isWithin(share)) ?? queue.take(isWithin(wanted[cost]))
+  }
+
+  /** False when the thread has no room. */
+  const hand = (thread: ScheduledThread<J>, job: J): boolean => {
+    try {
+      if (thread.reader.hand(job)) {
+        job.handedMs = performance.now()
+        return true
+      }
+      // It is still passing over requests that were taken back. No outcome comes of these.
+      if (thread.reader.jobCount() === 0) setImmediate(() => feed(thread))
+      return false
+    } catch (error) {
+      onRefused(job, error)
+      return true
+    }
+  }
+  const watch = () => {
+    if (!stopped) balancing ??= setTimeout(balance, BALANCE_MS).unref()
+  }
+  const place = (job: J) => {
+    const queue = queues[job.cost]
+    let best: ScheduledThread<J> | undefined
+    if (queue.size() === 0) {
+      const mayTake = !isLent(job.cost)
+      for (const thread of threads) {
+        if (thread.cost !== job.cost || !isFree(thread)) continue
+        if (!mayTake && countHeld(job.cost, job.client, thread) >= wanted[job.cost]) continue
+        if (best === undefined || thread.reader.jobCount() < best.reader.jobCount()) best = thread
+      }
+    }
+    const waits = best === undefined || best.reader.jobCount() > 0
+    if (best === undefined || !hand(best, job)) queue.push(job)
+    if (waits) watch()
+  }
+  const steal = (thread: ScheduledThread<J>, cost: RemoteCost) => {
+    const busiest = threadsOf(cost).reduce(
+      (most, other) => (other.reader.jobCount() > most.reader.jobCount() ? other : most),
+      thread,
+    )
+    for (let take = busiest.reader.jobCount() >> 1; take > 0; take--) {
+      const job = busiest.reader.withdrawLast()
+      if (job === undefined) return
+      if (!hand(thread, job)) place(job)
+    }
+  }
+  const feed = (thread: ScheduledThread<J>) => {
+    const { cost } = thread
+    if (cost === undefined || stopped) return
+    while (isFree(thread)) {
+      const job = takeNext(cost, thread)
+      if (job === undefined) break
+      if (!hand(thread, job)) return queues[cost].putBack([job])
+    }
+    if (queues[cost].size() > 0 || thread.reader.jobCount() > 0 || !isFree(thread)) return
+    steal(thread, cost)
+  }
+  const feedAll = () => {
+    for (const thread of threads) feed(thread)
+  }
+  const putBack = (jobs: readonly J[]) => {
+    for (const cost of COSTS) queues[cost].putBack(jobs.filter((job) => job.cost === cost))
+    if (jobs.length > 0) watch()
+  }
+  const idleSpare = () => {
+    for (const thread of threads) {
+      if (thread.cost === undefined && thread.reader.ready && thread.reader.jobCount() === 0) return thread
+    }
+    return undefined
+  }
+  const exchangeForSpare = (thread: ScheduledThread<J>) => {
+    const spare = idleSpare()
+    if (spare === undefined || thread.cost === undefined) return
+    putBack(thread.reader.withdrawAll().waiting)
+    spare.cost = thread.cost
+    thread.cost = undefined
+    feed(spare)
+  }
+
+  /** Lends the spare to the client of a class that waits for its first thread, in the place of the thread whose client holds
+   *  the most. */
+  const lendSpare = (cost: RemoteCost) => {
+    const queue = queues[cost]
+    const now = performance.now()
+    const starves = (client: ClientId) =>
+      now - queue.first(client)!.queuedMs >= BALANCE_MS && countHeld(cost, client) === 0
+    const own = threadsOf(cost)
+    if (!own.every((thread) => thread.reader.ready && isStalled(thread))) return
+    if (![...queue.clients()].some(starves)) return
+    const holdings = own.map((thread) => {
+      const [job] = thread.reader.jobs()
+      return { thread, held: job ? countHeld(cost, job.client) : 0 }
+    })
+    const [greediest] = holdings.toSorted((a, b) => b.held - a.held)
+    if (greediest !== undefined) exchangeForSpare(greediest.thread)
+  }
+
+  /** Takes back what waits behind a long request, or behind another client's, and deals it out anew. */
+  const balance = () => {
+    balancing = undefined
+    if (stopped) return
+    const now = performance.now()
+    for (const cost of COSTS) {
+      const own = threadsOf(cost)
+      const clients = new Set(queues[cost].clients())
+      for (const { reader } of own) for (const job of reader.jobs()) clients.add(job.client)
+      for (const thread of own) {
+        const [, second] = thread.reader.jobs()
+        if (second === undefined || now - second.handedMs < BALANCE_MS) continue
+        if (clients.size > 1 || isStalled(thread)) putBack(thread.reader.withdrawAll().waiting)
+      }
+      for (const thread of own) feed(thread)
+      if (clients.size > 1) lendSpare(cost)
+      if (queues[cost].size() > 0 || own.some(({ reader }) => reader.jobCount() > 1)) watch()
+    }
+  }
+  return {
+    place,
+    feed,
+    feedAll,
+    putBack,
+    exchangeForSpare,
+    withdraw(job) {
+      if (queues[job.cost].remove(job)) return true
+      for (const { reader } of threads) if (reader.has(job)) return reader.withdraw(job)
+      return false
+    },
+    waiting: (cost) => queues[cost].size(),
+    takeFromGreediest: (cost) => queues[cost].takeFromGreediest(),
+    drain: () =>
+      COSTS.flatMap((cost) => {
+        const jobs: J[] = []
+        for (let job = queues[cost].take(); job !== undefined; job = queues[cost].take()) jobs.push(job)
+        return jobs
+      }),
+    stop() {
+      stopped = true
+      clearTimeout(balancing)
+    },
+  }
+}
