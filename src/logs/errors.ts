@@ -1,11 +1,38 @@
+import { DeadlineExceeded } from '../lib/deadline.js'
 import { CairnError } from '../lib/errors.js'
+
+/** Blocks [from, to], both inclusive. */
+export interface BlockRange {
+  from: number
+  to: number
+}
 
 /** More logs match than one query may give. */
 export class TooManyLogs extends CairnError {
   readonly limit: number
-  constructor(fields: { limit: number }) {
+  /** Id of the log that is one too many. */
+  readonly log: number
+  /** The blocks before that log's, as many as the filter begins with: they hold at most `limit` of the logs. Undefined when
+   *  the first block alone holds more. */
+  readonly fits?: BlockRange
+  constructor(fields: { limit: number; log: number; fits?: BlockRange }) {
     super(`more than ${fields.limit} logs match`)
     this.limit = fields.limit
+    this.log = fields.log
+    this.fits = fields.fits
+  }
+}
+
+/** A log query ran past its deadline while it went through rows. */
+export class LogScanTimeout extends DeadlineExceeded {
+  /** All logs below this id were looked at in the first half of the time; undefined when none were. */
+  readonly scannedTo?: number
+  /** The whole blocks of these logs: the same query of them alone is answered in time, unless the machine is busier. */
+  readonly fits?: BlockRange
+  constructor(fields: { limitMs: number; scannedTo?: number; fits?: BlockRange }) {
+    super(fields.limitMs)
+    this.scannedTo = fields.scannedTo
+    this.fits = fields.fits
   }
 }
 

@@ -17,12 +17,11 @@ interface PackedSearch {
 /** The logs of an answer, with those of the packed block that the filter wants behind them.
  *  @throws TooManyLogs beyond `maxResults` logs */
 export function addPackedLogs(before: LogTexts, block: PackedBlock, filter: LogFilter, search: PackedSearch): LogTexts {
-  const { maxResults, trace } = search
+  const { maxResults } = search
   const found = find(block, filter, search)
   const room = maxResults - before.count
   if (found.length > room) {
-    trace?.overflow('met', found[room].id)
-    throw new TooManyLogs({ limit: maxResults })
+    throw new TooManyLogs({ limit: maxResults, log: found[room].id })
   }
   return join(before, block, found)
 }

@@ -1,5 +1,5 @@
-import { type Deadline, noDeadline } from '../lib/deadline.js'
-import { TooManyLogs } from './errors.js'
+import { type Deadline, DeadlineExceeded, noDeadline } from '../lib/deadline.js'
+import { LogScanTimeout, TooManyLogs } from './errors.js'
 import type { IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
 import type { LogRow, LogRows, RowReader } from './scan.js'
 import type { LogTrace } from './trace.js'
@@ -25,7 +25,7 @@ const SMALL_RANGE = 400
 const SLICE = 2_000
 
 /** The rows in the range that the filter wants, in the order of their ids.
- *  @throws TooManyLogs beyond `maxResults` rows, DeadlineExceeded */
+ *  @throws TooManyLogs beyond `maxResults` rows, LogScanTimeout */
 export function findRows(
   access: LogAccess,
   filter: RowFilter,
@@ -33,12 +33,38 @@ export function findRows(
 ): LogRow[] {
   if (filter.clauses.some(({ keys }) => keys.length === 0)) return []
   if (filter.clauses.length === 0 && filter.minTopics === 0 && range.to - range.from > maxResults) {
-    trace?.overflow('arithmetic', range.from + maxResults)
-    throw new TooManyLogs({ limit: maxResults })
+    trace?.plan('arithmetic')
+    throw new TooManyLogs({ limit: maxResults, log: range.from + maxResults })
   }
   const reader = access.rows(filter)
+  const batches = candidateRows({ reader, index: access.index }, filter, { range, deadline, trace })
+  const progress: { scannedTo?: number } = {}
+  try {
+    return collectRows(noteProgress(batches, deadline, progress), reader, { deadline, maxResults, trace })
+  } catch (error) {
+    if (!(error instanceof DeadlineExceeded)) throw error
+    throw new LogScanTimeout({ limitMs: error.limitMs, ...progress })
+  }
+}
+
+/** The batches; notes where the last one ends that was done with in the first half of the time. The same rows alone then
+ *  take half of the time, which leaves room for writing the answer and for a busier machine. */
+function* noteProgress(
+  batches: Iterable<RowBatch>,
+  deadline: Deadline,
+  progress: { scannedTo?: number },
+): Generator<RowBatch> {
+  const halfMs = deadline.limitMs / 2
+  for (const batch of batches) {
+    yield batch
+    if (deadline.remainingMs() > halfMs) progress.scannedTo = batch.next
+  }
+}
+
+function collectRows(batches: Iterable<RowBatch>, reader: RowReader, options: LogQueryOptions): LogRow[] {
+  const { deadline, maxResults, trace } = options
   const found: LogRow[] = []
-  for (const { rows } of candidateRows({ reader, index: access.index }, filter, { range, deadline, trace })) {
+  for (const { rows } of batches) {
     deadline.check()
     trace?.step('verify')
     const before = found.length
@@ -46,14 +72,19 @@ export function findRows(
       if (!reader.isWanted(row)) continue
       if (found.length === maxResults) {
         trace?.verified(rows.indexOf(row) + 1, found.length + 1 - before)
-        trace?.overflow('met', row[0])
-        throw new TooManyLogs({ limit: maxResults })
+        throw new TooManyLogs({ limit: maxResults, log: row[0] })
       }
       found.push(row)
     }
     trace?.verified(rows.length, found.length - before)
   }
   return found
+}
+
+/** Rows to be looked at, and the id below which all candidates were given with them. */
+interface RowBatch {
+  rows: LogRow[]
+  next: number
 }
 
 /** A stretch of rows that a filter wants. */
@@ -108,7 +139,7 @@ function* candidateRows(
   { reader, index }: { reader: RowReader; index: LogIndex },
   filter: RowFilter,
   { range, deadline, trace }: SearchOptions & { range: IdRange },
-): Generator<{ rows: LogRow[]; next: number }> {
+): Generator<RowBatch> {
   if (readsAllRows(filter, range)) {
     trace?.plan('rows')
     for (let from = range.from; from < range.to; from += SLICE) {

@@ -2,7 +2,7 @@ import { trimLeft } from '../lib/bytes.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import type { Database } from '../store/open.js'
 import { createPackedBlockReader, type PackedBlock } from '../store/packedBlock.js'
-import { LogsNotHeld } from './errors.js'
+import { LogScanTimeout, LogsNotHeld, TooManyLogs } from './errors.js'
 import { createLogExplainer, type LogExplainer } from './explain.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
 import type { Clause, IdRange, RowFilter } from './index.js'
@@ -21,8 +21,9 @@ export interface LogSource {
   /** The logs that the filter wants as JSON, ordered by (blockNumber, logIndex), out of one snapshot of the database. A
    *  range that ends beyond the head ends at the head.
    *  @throws LogsNotHeld when the range begins before the first block held
-   *  @throws TooManyLogs beyond `maxResults` logs
-   *  @throws TooManyTopics, DeadlineExceeded */
+   *  @throws TooManyLogs beyond `maxResults` logs, with the blocks that fit
+   *  @throws DeadlineExceeded; as LogScanTimeout, with the blocks that fit, where rows were looked at
+   *  @throws TooManyTopics */
   query(filter: LogFilter, options: LogQueryOptions): LogTexts
   /** A page of the same logs: see `LogPage`. @throws LogsNotHeld, TooManyTopics */
   page(filter: LogFilter, options: LogPageOptions): LogPage
@@ -82,6 +83,17 @@ export function createLogSource(db: Database): LogSource {
     options.trace?.step('format')
     return write(rows, options)
   }
+  /** The error, with a range that would be answered where the query knows one. */
+  const addFittingRange = (error: unknown, { fromBlock }: LogFilter, { trace }: LogQueryOptions): unknown => {
+    const fittingBefore = (log: number | undefined) => {
+      const to = log === undefined ? -1 : blockOf.get(log)! - 1
+      return to < fromBlock ? undefined : { from: fromBlock, to }
+    }
+    if (error instanceof LogScanTimeout) return new LogScanTimeout({ ...error, fits: fittingBefore(error.scannedTo) })
+    if (!(error instanceof TooManyLogs)) return error
+    trace?.overflow(error.log, blockOf.get(error.log)!)
+    return new TooManyLogs({ ...error, fits: fittingBefore(error.log) })
+  }
   const answer = (filter: LogFilter, range: HeldRange, options: LogQueryOptions): LogTexts => {
     const { trace } = options
     trace?.inRange(range)
@@ -93,8 +105,7 @@ export function createLogSource(db: Database): LogSource {
       const texts = answerRows(translated, rowsBefore(newest, range), options)
       return addPackedLogs(texts, newest, filter, { range, ...options })
     } catch (error) {
-      trace?.overflowBlock((log) => blockOf.get(log)!)
-      throw error
+      throw addFittingRange(error, filter, options)
     }
   }
   const run = (filter: LogFilter, options: LogQueryOptions): LogTexts => {

@@ -132,10 +132,8 @@ export interface LogTrace {
   fetched(rows: number): void
   /** Of so many rows that were compared with the filter, so many met it. */
   verified(rows: number, met: number): void
-  /** The log is one too many: it met the filter, or follows from arithmetic. */
-  overflow(how: 'met' | 'arithmetic', log: number): void
-  /** Looks up the block of that log, if there was one. */
-  overflowBlock(blockOf: (log: number) => number): void
+  /** The log, of that block, is one too many. */
+  overflow(log: number, block: number): void
   /** Ends the time of the last step and says how the query ended; an error, or how many logs it gave. */
   end(ended: { error: unknown } | { results: number; outcome: 'answered' | 'page' }): void
 }
@@ -204,12 +202,8 @@ export function createLogTrace(now: () => number = () => performance.now()): Log
       facts.rows.met += met
       facts.rows.rejected += rows - met
     },
-    overflow: (how, log) => {
-      if (how === 'arithmetic') facts.plan = how
-      facts.overflow = { log }
-    },
-    overflowBlock: (blockOf) => {
-      if (facts.overflow) facts.overflow.block = blockOf(facts.overflow.log)
+    overflow: (log, block) => {
+      facts.overflow = { log, block }
     },
     end: (ended) => {
       turn()

@@ -1,6 +1,6 @@
 import { StateUnavailable } from '../evm/errors.js'
 import type { ChainReader, StoredBlock } from '../store/chainReader.js'
-import { RpcError, SERVER_ERROR } from './errors.js'
+import { beyondHead, RpcError, SERVER_ERROR } from './errors.js'
 import type { BlockId } from './params.js'
 
 /** What `eth_call` and state methods answer to a block that is not known. */
@@ -30,15 +30,14 @@ export function findBlock(chain: ChainReader, id: BlockId): StoredBlock | undefi
 }
 
 /** The number of a block whose state is held.
- *  @throws RpcError `header not found` for a block beyond the head or an unknown hash
+ *  @throws RpcError `header not found` for a block beyond the head, which it names, or an unknown hash
  *  @throws StateUnavailable for a block up to the head without its state. */
 export function requireStateBlock(chain: ChainReader, id: BlockId): number {
   const coverage = chain.coverage()
   const isHead = typeof id === 'string' && id !== 'earliest'
   const number = isHead ? coverage?.head : resolveNumber(chain, id) // one read for both, on the path of every call
-  if (number === undefined || !coverage || number > coverage.head) {
-    throw new RpcError(HEADER_NOT_FOUND.code, HEADER_NOT_FOUND.message)
-  }
+  if (number === undefined || !coverage) throw new RpcError(HEADER_NOT_FOUND.code, HEADER_NOT_FOUND.message)
+  if (number > coverage.head) throw beyondHead(HEADER_NOT_FOUND.code, HEADER_NOT_FOUND.message, coverage.head)
   if (coverage.stateFirst === undefined || number < coverage.stateFirst) throw new StateUnavailable(number)
   return number
 }

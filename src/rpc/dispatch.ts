@@ -10,6 +10,7 @@ import {
   invalidParams,
   LIMIT_EXCEEDED,
   METHOD_NOT_FOUND,
+  QUERY_TIMEOUT,
   type RpcErrorBody,
   SERVER_ERROR,
   translateError,
@@ -170,7 +171,7 @@ export function runMethod(method: Method, params: unknown, context: RpcContext):
 
 /** The error of an answer for anything that a method threw. */
 function describeFailure(error: unknown, method: Method, log: Logger): RpcOutcome {
-  if (error instanceof DeadlineExceeded) return { error: timeoutError(method.cost, error.limitMs) }
+  if (error instanceof DeadlineExceeded && method.cost === 'evm') return { error: timeoutError('evm', error.limitMs) }
   const known = translateError(error instanceof InvalidValue ? invalidParams(error.message) : error)
   if (known !== undefined) return { error: known }
   log.error({ requestId: randomUUID(), method: method.name, error: describeError(error) }, 'request failed')
@@ -179,7 +180,7 @@ function describeFailure(error: unknown, method: Method, log: Logger): RpcOutcom
 
 /** The error of a request that took too long: the contract's words for a log query, geth's for a call. */
 export function timeoutError(cost: CostClass, limitMs: number): RpcErrorBody {
-  if (cost !== 'evm') return { code: LIMIT_EXCEEDED, message: 'query timeout exceeded' }
+  if (cost !== 'evm') return { code: LIMIT_EXCEEDED, message: QUERY_TIMEOUT }
   return { code: SERVER_ERROR, message: `execution aborted (timeout = ${limitMs / 1000}s)` }
 }
 

@@ -1,8 +1,15 @@
 import { CallFailed, CallReverted, StateUnavailable } from '../evm/errors.js'
 import { DeadlineExceeded } from '../lib/deadline.js'
 import { CairnError } from '../lib/errors.js'
-import { encodeDataJson, formatData } from '../lib/hex.js'
-import { LogsNotHeld, TooManyFilterParams, TooManyLogs, TooManyTopics } from '../logs/errors.js'
+import { encodeDataJson, formatData, formatQuantity } from '../lib/hex.js'
+import {
+  type BlockRange,
+  LogScanTimeout,
+  LogsNotHeld,
+  TooManyFilterParams,
+  TooManyLogs,
+  TooManyTopics,
+} from '../logs/errors.js'
 import { EmptyDatabase } from '../store/chainReader.js'
 import { decodeRevertReason } from './revertReason.js'
 
@@ -45,8 +52,16 @@ export function invalidParams(message: string): RpcError {
   return new RpcError(INVALID_PARAMS, message)
 }
 
+/** An answer to a block that is beyond the head, which its `data` names. */
+export function beyondHead(code: number, message: string, head: number): RpcError {
+  return new RpcError(code, message, { head: formatQuantity(head) })
+}
+
 /** -32602 `invalid argument N: …`; decoders throw it as `InvalidValue`, and the dispatcher knows N. */
 export class InvalidValue extends CairnError {}
+
+/** The contract's words for a log query that took too long. */
+export const QUERY_TIMEOUT = 'query timeout exceeded'
 
 type Translation = (error: never) => RpcErrorBody
 
@@ -60,8 +75,19 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
       ...(error.data === undefined ? {} : { data: error.data }),
     }),
   ],
-  [DeadlineExceeded, () => ({ code: LIMIT_EXCEEDED, message: 'query timeout exceeded' })],
-  [TooManyLogs, ({ limit }: TooManyLogs) => ({ code: LIMIT_EXCEEDED, message: tooManyLogsMessage(limit) })],
+  [
+    LogScanTimeout,
+    ({ fits }: LogScanTimeout) => ({ code: LIMIT_EXCEEDED, message: QUERY_TIMEOUT, ...fittingRange(fits) }),
+  ],
+  [DeadlineExceeded, () => ({ code: LIMIT_EXCEEDED, message: QUERY_TIMEOUT })],
+  [
+    TooManyLogs,
+    ({ limit, fits }: TooManyLogs) => ({
+      code: LIMIT_EXCEEDED,
+      message: tooManyLogsMessage(limit),
+      ...fittingRange(fits),
+    }),
+  ],
   [
     TooManyFilterParams,
     ({ count, limit }: TooManyFilterParams) => ({
@@ -90,6 +116,11 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
   [StateUnavailable, ({ message }: StateUnavailable) => ({ code: SERVER_ERROR, message })],
   [EmptyDatabase, ({ message }: EmptyDatabase) => ({ code: SERVER_ERROR, message })],
 ]
+
+/** A narrower range that the same query is answered for, as `data`. */
+function fittingRange(fits: BlockRange | undefined): Pick<RpcErrorBody, 'data'> {
+  return fits ? { data: { from: formatQuantity(fits.from), to: formatQuantity(fits.to) } } : {}
+}
 
 /** The contract's words for a query that more than `limit` logs match. */
 export function tooManyLogsMessage(limit: number): string {

@@ -251,10 +251,12 @@ test('clauses say how many of their values were ever logged', (t) => {
 })
 
 test('a failure that nobody foresaw is told from a refusal', () => {
-  const outcomes = [new TooManyLogs({ limit: 1 }), new DeadlineExceeded(1), new TypeError('wrong')].map((error) => {
-    const trace = createLogTrace()
-    trace.end({ error })
-    return trace.facts.outcome
-  })
+  const outcomes = [new TooManyLogs({ limit: 1, log: 1 }), new DeadlineExceeded(1), new TypeError('wrong')].map(
+    (error) => {
+      const trace = createLogTrace()
+      trace.end({ error })
+      return trace.facts.outcome
+    },
+  )
   assert.deepEqual(outcomes, ['tooMany', 'timeout', 'failed'])
 })

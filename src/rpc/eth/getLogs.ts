@@ -13,7 +13,9 @@ export const getLogs = defineMethod({
   description:
     'At most 10,000 logs, 5,000 addresses and topic values, and 10 seconds. Topics go by position; a log must have at ' +
     'least as many topics as the list has positions, also where they are null. `pending`, `safe` and `finalized` are ' +
-    'the head. A range that begins before the first block held is an error, since logs would be missing.',
+    'the head. A range that begins before the first block held is an error, since logs would be missing. A refusal with ' +
+    '-32005 has `data` `{from, to}` where a narrower range is known that is answered; a range beyond the head has ' +
+    '`{head}`.',
   cost: 'scan',
   params: [logFilterParam],
   result: { name: 'logs', schema: { type: 'array', items: LOG_SCHEMA } },

@@ -3,7 +3,7 @@ import { countFilterParams, type LogFilter } from '../../logs/filter.js'
 import type { ChainReader } from '../../store/chainReader.js'
 import { resolveNumber } from '../blockId.js'
 import type { RpcLimits } from '../context.js'
-import { invalidParams, RpcError, SERVER_ERROR } from '../errors.js'
+import { beyondHead, INVALID_PARAMS, invalidParams, RpcError, SERVER_ERROR } from '../errors.js'
 import type { LogFilterObject } from './logFilter.js'
 
 /** The filter with its bounds as block numbers. @throws TooManyFilterParams, RpcError for bounds that do not fit. */
@@ -27,6 +27,8 @@ function resolveRange(chain: ChainReader, object: LogFilterObject): { fromBlock:
   // From beyond the head to `latest` is no mistake in the order: it asks too early.
   const early = fromBlock > head && typeof object.toBlock !== 'number'
   if (fromBlock > toBlock && !early) throw invalidParams('invalid block range params')
-  if (early || toBlock > head) throw invalidParams('block range extends beyond current head block')
+  if (early || toBlock > head) {
+    throw beyondHead(INVALID_PARAMS, 'block range extends beyond current head block', head)
+  }
   return { fromBlock, toBlock }
 }

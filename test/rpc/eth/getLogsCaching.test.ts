@@ -168,7 +168,7 @@ test('a refusal is remembered, a mistake in the filter is not', async (t) => {
   append([log])
   const { cache, ask } = openBoth(t, datadir)
   const counts = () => [cache.report().hits, cache.report().misses, cache.report().entries]
-  const tooMany = `{"code":-32005,"message":"query returned more than ${MAX_LOGS} results"}`
+  const tooMany = `{"code":-32005,"message":"query returned more than ${MAX_LOGS} results","data":{"from":"0x0","to":"0x0"}}`
   assert.equal(await ask({ fromBlock: '0x0' }), tooMany)
   assert.deepEqual(counts(), [0, 1, 1])
   assert.equal(await ask({ fromBlock: 'earliest', toBlock: '0x1', address: [] }), tooMany)

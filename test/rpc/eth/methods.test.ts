@@ -173,12 +173,18 @@ test('says that blocks before the first held have no logs to give', async (t) =>
 
 test('refuses log queries beyond the limits and ranges that make no sense', async (t) => {
   const { ask } = serveHandmade(t)
-  const refusal = async (filter: object) => Object.values(await ask('eth_getLogs', filter)).join(' ')
+  const refusal = async (filter: object) => {
+    const { code, message, data } = await ask('eth_getLogs', filter)
+    return `${code} ${message}${data ? ` ${JSON.stringify(data)}` : ''}`
+  }
   const addresses = Array(4).fill(`0x${'ab'.repeat(20)}`)
-  assert.equal(await refusal({ fromBlock: '0xa' }), '-32005 query returned more than 2 results')
+  assert.equal(
+    await refusal({ fromBlock: '0xa' }),
+    '-32005 query returned more than 2 results {"from":"0xa","to":"0xb"}',
+  )
   assert.equal(await refusal({ address: addresses }), '-32602 query contains 4 parameters, the limit is 3')
   assert.equal(await refusal({ fromBlock: '0xc', toBlock: '0xb' }), '-32602 invalid block range params')
-  const beyond = '-32602 block range extends beyond current head block'
+  const beyond = '-32602 block range extends beyond current head block {"head":"0xd"}'
   assert.equal(await refusal({ fromBlock: '0xc', toBlock: '0xe' }), beyond)
   assert.equal(await refusal({ fromBlock: '0xe' }), beyond)
   assert.equal(await refusal({ blockHash: `0x${'ab'.repeat(32)}` }), '-32000 unknown block')
@@ -190,7 +196,9 @@ test('says that state is not held, or that the block is not known', async (t) =>
   for (const method of ['eth_getBalance', 'eth_getCode', 'eth_getTransactionCount']) {
     const message = 'historical state 13 is not available'
     assert.deepEqual(await ask(method, address), { code: -32000, message })
-    assert.deepEqual(await ask(method, address, '0xff'), { code: -32000, message: 'header not found' })
+    assert.deepEqual(await ask(method, address, '0xff'), {
+      ...{ code: -32000, message: 'header not found', data: { head: '0xd' } },
+    })
   }
   const hash = { blockHash: `0x${'ab'.repeat(32)}`, requireCanonical: true }
   assert.deepEqual(await ask('eth_getStorageAt', address, '0x0', hash), { code: -32000, message: 'header not found' })
