@@ -193,6 +193,26 @@ export const OPTIONS = {
     unit: 'percent',
     doc: "Cap of a call's gas, of the gas limit of the block.",
   }),
+  maxCallGas: number('max-call-gas', 'MGAS', DEFAULT_LIMITS.maxCallGas / 1e6, ['serve'], {
+    min: 1,
+    max: 1_000_000,
+    unit: 'million gas',
+    doc: "Cap of a call's gas whatever the gas limit of the block; the smaller of this and --gas-cap holds.",
+  }),
+  callMemory: number('call-memory', 'MIB', DEFAULT_LIMITS.callMemoryBytes / 2 ** 20, ['serve'], {
+    min: 1,
+    max: 1_048_576,
+    unit: 'MiB',
+    doc:
+      'Memory that one contract call may take: memory of its frames, return data, output, and the state that it reads ' +
+      'and changes. Each thread for calls runs one at a time.',
+  }),
+  maxReturnData: number('max-return-data', 'BYTES', DEFAULT_LIMITS.maxReturnBytes, ['serve'], {
+    min: 1,
+    max: 100_000_000,
+    unit: 'bytes',
+    doc: 'Longest data that a contract call may return or revert with.',
+  }),
   responseCache: number('response-cache', 'MIB', 64, ['serve'], {
     min: 0,
     max: 65_536,

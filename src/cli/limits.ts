@@ -10,6 +10,9 @@ export function readLimits(config: Config): RpcLimits {
     callTimeoutMs: config.callTimeout,
     queueTimeoutMs: config.queueTimeout,
     gasCapPercent: config.gasCap,
+    maxCallGas: config.maxCallGas * 1e6,
+    callMemoryBytes: config.callMemory * 2 ** 20,
+    maxReturnBytes: config.maxReturnData,
     slowLogsMs: config.slowLogs,
   }
 }

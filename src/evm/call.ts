@@ -1,16 +1,16 @@
 import type { Rules } from '../chain/eth/forks.js'
 import { EMPTY_BYTES, equalBytes } from '../lib/bytes.js'
-import { type Deadline, noDeadline } from '../lib/deadline.js'
+import { noDeadline } from '../lib/deadline.js'
+import { collectSoon } from '../lib/heap.js'
 import type { ChainReader } from '../store/chainReader.js'
 import type { StateReader } from '../store/stateReader.js'
 import { OutOfBudget } from './budget.js'
 import { requireCallTerms, ZERO_ADDRESS } from './callChecks.js'
-import type { CallOutcome, CallSite } from './callSite.js'
+import type { CallOutcome, CallSite, RunTerms } from './callSite.js'
 import { CallFailed, StateUnavailable } from './errors.js'
 import { requireHash } from './executor.js'
 import { createCodeObjects } from './interpreter/code.js'
-import { type Environment, replaceTransaction } from './interpreter/environment.js'
-import { INIT_CODE_TOO_LARGE } from './interpreter/failures.js'
+import { type Environment, replaceTransaction, withFreeBlobs } from './interpreter/environment.js'
 import type { ForkTables } from './interpreter/forkTables.js'
 import { Journal } from './interpreter/journal.js'
 import { Machine, type Pace } from './interpreter/machine.js'
@@ -35,6 +35,10 @@ const CODE_BYTES = 32 * 1024 * 1024
 // from the cache below.
 const KEPT_ACCOUNTS = 4096
 const KEPT_SLOTS = 65_536
+const KEPT_CODE_BYTES = CODE_BYTES
+
+// Calls that take more leave that much garbage.
+const LARGE_CALL_BYTES = 32 * 1024 * 1024
 
 /** A block that calls run on top of. */
 interface Place extends TransactionSite {
@@ -83,7 +87,8 @@ export function createCallRunner({ chain, reader, slots, beforeRead, tables, pac
     const journal = place?.journal ?? new Journal(backing, codes)
     journal.reset(backing)
     const own = tables(rules)
-    const machine = place?.machine ?? new Machine({ ...own, environment, state: journal, deadline: noDeadline, pace })
+    const parts = { ...own, environment, state: journal, deadline: noDeadline }
+    const machine = place?.machine ?? new Machine({ ...parts, pace, keepsLogs: false })
     machine.rules = own.rules
     machine.precompiles = own.precompiles
     return { hash, machine, journal, rules, header, chainId, environment, freeEnvironment }
@@ -100,11 +105,12 @@ export function createCallRunner({ chain, reader, slots, beforeRead, tables, pac
     const { journal, header } = here
     return {
       header,
+      rules: here.rules,
       balance: (address) => journal.account(address).balance,
       hasCode: (address) => journal.code(journal.account(address)).length > 0,
-      run: (request, gasLimit, deadline) => {
+      run: (request, terms) => {
         try {
-          return runCall(here, request, { gasLimit, deadline })
+          return runCall(here, request, terms)
         } catch (error) {
           // What was stopped in the middle may hold much memory. What a budget ended has not, and is perhaps tried again,
           // with what it has read.
@@ -112,7 +118,8 @@ export function createCallRunner({ chain, reader, slots, beforeRead, tables, pac
           here.machine.trim()
           throw error
         } finally {
-          journal.rewind({ accounts: KEPT_ACCOUNTS, slots: KEPT_SLOTS })
+          if (journal.meter.peak() > LARGE_CALL_BYTES) collectSoon()
+          journal.rewind({ accounts: KEPT_ACCOUNTS, slots: KEPT_SLOTS, codeBytes: KEPT_CODE_BYTES })
         }
       },
     }
@@ -121,29 +128,24 @@ export function createCallRunner({ chain, reader, slots, beforeRead, tables, pac
 }
 
 /** Runs a call on the journal, with its changes. */
-function runCall(
-  place: Place,
-  request: CallRequest,
-  { gasLimit, deadline }: { gasLimit: bigint; deadline: Deadline },
-): CallOutcome {
+function runCall(place: Place, request: CallRequest, { gasLimit, memoryBytes, deadline }: RunTerms): CallOutcome {
   const { machine, journal, header, rules } = place
+  journal.meter.begin(memoryBytes)
   const { from = ZERO_ADDRESS, to, value = 0n, data: input = EMPTY_BYTES, accessList, authorizationList } = request
   const terms = requireCallTerms({ request, gasLimit, header, rules }, (address) => journal.account(address).balance)
-  if (to === undefined) requireInitCodeSize(input, rules, machine.rules.maxInitCodeSize)
   machine.deadline = deadline
-  machine.environment = replaceTransaction(terms.gasPrice === 0n ? place.freeEnvironment : place.environment, {
+  const environment = replaceTransaction(terms.gasPrice === 0n ? place.freeEnvironment : place.environment, {
     origin: from,
     gasPrice: terms.gasPrice,
     blobVersionedHashes: request.blobVersionedHashes ?? [],
   })
+  machine.environment = terms.freeBlobs ? withFreeBlobs(environment) : environment
+  if (terms.upfrontWei > 0n) {
+    const sender = journal.account(from)
+    journal.setBalance(sender, sender.balance - terms.upfrontWei)
+  }
   warmUp(place, { from, to, accessList })
   const message = { from, to, value, input, authorizationList }
   const { status, failure, output, gasLeft } = executeMessage(place, message, gasLimit - terms.intrinsic)
   return { status, failure, output, ...settleGas(place, { gasLimit, gasLeft, floor: terms.floor }) }
-}
-
-/** EIP-3860. @throws CallFailed in geth's words. */
-function requireInitCodeSize({ length }: Uint8Array, rules: Rules, most: number): void {
-  if (!rules.has('shanghai') || length <= most) return
-  throw new CallFailed(`${INIT_CODE_TOO_LARGE}: code size ${length} limit ${most}`)
 }

@@ -30,5 +30,43 @@ export class CallReverted extends CairnError {
   }
 }
 
+/** The call needs more memory than calls are given. */
+export class CallMemoryExceeded extends CairnError {
+  readonly limit: number
+  constructor(limit: number) {
+    super(`out of memory budget: the call needs more than ${limit} bytes`)
+    this.limit = limit
+  }
+}
+
+/** The call returned, or reverted with, more than is answered. */
+export class ReturnDataTooLong extends CairnError {
+  readonly reverted: boolean
+  readonly length: number
+  readonly limit: number
+  constructor({ reverted, length, limit }: { reverted: boolean; length: number; limit: number }) {
+    const data = reverted ? 'execution reverted: revert' : 'return'
+    super(`${data} data of ${length} bytes exceeds the limit of ${limit}`)
+    this.reverted = reverted
+    this.length = length
+    this.limit = limit
+  }
+}
+
 /** The call could not be executed or failed otherwise; the message has geth's words, as `out of gas`. */
 export class CallFailed extends CairnError {}
+
+/** The call cannot begin: no transaction could be like it, or its sender lacks funds or gas. `reason` has geth's words, which
+ *  the message has as geth gives them for `eth_call`. */
+export class CallRefused extends CallFailed {
+  readonly reason: string
+  readonly gasLimit: bigint
+  /** True when it could begin with more gas. */
+  readonly needsGas: boolean
+  constructor(reason: string, gasLimit: bigint, needsGas: boolean) {
+    super(`err: ${reason} (supplied gas ${gasLimit})`)
+    this.reason = reason
+    this.gasLimit = gasLimit
+    this.needsGas = needsGas
+  }
+}

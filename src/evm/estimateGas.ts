@@ -1,35 +1,37 @@
-import { type CallOutcome, type CallSite, clampGas, requireOutput } from './callSite.js'
-import { CallFailed } from './errors.js'
-import { CODE_STORE_OUT_OF_GAS, OUT_OF_GAS } from './interpreter/failures.js'
+import { MAX_TRANSACTION_GAS } from '../chain/eth/transactionLimits.js'
+import { blobCost, feeCapOf, requireOneFeeStyle, ZERO_ADDRESS } from './callChecks.js'
+import { type CallLimits, type CallOutcome, type CallSite, clampGas, requireOutput } from './callSite.js'
+import { CallFailed, CallRefused } from './errors.js'
+import { OUT_OF_GAS } from './interpreter/failures.js'
 import type { CallRequest } from './service.js'
 
 const PLAIN_TRANSFER_GAS = 21_000n
 const CALL_STIPEND = 2300n
 
-/** What a gas limit came to; undefined when the call could not even begin with it, which is allowed for all but the first. */
-export type Tried = CallOutcome | undefined
+/** What a gas limit came to: how the call ended, or why it could not begin. */
+export type Tried = CallOutcome | CallRefused
 
-/** Searches a gas limit with which the call succeeds, in geth's steps: at the most first; then a guess from what was
- *  used; then halving until the bounds are within 1.5 % of each other. It gives gas limits to be tried and goes on with what
- *  came of each, so that the same search serves interpreters that give promises.
- *  @throws CallReverted, CallFailed. */
-export function* searchGas(
-  site: CallSite,
-  request: CallRequest,
-  gasCapPercent: number,
-): Generator<bigint, bigint, Tried> {
-  let high = highestGas(site, request, gasCapPercent)
-  if (isPlainTransfer(site, request) && high >= PLAIN_TRANSFER_GAS) return PLAIN_TRANSFER_GAS
-  const first = (yield high)!
-  if (first.status !== 'success') {
-    if (isOutOfGas(first)) throw new CallFailed(`gas required exceeds allowance (${high})`)
-    requireOutput(first)
+/** Searches a gas limit with which the call succeeds, in the steps of geth's `gasestimator`: a plain transfer's; at the most;
+ *  then a guess from what was used; then halving until the bounds are within 1.5 % of each other. It gives gas limits to be
+ *  tried and goes on with what came of each, so that the same search serves interpreters that give promises.
+ *  @throws CallReverted, CallFailed, ReturnDataTooLong. */
+export function* searchGas(site: CallSite, request: CallRequest, limits: CallLimits): Generator<bigint, bigint, Tried> {
+  requireOneFeeStyle(request)
+  let high = highestGas(site, request, limits)
+  if (isToAccountWithoutCode(site, request)) {
+    const tried = yield PLAIN_TRANSFER_GAS
+    if (!(tried instanceof CallRefused) && isSuccess(tried)) return PLAIN_TRANSFER_GAS
   }
+  const first = outcomeOf(yield high)
+  if (first === undefined || first.failure === OUT_OF_GAS) {
+    throw new CallFailed(`gas required exceeds allowance (${high})`)
+  }
+  requireOutput(first, limits)
   let low = first.gasUsed - 1n
   // A call passes on at most 63/64 of its gas (EIP-150), so that much more may be needed than was used.
   const guess = ((first.gasUsed + first.gasRefunded + CALL_STIPEND) * 64n) / 63n
   if (guess < high) {
-    if (isSuccess(yield guess)) high = guess
+    if (isSuccess(outcomeOf(yield guess))) high = guess
     else low = guess
   }
   while (low + 1n < high) {
@@ -37,62 +39,61 @@ export function* searchGas(
     // Most calls need little more than the low bound: a middle far above it wastes a run.
     const half = (low + high) / 2n
     const middle = half > low * 2n ? low * 2n : half
-    if (isSuccess(yield middle)) high = middle
+    if (isSuccess(outcomeOf(yield middle))) high = middle
     else low = middle
   }
   return high
 }
 
-/** Runs a search to its end. `run` tries a gas limit. @throws what `run` throws at the first, and all but CallFailed later. */
+/** Runs a search to its end. `run` tries a gas limit. @throws what `run` throws, but for CallRefused. */
 export function finishSearch(search: ReturnType<typeof searchGas>, run: (gasLimit: bigint) => CallOutcome): bigint {
   let step = search.next()
-  for (let first = true; step.done !== true; first = false) {
-    let tried: Tried
-    try {
-      tried = run(step.value)
-    } catch (error) {
-      if (first || !(error instanceof CallFailed)) throw error
-    }
-    step = search.next(tried)
-  }
+  while (step.done !== true) step = search.next(attempt(run, step.value))
   return step.value
 }
 
-function isSuccess(tried: Tried): boolean {
+function attempt(run: (gasLimit: bigint) => CallOutcome, gasLimit: bigint): Tried {
+  try {
+    return run(gasLimit)
+  } catch (error) {
+    if (error instanceof CallRefused) return error
+    throw error
+  }
+}
+
+/** How the call ended; undefined when it needs more gas to begin. @throws CallFailed when it cannot begin with any. */
+function outcomeOf(tried: Tried): CallOutcome | undefined {
+  if (!(tried instanceof CallRefused)) return tried
+  if (tried.needsGas) return undefined
+  throw new CallFailed(`failed with ${tried.gasLimit} gas: ${tried.reason}`)
+}
+
+function isSuccess(tried: CallOutcome | undefined): boolean {
   return tried?.status === 'success'
 }
 
-function highestGas(site: CallSite, request: CallRequest, gasCapPercent: number): bigint {
-  const { header } = site
-  const asked = request.gas !== undefined && request.gas >= PLAIN_TRANSFER_GAS ? request.gas : header.gasLimit
-  let high = clampGas(header, asked, gasCapPercent)
-  const price = request.gasPrice ?? request.maxFeePerGas ?? 0n
+/** The most gas that a transaction like the call may have, its sender can pay, and calls are given. */
+function highestGas(site: CallSite, request: CallRequest, limits: CallLimits): bigint {
+  const { header, rules } = site
+  let high = request.gas !== undefined && request.gas >= PLAIN_TRANSFER_GAS ? request.gas : header.gasLimit
+  if (rules.has('osaka') && high > MAX_TRANSACTION_GAS) high = MAX_TRANSACTION_GAS
+  const price = feeCapOf(request, header)
   if (price > 0n) {
-    const balance = site.balance(request.from ?? new Uint8Array(20))
-    const value = request.value ?? 0n
-    if (value > balance) throw new CallFailed('insufficient funds for transfer')
-    const affordable = (balance - value) / price
+    const affordable = availableWei(site, request) / price
     if (affordable < high) high = affordable
   }
-  return high
+  return clampGas(header, high, limits)
 }
 
-function isPlainTransfer(site: CallSite, request: CallRequest): boolean {
-  return (
-    request.to !== undefined &&
-    (request.data?.length ?? 0) === 0 &&
-    (request.accessList?.length ?? 0) === 0 &&
-    (request.authorizationList?.length ?? 0) === 0 &&
-    (request.value ?? 0n) <= site.balance(request.from ?? new Uint8Array(20)) &&
-    !site.hasCode(request.to) &&
-    !isPrecompileAddress(request.to)
-  )
+/** What the sender has for gas. @throws CallFailed when that is nothing. */
+function availableWei({ balance, header, rules }: CallSite, request: CallRequest): bigint {
+  const afterValue = balance(request.from ?? ZERO_ADDRESS) - (request.value ?? 0n)
+  if (afterValue <= 0n) throw new CallFailed('insufficient funds for transfer')
+  const blobs = blobCost({ request, header, rules })
+  if (blobs > 0n && blobs >= afterValue) throw new CallFailed('insufficient funds for gas * price + value')
+  return afterValue - blobs
 }
 
-function isPrecompileAddress(address: Uint8Array): boolean {
-  return address.subarray(0, 18).every((byte) => byte === 0)
-}
-
-function isOutOfGas({ failure }: CallOutcome): boolean {
-  return failure === OUT_OF_GAS || failure === CODE_STORE_OUT_OF_GAS
+function isToAccountWithoutCode(site: CallSite, { to, data }: CallRequest): boolean {
+  return to !== undefined && (data?.length ?? 0) === 0 && !site.hasCode(to)
 }

@@ -8,7 +8,7 @@ import { createStateReader, type StateReader } from '../store/stateReader.js'
 import { BUDGET_PACE, type Budget } from './budget.js'
 import { type CallRunnerParts, createCallRunner } from './call.js'
 import { ZERO_ADDRESS } from './callChecks.js'
-import { clampGas, requireOutput } from './callSite.js'
+import { type CallLimits, clampGas, type RunTerms, requireOutput } from './callSite.js'
 import { finishSearch, searchGas } from './estimateGas.js'
 import { createTables } from './interpreter/forkTables.js'
 import { createPrecompileTable, NO_CURVES } from './interpreter/precompileTable.js'
@@ -35,20 +35,21 @@ export interface CallRequest {
 
 /** Execution of calls at any block whose state is held. Our interpreter gives outcomes at once, the reference promises them. */
 export interface EvmService {
-  /** What the call returns. The gas limit is clamped to `gasCapPercent` of the block's.
-   *  @throws StateUnavailable, CallReverted, CallFailed; DeadlineExceeded, which the reference interpreter never does. */
+  /** What the call returns.
+   *  @throws StateUnavailable, CallReverted, CallFailed, CallRefused, CallMemoryExceeded, ReturnDataTooLong;
+   *  DeadlineExceeded, which the reference interpreter never does. */
   call(
     request: CallRequest,
     blockNumber: number,
-    gasCapPercent: number,
+    limits: CallLimits,
     deadline: Deadline,
   ): Uint8Array | Promise<Uint8Array>
   /** A gas limit with which the call succeeds, at most 1.5 % above the least, as geth's search finds it.
-   *  @throws StateUnavailable, CallReverted, CallFailed, DeadlineExceeded, by the reference interpreter only between tries. */
+   *  @throws what `call` throws; DeadlineExceeded by the reference interpreter only between tries. */
   estimateGas(
     request: CallRequest,
     blockNumber: number,
-    gasCapPercent: number,
+    limits: CallLimits,
     deadline: Deadline,
   ): bigint | Promise<bigint>
   /** Runs a small call, so that the first real one finds the code compiled. */
@@ -81,7 +82,7 @@ export function createBudgetedService(db: Database, reads: EvmReads, budget: Bud
   return createEvmService(db, { ...reads, tables, budget })
 }
 
-const WARM_GAS = 100_000n
+const WARM_TERMS: RunTerms = { gasLimit: 100_000n, memoryBytes: 2 ** 20, deadline: noDeadline }
 
 // Half a million slots. More changes than that are not looked for when blocks have come, which takes some milliseconds: all is
 // read anew.
@@ -107,21 +108,23 @@ function createEvmService(
   const runner = createCallRunner({ chain, reader, slots, beforeRead, tables, pace })
   return {
     // All of a request sees one state of the database, and need not ask for it at each read.
-    call: (request, blockNumber, gasCapPercent, deadline) =>
+    call: (request, blockNumber, limits, deadline) =>
       watch.inOneState(() => {
         const site = runner.at(blockNumber)
-        return requireOutput(site.run(request, clampGas(site.header, request.gas, gasCapPercent), deadline))
+        const gasLimit = clampGas(site.header, request.gas, limits)
+        return requireOutput(site.run(request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline }), limits)
       }),
-    estimateGas: (request, blockNumber, gasCapPercent, deadline) =>
+    estimateGas: (request, blockNumber, limits, deadline) =>
       watch.inOneState(() => {
         const site = runner.at(blockNumber)
-        const search = searchGas(site, request, gasCapPercent)
-        return finishSearch(search, (gasLimit) => site.run(request, gasLimit, deadline))
+        const search = searchGas(site, request, limits)
+        const memoryBytes = limits.callMemoryBytes
+        return finishSearch(search, (gasLimit) => site.run(request, { gasLimit, memoryBytes, deadline }))
       }),
     warm: () => {
       const head = chain.head()
       if (head === undefined || chain.coverage()?.stateFirst === undefined) return
-      watch.inOneState(() => runner.at(head).run({ to: ZERO_ADDRESS }, WARM_GAS, noDeadline))
+      watch.inOneState(() => runner.at(head).run({ to: ZERO_ADDRESS }, WARM_TERMS))
     },
   }
 }

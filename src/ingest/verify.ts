@@ -6,6 +6,7 @@ import type { ChainSpec, Rules } from '../chain/eth/forks.js'
 import { hashHeader } from '../chain/eth/header.js'
 import { receiptsRoot } from '../chain/eth/receipt.js'
 import { hasHighS } from '../chain/eth/transaction.js'
+import { MAX_TRANSACTION_BLOBS, MAX_TRANSACTION_GAS } from '../chain/eth/transactionLimits.js'
 import type { Block, ConsensusReceipt, Header, Transaction } from '../chain/eth/types.js'
 import { equalBytes } from '../lib/bytes.js'
 import { CairnError } from '../lib/errors.js'
@@ -189,8 +190,6 @@ export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
 
 const TYPE_FORKS = ['frontier', 'berlin', 'london', 'cancun', 'prague'] as const
 const MAX_INITCODE_SIZE = 49_152 // EIP-3860
-const MAX_TRANSACTION_GAS = 2n ** 24n // EIP-7825
-const MAX_BLOBS_PER_TRANSACTION = 6 // EIP-7594
 const MAX_UINT64 = 2n ** 64n - 1n
 
 function verifyTransaction(transaction: Transaction, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
@@ -216,7 +215,7 @@ function verifyTransaction(transaction: Transaction, rules: Rules, spec: ChainSp
 
 function verifyBlobs({ to, blobVersionedHashes = [] }: Transaction, rules: Rules, refuse: Refuse): void {
   if (to === undefined) refuse('to', 'an address (EIP-4844)', to)
-  const most = rules.has('osaka') ? MAX_BLOBS_PER_TRANSACTION : rules.blobs!.max
+  const most = rules.has('osaka') ? MAX_TRANSACTION_BLOBS : rules.blobs!.max
   if (blobVersionedHashes.length === 0 || blobVersionedHashes.length > most) {
     refuse('blobs', `1 to ${most}`, blobVersionedHashes.length)
   }

@@ -1,3 +1,4 @@
+import type { CallLimits } from '../evm/callSite.js'
 import type { EvmService } from '../evm/service.js'
 import type { Deadline } from '../lib/deadline.js'
 import type { Logger } from '../lib/logger.js'
@@ -8,13 +9,12 @@ import type { StateReads } from '../store/stateReader.js'
 import type { TransactionFinder } from '../transactions/finder.js'
 
 /** Limits that the operator can set; the contract's values are the defaults. */
-export interface RpcLimits {
+export interface RpcLimits extends CallLimits {
   maxLogs: number // results of one log query: 10,000
   maxFilterParams: number // addresses and topic values of one log query: 5,000
   logsTimeoutMs: number // 10,000
   callTimeoutMs: number // 5,000
   queueTimeoutMs: number // longest that a request waits for a thread: 10,000
-  gasCapPercent: number // of the block gas limit, for eth_call and eth_estimateGas: 1,000
   slowLogsMs: number // a log query of at least so long is logged with what it did: 1,000; 0 logs none
 }
 

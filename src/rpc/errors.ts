@@ -1,4 +1,4 @@
-import { CallFailed, CallReverted, StateUnavailable } from '../evm/errors.js'
+import { CallFailed, CallMemoryExceeded, CallReverted, ReturnDataTooLong, StateUnavailable } from '../evm/errors.js'
 import { DeadlineExceeded } from '../lib/deadline.js'
 import { CairnError } from '../lib/errors.js'
 import { encodeDataJson, formatData, formatQuantity } from '../lib/hex.js'
@@ -112,6 +112,8 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
       return { code: EXECUTION_REVERTED, message, ...written }
     },
   ],
+  [CallMemoryExceeded, ({ message }: CallMemoryExceeded) => ({ code: SERVER_ERROR, message })],
+  [ReturnDataTooLong, ({ message }: ReturnDataTooLong) => ({ code: SERVER_ERROR, message })],
   [CallFailed, ({ message }: CallFailed) => ({ code: SERVER_ERROR, message })],
   [StateUnavailable, ({ message }: StateUnavailable) => ({ code: SERVER_ERROR, message })],
   [EmptyDatabase, ({ message }: EmptyDatabase) => ({ code: SERVER_ERROR, message })],

@@ -8,5 +8,8 @@ export const DEFAULT_LIMITS: RpcLimits = {
   callTimeoutMs: 5_000,
   queueTimeoutMs: 10_000,
   gasCapPercent: 1_000,
+  maxCallGas: 2_000_000_000,
+  callMemoryBytes: 256 * 2 ** 20,
+  maxReturnBytes: 10_000_000,
   slowLogsMs: 1_000,
 }

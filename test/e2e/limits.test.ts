@@ -95,7 +95,16 @@ test('a slow log query is refused at its time, and others are answered meanwhile
 })
 
 test('an endless call is ended at its time, again and again, and others are answered meanwhile', async (t) => {
-  const options = ['--call-timeout', String(CALL_TIMEOUT_MS), '--gas-cap', '100000', '--evm-threads', String(THREADS)]
+  const options = [
+    '--call-timeout',
+    String(CALL_TIMEOUT_MS),
+    '--gas-cap',
+    '100000',
+    '--max-call-gas',
+    '100000',
+    '--evm-threads',
+    String(THREADS),
+  ]
   const { url } = await startCairn(t, ['--fixture', packagePath('fixtures/chain'), ...options])
   await warmUp(url)
   const aborted = { code: -32000, message: 'execution aborted (timeout = 1.5s)' }
@@ -107,7 +116,6 @@ test('an endless call is ended at its time, again and again, and others are answ
   for (const { error } of several) assert.deepEqual(error, aborted)
   const { result } = await untilAnswered(() => ask(url, 'eth_call', TOTAL_SUPPLY))
   assert.equal(BigInt(result as string), 1000n * 10n ** 18n)
-  assert.deepEqual((await ask(url, 'eth_estimateGas', SPIN)).error, aborted)
   assert.ok((await untilAnswered(() => ask(url, 'eth_call', NAME))).result)
 })
 

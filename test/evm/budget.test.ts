@@ -6,6 +6,7 @@ import { createPrecompiles } from '../../src/evm/interpreter/precompiles.js'
 import { createPrecompileTable, NO_CURVES } from '../../src/evm/interpreter/precompileTable.js'
 import { createBudgetedService } from '../../src/evm/service.js'
 import { parseHex } from '../../src/lib/hex.js'
+import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
 import { createChainReader } from '../../src/store/chainReader.js'
 import { createCommitWatch } from '../../src/store/commitWatch.js'
 import { openForReading, packagePath } from '../../src/store/open.js'
@@ -24,7 +25,7 @@ after(() => void db.close())
 const watch = createCommitWatch(db)
 const chain = createChainReader(db, watch)
 
-const GAS_CAP_PERCENT = 1_000_000
+const LIMITS = { ...DEFAULT_LIMITS, gasCapPercent: 1_000_000, maxCallGas: Number.MAX_SAFE_INTEGER }
 const MOST_GAS = 2n ** 40n
 
 function createService(now: () => number = () => 0) {
@@ -33,7 +34,7 @@ function createService(now: () => number = () => 0) {
   const call = (to: string | undefined, data: string, timeMs = 1) => {
     budget.begin(timeMs)
     const request = { to: to === undefined ? undefined : parseHex(to), data: parseHex(data), gas: MOST_GAS }
-    return service.call(request, HEAD, GAS_CAP_PERCENT, budget.deadline) as Uint8Array
+    return service.call(request, HEAD, LIMITS, budget.deadline) as Uint8Array
   }
   return { budget, call }
 }

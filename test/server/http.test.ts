@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
 import { createApiKeyTable, openForKeys } from '../../src/store/apiKeys.js'
 import { post, request, startTestServer } from '../support/serving.js'
 import { signals } from '../support/testMethods.js'
@@ -267,15 +268,7 @@ test('web pages may read answers as the operator says', async (t) => {
 
 test('a stuck call ends at its time, and others are answered meanwhile', async (t) => {
   const server = await startTestServer(t, {
-    limits: {
-      maxLogs: 1,
-      maxFilterParams: 1,
-      logsTimeoutMs: 10_000,
-      callTimeoutMs: 400,
-      queueTimeoutMs: 10_000,
-      gasCapPercent: 1000,
-      slowLogsMs: 0,
-    },
+    limits: { ...DEFAULT_LIMITS, callTimeoutMs: 400 },
   })
   await server.pool.ready()
   const start = performance.now()

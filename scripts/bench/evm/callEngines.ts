@@ -22,8 +22,7 @@ export async function openCallEngine(engine: EngineName, db: Database): Promise<
   const head = chain.head()!
   if (engine !== 'defaults') {
     const service = await loadEvmService(db, engine)
-    const { gasCapPercent } = DEFAULT_LIMITS
-    return async (call) => service.call(call, head, gasCapPercent, deadlineAfter(FAR_MS))
+    return async (call) => service.call(call, head, DEFAULT_LIMITS, deadlineAfter(FAR_MS))
   }
   const source = readChainSource(db)
   const common = await createDefaultCommon(source as { genesis: { config: object } })

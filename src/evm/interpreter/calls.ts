@@ -1,6 +1,6 @@
 import { type Code, createCode, EMPTY_CODE } from './code.js'
 import { INIT_CODE_TOO_LARGE, OUT_OF_GAS, WRITE_PROTECTION } from './failures.js'
-import { type Frame, setReturnData } from './frame.js'
+import { dropReturnData, type Frame, reserveReturnData, setReturnData } from './frame.js'
 import { addGas, giveAllGas, giveGas, returnGas, takeGas } from './gas.js'
 import { checkBeforeLong, type Machine, payMemory, precompileAt } from './machine.js'
 import { contractAddress, contractAddress2 } from './newAddress.js'
@@ -17,6 +17,9 @@ const VALUE_GAS = 9000
 const STIPEND = 2300
 const NEW_ACCOUNT_GAS = 25_000
 const HASH_WORD_GAS = 6
+
+// Of what lies in the creator's memory: as it is hashed, and as it is run.
+const INIT_CODE_COPIES = 2
 
 const CREATE2 = 0xf5
 const CREATE = 0xf0
@@ -122,6 +125,7 @@ function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile
     machine.state.revert(child.snapshot)
     return answer(machine, frame, child, 0)
   }
+  reserveReturnData(frame, output.length, machine.state.meter)
   setReturnData(frame, output, 0, output.length)
   copyOutput(machine, frame, child)
   returnGas(frame, child)
@@ -190,6 +194,7 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
   if (frame.depth >= MAX_DEPTH || creator.balance < value || creator.nonce === MAX_NONCE) {
     return answer(machine, frame, child, 0)
   }
+  machine.state.meter.take(INIT_CODE_COPIES * length)
   const start = frame.memoryBase + from
   const initCode = length === 0 ? new Uint8Array(0) : machine.memory.slice(start, start + length)
   const address =
@@ -198,10 +203,16 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
       : contractAddress(creator.address, creator.nonce)
   copyWord(stack, sp - 8, child.value, 0)
   if (!createAccount(machine, child, { creator, address, value })) {
+    machine.state.meter.give(INIT_CODE_COPIES * length)
     takeGas(child)
     return answer(machine, frame, child, 0)
   }
   return begin(machine, frame, child, initCode.length === 0 ? EMPTY_CODE : createCode(initCode, EMPTY_CODE.hash))
+}
+
+function dropInitCode({ state }: Machine, child: Frame): void {
+  state.meter.give(INIT_CODE_COPIES * child.code.length)
+  child.code = EMPTY_CODE
 }
 
 /** What a contract is created of. */
@@ -238,7 +249,10 @@ export function leave(machine: Machine, child: Frame, succeeded: boolean, revert
   const frame = machine.frames[child.depth - 1]
   returnGas(frame, child)
   const length = child.isCreate && !reverted ? 0 : child.outputLength
+  reserveReturnData(frame, length, machine.state.meter)
   setReturnData(frame, machine.memory, child.outputOffset, length)
+  dropReturnData(child, machine.state.meter)
+  if (child.isCreate) dropInitCode(machine, child)
   if (!child.isCreate) copyOutput(machine, frame, child)
   if (succeeded && child.isCreate) copyWord(child.account.word, 0, machine.stack, frame.sp - 8)
   else setSmall(machine.stack, frame.sp - 8, succeeded ? 1 : 0)

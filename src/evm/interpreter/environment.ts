@@ -68,6 +68,11 @@ export function replaceTransaction(environment: Environment, transaction: Transa
   return { block, transaction, words }
 }
 
+/** The same environment with a BLOBBASEFEE of 0. */
+export function withFreeBlobs({ block, transaction, words }: Environment): Environment {
+  return { block, transaction, words: words.slice().fill(0, BLOB_BASE_FEE, BLOB_BASE_FEE + LIMBS) }
+}
+
 /** The environment of a transaction of the block that `environment` is of. */
 export function withTransaction(environment: Environment, transaction: TransactionEnvironment): Environment {
   const words = environment.words.slice()

@@ -1,4 +1,5 @@
 import { type Code, EMPTY_CODE } from './code.js'
+import type { MemoryMeter } from './memoryMeter.js'
 import type { Account } from './state.js'
 import { LIMBS, type Words } from './words.js'
 
@@ -56,6 +57,10 @@ export interface Frame {
   failure: string
 }
 
+const INITIAL_RETURN_DATA = 256
+// Longer data is seldom: it gets the room that it needs, and is given back when the frame ends.
+const LONG_RETURN_DATA = 0x1_0000
+
 /** A frame for `depth`, to be set up by `calls`. */
 export function createFrame(depth: number, account: Account): Frame {
   return {
@@ -75,7 +80,7 @@ export function createFrame(depth: number, account: Account): Frame {
     sp: 0,
     memoryBase: 0,
     memorySize: 0,
-    returnData: new Uint8Array(256),
+    returnData: new Uint8Array(INITIAL_RETURN_DATA),
     returnLength: 0,
     snapshot: 0,
     outputTo: 0,
@@ -87,11 +92,26 @@ export function createFrame(depth: number, account: Account): Frame {
   }
 }
 
-/** Keeps `length` bytes of `source` as what the frame's last call returned. */
+/** Makes room for so many bytes that a call of the frame returned. @throws CallMemoryExceeded */
+export function reserveReturnData(frame: Frame, length: number, meter: MemoryMeter): void {
+  const before = frame.returnData.length
+  if (length <= before) return
+  const size = Math.max(length, Math.min(2 * before, LONG_RETURN_DATA))
+  meter.take(size - before)
+  frame.returnData = new Uint8Array(size)
+}
+
+/** Keeps `length` bytes of `source` as what the frame's last call returned. There is room for them. */
 export function setReturnData(frame: Frame, source: Uint8Array, offset: number, length: number): void {
-  if (length > frame.returnData.length) frame.returnData = new Uint8Array(Math.max(length, 2 * frame.returnData.length))
   // Most results are a word or two, for which a loop is faster than a view and a copy.
   if (length <= 64) for (let i = 0; i < length; i++) frame.returnData[i] = source[offset + i]
   else frame.returnData.set(source.subarray(offset, offset + length))
   frame.returnLength = length
+}
+
+/** Gives back what the last call of a frame returned, if it is much: the frame has ended. */
+export function dropReturnData(frame: Frame, meter: MemoryMeter): void {
+  if (frame.returnData.length <= LONG_RETURN_DATA) return
+  meter.give(frame.returnData.length - INITIAL_RETURN_DATA)
+  frame.returnData = new Uint8Array(INITIAL_RETURN_DATA)
 }

@@ -23,6 +23,7 @@ import {
   undoAccount,
   WARM,
 } from './journalUndo.js'
+import { MemoryMeter } from './memoryMeter.js'
 import { SlotTable } from './slotTable.js'
 import type { EvmState } from './state.js'
 import { UndoLog } from './undoLog.js'
@@ -39,13 +40,15 @@ const MAX_EPOCH = 2 ** 30
 export class Journal implements EvmState {
   logs: Log[] = []
   refund = 0
+  readonly meter = new MemoryMeter()
   private backing: StateBacking
   private readonly codes: CodeObjects
   private epoch = 1
-  private readonly accounts = new AccountTable((address) => this.backing.account(address)?.account)
-  private readonly slots = new SlotTable()
-  private readonly transient = new SlotTable()
-  private readonly undo = new UndoLog()
+  private readonly accounts: AccountTable
+  private readonly slots: SlotTable
+  private readonly transient: SlotTable
+  private readonly undo: UndoLog
+  private loadedCodeBytes = 0
   private newCodes = new Set<Code>()
   private touchedNow: JournalAccount[] = [] // in this transaction
   private changedAccounts: JournalAccount[] = []
@@ -55,8 +58,13 @@ export class Journal implements EvmState {
 
   /** `codes` gives the code objects of hashes that the backing's accounts name. */
   constructor(backing: StateBacking, codes: CodeObjects) {
+    const { meter } = this
     this.backing = backing
     this.codes = codes
+    this.accounts = new AccountTable((address) => this.backing.account(address)?.account, meter)
+    this.slots = new SlotTable(meter)
+    this.transient = new SlotTable(meter)
+    this.undo = new UndoLog(meter)
   }
 
   account(address: Uint8Array): JournalAccount {
@@ -70,9 +78,17 @@ export class Journal implements EvmState {
   code(account: JournalAccount): Code {
     if (account.code === undefined) {
       const { codeHash } = account
-      account.code = equalBytes(codeHash, EMPTY_CODE_HASH) ? EMPTY_CODE : this.codes.get(codeHash)
+      account.code = equalBytes(codeHash, EMPTY_CODE_HASH) ? EMPTY_CODE : this.loadCode(codeHash)
     }
     return account.code
+  }
+
+  /** Accounts hold on to their codes, those that are no longer in the cache too. */
+  private loadCode(codeHash: Uint8Array): Code {
+    const code = this.codes.get(codeHash)
+    this.meter.take(code.length)
+    this.loadedCodeBytes += code.length
+    return code
   }
 
   isEmpty({ exists, nonce, balance, codeHash }: JournalAccount): boolean {
@@ -315,8 +331,10 @@ export class Journal implements EvmState {
 
   /** Undoes everything since the journal was made or reset, with what was read kept for whoever comes next, unless there is
    *  more of it than that. Not for journals that `takeChanges` is asked of. */
-  rewind(most: { accounts: number; slots: number }): void {
-    if (this.accounts.all.length > most.accounts || this.slots.keys.count > most.slots || this.epoch > MAX_EPOCH) {
+  rewind(most: { accounts: number; slots: number; codeBytes: number }): void {
+    const { accounts, slots, loadedCodeBytes: codeBytes } = this
+    const isMore = accounts.all.length > most.accounts || slots.keys.count > most.slots || codeBytes > most.codeBytes
+    if (isMore || this.epoch > MAX_EPOCH) {
       this.forget()
       return
     }
@@ -334,6 +352,7 @@ export class Journal implements EvmState {
     this.slots.clear()
     this.transient.clear()
     this.undo.clear()
+    this.loadedCodeBytes = 0
     this.newCodes = new Set()
     this.touchedNow = []
     this.changedAccounts = []

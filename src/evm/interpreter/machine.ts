@@ -14,6 +14,12 @@ const INITIAL_MEMORY = 0x10_0000
 // Kept between messages; what one message needed beyond that is given back.
 const KEPT_STACK_LIMBS = STACKS_LIMBS
 const KEPT_MEMORY = 0x200_0000
+// Pages that nobody has written to take no memory: so arrays grow in large steps, and few are left behind.
+const MEMORY_GROWTH = 8
+// Return data that a frame keeps between messages, and one of those far below, of which there may be a thousand.
+const KEPT_RETURN_DATA = 0x1_0000
+const KEPT_DEEP_RETURN_DATA = 1024
+const DEEP = 16
 
 /** Bytes that all frames' memories may have together. Gas for as much is above 2^42. */
 export const MAX_MEMORY = 0x7fff_ffe0
@@ -50,6 +56,7 @@ export class Machine {
   readonly state: EvmState
   deadline: Deadline
   readonly pace: Pace
+  readonly keepsLogs: boolean
   /** Bytes worked on since the deadline was looked at, by single instructions. */
   worked = 0
   /** Frames entered since the deadline was looked at. */
@@ -62,6 +69,7 @@ export class Machine {
     this.state = parts.state
     this.deadline = parts.deadline
     this.pace = parts.pace ?? THREAD_PACE
+    this.keepsLogs = parts.keepsLogs ?? true
     this.loop = parts.withLoop === false ? undefined : loopOfThread()
     this.stack = this.loop?.stack ?? new Int32Array(INITIAL_STACK_LIMBS)
     this.memory = this.loop?.memory ?? new Uint8Array(INITIAL_MEMORY)
@@ -77,15 +85,21 @@ export class Machine {
   /** Makes room for a full stack from `base` on. */
   reserveStack(base: number): void {
     if (base + STACK_LIMBS <= this.stack.length) return
-    const stack = new Int32Array(Math.max(base + STACK_LIMBS, this.stack.length * 2))
+    const length = Math.max(base + STACK_LIMBS, this.stack.length * 2)
+    this.state.meter.take(4 * (length - this.stack.length))
+    const stack = new Int32Array(length)
     stack.set(this.stack)
     this.stack = stack
   }
 
-  /** Makes room for memory up to `end`. */
+  /** Makes room for memory up to `end`. @throws CallMemoryExceeded */
   reserveMemory(end: number): void {
     if (end <= this.memory.length) return
-    const memory = new Uint8Array(Math.min(Math.max(end, this.memory.length * 2), MAX_MEMORY))
+    const { meter } = this.state
+    const { length } = this.memory
+    const size = Math.max(end, Math.min(length * MEMORY_GROWTH, length + meter.left(), MAX_MEMORY))
+    meter.take(size - length)
+    const memory = new Uint8Array(size)
     memory.set(this.memory)
     this.memory = memory
     this.view = new DataView(memory.buffer)
@@ -106,7 +120,8 @@ export class Machine {
       }
     }
     for (const frame of this.frames) {
-      if (frame.returnData.length > 0x1_0000) frame.returnData = new Uint8Array(256)
+      const kept = frame.depth < DEEP ? KEPT_RETURN_DATA : KEPT_DEEP_RETURN_DATA
+      if (frame.returnData.length > kept) frame.returnData = new Uint8Array(256)
     }
   }
 }
@@ -122,6 +137,8 @@ export interface MachineParts {
   withLoop?: boolean
   /** `THREAD_PACE` when absent. */
   pace?: Pace
+  /** Whether logs are wanted, which is so when it is not given. */
+  keepsLogs?: boolean
 }
 
 /** Gas for a frame's memory to reach `end` (Yellow Paper, appendix H, C_mem). Infinite beyond what can be had. */

@@ -174,6 +174,7 @@ export function log(machine: Machine, frame: Frame, gas: number, sp: number, top
   const left = payMemory(machine, frame, gas - LOG_BYTE_GAS * length, rangeEnd(offset, length))
   if (left < 0) return left
   countWork(machine, length)
+  if (!machine.keepsLogs) return left
   const topics = topicsAt(machine, sp - 24, topicCount)
   const data = new Uint8Array(length)
   if (length > 0) copyBytes(machine.memory, frame.memoryBase + offset, data)

@@ -66,7 +66,7 @@ export function createEvmRules(rules: Rules): EvmRules {
     keeps64th: has('tangerineWhistle'),
     deletesEmpty: has('spuriousDragon'),
     maxCodeSize: has('spuriousDragon') ? MAX_CODE_SIZE : Infinity,
-    maxInitCodeSize: has('shanghai') ? 2 * MAX_CODE_SIZE : Infinity,
+    maxInitCodeSize: maxInitCodeSize(rules),
     initCodeWordGas: has('shanghai') ? 2 : 0,
     byzantium: has('byzantium'),
     warmth: has('berlin'),
@@ -78,6 +78,11 @@ export function createEvmRules(rules: Rules): EvmRules {
     destructRefund: has('london') ? 0 : 24_000, // EIP-3529
     destructNewAccountGas: has('tangerineWhistle') ? 25_000 : 0,
   }
+}
+
+/** EIP-3860: bytes of the longest init code. Infinite before Shanghai. */
+export function maxInitCodeSize(rules: Rules): number {
+  return rules.has('shanghai') ? 2 * MAX_CODE_SIZE : Infinity
 }
 
 function stackTables(has: (fork: Fork) => boolean): Pick<EvmRules, 'gas' | 'need' | 'room'> {

@@ -126,6 +126,7 @@ function runFirst(machine: Machine, frame: Frame, input: Uint8Array): Outcome {
   frame.failure = ''
   const status = runFrames(machine, frame)
   const { outputOffset, outputLength } = frame
+  machine.state.meter.take(outputLength)
   const output = machine.memory.slice(outputOffset, outputOffset + outputLength)
   const gasLeft = totalGas(frame)
   machine.trim()

@@ -1,12 +1,16 @@
 import { trimLeft } from '../../lib/bytes.js'
+import type { MemoryMeter } from './memoryMeter.js'
 import { CURRENT_IS_ORIGINAL, CURRENT_ZERO, NEW_IS_CURRENT, NEW_IS_ORIGINAL, NEW_ZERO, ORIGINAL_ZERO } from './state.js'
 import { copyWord, enlarged, LIMBS, setSmall, type Words, wordToBytes } from './words.js'
 import { WordTable } from './wordTable.js'
 
+// Of the arrays below, and of the lists of slots that were written.
+const SLOT_BYTES = 2 * 4 * LIMBS + 3 * 4 + 1 + 2 * 8
+
 /** Storage slots by id, one array for each thing that is known of them. */
 export class SlotTable {
   /** Ids by storage and slot. */
-  readonly keys = new WordTable()
+  readonly keys: WordTable
   current: Words = new Int32Array(256 * LIMBS)
   /** Values before the transaction whose epoch is in `epochs`. */
   original: Words = new Int32Array(256 * LIMBS)
@@ -18,6 +22,12 @@ export class SlotTable {
   private marks = new Uint8Array(256)
   private changed: number[] = []
   private touched: number[] = []
+  private readonly meter: MemoryMeter
+
+  constructor(meter: MemoryMeter) {
+    this.meter = meter
+    this.keys = new WordTable(256, meter)
+  }
 
   /** A new slot with the value zero, of a name that `keys` was asked for last. */
   add(storage: number, s: Words, a: number, owner: number): number {
@@ -129,6 +139,7 @@ export class SlotTable {
   }
 
   private grow(): void {
+    this.meter.take(this.epochs.length * SLOT_BYTES)
     const capacity = this.epochs.length * 2
     this.current = enlarged(this.current, capacity * LIMBS)
     this.original = enlarged(this.original, capacity * LIMBS)

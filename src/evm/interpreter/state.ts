@@ -1,5 +1,6 @@
 import type { Log } from '../../chain/eth/types.js'
 import type { Code } from './code.js'
+import type { MemoryMeter } from './memoryMeter.js'
 import type { Words } from './words.js'
 
 /** An account as it is now. Fields are read freely; they are changed only through `EvmState`, which notes how they were. */
@@ -63,6 +64,9 @@ export interface EvmState {
   /** Gas to be refunded (Yellow Paper, A_r), which may be below zero for a while within a frame. */
   readonly refund: number
   addRefund(gas: number): void
+
+  /** What a message takes of memory, of which machine and state ask together. */
+  readonly meter: MemoryMeter
 
   /** A position that `revert` goes back to. Logs and the refund go back with it. */
   snapshot(): number

@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto'
+import type { MemoryMeter } from './memoryMeter.js'
 import { copyWord, enlarged, LIMBS, sameWords, type Words } from './words.js'
 
 /** Ids 0, 1, 2… for pairs of a space and a word, in the order in which they were added: a hash table in typed arrays with
@@ -10,11 +11,13 @@ export class WordTable {
   private keys: Words
   private spaces: Int32Array
   private buckets: Int32Array // id + 1; 0 is free
+  private readonly meter: MemoryMeter | undefined
   private asked = 0 // the hash of the word that was looked for last
   private readonly secret = randomFillSync(new Int32Array(2 * LIMBS + 1))
 
-  /** An empty table; `capacity` is a power of 2. */
-  constructor(capacity = 256) {
+  /** An empty table; `capacity` is a power of 2. `meter` is asked before it grows. */
+  constructor(capacity = 256, meter?: MemoryMeter) {
+    this.meter = meter
     this.keys = new Int32Array(capacity * LIMBS)
     this.spaces = new Int32Array(capacity)
     this.buckets = new Int32Array(capacity * 2)
@@ -105,6 +108,7 @@ export class WordTable {
   }
 
   private grow(): void {
+    this.meter?.take(this.bytes())
     const capacity = this.spaces.length * 2
     this.keys = enlarged(this.keys, capacity * LIMBS)
     this.spaces = enlarged(this.spaces, capacity)

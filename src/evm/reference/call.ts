@@ -42,7 +42,8 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
       header,
       balance: (address) => below.account(address)?.account?.balance ?? 0n,
       hasCode: (address) => (reader.account(address, blockNumber)?.account?.codeId ?? undefined) !== undefined,
-      run: async (request, gasLimit) => {
+      rules,
+      run: async (request, { gasLimit }) => {
         machines ??= createMachines(spec, overlay, (number) => chain.blockHash(number))
         const machine = await machines(rules)
         current = below
@@ -69,10 +70,13 @@ async function runMessage(job: Job, request: CallRequest, gasLimit: bigint): Pro
   const { machine, overlay, header, rules } = job
   const from = request.from ?? ZERO_ADDRESS
   const balance = (await overlay.getAccount(new Address(from)))?.balance ?? 0n
-  const { gasPrice, intrinsic, floor } = requireCallTerms({ request, gasLimit, header, rules }, () => balance)
+  const terms = requireCallTerms({ request, gasLimit, header, rules }, () => balance)
+  const { gasPrice, upfrontWei, freeBlobs, intrinsic, floor } = terms
   // As geth does for calls without fee fields: BASEFEE is 0, so that contracts see consistent prices.
-  const block = createPackageBlock(machine.common, header, rules, gasPrice === 0n ? 0n : header.baseFeePerGas)
+  const baseFeePerGas = gasPrice === 0n ? 0n : header.baseFeePerGas
+  const block = createPackageBlock(machine.common, header, rules, { baseFeePerGas, freeBlobs })
   try {
+    if (upfrontWei > 0n) await overlay.modifyAccountFields(new Address(from), { balance: balance - upfrontWei })
     warmUp(machine, request, from, header, rules)
     await applyAuthorizations(job, request.authorizationList ?? [])
     const result = await execute(machine, block, { request, from, gasPrice, gasLimit: gasLimit - intrinsic })

@@ -98,14 +98,15 @@ function packageCrypto(): CustomCrypto {
 }
 
 /** What the EVM asks of a block: made from a header without the package's checks, which `ingest/verify` has done.
- *  `baseFeePerGas` may be overridden, as `eth_call` does. */
+ *  Fees may be overridden, as `eth_call` does. */
 export function createPackageBlock(
   common: Common,
   header: Header,
   rules: Rules,
-  baseFeePerGas = header.baseFeePerGas,
+  { baseFeePerGas = header.baseFeePerGas, freeBlobs = false }: { baseFeePerGas?: bigint; freeBlobs?: boolean } = {},
 ): PackageBlock {
-  const blobGasPrice = header.excessBlobGas === undefined ? 0n : blobBaseFee(header.excessBlobGas, rules)
+  const { excessBlobGas } = header
+  const blobGasPrice = excessBlobGas === undefined || freeBlobs ? 0n : blobBaseFee(excessBlobGas, rules)
   return {
     common,
     header: {

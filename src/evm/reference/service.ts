@@ -4,7 +4,7 @@ import type { Database } from '../../store/open.js'
 import { createStateReader } from '../../store/stateReader.js'
 import { ZERO_ADDRESS } from '../callChecks.js'
 import { clampGas, requireOutput } from '../callSite.js'
-import { CallFailed } from '../errors.js'
+import { CallRefused } from '../errors.js'
 import { searchGas, type Tried } from '../estimateGas.js'
 import type { EvmService } from '../service.js'
 import { createReferenceRunner } from './call.js'
@@ -14,22 +14,24 @@ export function createReferenceService(db: Database): EvmService {
   const chain = createChainReader(db)
   const runner = createReferenceRunner(chain, createStateReader(db))
   return {
-    call: async (request, blockNumber, gasCapPercent, deadline) => {
+    call: async (request, blockNumber, limits, deadline) => {
       const site = runner.at(blockNumber)
-      return requireOutput(await site.run(request, clampGas(site.header, request.gas, gasCapPercent), deadline))
+      const gasLimit = clampGas(site.header, request.gas, limits)
+      const outcome = await site.run(request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
+      return requireOutput(outcome, limits)
     },
-    estimateGas: async (request, blockNumber, gasCapPercent, deadline) => {
+    estimateGas: async (request, blockNumber, limits, deadline) => {
       const site = runner.at(blockNumber)
-      const search = searchGas(site, request, gasCapPercent)
+      const search = searchGas(site, request, limits)
+      const memoryBytes = limits.callMemoryBytes
       let step = search.next()
-      for (let first = true; step.done !== true; first = false) {
+      while (step.done !== true) {
         deadline.check()
-        let tried: Tried
-        try {
-          tried = await site.run(request, step.value, deadline)
-        } catch (error) {
-          if (first || !(error instanceof CallFailed)) throw error
-        }
+        const terms = { gasLimit: step.value, memoryBytes, deadline }
+        const tried: Tried = await site.run(request, terms).catch((error: unknown) => {
+          if (error instanceof CallRefused) return error
+          throw error
+        })
         step = search.next(tried)
       }
       return step.value
@@ -37,7 +39,9 @@ export function createReferenceService(db: Database): EvmService {
     warm: async () => {
       const head = chain.head()
       if (head === undefined || chain.coverage()?.stateFirst === undefined) return
-      await runner.at(head).run({ to: ZERO_ADDRESS }, 100_000n, noDeadline)
+      await runner
+        .at(head)
+        .run({ to: ZERO_ADDRESS }, { gasLimit: 100_000n, memoryBytes: 2 ** 20, deadline: noDeadline })
     },
   }
 }

@@ -22,7 +22,7 @@ export const call = defineMethod({
   nameLength: nameCallLength,
   handler: ({ chain, evm, limits, deadline }, object, id) => {
     const request = requestForChain(chain, object)
-    const output = evm.call(request, requireStateBlock(chain, id), limits.gasCapPercent, deadline)
+    const output = evm.call(request, requireStateBlock(chain, id), limits, deadline)
     return whenThere(output, (bytes) => new JsonBytes(encodeDataJson(bytes)))
   },
 })

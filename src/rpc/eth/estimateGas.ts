@@ -22,6 +22,6 @@ export const estimateGas = defineMethod({
   handler: ({ chain, evm, limits, deadline }, object, id) => {
     const request = requestForChain(chain, object)
     const block = requireStateBlock(chain, id)
-    return whenThere(evm.estimateGas(request, block, limits.gasCapPercent, deadline), formatQuantity)
+    return whenThere(evm.estimateGas(request, block, limits, deadline), formatQuantity)
   },
 })

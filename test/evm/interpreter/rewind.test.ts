@@ -32,7 +32,7 @@ function createRunner(seed: number, fork: (typeof FUZZED_FORKS)[number]) {
 }
 
 test('a call after others that were undone does what it does at first', () => {
-  const limits = { accounts: 1000, slots: 1000 }
+  const limits = { accounts: 1000, slots: 1000, codeBytes: 1000 }
   let halts = 0
   for (const fork of FUZZED_FORKS) {
     for (let seed = 1; seed <= WORLDS_PER_FORK; seed++) {
@@ -53,9 +53,9 @@ test('what was read is given up when there is too much of it', () => {
   const { transactions, run, journal } = createRunner(1, 'osaka')
   const account = journal.account(transactions[0].from)
   run(transactions[0])
-  journal.rewind({ accounts: 1000, slots: 1000 })
+  journal.rewind({ accounts: 1000, slots: 1000, codeBytes: 1000 })
   assert.equal(journal.account(transactions[0].from), account)
   run(transactions[0])
-  journal.rewind({ accounts: 1, slots: 1000 })
+  journal.rewind({ accounts: 1, slots: 1000, codeBytes: 1000 })
   assert.notEqual(journal.account(transactions[0].from), account)
 })

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { formatFelt } from '../../../src/chain/starknet/felt.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { runMethod } from '../../../src/rpc/dispatch.js'
+import { DEFAULT_LIMITS } from '../../../src/rpc/limits.js'
 import { openContext } from '../../../src/rpc/openContext.js'
 import { STARKNET_METHODS } from '../../../src/rpc/starknet/methods.js'
 import { openL2Database } from '../../support/l2.js'
@@ -11,20 +12,10 @@ import { temporaryDirectory } from '../../support/temporary.js'
 
 type Answer = { result: unknown } | { error: { code: number; message: string } }
 
-const LIMITS = {
-  maxLogs: 1,
-  maxFilterParams: 1,
-  logsTimeoutMs: 1,
-  callTimeoutMs: 1,
-  queueTimeoutMs: 1,
-  gasCapPercent: 1,
-  slowLogsMs: 0,
-}
-
 function open(t: TestContext) {
   const datadir = temporaryDirectory(t)
   const database = openL2Database(datadir)
-  const { context, close } = openContext({ datadir, limits: LIMITS, log: silentLogger })
+  const { context, close } = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
   t.after(() => {
     close()
     database.close()
