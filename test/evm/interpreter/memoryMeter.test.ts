@@ -27,7 +27,7 @@ function setUp(code: string, { withLoop, keepsLogs = false }: { withLoop: boolea
   const rules = rulesOf('osaka')
   const environment = createEnvironment(
     {
-      ...{ number: 1000, timestamp: 1, coinbase: CALLER, gasLimit: 30_000_000n, difficulty: 0n, chainId: 1n },
+      ...{ number: 1000, timestamp: 1n, coinbase: CALLER, gasLimit: 30_000_000n, difficulty: 0n, chainId: 1n },
       ...{ prevRandao: new Uint8Array(32), baseFeePerGas: 0n, blobBaseFee: 1n, blockHash: () => new Uint8Array(32) },
     },
     rules.isProofOfStake,
