@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { envName, listOptions } from '../../src/cli/config.js'
+import { COMMANDS, envName, listOptions } from '../../src/cli/config.js'
+import { parseArgs } from '../../src/cli/parseArgs.js'
 import { importFiles, readGenesisFile } from '../../src/ingest/importFiles.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import { runMethod } from '../../src/rpc/dispatch.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
 import { METHODS } from '../../src/rpc/methods.js'
 import { openContext } from '../../src/rpc/openContext.js'
-import { packagePath } from '../../src/store/open.js'
+import { openForReading, packagePath } from '../../src/store/open.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-const readme = readFileSync(packagePath('README.md'), 'utf8')
+const readPage = (name: string) => readFileSync(packagePath(name), 'utf8')
+const readme = readPage('README.md')
+const operators = readPage('docs/operators.md')
+
+const GUIDES = ['README.md', 'docs/operators.md', 'docs/ci.md', 'docs/sql.md']
 
 function fencedAfter(start: number, language: string): string {
   const found = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(readme.slice(start))
@@ -20,17 +25,11 @@ function fencedAfter(start: number, language: string): string {
 }
 
 test('the request of the first screen has the answer that is shown', async (t) => {
-  const start = readme.indexOf('A request, and its answer')
+  const start = readme.indexOf('KEY=$(cat data/start-key)') - 6
   const request = JSON.parse(/-d '([\s\S]*)'/.exec(fencedAfter(start, 'sh'))![1])
   const answer = JSON.parse(fencedAfter(start, 'json'))
   const datadir = temporaryDirectory(t)
-  await importFiles({
-    datadir,
-    paths: [packagePath('fixtures/chain/chain.rlp')],
-    chain: readGenesisFile(packagePath('fixtures/chain/genesis.json')),
-    log: silentLogger,
-    showProgress: false,
-  })
+  await importFixture(datadir)
   const { context, close } = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
   t.after(close)
   const outcome = await runMethod(METHODS.get(request.method)!, request.params, context)
@@ -39,7 +38,7 @@ test('the request of the first screen has the answer that is shown', async (t) =
 })
 
 test('the table of methods names all of them, each with its family', () => {
-  const section = readme.split(/^## /m).find((text) => text.startsWith('Methods\n'))!
+  const section = operators.split(/^## /m).find((text) => text.startsWith('Methods\n'))!
   const named = Array.from(section.matchAll(/^\| `([a-z0-9]+)` \| (.*) \|$/gm)).flatMap(([, family, list]) => {
     const names = Array.from(list.matchAll(/`(\w+)`/g), (match) => match[1])
     for (const name of names) assert.ok(name.startsWith(`${family}_`), name)
@@ -52,15 +51,15 @@ test('options and environment variables that the pages name exist', () => {
   const options = listOptions().map(([, option]) => option)
   const flags = new Set([...options.map(({ flag }) => `--${flag}`), '--help', '--prefix']) // the last is npm's
   const variables = new Set(options.map(envName))
-  for (const page of ['README.md', 'CHANGELOG.md', 'docs/architecture.md', 'docs/schema.md', 'docs/verification.md']) {
-    const text = readFileSync(packagePath(page), 'utf8')
+  for (const page of [...GUIDES, 'CHANGELOG.md', 'docs/architecture.md', 'docs/schema.md', 'docs/verification.md']) {
+    const text = readPage(page).replace(/`npm run [^`]*`/g, '') // options of scripts
     for (const [flag] of text.matchAll(/(?<![\w-])--[a-z][a-z0-9-]+/g)) assert.ok(flags.has(flag), `${page}: ${flag}`)
     for (const [name] of text.matchAll(/\bCAIRN_[A-Z0-9_]+/g)) assert.ok(variables.has(name), `${page}: ${name}`)
   }
 })
 
-test('the limits that the README shows are the defaults', () => {
-  const section = readme.split(/^## /m).find((text) => text.startsWith('Limits and errors\n'))!
+test('the limits that operators read are the defaults', () => {
+  const section = operators.split(/^## /m).find((text) => text.startsWith('Limits and errors\n'))!
   const shown = (flag: string) => new RegExp(`\\| ([^|]+) \\| \`--${flag}\``).exec(section)?.[1]
   assert.equal(shown('max-logs'), DEFAULT_LIMITS.maxLogs.toLocaleString('en'))
   assert.equal(shown('max-filter-params'), DEFAULT_LIMITS.maxFilterParams.toLocaleString('en'))
@@ -68,3 +67,53 @@ test('the limits that the README shows are the defaults', () => {
   assert.equal(shown('call-timeout'), `${DEFAULT_LIMITS.callTimeoutMs / 1000} s`)
   assert.equal(shown('gas-cap'), `${DEFAULT_LIMITS.gasCapPercent.toLocaleString('en')} % of the block's limit`)
 })
+
+test('command lines of the guides parse', () => {
+  let count = 0
+  for (const page of GUIDES) {
+    for (const [, block] of readPage(page).matchAll(/^```sh\n([\s\S]*?)^```/gm)) {
+      for (const [, command, rest] of block.matchAll(/^(?:node dist\/cli\/main\.js|cairn) (\S+) ?([^#>&\n]*)/gm)) {
+        const name = COMMANDS.find((candidate) => candidate === command)
+        assert.ok(name, `${page}: ${command}`)
+        const words = rest.split(' ').filter((word) => word !== '')
+        assert.doesNotThrow(() => parseArgs(name, words, {}), `${page}: ${command} ${rest}`)
+        count++
+      }
+    }
+  }
+  assert.ok(count > 10, `${count}`)
+})
+
+test('every figure of the three reasons is on the page of benchmarks, and so is the command that measures it', () => {
+  const section = readme.split(/^## /m).find((text) => text.startsWith('Why\n'))!
+  const benchmarks = readPage('docs/benchmarks.md')
+  const figures = section.replace(/^\d\. /gm, '').matchAll(/(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])/g)
+  const known = new Set(Array.from(benchmarks.matchAll(/(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])/g), ([figure]) => figure))
+  const shown = Array.from(figures, ([figure]) => figure).filter((figure) => figure !== '17') // a block, no figure
+  assert.ok(shown.length >= 12, shown.join(' '))
+  assert.deepEqual(
+    shown.filter((figure) => !known.has(figure)),
+    [],
+  )
+  for (const [, command] of section.matchAll(/`(npm run [^`]+)`/g)) assert.ok(benchmarks.includes(command), command)
+})
+
+test('the queries that analysts begin with have rows on the bundled chain', async (t) => {
+  const datadir = temporaryDirectory(t)
+  await importFixture(datadir)
+  const db = openForReading(datadir)
+  t.after(() => void db.close())
+  const queries = Array.from(readPage('docs/sql.md').matchAll(/cairn\.db "((?:[^"\\]|\\")+)"/g), ([, sql]) => sql)
+  assert.equal(queries.length, 3)
+  for (const sql of queries) assert.ok(db.prepare(sql.replaceAll('\\"', '"')).all().length > 0, sql)
+})
+
+function importFixture(datadir: string) {
+  return importFiles({
+    datadir,
+    paths: [packagePath('fixtures/chain/chain.rlp')],
+    chain: readGenesisFile(packagePath('fixtures/chain/genesis.json')),
+    log: silentLogger,
+    showProgress: false,
+  })
+}
