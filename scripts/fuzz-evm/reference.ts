@@ -26,7 +26,7 @@ export function createReference(): (world: World) => Promise<Run> {
     current = createTestJournal(world.accounts).state
     overlay.forget()
     const rules = rulesOf(fork)
-    if (!machines.has(fork)) machines.set(fork, createMachines(specOf(fork), overlay, blockHashOf))
+    if (!machines.has(fork)) machines.set(fork, createMachines(specOf(fork), overlay, { blockHashes: blockHashOf }))
     const machine = await machines.get(fork)!(rules)
     const block = createPackageBlock(machine.common, header, rules)
     const results: Result[] = []

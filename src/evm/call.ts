@@ -14,6 +14,7 @@ import { type Environment, replaceTransaction, withFreeBlobs } from './interpret
 import type { ForkTables } from './interpreter/forkTables.js'
 import { Journal } from './interpreter/journal.js'
 import { Machine, type Pace } from './interpreter/machine.js'
+import { LARGE_CALL_BYTES } from './interpreter/memoryMeter.js'
 import type { CallRequest } from './service.js'
 import type { SlotCache } from './slotCache.js'
 import { createCodeCache, createStateBackings } from './stateBacking.js'
@@ -36,9 +37,6 @@ const CODE_BYTES = 32 * 1024 * 1024
 const KEPT_ACCOUNTS = 4096
 const KEPT_SLOTS = 65_536
 const KEPT_CODE_BYTES = CODE_BYTES
-
-// Calls that take more leave that much garbage.
-const LARGE_CALL_BYTES = 32 * 1024 * 1024
 
 /** A block that calls run on top of. */
 interface Place extends TransactionSite {

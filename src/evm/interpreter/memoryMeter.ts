@@ -1,5 +1,8 @@
 import { CallMemoryExceeded } from '../errors.js'
 
+/** A message that takes more leaves so much garbage that it is worth collecting at once. */
+export const LARGE_CALL_BYTES = 32 * 2 ** 20
+
 /** Counts what a message takes of memory: what machine and journal hold more than when it began. They ask where arrays grow,
  *  which is seldom. What is counted is capacity, not use. Without a limit until a message begins with one. */
 export class MemoryMeter {

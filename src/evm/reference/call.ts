@@ -2,12 +2,14 @@ import { Address, eoaCode7702RecoverAuthority } from '@ethereumjs/util'
 import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
 import type { Authorization, Header } from '../../chain/eth/types.js'
 import { bigIntToBytes, concatBytes, EMPTY_BYTES } from '../../lib/bytes.js'
+import { collectSoon } from '../../lib/heap.js'
 import { formatData } from '../../lib/hex.js'
 import type { ChainReader } from '../../store/chainReader.js'
 import type { StateReader } from '../../store/stateReader.js'
 import { requireCallTerms, ZERO_ADDRESS } from '../callChecks.js'
 import type { CallOutcome, CallSite } from '../callSite.js'
 import { StateUnavailable } from '../errors.js'
+import { LARGE_CALL_BYTES, MemoryMeter } from '../interpreter/memoryMeter.js'
 import type { CallRequest } from '../service.js'
 import { createCodeCache, createStateBackings, type StateBacking } from '../stateBacking.js'
 import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
@@ -26,9 +28,11 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
     code: (hash) => codes.byHash(hash),
     hasStorage: (address) => current!.hasStorage(address),
   }
-  const overlay = createOverlay(backing, () => {
+  const meter = new MemoryMeter()
+  const rootOf = () => {
     throw new Error('a call asks for no state root')
-  })
+  }
+  const overlay = createOverlay(backing, rootOf, meter)
   let machines: ReturnType<typeof createMachines> | undefined
 
   const at = (blockNumber: number): CallSite<Promise<CallOutcome>> => {
@@ -43,14 +47,16 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
       balance: (address) => below.account(address)?.account?.balance ?? 0n,
       hasCode: (address) => (reader.account(address, blockNumber)?.account?.codeId ?? undefined) !== undefined,
       rules,
-      run: async (request, { gasLimit }) => {
-        machines ??= createMachines(spec, overlay, (number) => chain.blockHash(number))
+      run: async (request, { gasLimit, memoryBytes }) => {
+        machines ??= createMachines(spec, overlay, { blockHashes: (number) => chain.blockHash(number), meter })
         const machine = await machines(rules)
         current = below
+        meter.begin(memoryBytes)
         try {
           return await runMessage({ machine, overlay, header, rules, spec }, request, gasLimit)
         } finally {
           overlay.forget()
+          if (meter.peak() > LARGE_CALL_BYTES) collectSoon()
         }
       },
     }

@@ -30,7 +30,7 @@ export function createReferenceExecutor({ spec, reader, root, blockHashes, cache
   const codes = createCodeCache(reader, cacheBytes / 4)
   const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 3) / 4 })
   const overlay: Overlay = createOverlay(backing, () => root.update(overlay.takeTouched()))
-  const machineFor = createMachines(spec, overlay, blockHashes)
+  const machineFor = createMachines(spec, overlay, { blockHashes })
   const engine: BlockEngine = {
     putGenesis: (genesis) => putGenesis(overlay, genesis),
     run: async (block, rules, roots) => {

@@ -9,8 +9,10 @@ import type { Header } from '../../chain/eth/types.js'
 import { concatBytes } from '../../lib/bytes.js'
 import { keccak256, recoverPublicKey } from '../../lib/crypto.js'
 import type { BlockHashes } from '../executor.js'
+import type { MemoryMeter } from '../interpreter/memoryMeter.js'
 import { loadKzgVerifier } from '../kzg.js'
 import { mendEvm } from './mendEvm.js'
+import { meterEvm } from './meterEvm.js'
 import type { Overlay } from './overlay.js'
 
 /** The package's block, as far as the EVM looks at it. */
@@ -23,8 +25,13 @@ export interface Machine {
   readonly vm: VM
 }
 
-/** Machines by fork over the same overlay, each made when first asked for. */
-export function createMachines(spec: ChainSpec, overlay: Overlay, blockHashes: BlockHashes) {
+/** Machines by fork over the same overlay, each made when first asked for. With a `meter` they run calls alone, which it is
+ *  asked by: see `meterEvm`. */
+export function createMachines(
+  spec: ChainSpec,
+  overlay: Overlay,
+  { blockHashes, meter }: { blockHashes: BlockHashes; meter?: MemoryMeter },
+) {
   const machines = new Map<Fork, Promise<Machine>>()
   const build = async ({ fork, blobs }: Rules): Promise<Machine> => {
     const common = createPackageCommon(spec, fork)
@@ -40,6 +47,7 @@ export function createMachines(spec: ChainSpec, overlay: Overlay, blockHashes: B
     const blockchain = { getBlock, shallowCopy: () => blockchain } as never
     const evm = (await createEVM({ common, stateManager: overlay, blockchain })) as unknown as EVM
     mendEvm(evm)
+    if (meter) meterEvm(evm, meter)
     const vm = await createVM({ common, stateManager: overlay, evm: evm as never, blockchain })
     common.updateParams(paramsTx)
     if (blobs)

@@ -3,6 +3,7 @@ import { Account, type Address } from '@ethereumjs/util'
 import { EMPTY_BYTES, equalBytes, keyOfBytes, trimLeft } from '../../lib/bytes.js'
 import { keccak256 } from '../../lib/crypto.js'
 import type { StateChanges } from '../../store/chainWriter.js'
+import type { MemoryMeter } from '../interpreter/memoryMeter.js'
 import { type BaseAccount, EMPTY_CODE_HASH, type StateBacking } from '../stateBacking.js'
 import type { TouchedAccount } from '../touched.js'
 
@@ -35,8 +36,18 @@ const SOME_STORAGE_ROOT = new Uint8Array(32)
 // Entries kept between blocks; beyond it the caches start anew.
 const MAX_ENTRIES = 100_000
 
-/** An overlay over `backing`; `rootOf` gives the state root when the EVM asks for one (receipts before Byzantium). */
-export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) => Uint8Array): Overlay {
+// About what is held for an address, a slot, and a step that may be undone, with their places in maps and sets.
+const ENTRY_BYTES = 1000
+const SLOT_BYTES = 400
+const UNDO_BYTES = 300
+
+/** An overlay over `backing`; `rootOf` gives the state root when the EVM asks for one (receipts before Byzantium). `meter` is
+ *  asked before it grows. */
+export function createOverlay(
+  backing: StateBacking,
+  rootOf: (overlay: Overlay) => Uint8Array,
+  meter?: MemoryMeter,
+): Overlay {
   let entries = new Map<string, Entry>()
   let undo: (() => void)[] = []
   let checkpoints: number[] = []
@@ -50,6 +61,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
     const key = keyOfBytes(address)
     let entry = entries.get(key)
     if (!entry) {
+      meter?.take(ENTRY_BYTES)
       entry = { address, account: backing.account(address)?.account ?? null, cleared: false, slots: new Map() }
       entries.set(key, entry)
     }
@@ -69,6 +81,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
   const setAccount = (address: Uint8Array, account: BaseAccount | null) => {
     const entry = entryOf(address)
     const before = entry.account
+    meter?.take(UNDO_BYTES)
     undo.push(() => {
       entry.account = before
     })
@@ -95,6 +108,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
     const key = keyOfBytes(slot)
     let value = entry.slots.get(key)
     if (value === undefined) {
+      meter?.take(SLOT_BYTES)
       value = entry.cleared ? EMPTY_BYTES : backing.storage(address, slot)
       entry.slots.set(key, value)
     }
@@ -145,6 +159,7 @@ export function createOverlay(backing: StateBacking, rootOf: (overlay: Overlay) 
       const originalKey = keyOfBytes(bytes) + key
       if (!originals.has(originalKey)) originals.set(originalKey, before)
       const { slots } = entryOf(bytes)
+      meter?.take(UNDO_BYTES)
       undo.push(() => void slots.set(key, before))
       slots.set(key, trimLeft(value))
       mark(bytes, key)
