@@ -5,6 +5,7 @@ import type { FileKind } from '../ingest/importFiles.js'
 import { UsageError } from '../lib/errors.js'
 import { LOG_LEVELS, type LogLevel } from '../lib/logger.js'
 import { didYouMean } from '../lib/nearest.js'
+import { PENDING_BLOCK_FORMS, type PendingBlockForm } from '../rpc/context.js'
 import { DEFAULT_LIMITS } from '../rpc/limits.js'
 import { COMPRESS_MODES, type CompressMode } from '../server/compression.js'
 
@@ -213,6 +214,16 @@ export const OPTIONS = {
     unit: 'bytes',
     doc: 'Longest data that a contract call may return or revert with.',
   }),
+  pendingBlock: {
+    flag: 'pending-block',
+    placeholder: PENDING_BLOCK_FORMS.join('|'),
+    default: 'specification' as PendingBlockForm,
+    doc:
+      'How eth_getBlockByNumber gives the pending block: with null number and logsBloom as the API specification has it, ' +
+      'or with its number and a logsBloom of zeros, which ethers and cast need.',
+    commands: ['serve'],
+    parse: oneOf('pending-block', PENDING_BLOCK_FORMS),
+  },
   responseCache: number('response-cache', 'MIB', 64, ['serve'], {
     min: 0,
     max: 65_536,

@@ -51,6 +51,7 @@ export const GROUP_OF: { readonly [K in OptionKey]: Group } = {
   gasCap: 'Limits of requests',
   index: 'Checks',
   segments: 'Checks',
+  pendingBlock: 'Output',
   slowLogs: 'Output',
   logLevel: 'Output',
   json: 'Output',

@@ -6,7 +6,7 @@ import { messageOf } from '../lib/errors.js'
 import { collectSeldom } from '../lib/heap.js'
 import { formatData } from '../lib/hex.js'
 import { createLogger, type LogLevel } from '../lib/logger.js'
-import type { RpcContext, RpcLimits } from '../rpc/context.js'
+import type { PendingBlockForm, RpcContext, RpcLimits } from '../rpc/context.js'
 import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/dispatch.js'
 import { createInlineCalls, type InlineCalls } from '../rpc/inlineCalls.js'
 import { createInlinePolicy, type ThreadLoad } from '../rpc/inlinePolicy.js'
@@ -47,6 +47,7 @@ export interface ServingOptions {
   /** What runs calls. */
   readonly evm: EvmKind
   readonly limits: RpcLimits
+  readonly pendingBlock: PendingBlockForm
   readonly logLevel: LogLevel
   /** URL of the module that exports the method table `METHODS`. */
   readonly methodsModule: string
@@ -68,7 +69,8 @@ export interface Serving {
 export async function startServing(options: ServingOptions): Promise<Serving> {
   collectSeldom()
   const log = createLogger(options.logLevel)
-  const opened = openContext({ datadir: options.datadir, limits: options.limits, log, mainThread: true })
+  const { datadir, limits, pendingBlock } = options
+  const opened = openContext({ datadir, limits, pendingBlock, log, mainThread: true })
   const { context, db, watch, close: closeContext } = opened
   const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
   const keys = createApiKeyReader(db)

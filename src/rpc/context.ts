@@ -18,6 +18,11 @@ export interface RpcLimits extends CallLimits {
   slowLogsMs: number // a log query of at least so long is logged with what it did: 1,000; 0 logs none
 }
 
+/** How the pending block is written: with null `number` and `logsBloom`, as the API specification has it, or with its number
+ *  and a bloom of zeros, as geth has it. */
+export const PENDING_BLOCK_FORMS = ['specification', 'geth'] as const
+export type PendingBlockForm = (typeof PENDING_BLOCK_FORMS)[number]
+
 /** What a handler may use. One per thread; `deadline` is the request's own. */
 export interface RpcContext {
   readonly chain: ChainReader
@@ -28,6 +33,7 @@ export interface RpcContext {
   readonly evm: EvmService
   readonly state: StateReads
   readonly limits: RpcLimits
+  readonly pendingBlock: PendingBlockForm
   /** Authenticates cursors; every connection to a database, and to a copy of it, has the same. 32 bytes. */
   readonly cursorSecret: Uint8Array
   readonly deadline: Deadline

@@ -12,7 +12,7 @@ import { createL2Reader } from '../store/l2Reader.js'
 import { type Database, openForReading, packagePath, requireCurrentSchema } from '../store/open.js'
 import { createStateReads } from '../store/stateReader.js'
 import { createTransactionFinder } from '../transactions/finder.js'
-import type { RpcContext, RpcLimits } from './context.js'
+import type { PendingBlockForm, RpcContext, RpcLimits } from './context.js'
 
 /** A context over a connection of its own. */
 export interface OpenContext {
@@ -32,6 +32,8 @@ export function openContext(options: {
   limits: RpcLimits
   log: Logger
   evm?: EvmKind
+  /** As the API specification has it unless told. */
+  pendingBlock?: PendingBlockForm
   /** For the main thread of a server, whose requests may share looks at the database's version. */
   mainThread?: boolean
 }): OpenContext {
@@ -66,6 +68,7 @@ export function openContext(options: {
     },
     state: createStateReads(db),
     limits: options.limits,
+    pendingBlock: options.pendingBlock ?? 'specification',
     cursorSecret: readCursorSecret(db),
     deadline: noDeadline,
     waitedMs: 0,

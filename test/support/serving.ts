@@ -27,6 +27,7 @@ export async function startTestServer(
     scanThreads: 1,
     evmThreads: 1,
     evm: 'cairn',
+    pendingBlock: 'specification',
     limits: DEFAULT_LIMITS,
     logLevel: 'silent',
     methodsModule: TEST_METHODS,

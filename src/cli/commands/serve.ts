@@ -86,6 +86,7 @@ async function serve(
     evmThreads: config.evmThreads ?? defaultThreads(),
     evm: config.evm,
     limits: readLimits(config),
+    pendingBlock: config.pendingBlock,
     logLevel: config.logLevel,
     methodsModule: new URL('../../rpc/methods.js', import.meta.url).href,
   }).catch((error: unknown) => {

@@ -7,6 +7,7 @@ import { CALL_CACHING, nameCallLength } from './callName.js'
 import { CALL_ERRORS, callParam, requestForChain } from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
+import { stateOverridesParam } from './stateOverrides.js'
 
 export const call = defineMethod({
   name: 'eth_call',
@@ -15,7 +16,7 @@ export const call = defineMethod({
     'A missing `from` is the zero address. `gas` above 10 times the gas limit of the block is clamped to that. The ' +
     '`data` of a revert is what the contract gave; `Error(string)` and `Panic(uint256)` are in the message too.',
   cost: 'evm',
-  params: [callParam, stateBlockParam],
+  params: [callParam, stateBlockParam, stateOverridesParam],
   result: { name: 'return data', schema: data.schema },
   errors: [...CALL_ERRORS, ...STATE_ERRORS],
   caching: CALL_CACHING,

@@ -8,15 +8,16 @@ import type { Caching } from '../method.js'
 import type { BlockId } from '../params.js'
 import { CALL_MEMBERS, type CallObject } from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
+import { overridesNothing } from './stateOverrides.js'
 
 /** Longer texts are hashed: as a part of a key, they would be held as long as the outcome. */
 const MAX_TEXT = 200
 
 /** Outcomes of calls that may be given again: results, and failures that every run on top of that block has, reverts above
  *  all. The block's hash stands for all that a call can read. */
-export const CALL_CACHING: Caching<readonly [CallObject, BlockId]> = {
-  keyOfRaw: ({ chain }, [call, block]) => {
-    if (typeof call !== 'object' || Array.isArray(call)) return () => undefined
+export const CALL_CACHING: Caching<readonly [CallObject, BlockId, undefined]> = {
+  keyOfRaw: ({ chain }, [call, block, overrides]) => {
+    if (typeof call !== 'object' || Array.isArray(call) || !overridesNothing(overrides)) return () => undefined
     const id = stateBlockParam.decode(block ?? undefined, '')
     let text: string | undefined
     return () => {

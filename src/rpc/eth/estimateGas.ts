@@ -7,6 +7,7 @@ import { CALL_CACHING, nameCallLength } from './callName.js'
 import { CALL_ERRORS, callParam, requestForChain } from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
+import { stateOverridesParam } from './stateOverrides.js'
 
 export const estimateGas = defineMethod({
   name: 'eth_estimateGas',
@@ -14,7 +15,7 @@ export const estimateGas = defineMethod({
   description:
     'Found by trying: at most 1.5 % above the least. `gas` above 10 times the gas limit of the block is clamped to that.',
   cost: 'evm',
-  params: [callParam, stateBlockParam],
+  params: [callParam, stateBlockParam, stateOverridesParam],
   result: { name: 'gas limit', schema: quantity64.schema },
   errors: [...CALL_ERRORS, ...STATE_ERRORS],
   caching: CALL_CACHING,

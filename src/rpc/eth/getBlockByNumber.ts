@@ -10,16 +10,17 @@ export const getBlockByNumber = defineMethod({
   summary: 'The block with that number, or null.',
   description:
     '`safe` and `finalized` are the head, since imported files count as final. `pending` is an empty block on top of ' +
-    'the head, with null `hash`, `number`, `nonce` and `logsBloom`.',
+    'the head, with null `hash`, `number`, `nonce` and `logsBloom`; with `--pending-block geth` it has its `number` and ' +
+    'a `logsBloom` of zeros.',
   cost: 'point',
   params: [blockNumberParam, fullTransactionsParam],
   result: { name: 'block', schema: orNull(BLOCK_SCHEMA) },
   errors: [],
-  handler: ({ chain }, id, fullTransactions) => {
+  handler: ({ chain, pendingBlock }, id, fullTransactions) => {
     const block = findBlock(chain, id)
     if (!block) return null
     if (id !== 'pending') return formatBlock(chain, block, fullTransactions)
     const { header, totalDifficulty } = buildPendingBlock(chain.spec(), block, Date.now())
-    return formatPendingBlock(header, totalDifficulty)
+    return formatPendingBlock(header, totalDifficulty, pendingBlock)
   },
 })

@@ -3,6 +3,7 @@ import { hashHeader } from '../../../chain/eth/header.js'
 import type { Header, Withdrawal } from '../../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import type { ChainReader, StoredBlock } from '../../../store/chainReader.js'
+import type { PendingBlockForm } from '../../context.js'
 import { formatTransaction } from './transaction.js'
 
 /** The block object of the contract, with `mixHash` and the fields of later forks where the header has them.
@@ -34,14 +35,14 @@ export function formatUncle(header: Header, parentTotalDifficulty: bigint | unde
   }
 }
 
-/** The block object of a block that is not there yet: `hash`, `number`, `nonce` and `logsBloom` are null. */
-export function formatPendingBlock(header: Header, totalDifficulty: bigint) {
+/** The block object of a block that is not there yet: `hash` and `nonce` are null, `number` and `logsBloom` in the form of
+ *  the API specification too. */
+export function formatPendingBlock(header: Header, totalDifficulty: bigint, form: PendingBlockForm) {
   return {
     ...formatHeader(header),
     hash: null,
-    number: null,
     nonce: null,
-    logsBloom: null,
+    ...(form === 'specification' ? { number: null, logsBloom: null } : {}),
     size: formatQuantity(sizeOfEmptyBlock(header)),
     totalDifficulty: formatQuantity(totalDifficulty),
     transactions: [],

@@ -1,0 +1,24 @@
+import { InvalidValue } from '../errors.js'
+import { decodeMembers, isAbsent, optional, type ValueType } from '../params.js'
+
+/** True for what says that no state is overridden: nothing, null, or an object without members. */
+export function overridesNothing(value: unknown): boolean {
+  return isAbsent(value) || (typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length === 0)
+}
+
+// Clients send {} where they have no overrides.
+const noOverrides: ValueType<undefined> = {
+  schema: { title: 'state overrides', type: 'object', maxProperties: 0 },
+  decode: (value, path) => {
+    if (overridesNothing(value)) return undefined
+    const accounts = Object.keys(decodeMembers(value, path)).length
+    throw new InvalidValue(`${path}: state overrides are not supported yet, got ${accounts}; leave them out or send {}`)
+  },
+}
+
+/** The third parameter of `eth_call` and `eth_estimateGas`. */
+export const stateOverridesParam = optional(
+  'stateOverrides',
+  noOverrides,
+  'accounts to be changed for the call: not supported yet; null and `{}` are taken',
+)
