@@ -12,6 +12,7 @@ import { createInlineCalls, type InlineCalls } from '../rpc/inlineCalls.js'
 import { createInlinePolicy, type ThreadLoad } from '../rpc/inlinePolicy.js'
 import { type OpenContext, openContext, packageVersion } from '../rpc/openContext.js'
 import { createResponseCache, type ResponseCache } from '../rpc/responseCache.js'
+import { warmCalls } from '../rpc/warmUp.js'
 import { createAccess } from '../server/access.js'
 import type { CompressionPolicy } from '../server/compression.js'
 import { type CorsPolicy, isLoopback } from '../server/cors.js'
@@ -26,6 +27,9 @@ import { createReaderPool, type ReaderPool } from '../workers/readerPool.js'
 
 /** After this long, a server that stops no longer waits for requests: above the longest that a request may take. */
 const STOP_MS = 15_000
+
+/** What the main thread takes at most to warm up small calls. */
+const INLINE_WARM_MS = 50
 
 /** What to serve, and how. */
 export interface ServingOptions {
@@ -59,12 +63,15 @@ export interface Serving {
   /** False when calls need a key and there is none. */
   readonly reachable: boolean
   readonly pool: ReaderPool
+  /** Resolves once every thread is warm, so that the first call and the first log query are as fast as later ones; also
+   *  when the server is closed before. `/ready` says 200 from then on. */
+  warm(): Promise<void>
   /** Takes no more requests, answers those under way, and ends everything; within 15 s whatever happens. */
   close(): Promise<void>
 }
 
-/** Opens the database of `datadir`, its reader threads and the port. Resolves when calls are answered; the threads go on
- *  starting then, and their first requests wait for them.
+/** Opens the database of `datadir`, its reader threads and the port. Resolves when requests are taken. Those for threads wait
+ *  until the first of them is warm.
  *  @throws DatabaseMissing, and an error with `code` when the port cannot be had. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   collectSeldom()
@@ -75,6 +82,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
   const keys = createApiKeyReader(db)
   let serving = true
+  let warm = false
   const access = createAccess({ keys, open: options.open, rateLimitRps: options.rateLimitRps })
   let pool: ReaderPool | undefined
   const remote = { run: (...call: Parameters<ReaderPool['run']>) => pool!.run(...call) }
@@ -86,7 +94,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const dispatch = { methods: METHODS, context, remote, log, cache, inline: runsInline ? inline : undefined }
   const dispatcher = createDispatcher(dispatch)
   const reports = { cache, pool: () => pool, inlineCalls: () => inlineCalls }
-  const health = createHealthReporter({ context, db, ...reports, serving: () => serving })
+  const health = createHealthReporter({ context, db, ...reports, serving: () => serving, warm: () => warm })
   const serverOptions = { dispatcher, access, cors, hosts, compression, health, log, keys }
   const http = createHttpServer(serverOptions)
   const { server } = http
@@ -103,18 +111,18 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const started = createReaderPool({ ...options, log })
   pool = started
   const stopRefreshing = keepFresh(context.transactions, log)
-  if (runsInline) {
+  const startInlineCalls = async () => {
     const load = { jobs: started.callsUnderWay, threads: options.evmThreads }
-    // The threads first: what the main thread loads meanwhile would hold up their requests.
-    void started.ready().then(async () => {
-      if (!serving) return
-      try {
-        inlineCalls = await openInlineCalls(opened, load)
-      } catch (error) {
-        log.warn({ error: messageOf(error) }, 'calls run in threads only')
-      }
-    })
+    try {
+      inlineCalls = await openInlineCalls(opened, METHODS, load)
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'calls run in threads only')
+    }
   }
+  // Beside the threads: requests that come before all is warm wait for the slower of both at most.
+  const whenWarm = Promise.all([started.warm(), runsInline && startInlineCalls()]).then(() => {
+    warm = true
+  })
 
   let closing: Promise<void> | undefined
   const close = async () => {
@@ -132,6 +140,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     clearTimeout(deadline)
     clearInterval(sweep)
     await started.close()
+    await whenWarm
     stopRefreshing()
     closeContext()
   }
@@ -139,6 +148,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     url: formatUrl(server.address() as AddressInfo),
     reachable: options.open || keys.hasAny(),
     pool: started,
+    warm: () => whenWarm,
     close: () => {
       closing ??= close()
       return closing
@@ -146,11 +156,13 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   }
 }
 
-/** What runs small calls on the main thread, over its connection. */
-async function openInlineCalls(opened: OpenContext, load: ThreadLoad): Promise<InlineCalls> {
+/** What runs small calls on the main thread, over its connection, once it has run some. */
+async function openInlineCalls(opened: OpenContext, methods: MethodTable, load: ThreadLoad): Promise<InlineCalls> {
   const budget = createBudget()
   const evm = await opened.loadBudgetedEvm(budget)
   const { context, watch } = opened
+  budget.begin(INLINE_WARM_MS)
+  await warmCalls(methods, { ...context, evm, deadline: budget.deadline })
   return createInlineCalls({ context, evm, budget, policy: createInlinePolicy(load), inOneState: watch.inOneState })
 }
 
@@ -177,8 +189,9 @@ function createHealthReporter(parts: {
   pool: () => ReaderPool | undefined
   inlineCalls: () => InlineCalls | undefined
   serving: () => boolean
+  warm: () => boolean
 }): () => HealthReport {
-  const { context, db, cache, pool, inlineCalls, serving } = parts
+  const { context, db, cache, pool, inlineCalls, serving, warm } = parts
   const version = packageVersion()
   const migrations = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
   return () => {
@@ -187,6 +200,7 @@ function createHealthReporter(parts: {
     const l2Head = context.l2.head()
     return {
       serving: serving(),
+      ready: serving() && warm(),
       version,
       schemaVersion: migrations.get()!,
       chainId: coverage === undefined ? null : String(context.chain.chainId()),
@@ -195,7 +209,11 @@ function createHealthReporter(parts: {
         ? { first: coverage.first, head: coverage.head, stateFirst: coverage.stateFirst ?? null }
         : null,
       l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
-      threads: { living: pool()?.threadCount() ?? 0, lost: pool()?.lostThreads() ?? 0 },
+      threads: {
+        living: pool()?.threadCount() ?? 0,
+        warm: pool()?.warmCount() ?? 0,
+        lost: pool()?.lostThreads() ?? 0,
+      },
       responseCache: cache?.report() ?? null,
       inlineCalls: inlineCalls()?.report() ?? null,
     }

@@ -4,16 +4,19 @@ import type { ResponseCacheReport } from '../rpc/responseCache.js'
 
 /** What `/health` says. */
 export interface HealthReport {
-  /** True when calls are answered. */
+  /** True until the server stops. */
   readonly serving: boolean
+  /** True when calls and log queries are answered as fast as they will be: all threads are warm. */
+  readonly ready: boolean
   readonly version: string
   readonly schemaVersion: number
   readonly chainId: string | null
   readonly head: { number: number; hash: string } | null
   readonly coverage: { first: number; head: number; stateFirst: number | null } | null
   readonly l2Head: { number: number; hash: string } | null
-  /** Reader threads that live, the spare among them, and those that were ended or ended by themselves since the start. */
-  readonly threads: { living: number; lost: number }
+  /** Reader threads that live, the spare among them; those of them that are warm; and those that were ended or ended by
+   *  themselves since the start. */
+  readonly threads: { living: number; warm: number; lost: number }
   /** Since the start; null without a cache. */
   readonly responseCache: ResponseCacheReport | null
   /** Since the start; null where no calls are run by the main thread, or none yet. */
@@ -35,8 +38,8 @@ export function createHealthApp(report: () => HealthReport): Express {
     response.json({ status: serving ? 'ok' : 'stopping', ...rest })
   })
   app.get('/ready', (_request, response) => {
-    const { serving } = report()
-    response.status(serving ? 200 : 503).json({ ready: serving })
+    const { ready } = report()
+    response.status(ready ? 200 : 503).json({ ready })
   })
   app.use((_request, response) => {
     response.status(404).json({ error: 'not found; calls go to POST /v3/<API_KEY>' })

@@ -12,10 +12,12 @@ export interface ReaderData {
   readonly methodsModule: string
   /** What runs calls. */
   readonly evm: EvmKind
-  /** Whether to load the EVM before saying `ready`. */
+  /** Whether to load the EVM and run a call before saying `ready`. */
   readonly loadEvm: boolean
-  /** Whether to read the logs that no segment covers beforehand, between requests. */
+  /** Whether to read the logs that no segment covers and run log queries before saying `ready`. */
   readonly warmLogs: boolean
+  /** Whether the server is not ready before this thread is: it gives way to the main thread only then. */
+  readonly awaited?: boolean
   /** The memory of the claims on its requests. */
   readonly claims: SharedArrayBuffer
 }
@@ -38,8 +40,8 @@ export interface ReaderRequest {
 /** Tells a reader thread to end, where it handles no request. One that does finds `stopRequested` in its claims. */
 export type ReaderCommand = 'stop'
 
-/** What a reader thread says: once that it is ready, then the outcome of each request; and why it ends, when it failed. The result is a text with a
- *  character for each byte, or a buffer that is handed over. */
+/** What a reader thread says: once that it is warm, then the outcome of each request; and why it ends, when it failed. The
+ *  result is a text with a character for each byte, or a buffer that is handed over. */
 export type ReaderMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'result'; readonly slot: number; readonly result: string | ArrayBuffer }

@@ -29,7 +29,7 @@ export function defaultThreads(): number {
 }
 
 /** Options of a pool. */
-export interface ReaderPoolOptions extends Omit<ReaderData, 'loadEvm' | 'warmLogs' | 'claims'> {
+export interface ReaderPoolOptions extends Omit<ReaderData, 'loadEvm' | 'warmLogs' | 'awaited' | 'claims'> {
   readonly scanThreads: number
   readonly evmThreads: number
   readonly log: Logger
@@ -37,12 +37,17 @@ export interface ReaderPoolOptions extends Omit<ReaderData, 'loadEvm' | 'warmLog
 
 /** Reader threads. */
 export interface ReaderPool extends RemoteRunner {
-  /** Resolves once every thread and the spare are ready. */
+  /** Resolves once every thread that takes requests is warm: it has run a call or a log query of its own. The spare may
+   *  still be starting. */
+  warm(): Promise<void>
+  /** Resolves once every thread and the spare are warm. */
   ready(): Promise<void>
   /** Calls that the threads were handed and have not answered, and those that wait for a thread. */
   callsUnderWay(): number
   /** Threads that live, the spare among them. */
   threadCount(): number
+  /** Threads that are warm, the spare among them. */
+  warmCount(): number
   /** Threads that were ended since the start because a request did not stop, or that ended by themselves. */
   lostThreads(): number
   /** Ends all threads; requests under way and waiting are answered `internal error`. */
@@ -82,9 +87,11 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     },
   })
   const waiters: (() => void)[] = []
+  const warmWaiters: (() => void)[] = []
   const respawns = new Set<NodeJS.Timeout>()
   let lost = 0
   let closed = false
+  let wasWarm = false
   let calls = 0
 
   const finish = (job: PoolJob, outcome: RpcOutcome) => {
@@ -109,7 +116,12 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       }
       for (; missing > 0; missing--) start(cost)
     }
-    if (![...threads].every(({ reader }) => reader.ready)) return
+    const starting = [...threads].filter(({ reader }) => !reader.ready)
+    if (starting.every(({ cost }) => cost === undefined)) {
+      wasWarm = true
+      for (const resolve of warmWaiters.splice(0)) resolve()
+    }
+    if (starting.length > 0) return
     if (count(threads, undefined) === 0) start(undefined)
     else for (const resolve of waiters.splice(0)) resolve()
   }
@@ -123,6 +135,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       evm: options.evm,
       loadEvm: cost !== 'scan',
       warmLogs: cost !== 'evm',
+      awaited: !wasWarm && cost !== undefined,
     }
     const maxJobs = cost === undefined ? Math.max(...Object.values(MAX_JOBS)) : MAX_JOBS[cost]
     const reader = startReaderThread<PoolJob>(data, maxJobs, {
@@ -214,6 +227,11 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
         if (scheduler.waiting(cost) > MAX_QUEUED) finish(scheduler.takeFromGreediest(cost)!, { error: SERVER_BUSY })
       })
     },
+    warm: () =>
+      new Promise((resolve) => {
+        warmWaiters.push(resolve)
+        fill()
+      }),
     ready: () =>
       new Promise((resolve) => {
         waiters.push(resolve)
@@ -221,6 +239,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       }),
     callsUnderWay: () => calls,
     threadCount: () => threads.size,
+    warmCount: () => [...threads].filter(({ reader }) => reader.ready).length,
     lostThreads: () => lost,
     async close() {
       closed = true
@@ -229,7 +248,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       for (const job of scheduler.drain()) finish(job, { error: INTERNAL })
       const living = [...threads]
       for (const thread of living) remove(thread)
-      for (const resolve of waiters.splice(0)) resolve()
+      for (const resolve of [...warmWaiters.splice(0), ...waiters.splice(0)]) resolve()
       await Promise.all(living.map(({ reader }) => reader.end()))
     },
   }

@@ -147,7 +147,8 @@ test('other verbs are refused with what is allowed', async (t) => {
 })
 
 test('health, readiness and unknown paths', async (t) => {
-  const { url } = await startTestServer(t, { open: false })
+  const server = await startTestServer(t, { open: false })
+  const { url } = server
   const get = async (path: string, method = 'GET') => {
     const response = await fetch(`${url}${path}`, { method })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
@@ -158,6 +159,7 @@ test('health, readiness and unknown paths', async (t) => {
   assert.equal(health.body.head, null)
   assert.equal((health.body.threads as { lost: number }).lost, 0)
   assert.match(String(health.body.version), /^\d+\.\d+\.\d+$/)
+  await server.warm()
   assert.deepEqual(await get('/ready'), { status: 200, body: { ready: true } })
   assert.equal((await get('/none')).status, 404)
   assert.equal((await get('/v4/x', 'POST')).status, 404)

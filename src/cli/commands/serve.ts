@@ -99,7 +99,8 @@ async function serve(
     process.stderr.write(`warning: everyone who reaches ${config.host} may ask this server, it takes no API keys\n`)
   }
   const stopped = closeOnStop(serving, stop)
-  process.stdout.write(`ready ${serving.url}\n`)
+  await Promise.race([serving.warm(), stopped])
+  if (!stop.aborted) process.stdout.write(`ready ${serving.url}\n`)
   await stopped
   return 0
 }

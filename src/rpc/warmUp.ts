@@ -1,0 +1,69 @@
+import { deadlineAfter } from '../lib/deadline.js'
+import { Interruption, messageOf } from '../lib/errors.js'
+import { formatQuantity } from '../lib/hex.js'
+import type { RpcContext } from './context.js'
+import { type MethodTable, runMethod } from './dispatch.js'
+import type { RpcOutcome } from './envelope.js'
+
+/* Requests that a thread answers to itself before it takes any, so that the first one of a client finds modules loaded,
+ * statements prepared and code compiled. */
+
+/** Longest that a request of the warm-up may take. */
+const LIMIT_MS = 200
+
+// Blocks that are searched for a log, fewest first: a chain of large blocks has some in the last one.
+const LOG_SPANS = [1, 16, 256] as const
+
+const NOBODY = `0x${'00'.repeat(20)}`
+// A topic that no log has, so that the query of all blocks ends in the index.
+const NO_TOPIC = `0x${'ca'.repeat(32)}`
+
+type Ask = (method: string, ...params: unknown[]) => Promise<unknown>
+
+/** Runs a small call and an estimate by the handlers of the methods. Never throws: what a chain cannot answer is left out. */
+export function warmCalls(methods: MethodTable, context: RpcContext): Promise<void> {
+  return warm(methods, context, async (ask) => {
+    // With code of our own, so that every kind of instruction's table is there: PUSH1 1, PUSH1 0, MSTORE, RETURN.
+    await ask('eth_call', { data: '0x600160005260206000f3' }, 'latest')
+    await ask('eth_call', { to: NOBODY, data: '0x00000000' }, 'latest')
+    await ask('eth_estimateGas', { from: NOBODY, to: NOBODY }, 'latest')
+  })
+}
+
+/** Runs log queries of the newest blocks that have logs, and one of all blocks that finds none. Never throws. */
+export function warmLogQueries(methods: MethodTable, context: RpcContext): Promise<void> {
+  return warm(methods, context, async (ask) => {
+    const head = context.chain.head()
+    if (head === undefined) return
+    for (const span of LOG_SPANS) {
+      const range = { fromBlock: formatQuantity(Math.max(0, head - span + 1)), toBlock: 'latest' }
+      const logs = (await ask('eth_getLogs', range)) as { address: string; topics: string[] }[] | undefined
+      const log = logs?.find(({ topics }) => topics.length > 0)
+      if (log === undefined) continue
+      const { address, topics } = log
+      await ask('eth_getLogs', { ...range, address })
+      await ask('eth_getLogs', { ...range, topics: [topics[0]] })
+      await ask('eth_getLogs', { fromBlock: 'earliest', toBlock: 'latest', address, topics: [topics[0], NO_TOPIC] })
+      return
+    }
+  })
+}
+
+async function warm(methods: MethodTable, context: RpcContext, work: (ask: Ask) => Promise<void>): Promise<void> {
+  const ask: Ask = async (name, ...params) => {
+    const method = methods.get(name)
+    if (method === undefined) return undefined
+    const limits = { ...context.limits, slowLogsMs: 0 }
+    const outcome: RpcOutcome = await runMethod(method, params, {
+      ...context,
+      limits,
+      deadline: deadlineAfter(LIMIT_MS),
+    })
+    return 'result' in outcome ? JSON.parse(Buffer.from(outcome.result).toString()) : undefined
+  }
+  try {
+    await work(ask)
+  } catch (error) {
+    if (!(error instanceof Interruption)) context.log.warn({ error: messageOf(error) }, 'could not warm up')
+  }
+}
