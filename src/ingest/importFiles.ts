@@ -62,6 +62,10 @@ export interface ImportSummary {
   l2Skipped: number
   /** Layer-2 blocks whose hash was recomputed. */
   l2Verified: number
+  /** Layer-2 blocks whose hash could not be recomputed from the recording. */
+  l2Unverifiable: number
+  /** Held layer-2 blocks whose recording a fuller one replaced. */
+  l2Replaced: number
   /** Head of the Ethereum chain; undefined where there is none, or nothing was imported into it. */
   head?: number
   /** The file that a signal came in, and how many there are; undefined when all were imported. */
@@ -78,7 +82,15 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
   const db = openForWriting(options.datadir)
   logCrypto(options.log)
   if (options.checkpoints) db.pragma('wal_autocheckpoint = 0')
-  const summary: ImportSummary = { blocks: 0, skipped: 0, l2Blocks: 0, l2Skipped: 0, l2Verified: 0 }
+  const summary: ImportSummary = {
+    blocks: 0,
+    skipped: 0,
+    l2Blocks: 0,
+    l2Skipped: 0,
+    l2Verified: 0,
+    l2Unverifiable: 0,
+    l2Replaced: 0,
+  }
   const progress = options.showProgress ? createImportProgress(files.map(({ path }) => sizeOf(path))) : noImportProgress
   const run: ImportRun = { db, options, summary, progress }
   try {
@@ -150,6 +162,8 @@ async function importL2File({ db, options, summary, progress }: ImportRun, path:
   summary.l2Blocks += done.outcomes.stored + done.outcomes.pending + done.outcomes.promoted
   summary.l2Skipped += done.outcomes.skipped
   summary.l2Verified += done.verified
+  summary.l2Unverifiable += done.unverifiable
+  summary.l2Replaced += done.outcomes.replaced
   if (!done.interrupted) progress.endFile('layer 2')
   return !done.interrupted
 }

@@ -6,6 +6,7 @@ import type { L2Verdict, L2VerifyFunction } from '../chain/starknet/verify.js'
 import type { Logger } from '../lib/logger.js'
 import type { Progress } from '../lib/progress.js'
 import type { L2Outcome, L2Writer } from '../store/l2Writer.js'
+import { isFuller } from './l2Fullness.js'
 import type { L2Recording, L2Source } from './sources/starknetFile.js'
 
 /** What an import of one source did. */
@@ -13,6 +14,8 @@ export interface L2ImportSummary {
   outcomes: Record<L2Outcome, number>
   /** Blocks stored whose hash was recomputed. */
   verified: number
+  /** Blocks stored whose hash could not be recomputed: the recording lacks something, or nobody's can be there. */
+  unverifiable: number
   /** True when `signal` ended it early. */
   interrupted: boolean
 }
@@ -32,8 +35,8 @@ const BATCH_BLOCKS = 100
 // Recordings under verification at the same time: enough to keep a few threads busy.
 const LOOKAHEAD = 16
 
-/** Imports the recordings of a source in their order. Blocks that are held are skipped, or promoted when layer 1 has
- *  accepted them since.
+/** Imports the recordings of a source in their order. Blocks that are held are skipped, promoted when layer 1 has
+ *  accepted them since, or replaced when the recording tells more of them than the one that is held.
  *  @throws InvalidL2Block when a block is refused; L2NetworkMismatch; what the source throws when it cannot be read on.
  *    Blocks before it stay, of the block itself nothing does. */
 export async function importL2(source: L2Source, writer: L2Writer, options: L2ImportOptions): Promise<L2ImportSummary> {
@@ -78,15 +81,23 @@ function whenAborted(signal: AbortSignal | undefined): Promise<undefined> {
 }
 
 /** The verdict on a recording: nobody looks at blocks that are held, or that have no hash yet. */
-async function judge({ block }: L2Recording, writer: L2Writer, { verify }: L2ImportOptions): Promise<L2Verdict> {
-  if (verify === undefined || isPendingStatus(block.status) || writer.isHeld(block)) return { kind: 'unchecked' }
+async function judge(recording: L2Recording, writer: L2Writer, { verify }: L2ImportOptions): Promise<L2Verdict> {
+  const { block } = recording
+  if (verify === undefined || isPendingStatus(block.status)) return { kind: 'unchecked' }
+  if (writer.heldRecording(block) !== undefined && !takesPlace(recording, writer)) return { kind: 'unchecked' }
   return verify(block, writer.network())
+}
+
+/** True when the block of a recording is held and less is known of it. */
+function takesPlace({ block, raw }: L2Recording, writer: L2Writer): boolean {
+  const held = writer.heldRecording(block)
+  return held !== undefined && isFuller(block, raw, held.raw)
 }
 
 /** Recordings with their verdicts, gathered into transactions. */
 function createBatch(writer: L2Writer, { log, progress }: L2ImportOptions) {
-  const outcomes = { stored: 0, skipped: 0, promoted: 0, pending: 0, 'rejected-upstream': 0 }
-  const summary = { outcomes, verified: 0 }
+  const outcomes = { stored: 0, skipped: 0, replaced: 0, promoted: 0, pending: 0, 'rejected-upstream': 0 }
+  const summary = { outcomes, verified: 0, unverifiable: 0 }
   let waiting: [L2Recording, L2Verdict][] = []
   let done = 0
 
@@ -94,9 +105,10 @@ function createBatch(writer: L2Writer, { log, progress }: L2ImportOptions) {
   const takeAll = (): InvalidL2Block | undefined => {
     for (const [recording, verdict] of waiting) {
       try {
-        const outcome = writer.importBlock(recording.block, verdict, recording.raw)
+        const take = takesPlace(recording, writer) ? writer.replaceBlock : writer.importBlock
+        const outcome = take(recording.block, verdict, recording.raw)
         outcomes[outcome]++
-        if (outcome === 'stored') reportVerdict(recording, verdict)
+        if (outcome === 'stored' || outcome === 'replaced') reportVerdict(recording, verdict)
       } catch (error) {
         if (error instanceof InvalidL2Block) return error
         throw error
@@ -107,6 +119,7 @@ function createBatch(writer: L2Writer, { log, progress }: L2ImportOptions) {
   const reportVerdict = ({ block, where }: L2Recording, verdict: L2Verdict) => {
     if (verdict.kind === 'match') summary.verified++
     if (verdict.kind !== 'incomplete' && verdict.kind !== 'unverifiable') return
+    summary.unverifiable++
     const fields = { where, block: block.number, hash: block.hash && formatFelt(block.hash), reason: verdict.reason }
     log.debug(fields, 'block hash not recomputed')
   }

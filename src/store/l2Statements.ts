@@ -24,6 +24,20 @@ export function createL2Statements(db: Database) {
     `INSERT INTO l2_blocks (${L2_BLOCK_COLUMNS}, upstream_status, seen_at, raw)
      VALUES (${Array(26).fill('?').join(', ')})`,
   )
+  const selectRecording = db.prepare<[Uint8Array], { raw: Uint8Array | null; verified: number | null }>(
+    'SELECT raw, verified FROM l2_blocks WHERE hash = ? AND canonical = 1',
+  )
+  // What only the older recording names stays: a fuller one may tell it by its parts instead.
+  const columns = L2_BLOCK_COLUMNS.split(',').map((name) => name.trim())
+  const replaced = columns.filter((name) => name !== 'hash' && name !== 'number' && name !== 'canonical')
+  const updateBlock = db.prepare(
+    `UPDATE l2_blocks SET ${replaced.map((name) => `${name} = coalesce(@${name}, ${name})`).join(', ')},
+       upstream_status = @status, seen_at = @seenAt, raw = @raw WHERE hash = @hash`,
+  )
+  const deleteTransactions = db.prepare('DELETE FROM l2_block_txs WHERE block_hash = ?')
+  const selectTransactions = db
+    .prepare<[Uint8Array], Uint8Array>('SELECT tx_hash FROM l2_block_txs WHERE block_hash = ? ORDER BY idx')
+    .pluck()
   const insertTransaction = db.prepare('INSERT INTO l2_block_txs (block_hash, idx, tx_hash) VALUES (?, ?, ?)')
   const raise = db.prepare(
     `INSERT INTO l2_state (id, l1_head_number, l1_head_hash, finality_source) VALUES (1, ?, ?, 'file')
@@ -40,6 +54,11 @@ export function createL2Statements(db: Database) {
   )
   const numberPending = db.prepare('UPDATE l2_pending SET number = ? WHERE number IS NULL AND parent_hash = ?')
 
+  const insertTransactions = (hash: Uint8Array, transactionHashes: readonly Felt[]) => {
+    for (const [i, transactionHash] of transactionHashes.entries()) {
+      insertTransaction.run(hash, i, encodeFelt(transactionHash))
+    }
+  }
   const felt = (bytes: Uint8Array | undefined) => bytes && decodeFelt(bytes)
   return {
     hashAt: (number: number) => felt(selectHash.get(number)),
@@ -60,10 +79,26 @@ export function createL2Statements(db: Database) {
       { canonical, verified, raw }: { canonical: 0 | 1; verified: 0 | 1 | null; raw: Uint8Array | undefined },
     ) => {
       insertBlock.run(...encodeL2Header(header), canonical, verified, status, unixNow(), raw ?? null)
+      insertTransactions(encodeFelt(header.hash), transactionHashes)
+    },
+    /** The recording of a canonical block, deflated, and whether its hash was recomputed. */
+    recordingOf: (hash: Felt) => {
+      const row = selectRecording.get(encodeFelt(hash))
+      return row && { raw: row.raw ?? undefined, isVerified: row.verified === 1 }
+    },
+    transactionHashes: (hash: Felt) => selectTransactions.all(encodeFelt(hash)).map(decodeFelt),
+    /** Puts another recording of a held block in the place of its row. */
+    replace: (
+      header: L2Header,
+      { status, transactionHashes }: L2Block,
+      { verified, raw }: { verified: 0 | 1 | null; raw: Uint8Array },
+    ) => {
       const hash = encodeFelt(header.hash)
-      for (const [i, transactionHash] of transactionHashes.entries()) {
-        insertTransaction.run(hash, i, encodeFelt(transactionHash))
-      }
+      const values = [...encodeL2Header(header), 1, verified]
+      const named = Object.fromEntries(columns.map((name, i) => [name, values[i]]))
+      updateBlock.run({ ...named, status, seenAt: unixNow(), raw })
+      deleteTransactions.run(hash)
+      insertTransactions(hash, transactionHashes)
     },
     /** True when layer 1 was not known to have accepted as much before. */
     raiseL1Head: (number: number, hash: Felt) => raise.run(number, encodeFelt(hash)).changes > 0,

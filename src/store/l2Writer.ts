@@ -13,10 +13,11 @@ import type { Database } from './open.js'
 /** What became of a block:
  *  - `stored`: it is canonical now
  *  - `skipped`: it was held, or, unconfirmed, is behind the head
+ *  - `replaced`: it was held; a recording that tells more took the place of the one that was
  *  - `promoted`: it was held; that layer 1 accepted it is new
  *  - `pending`: it is the unconfirmed block now
  *  - `rejected-upstream`: kept beside the chain, found by its hash only */
-export type L2Outcome = 'stored' | 'skipped' | 'promoted' | 'pending' | 'rejected-upstream'
+export type L2Outcome = 'stored' | 'skipped' | 'replaced' | 'promoted' | 'pending' | 'rejected-upstream'
 
 /** The database holds another layer-2 network. */
 export class L2NetworkMismatch extends CairnError {
@@ -31,11 +32,15 @@ export interface L2Writer {
   network(): L2NetworkName | undefined
   /** Names the network. @throws L2NetworkMismatch when the database holds another. */
   setNetwork(name: L2NetworkName): void
-  /** True when the block is held under its hash, canonical. */
-  isHeld(block: L2Block): boolean
   /** Takes a block in one transaction of its own, or as a part of one that is open. `raw` is the recording, deflated.
    *  @throws InvalidL2Block when the verdict or the blocks that are held speak against it; nothing has changed then. */
   importBlock(block: L2Block, verdict: L2Verdict, raw?: Uint8Array): L2Outcome
+  /** The recording of a block that is held under its hash, canonical; deflated, undefined where none was kept. */
+  heldRecording(block: L2Block): { raw: Uint8Array | undefined } | undefined
+  /** Puts a recording in the place of the one that is held of its block, in one transaction of its own, or as a part of one
+   *  that is open: `skipped` when that was verified and this is not.
+   *  @throws InvalidL2Block as `importBlock`, and when an unverified recording names other transactions. */
+  replaceBlock(block: L2Block, verdict: L2Verdict, raw: Uint8Array): L2Outcome
   /** Runs `work` in one transaction. */
   transaction<T>(work: () => T): T
 }
@@ -50,6 +55,11 @@ export function createL2Writer(db: Database): L2Writer {
     if (meta.get<string>(META_L2_CHAIN_ID) !== chainId) meta.set(META_L2_CHAIN_ID, chainId)
   }
 
+  /** Of a verified hash only: others may be of any network. */
+  const learnChainId = (verdict: L2Verdict) => {
+    if (verdict.kind === 'match' && verdict.chainId !== undefined) setChainId(verdict.chainId)
+  }
+
   const storeCanonical = (block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome => {
     const { number, hash, status } = block as L2Block & L2Header
     const held = rows.hashAt(number)
@@ -60,7 +70,7 @@ export function createL2Writer(db: Database): L2Writer {
     checkNeighbours(block, rows)
     rows.insert(headerOf(block, verdict), block, { canonical: 1, verified: verifiedColumn(verdict), raw })
     if (status === 'ACCEPTED_ON_L1') rows.raiseL1Head(number, hash)
-    if (verdict.kind === 'match' && verdict.chainId !== undefined) setChainId(verdict.chainId)
+    learnChainId(verdict)
     rows.settlePending({ number, hash, parentHash: block.parentHash! })
     return 'stored'
   }
@@ -88,6 +98,19 @@ export function createL2Writer(db: Database): L2Writer {
     return isRejectedStatus(block.status) ? storeRejected(block, verdict, raw) : storeCanonical(block, verdict, raw)
   })
 
+  const replaceBlock = db.transaction((block: L2Block, verdict: L2Verdict, raw: Uint8Array): L2Outcome => {
+    const { number, hash, status } = block as L2Block & L2Header
+    const isVerified = verdict.kind === 'match'
+    if (rows.recordingOf(hash)?.isVerified && !isVerified) return importBlock(block, verdict, raw)
+    checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
+    checkNeighbours(block, rows)
+    if (!isVerified) requireSameTransactions(block, rows.transactionHashes(hash))
+    rows.replace(headerOf(block, verdict), block, { verified: verifiedColumn(verdict), raw })
+    if (status === 'ACCEPTED_ON_L1') rows.raiseL1Head(number, hash)
+    learnChainId(verdict)
+    return 'replaced'
+  })
+
   return {
     network,
     setNetwork: (name) => {
@@ -99,8 +122,10 @@ export function createL2Writer(db: Database): L2Writer {
       if (held === undefined) meta.set(META_L2_NETWORK, name)
       setChainId(chainId)
     },
-    isHeld: ({ number, hash }) => number !== undefined && hash !== undefined && rows.hashAt(number) === hash,
+    heldRecording: ({ hash, status }) =>
+      hash === undefined || isRejectedStatus(status) ? undefined : rows.recordingOf(hash),
     importBlock: (block, verdict, raw) => importBlock(block, verdict, raw),
+    replaceBlock: (block, verdict, raw) => replaceBlock(block, verdict, raw),
     transaction: (work) => db.transaction(work).immediate(),
   }
 }
@@ -112,10 +137,18 @@ function refuse({ number, hash }: L2Block, check: string, expected: string, actu
 /** @throws InvalidL2Block for a mismatch, and for a hash that another network's chain id went into. */
 function checkVerdict(block: L2Block, verdict: L2Verdict, heldChainId: string | undefined): void {
   if (verdict.kind === 'mismatch') throw refuse(block, verdict.check, verdict.expected, verdict.actual)
-  const chainId = verdict.kind === 'match' ? verdict.chainId : undefined
+  const chainId = verdict.kind === 'unchecked' ? undefined : verdict.chainId
   if (chainId !== undefined && heldChainId !== undefined && chainId !== heldChainId) {
     throw refuse(block, 'network', heldChainId, chainId)
   }
+}
+
+function requireSameTransactions(block: L2Block, held: readonly Felt[]): void {
+  const own = block.transactionHashes
+  const differing = own.length === held.length ? own.findIndex((hash, i) => hash !== held[i]) : -1
+  if (own.length !== held.length) throw refuse(block, 'transaction count', String(held.length), String(own.length))
+  if (differing < 0) return
+  throw refuse(block, `hash of transaction ${differing}`, formatFelt(held[differing]), formatFelt(own[differing]))
 }
 
 /** The block's parent, and its child's parent, where those are held. */

@@ -135,3 +135,58 @@ test('the network is named once and holds from then on', async (t) => {
   await importFile(path)
   await assert.rejects(importFile(path, { network: 'mainnet' }), L2NetworkMismatch)
 })
+
+test('blocks that could not be verified are counted', async (t) => {
+  const { importFile, write } = open(t)
+  const [first, ...rest] = makeChain(0, 4)
+  const lacking = rest.map((block) => ({ ...block, commitments: {} }))
+  const { verified, unverifiable, outcomes } = await importFile(write([first, ...lacking]))
+  assert.deepEqual([verified, unverifiable, outcomes.stored], [1, 4, 5])
+})
+
+test('a fuller recording replaces a held one, and less never does', async (t) => {
+  const [full] = makeChain(7, 7)
+  const bare = { ...full, commitments: {}, counts: {} }
+  const other = { ...full, sequencer: undefined, commitments: {} } // tells the counts, not the sequencer
+  for (const [order, replaced, skipped] of [
+    [[bare, full], 1, 0],
+    [[full, bare], 0, 1],
+    [[bare, other, full], 1, 1],
+    [[full, full], 0, 1],
+  ] as const) {
+    const { db, importFile, write } = open(t)
+    const counts = { replaced: 0, skipped: 0 }
+    for (const block of order) {
+      const { outcomes } = await importFile(write([block]))
+      counts.replaced += outcomes.replaced
+      counts.skipped += outcomes.skipped
+    }
+    assert.deepEqual(counts, { replaced, skipped })
+    const row = db.prepare('SELECT verified, event_count, sequencer FROM l2_blocks').get() as Record<string, unknown>
+    assert.deepEqual([row.verified, row.event_count], [1, 3])
+    assert.ok(row.sequencer)
+    assert.equal(db.prepare('SELECT count(*) FROM l2_block_txs').pluck().get(), 2)
+  }
+})
+
+test('within one file, too, the fullest recording of a block stays', async (t) => {
+  const [full] = makeChain(7, 7)
+  const bare = { ...full, commitments: {}, counts: {} }
+  const { db, importFile, write } = open(t)
+  const { outcomes } = await importFile(write([bare, full, bare, full]))
+  assert.deepEqual([outcomes.stored, outcomes.replaced, outcomes.skipped], [1, 1, 2])
+  assert.equal(db.prepare('SELECT verified FROM l2_blocks').pluck().get(), 1)
+})
+
+test('an unverified recording does not replace a verified one, nor change the transactions of another', async (t) => {
+  const [full] = makeChain(7, 7)
+  const { db, importFile, write } = open(t)
+  const bare = { ...full, commitments: {}, counts: {} }
+  await importFile(write([bare]))
+  const forged = { ...full, transactionHashes: [1n, 2n] }
+  await assert.rejects(importFile(write([forged]), { verify: 'off' }), /hash of transaction 0: expected 0x47, got 0x1/)
+  await importFile(write([full]))
+  const richer = JSON.stringify({ ...toRpcJson(forged), transactions: [] })
+  await importFile(write([richer]), { verify: 'off' })
+  assert.equal(db.prepare('SELECT count(*) FROM l2_block_txs').pluck().get(), 2)
+})

@@ -79,3 +79,8 @@ export function isL2NetworkName(name: string): name is L2NetworkName {
 export function encodeChainId(chainId: string): Felt {
   return encodeShortString(chainId)
 }
+
+/** The chain ids of all networks, as text, each once. */
+export function knownChainIds(): string[] {
+  return [...new Set(Object.values(NETWORKS).map(({ chainId }) => chainId))]
+}

@@ -1,3 +1,4 @@
+import type { L2ChainIdWitness } from './chainIdWitness.js'
 import type { Felt } from './felt.js'
 
 /** What the upstream says of a block. The last three never become canonical (Starknet feeder gateway). */
@@ -112,6 +113,8 @@ export interface L2Block {
   transactions?: L2Transaction[]
   receipts?: L2Receipt[]
   stateDiff?: L2StateDiff
+  /** A transaction that tells the network, where the recording has one. */
+  chainIdWitness?: L2ChainIdWitness
 }
 
 /** True for a block that is not part of a chain yet: it has no hash. */

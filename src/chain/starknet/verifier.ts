@@ -11,5 +11,10 @@ export function createBlockVerifier(): (block: L2Block, network?: L2NetworkName)
     hasher ??= createPedersenHasher()
     return hasher(pairs)
   }
-  return (block, network) => verifyL2Block(block, network, pedersenPairs)
+  let chainId: string | undefined // of the last block that told it: most likely that of the next
+  return (block, network) => {
+    const verdict = verifyL2Block(block, network, pedersenPairs, chainId)
+    if ('chainId' in verdict) chainId = verdict.chainId ?? chainId
+    return verdict
+  }
 }

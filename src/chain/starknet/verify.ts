@@ -1,4 +1,5 @@
 import { computeBlockHash, type L2HashInputs } from './blockHash.js'
+import { findChainId } from './chainIdWitness.js'
 import {
   computeEventCommitment,
   computeReceiptCommitment,
@@ -14,17 +15,18 @@ import type { L2Block, L2Commitments } from './types.js'
 import { hashRulesOf, type L2HashRules } from './version.js'
 
 /** What is known of a block's hash:
- *  - `match`: recomputed from the recording. `inputs` are the commitments and counts that it covers; `chainId` is there
- *    when it covers that too
+ *  - `match`: recomputed from the recording. `inputs` are the commitments and counts that it covers
  *  - `mismatch`: it, or something it covers, is not what the recording says
  *  - `unverifiable`: does not match, in a range where nobody's does
  *  - `incomplete`: the recording lacks something that the hash covers
- *  - `unchecked`: nobody looked */
+ *  - `unchecked`: nobody looked
+ *  `chainId` is there when the hash of the block (before 0.7) or of one of its transactions covers that of a known
+ *  network. */
 export type L2Verdict =
   | { kind: 'match'; inputs: L2HashInputs; chainId?: string }
   | { kind: 'mismatch'; check: string; expected: string; actual: string }
-  | { kind: 'unverifiable'; reason: string }
-  | { kind: 'incomplete'; reason: string }
+  | { kind: 'unverifiable'; reason: string; chainId?: string }
+  | { kind: 'incomplete'; reason: string; chainId?: string }
   | { kind: 'unchecked' }
 
 type Mismatch = L2Verdict & { kind: 'mismatch' }
@@ -41,12 +43,21 @@ interface Case {
 }
 
 /** Recomputes the hash of a block from everything that its recording holds, and compares. A commitment is computed
- *  where its parts are there; one that the header names is taken only where they are not. */
+ *  where its parts are there; one that the header names is taken only where they are not. `likelyChainId` is the first to
+ *  be tried of those that a transaction may have been hashed with. */
 export function verifyL2Block(
   block: L2Block,
   network: L2NetworkName | undefined,
   pedersenPairs: PairHasher,
+  likelyChainId?: string,
 ): L2Verdict {
+  const verdict = recompute(block, network, pedersenPairs)
+  if (verdict.kind === 'mismatch' || verdict.kind === 'unchecked' || verdict.chainId !== undefined) return verdict
+  const chainId = block.chainIdWitness && findChainId(block.chainIdWitness, pedersenPairs, likelyChainId)
+  return chainId === undefined ? verdict : { ...verdict, chainId }
+}
+
+function recompute(block: L2Block, network: L2NetworkName | undefined, pedersenPairs: PairHasher): L2Verdict {
   if (block.hash === undefined || block.number === undefined) return { kind: 'incomplete', reason: 'it has no hash' }
   if (block.parentHash === undefined) return { kind: 'incomplete', reason: 'it does not name its parent' }
   if (block.newRoot === undefined) return { kind: 'incomplete', reason: 'it lacks its state root' }

@@ -64,11 +64,9 @@ function describeGenesis({ head }: ImportSummary): string {
 }
 
 function formatSummary(summary: ImportSummary): string {
-  const { blocks, skipped, l2Blocks, l2Skipped, l2Verified, head, interrupted } = summary
+  const { blocks, skipped, head, interrupted } = summary
   const parts = [`${blocks} blocks imported, ${skipped} held already`]
-  if (l2Blocks + l2Skipped > 0) {
-    parts.push(`${l2Blocks} layer-2 blocks imported, ${l2Verified} of them verified, ${l2Skipped} held already`)
-  }
+  parts.push(...formatL2Summary(summary))
   if (interrupted) {
     const { path, fileNumber, files } = interrupted
     const block = head === undefined ? '' : ` at block ${head}`
@@ -76,4 +74,14 @@ function formatSummary(summary: ImportSummary): string {
     parts.push(`interrupted${block} ${file}: run the same command again to go on`)
   }
   return parts.join('; ')
+}
+
+function formatL2Summary(summary: ImportSummary): string[] {
+  const { l2Blocks, l2Skipped, l2Verified, l2Unverifiable, l2Replaced } = summary
+  if (l2Blocks + l2Skipped + l2Replaced === 0) return []
+  const parts = [`${l2Blocks} layer-2 blocks imported`]
+  if (l2Replaced > 0) parts.push(`${l2Replaced} replaced by fuller recordings`)
+  parts.push(`${l2Verified} ${l2Replaced > 0 ? 'verified' : 'of them verified'}`)
+  if (l2Unverifiable > 0) parts.push(`${l2Unverifiable} could not be verified`)
+  return [[...parts, `${l2Skipped} held already`].join(', ')]
 }

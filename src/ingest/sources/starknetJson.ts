@@ -20,6 +20,7 @@ import {
   readRpcTransactions,
   readStateDiff,
 } from './starknetParts.js'
+import { readChainIdWitness } from './starknetWitness.js'
 
 /** The block of a recording in any of the shapes in which Starknet nodes and gateways give one: feeder `get_block`,
  *  `get_state_update` with its block, `get_preconfirmed_block`; RPC `getBlockWithTxHashes`, `WithTxs`, `WithReceipts`
@@ -80,6 +81,7 @@ function readFeederBlock(block: Field, stateUpdate?: Field): L2Block {
     transactionHashes: transactions.map(({ hash }) => hash),
     transactions,
     receipts: readFeederReceipts(block),
+    ...witnessOf(list(member(block, 'transactions'), (transaction) => transaction)),
   }
   if (stateUpdate !== undefined) {
     result.stateDiff = readStateDiff(member(stateUpdate, 'state_diff'))
@@ -124,8 +126,25 @@ function readRpcBlock(block: Field): L2Block {
     daMode: optional(member(block, 'l1_da_mode'), readDataMode),
     ...readHeaderExtras(block, transactions.transactionHashes.length > 0),
     ...transactions,
+    ...witnessOf(list(member(block, 'transactions'), transactionOf)),
   }
   return checkMembers(result, block)
+}
+
+function witnessOf(transactions: readonly Field[]): Pick<L2Block, 'chainIdWitness'> {
+  const chainIdWitness = readChainIdWitness(transactions)
+  return chainIdWitness === undefined ? {} : { chainIdWitness }
+}
+
+/** A transaction of an RPC block, which has a receipt beside it in `getBlockWithReceipts`. */
+function transactionOf(entry: Field): Field {
+  const isPair = typeof entry.value === 'object' && entry.value !== null && 'receipt' in entry.value
+  if (!isPair) return entry
+  const transaction = member(entry, 'transaction')
+  const hash = member(member(entry, 'receipt'), 'transaction_hash').value
+  if (typeof transaction.value !== 'object' || transaction.value === null) return transaction
+  // Of such a pair only the receipt has the hash.
+  return { ...transaction, value: { transaction_hash: hash, ...transaction.value } }
 }
 
 /** Specifications since 0.4 give blocks in the making no status. */

@@ -6,8 +6,9 @@ export const chainId = defineMethod({
   name: 'starknet_chainId',
   summary: 'Id of the layer-2 network.',
   description:
-    'The network that `--l2-network` named on import, or the one whose chain id a verified hash covers (blocks ' +
-    'before 0.7). `0x0` where neither is known: block hashes since 0.7 do not tell.',
+    'The network that `--l2-network` named on import, or the one whose chain id a verified block covers, by its hash ' +
+    '(before 0.7) or by that of a transaction of it. `0x0` where neither is known, as when all recordings have ' +
+    'transactions by their hashes only.',
   cost: 'point',
   params: [],
   result: { name: 'chain id', schema: FELT_SCHEMA },

@@ -1,0 +1,38 @@
+import { encodeShortString, type Felt } from './felt.js'
+import { hashChains, hashPoseidon } from './hash.js'
+import { knownChainIds } from './networks.js'
+import type { PairHasher } from './pedersen.js'
+
+/** A place in a preimage: a felt, a list that is hashed by itself, or the chain id. */
+export type PreimagePart = Felt | Felt[] | 'chain id'
+
+/** A transaction whose hash tells the network: what is hashed but for the chain id. Plain data. */
+export interface L2ChainIdWitness {
+  transactionHash: Felt
+  scheme: 'pedersen' | 'poseidon'
+  /** Each of them may be what was hashed. */
+  preimages: PreimagePart[][]
+}
+
+/** The chain id, as text, with which the transaction has its hash; undefined when it is none that Cairn knows. `likely`
+ *  is tried first. */
+export function findChainId(
+  { transactionHash, scheme, preimages }: L2ChainIdWitness,
+  pedersenPairs: PairHasher,
+  likely?: string,
+): string | undefined {
+  const hashLists = (lists: Felt[][]) =>
+    scheme === 'poseidon' ? lists.map(hashPoseidon) : hashChains(lists, pedersenPairs)
+  const chainIds = knownChainIds()
+  const ordered = likely === undefined ? chainIds : [likely, ...chainIds.filter((id) => id !== likely)]
+  for (const parts of preimages) {
+    const inner = hashLists(parts.filter((part) => Array.isArray(part)))
+    let next = 0
+    const flat = parts.map((part) => (Array.isArray(part) ? inner[next++] : part))
+    for (const id of ordered) {
+      const preimage = flat.map((part) => (part === 'chain id' ? encodeShortString(id) : part))
+      if (hashLists([preimage])[0] === transactionHash) return id
+    }
+  }
+  return undefined
+}
