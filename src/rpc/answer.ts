@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Dispatcher } from './dispatch.js'
 import {
   encodeBatch,
@@ -11,6 +10,7 @@ import {
   sizeOf,
 } from './envelope.js'
 import { RESPONSE_TOO_LARGE, type RpcErrorBody } from './errors.js'
+import { createTimeSlices } from './timeSlices.js'
 
 /** The answers of a batch together; what lies beyond is refused item by item. geth's default. */
 export const MAX_BATCH_RESPONSE_BYTES = 25_000_000
@@ -18,9 +18,6 @@ export const MAX_BATCH_RESPONSE_BYTES = 25_000_000
 /** Calls of one batch that run elsewhere at the same time: enough to keep all threads busy, few enough that one batch
  *  does not fill the queue for everyone. */
 const BATCH_WINDOW = 16
-
-/** After this long in one batch's `point` calls, other requests get a turn. */
-const SLICE_MS = 5
 
 /** Tells the work on a body that nobody waits for its answer any more. */
 export interface Abandonment {
@@ -70,7 +67,7 @@ async function answerBatch(
   let firstPending = 0 // answers before it are known and fit
   let size = 0
   let fits = true
-  let sliceStart = performance.now()
+  const slice = (dispatcher.slices ?? createTimeSlices()).join()
   const settle = () => {
     while (fits && firstPending in answers) {
       size += sizeOf(answers[firstPending] ?? [])
@@ -83,15 +80,17 @@ async function answerBatch(
       answers[i] = answer
       settle()
     }
+    const turn = slice.wait()
+    if (turn !== undefined) await turn
     const answer = answerItem(items[i], dispatcher)
     if (answer instanceof Promise) running.push(answer.then(settleWith))
     else settleWith(answer)
-    if (running.length >= BATCH_WINDOW) await running.shift()
-    if (performance.now() - sliceStart > SLICE_MS) {
-      await setImmediate()
-      sliceStart = performance.now()
+    if (running.length >= BATCH_WINDOW) {
+      slice.leave()
+      await running.shift()
     }
   }
+  slice.leave()
   await Promise.all(running)
   if (fits && firstPending === items.length) return joinAnswers(answers)
   const refused = items.map(({ idText }, i) => {

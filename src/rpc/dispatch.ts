@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DeadlineExceeded } from '../lib/deadline.js'
 import { describeError, Interruption } from '../lib/errors.js'
+import { abbreviate } from '../lib/hex.js'
 import type { Logger } from '../lib/logger.js'
 import type { RpcContext } from './context.js'
 import type { RpcCall, RpcOutcome } from './envelope.js'
@@ -17,6 +18,7 @@ import {
 } from './errors.js'
 import { type CostClass, JsonBytes, type Method } from './method.js'
 import type { CacheableCall, ResponseCache } from './responseCache.js'
+import { createTimeSlices, type TimeSlices } from './timeSlices.js'
 
 /** All methods by name. */
 export type MethodTable = ReadonlyMap<string, Method>
@@ -54,6 +56,8 @@ const MAX_KEYED_CHARACTERS = 500_000
 export interface Dispatcher {
   /** The outcome of a call of a client: at once for `point` methods, later for those that run elsewhere. Never throws. */
   dispatch(call: RpcCall, client?: ClientId): RpcOutcome | Promise<RpcOutcome>
+  /** How its batches share the time of the main thread; without it, each batch takes it as if it were alone. */
+  readonly slices?: TimeSlices
 }
 
 /** The dispatcher for the calls of one client. Where `refusal` gives an error, that is the outcome of the call. */
@@ -62,8 +66,10 @@ export function dispatchFor(
   client: ClientId,
   refusal?: () => RpcErrorBody | undefined,
 ): Dispatcher {
-  if (refusal === undefined) return { dispatch: (call) => dispatcher.dispatch(call, client) }
+  const { slices } = dispatcher
+  if (refusal === undefined) return { slices, dispatch: (call) => dispatcher.dispatch(call, client) }
   return {
+    slices,
     dispatch(call) {
       const error = refusal()
       return error === undefined ? dispatcher.dispatch(call, client) : { error }
@@ -83,6 +89,7 @@ export function createDispatcher(options: {
 }): Dispatcher {
   const { methods, context, remote, log, cache, inline } = options
   return {
+    slices: createTimeSlices(),
     dispatch(call, client) {
       const method = methods.get(call.method)
       if (method === undefined) return { error: methodNotFound(call.method) }
@@ -186,7 +193,7 @@ export function timeoutError(cost: CostClass, limitMs: number): RpcErrorBody {
 
 /** What is answered to a name that is not in the table. */
 export function methodNotFound(name: string): RpcErrorBody {
-  return { code: METHOD_NOT_FOUND, message: `the method ${name} does not exist/is not available` }
+  return { code: METHOD_NOT_FOUND, message: `the method ${abbreviate(name)} does not exist/is not available` }
 }
 
 /** The parameters in their order, undecoded, from an array or by name; absent ones are undefined.

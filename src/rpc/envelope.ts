@@ -1,4 +1,5 @@
 import { INVALID_REQUEST, PARSE_ERROR, type RpcErrorBody } from './errors.js'
+import { findShapeFault } from './jsonShape.js'
 import { scanRawIds } from './rawIds.js'
 
 /** Requests in one batch. geth's default, and enough for any client's batching. */
@@ -33,6 +34,8 @@ const INVALID: RpcErrorBody = { code: INVALID_REQUEST, message: 'invalid request
 /** Parses and checks a request or a batch (JSON-RPC 2.0, sections 4 and 6). Never throws: what is wrong is an item
  *  with its error. */
 export function parseBody(text: string): ParsedBody {
+  const fault = findShapeFault(text)
+  if (fault !== undefined) return { kind: 'single', item: invalidBody(fault) }
   let body: unknown
   try {
     body = JSON.parse(text)
@@ -40,8 +43,8 @@ export function parseBody(text: string): ParsedBody {
     return { kind: 'single', item: PARSE_FAILED }
   }
   if (!Array.isArray(body)) return { kind: 'single', item: checkCall(body, () => scanRawIds(text)[0]) }
-  if (body.length === 0) return { kind: 'single', item: invalidBatch('empty batch') }
-  if (body.length > MAX_BATCH_ITEMS) return { kind: 'single', item: invalidBatch('batch too large') }
+  if (body.length === 0) return { kind: 'single', item: invalidBody('empty batch') }
+  if (body.length > MAX_BATCH_ITEMS) return { kind: 'single', item: invalidBody('batch too large') }
   let rawIds: (string | undefined)[] | undefined
   const rawId = (index: number) => {
     rawIds ??= scanRawIds(text)
@@ -55,7 +58,7 @@ export function isCall(item: RpcCall | InvalidCall): item is RpcCall {
   return 'method' in item
 }
 
-function invalidBatch(message: string): InvalidCall {
+function invalidBody(message: string): InvalidCall {
   return { idText: 'null', error: { code: INVALID_REQUEST, message } }
 }
 

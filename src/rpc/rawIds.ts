@@ -1,3 +1,5 @@
+import { endOfString } from './jsonShape.js'
+
 /** The texts of the request ids in a body that JSON.parse has accepted: for each request in order the text of the value
  *  of its own member `id` (the last one where there are more, as JSON.parse has it), undefined where it has none.
  *  Numbers beyond 2^53 and forms such as 1.50 survive only as text. */
@@ -13,6 +15,15 @@ export function scanRawIds(body: string): (string | undefined)[] {
     else if (body[scanner.at] === ']') return ids
     else ids.push(scanRequest(scanner))
   }
+}
+
+/** `id` with both letters escaped: no other spelling is longer. */
+const MAX_ID_NAME = '"\\u0069\\u0064"'.length
+
+/** True for the text of a string that is `id`. */
+function isId(name: string): boolean {
+  if (name === '"id"') return true
+  return name.length <= MAX_ID_NAME && name.includes('\\') && JSON.parse(name) === 'id'
 }
 
 interface Scanner {
@@ -41,11 +52,11 @@ function scanRequest(scanner: Scanner): string | undefined {
       scanner.at++
       continue
     }
-    const name = JSON.parse(takeValue(scanner)) as string
+    const name = takeValue(scanner)
     skipSpace(scanner)
     scanner.at++ // the colon
     const value = takeValue(scanner)
-    if (name === 'id') id = value
+    if (isId(name)) id = value
   }
 }
 
@@ -77,18 +88,25 @@ function skipValue(scanner: Scanner): void {
 }
 
 function skipString(scanner: Scanner): void {
-  const { body } = scanner
-  for (scanner.at++; body[scanner.at] !== '"'; scanner.at++) if (body[scanner.at] === '\\') scanner.at++
-  scanner.at++
+  scanner.at = endOfString(scanner.body, scanner.at) + 1
 }
 
 /** Passes a number, true, false or null. */
 function skipWord(scanner: Scanner): void {
   const { body } = scanner
-  while (scanner.at < body.length && !' \t\n\r,:]}'.includes(body[scanner.at])) scanner.at++
+  while (scanner.at < body.length && !endsWord(body.charCodeAt(scanner.at))) scanner.at++
 }
 
 function skipSpace(scanner: Scanner): void {
   const { body } = scanner
-  while (scanner.at < body.length && ' \t\n\r'.includes(body[scanner.at])) scanner.at++
+  while (scanner.at < body.length && isSpace(body.charCodeAt(scanner.at))) scanner.at++
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}
+
+/** True for white space and `,` `:` `]` `}`. */
+function endsWord(code: number): boolean {
+  return isSpace(code) || code === 0x2c || code === 0x3a || code === 0x5d || code === 0x7d
 }

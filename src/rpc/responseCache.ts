@@ -113,6 +113,6 @@ function ownBytes(outcome: RpcOutcome): RpcOutcome {
 
 function sizeOf(outcome: RpcOutcome): number {
   if ('result' in outcome) return outcome.result.byteLength
-  const { dataJson, ...error } = outcome.error
-  return JSON.stringify(error).length + (dataJson?.byteLength ?? 0)
+  const { message, data, dataJson } = outcome.error
+  return message.length + (typeof data === 'string' ? data.length : 0) + (dataJson?.byteLength ?? 0)
 }
