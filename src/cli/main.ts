@@ -3,6 +3,7 @@ import { messageOf, UsageError } from '../lib/errors.js'
 import { didYouMean } from '../lib/nearest.js'
 import { DatabaseMissing, DatabaseOutdated } from '../store/open.js'
 import { COMMANDS, type Command } from './config.js'
+import { explainFailure } from './explainFailure.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
 import { type ParsedArgs, parseArgs } from './parseArgs.js'
 import { writeNotice } from './terminal.js'
@@ -35,7 +36,11 @@ async function main(args: readonly string[]): Promise<number> {
   const parsed = parseArgs(command, rest, process.env)
   if (parsed.help) return print(formatCommandHelp(command))
   const run = await RUNS[command]()
-  return run(parsed)
+  try {
+    return await run(parsed)
+  } catch (error) {
+    throw explainFailure(error, parsed.config.datadir)
+  }
 }
 
 function requireCommand(name: string): Command {
@@ -52,7 +57,7 @@ function print(text: string): number {
 
 /** 2 when the command was used wrongly, 1 when its work failed; one line says why. */
 function fail(error: unknown): number {
-  writeNotice(`cairn: ${messageOf(error).split('\n')[0]}`)
+  writeNotice(`cairn: ${messageOf(error).replace(/\s*\n\s*/g, ' ')}`)
   const wrong = error instanceof UsageError || error instanceof DatabaseMissing || error instanceof DatabaseOutdated
   return wrong ? 2 : 1
 }

@@ -62,6 +62,8 @@ export interface Serving {
   readonly url: string
   /** False when calls need a key and there is none. */
   readonly reachable: boolean
+  /** False when the database holds no block of any chain. */
+  readonly hasBlocks: boolean
   readonly pool: ReaderPool
   /** Resolves once every thread is warm, so that the first call and the first log query are as fast as later ones; also
    *  when the server is closed before. `/ready` says 200 from then on. */
@@ -147,6 +149,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   return {
     url: formatUrl(server.address() as AddressInfo),
     reachable: options.open || keys.hasAny(),
+    hasBlocks: context.chain.coverage() !== undefined || context.l2.head() !== undefined,
     pool: started,
     warm: () => whenWarm,
     close: () => {

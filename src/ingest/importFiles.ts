@@ -8,7 +8,7 @@ import { messageOf, UsageError } from '../lib/errors.js'
 import { parseJsonExact } from '../lib/json.js'
 import type { Logger } from '../lib/logger.js'
 import { createProgress, noProgress } from '../lib/progress.js'
-import type { ChainSource } from '../store/chainSource.js'
+import { type ChainSource, genesisOfSource } from '../store/chainSource.js'
 import { createL2Writer } from '../store/l2Writer.js'
 import { DATABASE_FILE, type Database, openForWriting } from '../store/open.js'
 import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from './chainState.js'
@@ -183,6 +183,9 @@ export function recogniseKind(path: string): FileKind {
   if (recogniseEra1(head)) return ERA1
   if (recogniseChainRlp(head)) return CHAIN_RLP
   if (recogniseL2(head)) return 'starknet'
+  if (/"alloc"\s*:/.test(new TextDecoder().decode(head))) {
+    throw new UsageError(`${path}: is a genesis, not blocks; name it with --genesis ${path}`)
+  }
   throw new UsageError(
     `${path}: neither RLP blocks, era1, nor layer-2 JSON; say --kind ${FILE_KINDS.join('|')} if it is`,
   )
@@ -192,10 +195,12 @@ export function recogniseKind(path: string): FileKind {
 const MAX_GENESIS_BYTES = 256 * 1024 * 1024
 
 /** The chain of a genesis file in geth's format. Integers beyond 2^53 - 1 are their decimal text in it.
- *  @throws UsageError when it cannot be read, is no JSON, is nested too deep, or has more than 256 MiB. */
+ *  @throws UsageError when it cannot be read, is no JSON, is nested too deep, has more than 256 MiB, or is no genesis. */
 export function readGenesisFile(path: string): ChainSource {
   try {
-    return { genesis: parseJsonExact(readTextFile(path, MAX_GENESIS_BYTES)) }
+    const source = { genesis: parseJsonExact(readTextFile(path, MAX_GENESIS_BYTES)) }
+    genesisOfSource(source) // or a database would be made before it is refused
+    return source
   } catch (cause) {
     throw new UsageError(`--genesis ${path}: ${messageOf(cause)}`, { cause })
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -77,6 +77,12 @@ test('wrong use is said in one line, with exit code 2', async (t) => {
   await once(busy, 'listening')
   const { port } = busy.address() as { port: number }
   openForWriting(join(datadir, 'empty')).close()
+  mkdirSync(join(datadir, 'text'))
+  writeFileSync(
+    join(datadir, 'text', 'cairn.db'),
+    'a text that is long enough to be taken for the header of a database',
+  )
+  writeFileSync(join(datadir, 'genesis'), '{"config":{}}')
   const cases: [string[], RegExp][] = [
     [['nonsense'], /unknown command 'nonsense'; see 'cairn help'/],
     [['imprt'], /unknown command 'imprt' \(did you mean import\?\); see/],
@@ -91,6 +97,16 @@ test('wrong use is said in one line, with exit code 2', async (t) => {
     [['serve', '--fixture', join(datadir, 'none')], /--fixture: no such directory: /],
     [['import', '--datadir', datadir], /expected files or a directory to import/],
     [['import', '--datadir', datadir, join(datadir, 'none.rlp')], /no such file or directory/],
+    [['status', '--datadir', join(datadir, 'text')], /is not an SQLite database; choose another --datadir/],
+    [['import', '--datadir', join(datadir, 'text/cairn.db'), FIXTURE], /expected a directory, it is a file/],
+    [
+      ['import', '--datadir', join(datadir, 'x'), join(FIXTURE, 'genesis.json')],
+      /is a genesis, not blocks; name it with/,
+    ],
+    [
+      ['import', '--datadir', join(datadir, 'x'), '--genesis', join(datadir, 'genesis'), FIXTURE],
+      /--genesis \S+: gasLimit: expected a non-negative integer, got nothing/,
+    ],
     [['import', '--datadir', datadir, datadir], /nothing to import; expected genesis\.json/],
     [['keys', '--datadir', datadir], /expected 'create NAME'/],
     [['keys', 'lst', '--datadir', datadir], /expected 'create NAME', .*, got 'lst' \(did you mean list\?\)/],
@@ -166,4 +182,16 @@ test('import, status, keys and serve work on one directory', async (t) => {
   assert.equal((await cairn(['keys', 'revoke', '1', '--datadir', datadir])).code, 0)
   assert.equal(await ask(), 401)
   assert.equal(await stop(unreachable.child, 'SIGINT'), 0)
+})
+
+test('a server without blocks says so, and serves those that are imported while it runs', async (t) => {
+  const datadir = temporaryDirectory(t)
+  assert.equal((await cairn(['keys', 'create', 'mine', '--datadir', datadir])).code, 0)
+  const { url, output } = await serve(t, ['--datadir', datadir, '--open'])
+  assert.match(output.stderr, /^there are no blocks yet: import some with 'cairn import'; they are served at once$/m)
+  assert.equal((await cairn(['import', '--datadir', datadir, FIXTURE])).code, 0)
+  assert.equal((await post(url, request('eth_blockNumber'))).json.result, '0x3c')
+  assert.equal((await post(url, request('eth_chainId'))).json.result, '0x4f25')
+  const sent = { to: `0x${'00'.repeat(19)}04`, data: '0x1234' } // the identity precompile
+  assert.equal((await post(url, request('eth_call', sent, 'latest'))).json.result, '0x1234')
 })

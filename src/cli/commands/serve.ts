@@ -95,6 +95,9 @@ async function serve(
   if (!serving.reachable) {
     process.stderr.write("there is no API key yet: make one with 'cairn keys create NAME', or serve with --open\n")
   }
+  if (!serving.hasBlocks) {
+    process.stderr.write("there are no blocks yet: import some with 'cairn import'; they are served at once\n")
+  }
   if (open && !isLoopback(config.host)) {
     process.stderr.write(`warning: everyone who reaches ${config.host} may ask this server, it takes no API keys\n`)
   }
@@ -106,10 +109,11 @@ async function serve(
 }
 
 function explainListenError(error: unknown, { host, port }: Config): unknown {
-  const { code } = error as { code?: string }
+  const { code, syscall } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE')
     return new UsageError(`port ${port} is in use; choose another with --port or CAIRN_PORT; 0 takes a free one`)
-  if (code === 'EACCES') return new UsageError(`port ${port} may not be opened by this user; choose one above 1023`)
+  if (code === 'EACCES' && syscall === 'listen')
+    return new UsageError(`port ${port} may not be opened by this user; choose one above 1023`)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return new UsageError(`--host ${host} is not an address of this machine`)
   return error

@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { CairnError, UsageError } from '../lib/errors.js'
+import { DATABASE_FILE } from '../store/open.js'
+
+/** What a failure of the system or of SQLite means to the user of a command, with what would help; any other error as it
+ *  is. @param datadir the data directory of the command */
+export function explainFailure(error: unknown, datadir: string): unknown {
+  if (error instanceof CairnError || !(error instanceof Error)) return error
+  const { code, path } = error as NodeJS.ErrnoException
+  const explained = explainSqlite(error, join(datadir, DATABASE_FILE)) ?? explainSystem(code, path)
+  if (explained === undefined) return error
+  const { message, isUsage } = explained
+  return isUsage ? new UsageError(message, { cause: error }) : new CairnError(message, { cause: error })
+}
+
+interface Explanation {
+  message: string
+  /** True when the command was used wrongly: another --datadir or path is needed. */
+  isUsage: boolean
+}
+
+function explainSqlite({ code = '', message }: NodeJS.ErrnoException, database: string): Explanation | undefined {
+  if (code === 'SQLITE_NOTADB') return usage(`${database} is not an SQLite database; choose another --datadir`)
+  if (code === 'SQLITE_ERROR' && message.startsWith('no such table')) {
+    return usage(`${database} has no chain in it; run 'cairn import' first, or choose another --datadir`)
+  }
+  if (code === 'SQLITE_CANTOPEN') {
+    return usage(`${database} cannot be opened; this user needs to read it and to write files beside it`)
+  }
+  if (code === 'SQLITE_READONLY' || code.startsWith('SQLITE_READONLY_')) {
+    return usage(`${database} cannot be written; this user needs to write it and files beside it`)
+  }
+  if (code === 'SQLITE_FULL')
+    return failure(`no space is left for ${database}; free some and run the same command again`)
+  if (code === 'SQLITE_BUSY') return failure(`${database} is locked by another process; try again when it has ended`)
+  if (code === 'SQLITE_CORRUPT' || code.startsWith('SQLITE_CORRUPT_')) {
+    return failure(`${database} is damaged (${message}); 'cairn verify' says where; restore a copy, or import again`)
+  }
+  return undefined
+}
+
+function explainSystem(code: string | undefined, path: string | undefined): Explanation | undefined {
+  if (path === undefined) return undefined
+  if (code === 'EACCES' || code === 'EPERM') return usage(`${path}: permission denied for this user`)
+  if (code === 'EROFS') return usage(`${path}: the file system is read-only`)
+  if (code === 'EEXIST' || code === 'ENOTDIR') return usage(`${path}: expected a directory, it is a file`)
+  if (code === 'ENOENT') return usage(`${path}: no such file or directory`)
+  if (code === 'ENOSPC') return failure(`${path}: no space is left on the device`)
+  return undefined
+}
+
+function usage(message: string): Explanation {
+  return { message, isUsage: true }
+}
+
+function failure(message: string): Explanation {
+  return { message, isUsage: false }
+}
