@@ -1,6 +1,7 @@
 import { explainLogs } from './cairn/explainLogs.js'
 import type { MethodTable } from './dispatch.js'
 import { ETH_METHODS } from './eth/methods.js'
+import { requiringChain } from './eth/requireChain.js'
 import type { Method } from './method.js'
 import { packageVersion } from './openContext.js'
 import { createDiscover } from './rpc/discover.js'
@@ -11,7 +12,7 @@ import { STARKNET_METHODS } from './starknet/methods.js'
 export const ALL_METHODS: readonly Method[] = [
   ...ETH_METHODS,
   ...STARKNET_METHODS,
-  explainLogs,
+  requiringChain(explainLogs),
   createModules(() => ALL_METHODS),
   createDiscover(() => ALL_METHODS, packageVersion()),
 ]

@@ -55,6 +55,8 @@ export interface ChainReader {
   rulesOf(block: StoredBlock): Rules
   /** Undefined when no block is held. */
   coverage(): Coverage | undefined
+  /** Whether any block is held. Once it is true it stays so: no reorg removes the first block. */
+  holdsBlocks(): boolean
   /** Number of the newest block; undefined when no block is held. */
   head(): number | undefined
   /** Hash of the newest block, 32 bytes; undefined when no block is held. */
@@ -124,6 +126,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   let chainId: bigint | undefined
   const stateMode = lastingText(meta, META_STATE_MODE)
   let spec: ChainSpec | undefined
+  let holdsBlocks = false
   const requireSpec = () => {
     const source = spec ? undefined : readChainSource(db)
     if (source) spec = specOfSource(source)
@@ -147,6 +150,10 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
       if (row.first === null || row.head === null) return undefined
       const executed = stateMode() === 'execute'
       return { first: row.first, head: row.head, stateFirst: executed ? row.first : undefined }
+    },
+    holdsBlocks: () => {
+      holdsBlocks ||= bounds().head !== null
+      return holdsBlocks
     },
     head: () => bounds().head ?? undefined,
     headHash,

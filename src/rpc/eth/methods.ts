@@ -35,7 +35,11 @@ import { getUncleByBlockNumberAndIndex } from './getUncleByBlockNumberAndIndex.j
 import { getUncleCountByBlockHash } from './getUncleCountByBlockHash.js'
 import { getUncleCountByBlockNumber } from './getUncleCountByBlockNumber.js'
 import { maxPriorityFeePerGas } from './maxPriorityFeePerGas.js'
+import { requiringChain } from './requireChain.js'
 import { syncing } from './syncing.js'
+
+/** Methods that say nothing about the chain. */
+const CHAINLESS: readonly Method[] = [syncing, accounts, listening, clientVersion, sha3]
 
 /** All methods of the Ethereum column, in the order of the reference page. */
 export const ETH_METHODS: Method[] = [
@@ -76,4 +80,4 @@ export const ETH_METHODS: Method[] = [
   getRawHeader,
   getRawReceipts,
   getRawTransaction,
-]
+].map((method) => (CHAINLESS.includes(method) ? method : requiringChain(method)))

@@ -19,7 +19,7 @@ export const blockHashAndNumber = defineMethod({
   errors: [NO_BLOCKS],
   handler: ({ l2 }) => {
     const head = l2.head()
-    if (head === undefined) throw starknetError(NO_BLOCKS)
+    if (head === undefined) throw starknetError(NO_BLOCKS, l2)
     return { block_hash: formatFelt(head.hash), block_number: head.number }
   },
 })

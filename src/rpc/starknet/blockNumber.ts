@@ -11,7 +11,7 @@ export const blockNumber = defineMethod({
   errors: [NO_BLOCKS],
   handler: ({ l2 }) => {
     const head = l2.head()
-    if (head === undefined) throw starknetError(NO_BLOCKS)
+    if (head === undefined) throw starknetError(NO_BLOCKS, l2)
     return head.number
   },
 })

@@ -1,3 +1,4 @@
+import type { L2Reader } from '../../store/l2Reader.js'
 import { RpcError } from '../errors.js'
 import type { ErrorDoc } from '../method.js'
 
@@ -5,7 +6,10 @@ import type { ErrorDoc } from '../method.js'
 export const BLOCK_NOT_FOUND: ErrorDoc = { code: 24, message: 'Block not found' }
 export const NO_BLOCKS: ErrorDoc = { code: 32, message: 'There are no blocks' }
 
-/** The error to throw for one of the above. */
-export function starknetError({ code, message }: ErrorDoc): RpcError {
-  return new RpcError(code, message)
+const NO_LAYER_2 = "the database holds no layer-2 blocks; import some with 'cairn import PATH...'"
+
+/** The error to throw for one of the above; its `data` says so where no layer-2 block is held at all. */
+export function starknetError({ code, message }: ErrorDoc, l2: L2Reader): RpcError {
+  const isEmpty = l2.head() === undefined && l2.pending() === undefined
+  return new RpcError(code, message, isEmpty ? NO_LAYER_2 : undefined)
 }

@@ -13,9 +13,9 @@ export const getBlockTransactionCount = defineMethod({
   errors: [BLOCK_NOT_FOUND],
   handler: ({ l2 }, id) => {
     const found = findL2Block(l2, id)
-    if (found === undefined) throw starknetError(BLOCK_NOT_FOUND)
+    if (found === undefined) throw starknetError(BLOCK_NOT_FOUND, l2)
     if ('pending' in found) return found.pending.transactionHashes.length
-    if (found.confirmed.status === 'REJECTED') throw starknetError(BLOCK_NOT_FOUND)
+    if (found.confirmed.status === 'REJECTED') throw starknetError(BLOCK_NOT_FOUND, l2)
     return found.confirmed.transactionCount
   },
 })

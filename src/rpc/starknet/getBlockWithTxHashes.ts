@@ -17,10 +17,10 @@ export const getBlockWithTxHashes = defineMethod({
   errors: [BLOCK_NOT_FOUND],
   handler: ({ l2 }, id) => {
     const found = findL2Block(l2, id)
-    if (found === undefined) throw starknetError(BLOCK_NOT_FOUND)
+    if (found === undefined) throw starknetError(BLOCK_NOT_FOUND, l2)
     if ('pending' in found) return formatStarknetPending(found.pending)
     // The specification has no status for a block that was given up.
-    if (found.confirmed.status === 'REJECTED') throw starknetError(BLOCK_NOT_FOUND)
+    if (found.confirmed.status === 'REJECTED') throw starknetError(BLOCK_NOT_FOUND, l2)
     return formatStarknetBlock(l2, found.confirmed)
   },
 })

@@ -255,6 +255,6 @@ test('says of an empty database that there is nothing yet', async (t) => {
   const message = 'the database holds no chain yet; import one first'
   assert.deepEqual(await ask('eth_blockNumber'), { code: -32000, message })
   assert.deepEqual(await ask('eth_chainId'), { code: -32000, message })
-  assert.equal(await ask('eth_getBlockByNumber', 'latest', false), null)
-  assert.deepEqual(await ask('eth_getLogs', {}), [])
+  assert.deepEqual(await ask('eth_getBlockByNumber', 'latest', false), { code: -32000, message })
+  assert.deepEqual(await ask('eth_getLogs', {}), { code: -32000, message })
 })

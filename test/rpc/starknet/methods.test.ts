@@ -101,18 +101,19 @@ test('zk_: a block that was given up is found by its hash', async (t) => {
 
 test('nothing found is null for zk_ and an error of the specification for starknet_', async (t) => {
   const { ask } = open(t)
+  const data = "the database holds no layer-2 blocks; import some with 'cairn import PATH...'"
   for (const block_id of ['latest', 'pending', { block_number: 9 }, { block_hash: '0x9' }]) {
     assert.deepEqual(await ask('zk_getBlockWithTxHashes', { block_id }), { result: null })
     for (const name of ['starknet_getBlockWithTxHashes', 'starknet_getBlockTransactionCount']) {
-      assert.deepEqual(await ask(name, { block_id }), { error: { code: 24, message: 'Block not found' } })
+      assert.deepEqual(await ask(name, { block_id }), { error: { code: 24, message: 'Block not found', data } })
     }
   }
   for (const block_id of ['l1_accepted', 'pre_confirmed']) {
     const answer = await ask('starknet_getBlockWithTxHashes', { block_id })
-    assert.deepEqual(answer, { error: { code: 24, message: 'Block not found' } })
+    assert.deepEqual(answer, { error: { code: 24, message: 'Block not found', data } })
   }
   for (const name of ['starknet_blockNumber', 'starknet_blockHashAndNumber']) {
-    assert.deepEqual(await ask(name), { error: { code: 32, message: 'There are no blocks' } })
+    assert.deepEqual(await ask(name), { error: { code: 32, message: 'There are no blocks', data } })
   }
 })
 

@@ -1,0 +1,31 @@
+import { EmptyDatabase } from '../../store/chainReader.js'
+import type { RpcContext } from '../context.js'
+import { RpcError, SERVER_ERROR } from '../errors.js'
+import type { ErrorDoc, Method } from '../method.js'
+
+/** What Ethereum methods answer from a database that holds layer-2 blocks only. */
+export const LAYER_2_ONLY: ErrorDoc = {
+  code: SERVER_ERROR,
+  message:
+    'the database holds layer-2 blocks only, no Ethereum blocks; import some with ' +
+    "'cairn import --network NAME PATH...' or 'cairn import --genesis FILE PATH...'",
+}
+
+/** The method, refused with one error while the database holds no Ethereum block. Such a database has no answer, where
+ *  null would say that it has looked. */
+export function requiringChain(method: Method): Method {
+  return {
+    ...method,
+    handler: (context, ...params) => {
+      requireBlocks(context)
+      return method.handler(context, ...params)
+    },
+  }
+}
+
+/** @throws EmptyDatabase where nothing was imported, RpcError where only layer-2 blocks were. */
+function requireBlocks({ chain, l2 }: RpcContext): void {
+  if (chain.holdsBlocks()) return
+  if (l2.head() === undefined && l2.pending() === undefined) throw new EmptyDatabase()
+  throw new RpcError(LAYER_2_ONLY.code, LAYER_2_ONLY.message)
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { silentLogger } from '../../../src/lib/logger.js'
+import { runMethod } from '../../../src/rpc/dispatch.js'
+import { ETH_METHODS } from '../../../src/rpc/eth/methods.js'
+import { LAYER_2_ONLY } from '../../../src/rpc/eth/requireChain.js'
+import { DEFAULT_LIMITS } from '../../../src/rpc/limits.js'
+import { ALL_METHODS } from '../../../src/rpc/methods.js'
+import { openContext } from '../../../src/rpc/openContext.js'
+import { packagePath } from '../../../src/store/open.js'
+import { openL2Database } from '../../support/l2.js'
+import { temporaryDirectory } from '../../support/temporary.js'
+import { writeHandmadeChain } from './handmadeChain.js'
+
+const HASH = `0x${'12'.repeat(32)}`
+const ADDRESS = `0x${'12'.repeat(20)}`
+
+/** A value for each required parameter, by its name. */
+const VALUES: { [name: string]: unknown } = {
+  ...{ block: 'latest', blockHash: HASH, transactionHash: HASH, transactionIndex: '0x0', uncleIndex: '0x0' },
+  ...{ address: ADDRESS, slot: '0x0', fullTransactions: false, filter: {}, call: { to: ADDRESS } },
+  ...{ blockCount: '0x1', newestBlock: 'latest' },
+}
+
+/** What does not depend on a chain. */
+const CHAINLESS = ['eth_syncing', 'eth_accounts', 'net_listening', 'web3_clientVersion', 'web3_sha3']
+
+test('a database with layer 2 only answers every Ethereum method with one error that names the command', async (t) => {
+  const datadir = temporaryDirectory(t)
+  const database = openL2Database(datadir)
+  t.after(() => database.close())
+  await database.importFile(packagePath('fixtures/chain/l2.ndjson'), { verify: 'off' })
+  const { context, close } = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
+  t.after(() => close())
+  assert.match(LAYER_2_ONLY.message, /'cairn import --genesis FILE PATH\.\.\.'/)
+  const explain = ALL_METHODS.filter(({ name }) => name === 'cairn_explainLogs')
+  const methods = [...ETH_METHODS, ...explain].filter(({ name }) => !CHAINLESS.includes(name))
+  assert.ok(methods.length > 30)
+  for (const method of methods) {
+    const params = method.params.filter(({ required }) => required).map(({ name }) => VALUES[name])
+    assert.deepEqual(await runMethod(method, params, context), { error: LAYER_2_ONLY }, method.name)
+  }
+})
+
+test('starknet_ methods say of a database without layer 2 that it has none, in the words of the specification', async (t) => {
+  const datadir = temporaryDirectory(t)
+  writeHandmadeChain(datadir)
+  const { context, close } = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
+  t.after(() => close())
+  for (const [name, params, expected] of [
+    ['starknet_blockNumber', [], { code: 32, message: 'There are no blocks' }],
+    ['starknet_blockHashAndNumber', [], { code: 32, message: 'There are no blocks' }],
+    ['starknet_getBlockWithTxHashes', ['latest'], { code: 24, message: 'Block not found' }],
+    ['starknet_getBlockTransactionCount', ['latest'], { code: 24, message: 'Block not found' }],
+  ] as const) {
+    const method = ALL_METHODS.find((each) => each.name === name)!
+    const outcome = await runMethod(method, params, context)
+    const data = "the database holds no layer-2 blocks; import some with 'cairn import PATH...'"
+    assert.deepEqual(outcome, { error: { ...expected, data } })
+  }
+})
