@@ -174,3 +174,19 @@ function headerOf(env: { [key: string]: string }, rules: Rules): Header {
     excessBlobGas: rules.has('cancun') ? BigInt(env.currentExcessBlobGas ?? 0) : undefined,
   }
 }
+
+/** How many cases there are below a folder, every n-th of which is run, and what is wrong with those that fail. */
+export function runFolder(
+  folder: string,
+  run: (testCase: StateCase) => string | undefined,
+  every = 1,
+): { count: number; failures: string[] } {
+  const failures: string[] = []
+  let count = 0
+  for (const testCase of readStateCases(folder)) {
+    if (count++ % every > 0) continue
+    const failure = run(testCase)
+    if (failure !== undefined) failures.push(`${testCase.name}: ${failure}`)
+  }
+  return { count, failures }
+}

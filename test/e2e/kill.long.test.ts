@@ -1,0 +1,14 @@
+import { test } from 'node:test'
+import { checkKills, fixtureBlockByBlock } from '../support/killedImport.js'
+import { SKIP_SHARED, sharedPath } from '../support/shared.js'
+
+const bounds = { kills: 10, leastHeads: 4 }
+
+test('an import killed at 10 moments goes on, with logs and contract state', async (t) => {
+  await checkKills(t, { ...bounds, args: fixtureBlockByBlock(t), seed: 9, writes: 500, delayMs: 1300 })
+})
+
+test('an import of mainnet killed at 10 moments goes on', { skip: SKIP_SHARED }, async (t) => {
+  const args = ['--network', 'mainnet', sharedPath('chains', 'mainnet-00000-5ec1ffb8.era1')!]
+  await checkKills(t, { ...bounds, args, seed: 2, writes: 400, delayMs: 2000 })
+})
