@@ -8,6 +8,7 @@ import { didYouMean } from '../lib/nearest.js'
 import { PENDING_BLOCK_FORMS, type PendingBlockForm } from '../rpc/context.js'
 import { DEFAULT_LIMITS } from '../rpc/limits.js'
 import { COMPRESS_MODES, type CompressMode } from '../server/compression.js'
+import { DEFAULT_SERVER_LIMITS } from '../server/limits.js'
 
 // As `ingest/importFiles` names them, which is too much to load for `--help`; its type says when they differ.
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
@@ -141,6 +142,31 @@ export const OPTIONS = {
     max: 1_000_000,
     unit: 'calls per second',
     doc: 'Calls that a key may make per second, each call of a batch counted; 0 is no limit.',
+  }),
+  maxConnections: maybeNumber('max-connections', 'N', ['serve'], {
+    min: 1,
+    max: 1_000_000,
+    doc: 'Connections open at a time, HTTP and WebSocket together; further ones are refused with 503.',
+    defaultText: '10,000, or as many as files may be open less 500',
+  }),
+  maxInFlight: number('max-in-flight', 'N', DEFAULT_SERVER_LIMITS.maxInFlight, ['serve'], {
+    min: 1,
+    max: 1_000_000,
+    doc:
+      'Requests of one key under way at a time, or of one address without keys; a batch is one request. Further ones are ' +
+      'refused with 429.',
+  }),
+  bodyMemory: number('body-memory', 'MB', DEFAULT_SERVER_LIMITS.bodyBytes / 1e6, ['serve'], {
+    min: 16,
+    max: 65_536,
+    unit: 'MB',
+    doc: 'Memory for requests that are received, wait or are worked on; beyond, requests are refused with 503.',
+  }),
+  outputMemory: number('output-memory', 'MB', DEFAULT_SERVER_LIMITS.outputBytes / 1e6, ['serve'], {
+    min: 64,
+    max: 65_536,
+    unit: 'MB',
+    doc: 'Memory for answers that are made or not yet taken by their clients; beyond, requests wait, then are refused with 503.',
   }),
   scanThreads: maybeNumber('scan-threads', 'N', ['serve'], {
     min: 1,

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import type { RpcLimits } from '../rpc/context.js'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/limits.js'
 import type { Config } from './config.js'
 
 /** The limits of requests that the options give. */
@@ -14,5 +16,34 @@ export function readLimits(config: Config): RpcLimits {
     callMemoryBytes: config.callMemory * 2 ** 20,
     maxReturnBytes: config.maxReturnData,
     slowLogsMs: config.slowLogs,
+  }
+}
+
+/** What clients together may take, by the options. */
+export function readServerLimits(config: Config): ServerLimits {
+  return {
+    ...DEFAULT_SERVER_LIMITS,
+    maxConnections: config.maxConnections ?? defaultConnections(),
+    maxInFlight: config.maxInFlight,
+    bodyBytes: config.bodyMemory * 1_000_000,
+    outputBytes: config.outputMemory * 1_000_000,
+  }
+}
+
+/** As many connections as the default, or as files may be open beside those of the database and the threads. */
+function defaultConnections(): number {
+  return Math.max(64, Math.min(DEFAULT_SERVER_LIMITS.maxConnections, openFileLimit() - OTHER_FILES))
+}
+
+/** The database, its log and index by each thread, segment files, pipes of threads. */
+const OTHER_FILES = 500
+
+/** The soft limit of open files, which Node raises to the hard one at its start; no limit where the system does not tell. */
+function openFileLimit(): number {
+  try {
+    const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return limit === undefined ? Infinity : Number(limit)
+  } catch {
+    return Infinity
   }
 }

@@ -14,11 +14,13 @@ import { type OpenContext, openContext, packageVersion } from '../rpc/openContex
 import { createResponseCache, type ResponseCache } from '../rpc/responseCache.js'
 import { warmCalls } from '../rpc/warmUp.js'
 import { createAccess } from '../server/access.js'
+import { createAdmission } from '../server/admission.js'
 import type { CompressionPolicy } from '../server/compression.js'
 import { type CorsPolicy, isLoopback } from '../server/cors.js'
 import type { HealthReport } from '../server/health.js'
 import type { HostPolicy } from '../server/hosts.js'
 import { createHttpServer, type HttpServer } from '../server/http.js'
+import type { ServerLimits } from '../server/limits.js'
 import { attachWebSocket } from '../server/websocket.js'
 import { createApiKeyReader } from '../store/apiKeys.js'
 import type { Database } from '../store/open.js'
@@ -46,6 +48,8 @@ export interface ServingOptions {
   /** Whether the main thread runs small calls itself, where our interpreter runs calls. */
   readonly inlineCalls: boolean
   readonly rateLimitRps: number
+  /** What clients together may take. */
+  readonly serverLimits: ServerLimits
   readonly scanThreads: number
   readonly evmThreads: number
   /** What runs calls. */
@@ -97,10 +101,12 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const dispatcher = createDispatcher(dispatch)
   const reports = { cache, pool: () => pool, inlineCalls: () => inlineCalls }
   const health = createHealthReporter({ context, db, ...reports, serving: () => serving, warm: () => warm })
-  const serverOptions = { dispatcher, access, cors, hosts, compression, health, log, keys }
+  const admission = createAdmission(options.serverLimits, (method) => METHODS.get(method)?.cost)
+  const reach = { access, admission, limits: options.serverLimits, cors, hosts }
+  const serverOptions = { dispatcher, ...reach, compression, health, log, keys }
   const http = createHttpServer(serverOptions)
   const { server } = http
-  const sockets = attachWebSocket(server, serverOptions)
+  const sockets = attachWebSocket(http, serverOptions)
   try {
     await listen(server, options)
   } catch (error) {

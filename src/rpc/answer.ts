@@ -9,7 +9,7 @@ import {
   type RpcOutcome,
   sizeOf,
 } from './envelope.js'
-import { RESPONSE_TOO_LARGE, type RpcErrorBody } from './errors.js'
+import { RESPONSE_TOO_LARGE, type RpcErrorBody, SERVER_BUSY } from './errors.js'
 import { createTimeSlices } from './timeSlices.js'
 
 /** The answers of a batch together; what lies beyond is refused item by item. geth's default. */
@@ -24,6 +24,25 @@ export interface Abandonment {
   readonly aborted: boolean
 }
 
+/** Memory for the answers of one body, of which clients that do not read could otherwise fill all there is. */
+export interface AnswerRoom {
+  /** Resolves when the next item of a batch may perhaps begin; undefined when it may. */
+  wait(): Promise<void> | undefined
+  /** Holds so many bytes more, or fewer; false when there are not as many. */
+  hold(bytes: number): boolean
+}
+
+/** What the work on a batch minds. */
+export interface BatchConditions {
+  readonly abandonment: Abandonment
+  readonly room: AnswerRoom
+}
+
+const UNCONDITIONAL: BatchConditions = {
+  abandonment: { aborted: false },
+  room: { wait: () => undefined, hold: () => true },
+}
+
 const TOO_LARGE: RpcErrorBody = { code: RESPONSE_TOO_LARGE, message: 'response too large' }
 
 /** Parts to be sent one after another; undefined when there is nothing to answer (notifications only). */
@@ -33,10 +52,10 @@ export type Response = Uint8Array[] | undefined
 export function answerBody(
   body: ParsedBody,
   dispatcher: Dispatcher,
-  abandonment: Abandonment = { aborted: false },
+  conditions: BatchConditions = UNCONDITIONAL,
 ): Response | Promise<Response> {
   if (body.kind === 'single') return answerItem(body.item, dispatcher)
-  return answerBatch(body.items, dispatcher, abandonment)
+  return answerBatch(body.items, dispatcher, conditions)
 }
 
 /** One and the same error as the answer to every call of a body; undefined when there are only notifications. */
@@ -60,44 +79,72 @@ function answerItem(item: RpcCall | InvalidCall, dispatcher: Dispatcher): Respon
 async function answerBatch(
   items: readonly (RpcCall | InvalidCall)[],
   dispatcher: Dispatcher,
-  abandonment: Abandonment,
+  { abandonment, room }: BatchConditions,
 ): Promise<Response> {
-  const answers: Response[] = []
+  const answers = collectAnswers(items, room)
   const running: Promise<void>[] = []
-  let firstPending = 0 // answers before it are known and fit
-  let size = 0
-  let fits = true
   const slice = (dispatcher.slices ?? createTimeSlices()).join()
-  const settle = () => {
-    while (fits && firstPending in answers) {
-      size += sizeOf(answers[firstPending] ?? [])
-      if (size > MAX_BATCH_RESPONSE_BYTES) fits = false
-      else firstPending++
-    }
-  }
-  for (let i = 0; i < items.length && fits && !abandonment.aborted; i++) {
-    const settleWith = (answer: Response) => {
-      answers[i] = answer
-      settle()
-    }
+  for (let i = 0; i < answers.endIndex() && !abandonment.aborted; i++) {
     const turn = slice.wait()
     if (turn !== undefined) await turn
     const answer = answerItem(items[i], dispatcher)
-    if (answer instanceof Promise) running.push(answer.then(settleWith))
-    else settleWith(answer)
+    if (answer instanceof Promise) running.push(answer.then((later) => answers.put(i, later)))
+    else answers.put(i, answer)
     if (running.length >= BATCH_WINDOW) {
       slice.leave()
       await running.shift()
     }
+    for (let wait = room.wait(); wait !== undefined && !abandonment.aborted; wait = room.wait()) {
+      slice.leave()
+      await wait
+    }
   }
   slice.leave()
   await Promise.all(running)
-  if (fits && firstPending === items.length) return joinAnswers(answers)
-  const refused = items.map(({ idText }, i) => {
-    if (i < firstPending) return answers[i]
-    return idText === undefined ? undefined : encodeResponse(idText, { error: TOO_LARGE })
-  })
-  return joinAnswers(refused)
+  return joinAnswers(answers.all())
+}
+
+/** The answers of a batch, as they come. */
+interface BatchAnswers {
+  put(index: number, answer: Response): void
+  /** From this item on all are refused. */
+  endIndex(): number
+  /** In the order of the items. */
+  all(): Response[]
+}
+
+function collectAnswers(items: readonly (RpcCall | InvalidCall)[], room: AnswerRoom): BatchAnswers {
+  const answers: Response[] = []
+  let size = 0
+  let end = items.length
+  let refusal = TOO_LARGE
+  const refuseFrom = (index: number, error: RpcErrorBody) => {
+    for (let i = index; i < answers.length; i++) {
+      const bytes = sizeOf(answers[i] ?? [])
+      size -= bytes
+      room.hold(-bytes)
+    }
+    answers.length = Math.min(index, answers.length)
+    end = index
+    refusal = error
+  }
+  return {
+    put(index, answer) {
+      if (index >= end) return
+      const bytes = sizeOf(answer ?? [])
+      if (!room.hold(bytes)) return refuseFrom(index, SERVER_BUSY)
+      answers[index] = answer
+      size += bytes
+      // With answers of this size before it, the last one that has come lies beyond the limit whatever else comes.
+      while (size > MAX_BATCH_RESPONSE_BYTES) refuseFrom(answers.length - 1, TOO_LARGE)
+    },
+    endIndex: () => end,
+    all: () =>
+      items.map(({ idText }, i) => {
+        if (i < end) return answers[i]
+        return idText === undefined ? undefined : encodeResponse(idText, { error: refusal })
+      }),
+  }
 }
 
 function joinAnswers(answers: readonly Response[]): Response {

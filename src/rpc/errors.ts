@@ -47,6 +47,9 @@ export const RESPONSE_TOO_LARGE = -32003
 export const LIMIT_EXCEEDED = -32005
 export const EXECUTION_REVERTED = 3
 
+/** What is answered where there is no room for a request or its answer. */
+export const SERVER_BUSY: RpcErrorBody = { code: LIMIT_EXCEEDED, message: 'server busy' }
+
 /** -32602 with the words as they are. */
 export function invalidParams(message: string): RpcError {
   return new RpcError(INVALID_PARAMS, message)

@@ -1,3 +1,4 @@
+import type { ClientId } from '../rpc/dispatch.js'
 import type { RpcErrorBody } from '../rpc/errors.js'
 import { LIMIT_EXCEEDED, UNAUTHORIZED } from '../rpc/errors.js'
 import type { ApiKeyReader } from '../store/apiKeys.js'
@@ -8,6 +9,11 @@ import { createRateLimiter, type RateRefusal } from './rateLimit.js'
 /** Who asks: `keyId` is undefined on an open server. */
 export interface Caller {
   readonly keyId: number | undefined
+}
+
+/** Whose turn it is when threads and memory are shared: the key's, else the connection's. */
+export function clientOf(caller: Caller, connection: object): ClientId {
+  return caller.keyId ?? connection
 }
 
 /** What of a request says who asks. */
@@ -23,8 +29,8 @@ export interface Credentials {
 
 /** Why a request is not answered. */
 export interface Refusal {
-  /** 401, or 429 with a time to wait. */
-  readonly status: 401 | 429
+  /** 401, or 429 and 503 with a time to wait. */
+  readonly status: 401 | 429 | 503
   readonly error: RpcErrorBody
   readonly retryAfterSeconds?: number
 }

@@ -1,18 +1,23 @@
 import type { Logger } from '../lib/logger.js'
 import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/answer.js'
-import { type ClientId, type Dispatcher, dispatchFor } from '../rpc/dispatch.js'
+import { type Dispatcher, dispatchFor } from '../rpc/dispatch.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/envelope.js'
 import { INTERNAL_ERROR, type RpcErrorBody } from '../rpc/errors.js'
-import type { Access, Caller, Refusal } from './access.js'
+import { type Access, type Caller, clientOf, type Refusal } from './access.js'
+import { type Admission, BUSY } from './admission.js'
 import type { CompressionPolicy, Compressor } from './compression.js'
 import { type CorsPolicy, corsHeaders } from './cors.js'
 import type { HealthReport } from './health.js'
 import type { HostPolicy } from './hosts.js'
+import type { ServerLimits } from './limits.js'
+import { type Lane, type Room, SMALL_ANSWER_BYTES } from './outputBudget.js'
 
 /** What the HTTP and WebSocket servers need. */
 export interface ServerOptions {
   readonly dispatcher: Dispatcher
   readonly access: Access
+  readonly admission: Admission
+  readonly limits: ServerLimits
   readonly cors: CorsPolicy
   readonly hosts: HostPolicy
   readonly compression: CompressionPolicy
@@ -26,8 +31,9 @@ export interface Reply {
   isGone(): boolean
   /** True also when the client has ended its side, as nearly all do that wait no longer. */
   hasLeft(): boolean
-  /** Sends it, once: headers are names and values by turns, to which those of the body are added. */
-  send(status: number, headers: string[], parts: readonly Uint8Array[]): void
+  /** Sends it, once: headers are names and values by turns, to which those of the body are added. `onTaken` is called once the
+   *  system has taken it all, or the connection is gone. */
+  send(status: number, headers: string[], parts: readonly Uint8Array[], onTaken?: () => void): void
   /** True once `send` was called. */
   isSent(): boolean
   /** Ends the connection without an answer. */
@@ -39,8 +45,6 @@ export interface ClientFacts {
   readonly origin: string | undefined
   readonly acceptEncoding: string | undefined
   readonly remoteAddress: string | undefined
-  /** Tells clients without a key apart. */
-  readonly connection: object
 }
 
 /** A request with calls on its way to its answer. */
@@ -49,6 +53,8 @@ export interface Exchange {
   readonly compressor: Compressor
   readonly client: ClientFacts
   readonly reply: Reply
+  /** Of its connection. */
+  readonly lane: Lane
   /** Of the answer, names and values by turns. */
   readonly headers: string[]
 }
@@ -58,7 +64,7 @@ const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jso
 /** The begin of an exchange, with the headers that every answer has. */
 export function beginExchange(
   options: ServerOptions,
-  parts: { compressor: Compressor; client: ClientFacts; reply: Reply },
+  parts: { compressor: Compressor; client: ClientFacts; reply: Reply; lane: Lane },
 ): Exchange {
   const headers: string[] = []
   for (const [name, value] of corsHeaders(options.cors, parts.client.origin)) headers.push(name, value)
@@ -77,10 +83,10 @@ export function sendError({ reply, headers }: Exchange, status: number, error: R
 }
 
 /** Answers every call of a body with why the request is refused; with the id null where there is none to name. */
-export function sendRefusal({ reply, headers }: Exchange, refusal: Refusal, text: string): void {
+export function sendRefusal({ reply, headers }: Exchange, refusal: Refusal, body: ParsedBody): void {
   const { error, status } = refusal
   headers.push(...retryHeaders(refusal))
-  reply.send(status, headers, refuseBody(parseBody(text), error) ?? encodeResponse('null', { error }))
+  reply.send(status, headers, refuseBody(body, error) ?? encodeResponse('null', { error }))
 }
 
 /** The header that tells a refused client when to ask again, where it may. */
@@ -96,20 +102,16 @@ export function checkType(contentType: string | undefined, contentEncoding: stri
   return undefined
 }
 
-/** Whose turn it is when threads are shared: the key's, else the connection's. */
-export function clientOf(caller: Caller, connection: object): ClientId {
-  return caller.keyId ?? connection
-}
-
 /** Calls that a body is charged with. */
 export function callCount(body: ParsedBody): number {
   return body.kind === 'single' ? 1 : body.items.length
 }
 
-/** Does a step of an exchange. What is thrown by it is logged, and ends the exchange. */
-export function attempt(exchange: Exchange, step: () => void | Promise<void>): void {
+/** Does a step of an exchange. What is thrown by it is logged, and ends the exchange and what it has of a room. */
+export function attempt(exchange: Exchange, step: () => void | Promise<void>, room?: Room): void {
   const { options, reply } = exchange
   const fail = (error: unknown) => {
+    room?.release()
     options.log.error({ error: error instanceof Error ? error.stack : String(error) }, 'a response failed')
     if (reply.isSent()) reply.destroy()
     else sendError(exchange, 500, { code: INTERNAL_ERROR, message: 'internal error' })
@@ -122,26 +124,48 @@ export function attempt(exchange: Exchange, step: () => void | Promise<void>): v
 }
 
 function answer(exchange: Exchange, caller: Caller, text: string): void | Promise<void> {
-  const { reply, headers } = exchange
-  const { access, dispatcher } = exchange.options
+  const { access, admission, dispatcher } = exchange.options
   const body = parseBody(text)
   const refusal = access.refuse(caller, callCount(body))
-  if (refusal !== undefined) {
-    headers.push(...retryHeaders(refusal))
-    return reply.send(refusal.status, headers, refuseBody(body, refusal.error) ?? [])
+  if (refusal !== undefined) return sendRefusal(exchange, refusal, body)
+  const { lane, client, reply } = exchange
+  const calls = dispatchFor(
+    dispatcher,
+    clientOf(caller, lane),
+    body.kind === 'batch' ? access.watchKey(caller) : undefined,
+  )
+  if (!admission.isNeeded(body)) {
+    const parts = answerBody(body, calls)
+    return parts instanceof Promise
+      ? parts.then((later) => sendAnswer(exchange, body, later))
+      : sendAnswer(exchange, body, parts)
   }
-  const client = clientOf(caller, exchange.client.connection)
-  if (body.kind === 'batch')
-    return answerBatch(exchange, body, dispatchFor(dispatcher, client, access.watchKey(caller)))
-  const parts = answerBody(body, dispatchFor(dispatcher, client))
-  return parts instanceof Promise ? parts.then((later) => sendAnswer(exchange, later)) : sendAnswer(exchange, parts)
+  admission.enter({
+    caller,
+    lane,
+    remoteAddress: client.remoteAddress,
+    text,
+    body,
+    isGone: () => reply.isGone(),
+    begin: (room) => attempt(exchange, () => answerIn(exchange, { dispatcher: calls, body, room }), room),
+    refuse: (busy) => sendRefusal(exchange, busy, body),
+  })
 }
 
-/** A batch, which may be long, is given up when its client leaves. */
-async function answerBatch(exchange: Exchange, body: ParsedBody, dispatcher: Dispatcher): Promise<void> {
+/** Answers a body for whose answer there is room. A batch, which may be long, is given up when its client leaves. */
+function answerIn(
+  exchange: Exchange,
+  { dispatcher, body, room }: { dispatcher: Dispatcher; body: ParsedBody; room: Room },
+): void | Promise<void> {
   const { reply } = exchange
-  const parts = await answerBody(body, dispatcher, abandonmentOf(reply))
-  return reply.hasLeft() ? reply.destroy() : sendAnswer(exchange, parts)
+  const conditions = body.kind === 'batch' ? { abandonment: abandonmentOf(reply), room } : undefined
+  const send = (parts: Response) => {
+    if (conditions === undefined || !reply.hasLeft()) return sendAnswer(exchange, body, parts, room)
+    room.release()
+    reply.destroy()
+  }
+  const parts = answerBody(body, dispatcher, conditions)
+  return parts instanceof Promise ? parts.then(send) : send(parts)
 }
 
 /** Not for each call: V8 makes a hidden class of its own for each object with a getter that is written out, which outlives it. */
@@ -153,17 +177,25 @@ function abandonmentOf(reply: Reply): Abandonment {
   }
 }
 
-/** Sends the answer of a call or a batch, compressed where that is worth it. */
-function sendAnswer({ compressor, client, reply, headers }: Exchange, parts: Response): void | Promise<void> {
-  if (reply.isGone()) return
-  if (parts === undefined) return reply.send(204, headers, [])
+/** Sends the answer of a call or a batch, compressed where that is worth it; an error instead where it cannot be held until
+ *  the client has taken it. */
+function sendAnswer(exchange: Exchange, body: ParsedBody, parts: Response, reserved?: Room): void | Promise<void> {
+  const { compressor, client, reply, headers, lane, options } = exchange
+  if (reply.isGone()) return reserved?.release()
+  if (parts === undefined) return reply.send(204, headers, [], () => reserved?.release())
   const size = sizeOf(parts)
+  const room = reserved ?? (size > SMALL_ANSWER_BYTES ? options.admission.output.hold(lane, size) : undefined)
+  if (size > SMALL_ANSWER_BYTES && room?.settle(size) !== true) {
+    reserved?.release()
+    return sendRefusal(exchange, BUSY, body)
+  }
+  const onTaken = room && (() => room.release())
   if (compressor.varies(size)) headers.push('Vary', 'Accept-Encoding')
   const coding = compressor.codingFor(client, size)
-  if (coding === undefined) return reply.send(200, headers, parts)
+  if (coding === undefined) return reply.send(200, headers, parts, onTaken)
   return compressor.compress(parts, coding, reply).then((compressed) => {
-    if (compressed === undefined || reply.isGone()) return
+    if (compressed === undefined || reply.isGone()) return room?.release()
     headers.push('Content-Encoding', coding)
-    reply.send(200, headers, [compressed])
+    reply.send(200, headers, [compressed], onTaken)
   })
 }

@@ -1,8 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { encodeResponse, sizeOf } from '../rpc/envelope.js'
+import type { Socket } from 'node:net'
+import { encodeResponse, parseBody, sizeOf } from '../rpc/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../rpc/errors.js'
 import { type Caller, type Credentials, isRefusal, type Refusal } from './access.js'
+import { BUSY } from './admission.js'
+import { type BodyReader, createBodyReader } from './bodyReader.js'
+import type { ByteBudget, Holding } from './byteBudget.js'
 import { type Compressor, createCompressor } from './compression.js'
+import { type Connections, TOO_SLOW, watchConnections } from './connections.js'
 import { corsHeaders, type Header, preflightHeaders } from './cors.js'
 import {
   answerCalls,
@@ -32,6 +37,15 @@ const LINGER_MS = 1000
  *  The refusal of a larger one has the id null. */
 const MAX_REFUSED_BYTES = 65_536
 
+/** What Node keeps of a request that waits for the one before, beside its body. */
+const WAITING_REQUEST_BYTES = 4096
+
+/** From the begin of a connection or request to the end of its headers. */
+const HEADERS_MS = 15_000
+
+/** How often Node looks for requests that take too long. */
+const CHECK_MS = 2000
+
 /** Longer than the idle time of the usual proxies, which then close first and never meet a closed connection. */
 const IDLE_MS = 75_000
 const REQUEST_MS = 60_000
@@ -39,6 +53,7 @@ const REQUEST_MS = 60_000
 /** A server, not listening yet, and how its connections are ended. */
 export interface HttpServer {
   readonly server: Server
+  readonly connections: Connections
   /** Ends connections without a request under way. */
   closeIdle(): void
   /** Ends all connections. */
@@ -47,10 +62,24 @@ export interface HttpServer {
 
 /** A server for calls by POST and for GET of `/health` and `/ready`. */
 export function createHttpServer(options: ServerOptions): HttpServer {
-  const shared = { options, compressor: createCompressor(options.compression), outbox: createOutbox() }
+  const { limits, admission } = options
   const app = createHealthApp(options.health)
   const isServedHost = createHostCheck(options.hosts)
-  const server = createServer((request, response) => {
+  const server = createServer({
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: IDLE_MS,
+    connectionsCheckingInterval: CHECK_MS,
+  })
+  const watched = watchConnections(server, limits, admission.output)
+  const shared: Shared = {
+    options,
+    compressor: createCompressor(options.compression),
+    outbox: createOutbox(),
+    connections: watched,
+    bodies: createBodyReader(admission.bodies, limits, watched.onSweep),
+  }
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
     if (!isServedHost(request.headers.host)) return rejectHost(response)
     const cors = corsHeaders(options.cors, request.headers.origin)
     const caller = options.access.identify(credentialsOf(request), '/v3')
@@ -62,23 +91,74 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       return void app(request, response)
     }
     receiveCall(shared, { request, response, caller })
+  }
+  const inTurn = createTurns(admission.bodies)
+  server.on('request', (request, response) => inTurn(request.socket, response, () => handle(request, response)))
+  const plain = takePlainRequests(server, {
+    handler: createPlainHandler(shared, isServedHost),
+    outbox: shared.outbox,
+    timeouts: {
+      idleMs: IDLE_MS,
+      requestMs: REQUEST_MS,
+      stallMs: limits.bodyStallMs,
+      leastBytes: limits.bodyLeastBytes,
+    },
+    bodies: admission.bodies,
+    admit: watched.admit,
+    onSweep: watched.onSweep,
   })
-  server.keepAliveTimeout = IDLE_MS
-  server.requestTimeout = REQUEST_MS
-  const timeouts = { idleMs: IDLE_MS, requestMs: REQUEST_MS }
-  const handler = createPlainHandler(shared, isServedHost)
-  const connections = takePlainRequests(server, { handler, outbox: shared.outbox, timeouts })
   return {
     server,
+    connections: watched,
     closeIdle() {
       server.closeIdleConnections()
-      connections.closeIdle()
+      plain.closeIdle()
     },
     closeAll() {
       server.closeAllConnections()
-      connections.closeAll()
+      plain.closeAll()
     },
   }
+}
+
+/** Has the requests of a connection answered one after another: Node hands over all that came at once, and sends their answers
+ *  in this order anyway. Nothing more is read while requests wait; they count as `bodies`. */
+function createTurns(bodies: ByteBudget) {
+  const waiting = new WeakMap<Socket, { queue: (() => void)[]; holding: Holding }>()
+  return (socket: Socket, response: ServerResponse, take: () => void) => {
+    const begin = () => {
+      response.once('close', () => {
+        const { queue, holding } = waiting.get(socket)!
+        const next = socket.destroyed ? undefined : queue.shift()
+        holding.resize(queue.length * WAITING_REQUEST_BYTES)
+        if (next === undefined) {
+          waiting.delete(socket)
+          holding.release()
+          return
+        }
+        next()
+        // To begin with a request has Node read on, for its body.
+        if (queue.length > 0) stopReading(socket)
+        else socket.resume()
+      })
+      take()
+    }
+    const line = waiting.get(socket)
+    if (line === undefined) {
+      waiting.set(socket, { queue: [], holding: bodies.open() })
+      begin()
+      return
+    }
+    line.queue.push(begin)
+    stopReading(socket)
+    if (!line.holding.resize(line.queue.length * WAITING_REQUEST_BYTES)) socket.destroy()
+  }
+}
+
+/** Has Node's parser read no more from a connection, unless bytes that came before it took over are not parsed yet: later ones,
+ *  which it reads past the stream, would overtake them. */
+function stopReading(socket: Socket): void {
+  if (socket.readableLength === 0) socket.pause()
 }
 
 /** What a request of Node's says about who asks. */
@@ -116,11 +196,13 @@ interface Shared {
   readonly options: ServerOptions
   readonly compressor: Compressor
   readonly outbox: Outbox
+  readonly connections: Connections
+  readonly bodies: BodyReader
 }
 
 /** Plain requests of known callers with the right type are answered, all others are left to Node. */
 function createPlainHandler(
-  { options, compressor }: Shared,
+  { options, compressor, connections }: Shared,
   isServedHost: (host: string) => boolean,
 ): PlainHandler<Caller> {
   return {
@@ -130,16 +212,16 @@ function createPlainHandler(
       const caller = options.access.identify({ path, authorization, apiKey, remoteAddress }, '/v3')
       return caller === undefined || isRefusal(caller) ? undefined : caller
     },
-    answer({ head: { origin, acceptEncoding }, admitted, body, remoteAddress, connection }, reply) {
-      const client = { origin, acceptEncoding, remoteAddress, connection }
-      const exchange = beginExchange(options, { compressor, client, reply })
+    answer({ head: { origin, acceptEncoding }, admitted, body, socket }, reply) {
+      const client = { origin, acceptEncoding, remoteAddress: socket.remoteAddress }
+      const exchange = beginExchange(options, { compressor, client, reply, lane: connections.laneOf(socket) })
       answerCalls(exchange, admitted, body)
     },
   }
 }
 
 function receiveCall(
-  { options, compressor, outbox }: Shared,
+  { options, compressor, outbox, connections, bodies }: Shared,
   { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
 ): void {
   const { origin, 'accept-encoding': acceptEncoding } = request.headers
@@ -147,14 +229,15 @@ function receiveCall(
     origin,
     acceptEncoding: acceptEncoding as string | undefined, // several are joined
     remoteAddress: request.socket.remoteAddress,
-    connection: request.socket,
   }
-  const exchange = beginExchange(options, { compressor, client, reply: createReply(response, outbox) })
-  attempt(exchange, () => takeCall(exchange, { request, response, caller }))
+  const reply = createReply(response, outbox)
+  const exchange = beginExchange(options, { compressor, client, reply, lane: connections.laneOf(request.socket) })
+  attempt(exchange, () => takeCall(exchange, bodies, { request, response, caller }))
 }
 
 function takeCall(
   exchange: Exchange,
+  bodies: BodyReader,
   { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
 ): void {
   const refuseWith = (status: number, error: RpcErrorBody) => refuse(exchange, { request, response }, { status, error })
@@ -162,31 +245,33 @@ function takeCall(
     exchange.headers.push('Allow', 'POST, OPTIONS')
     return void refuseWith(405, { code: INVALID_REQUEST, message: 'method not allowed, use POST' })
   }
-  if (isRefusal(caller)) return void refuseCaller(exchange, { request, response, refusal: caller })
-  const wrongType = checkType(request.headers['content-type'], request.headers['content-encoding'])
-  if (wrongType !== undefined) return void refuseWith(415, { code: INVALID_REQUEST, message: wrongType })
-  readBody(request, MAX_BODY_BYTES, (text) => {
-    if (text !== TOO_LARGE) return answerCalls(exchange, caller, text)
-    refuseWith(413, { code: INVALID_REQUEST, message: `request body exceeds ${MAX_BODY_BYTES} bytes` })
-  })
-}
-
-/** Refuses who asks: with the ids of a small body, unless the client guesses keys, which is told at once and has to connect
- *  again. */
-function refuseCaller(
-  exchange: Exchange,
-  { request, response, refusal }: { request: IncomingMessage; response: ServerResponse; refusal: Refusal },
-): void {
-  const counted = exchange.options.access.countRefusal(refusal, request.socket.remoteAddress)
-  const { status, error } = counted
-  if (status === 429) {
-    exchange.headers.push('Connection', 'close', ...retryHeaders(counted))
-    refuse(exchange, { request, response }, { status, error })
-    return
+  const isRefused = isRefusal(caller)
+  const refusal = isRefused ? exchange.options.access.countRefusal(caller, request.socket.remoteAddress) : undefined
+  if (refusal?.status === 429) {
+    // A client that guesses keys has to connect again for each.
+    exchange.headers.push(...retryHeaders(refusal))
+    return void refuse(exchange, { request, response }, { status: 429, error: refusal.error, closes: true })
   }
-  readBody(request, MAX_REFUSED_BYTES, (text) => {
-    if (text === TOO_LARGE) refuse(exchange, { request, response }, { status, error })
-    else sendRefusal(exchange, counted, text)
+  const wrongType = checkType(request.headers['content-type'], request.headers['content-encoding'])
+  if (refusal === undefined && wrongType !== undefined) {
+    return void refuseWith(415, { code: INVALID_REQUEST, message: wrongType })
+  }
+  bodies.read(request, refusal === undefined ? MAX_BODY_BYTES : MAX_REFUSED_BYTES, {
+    take(text) {
+      if (refusal !== undefined) sendRefusal(exchange, refusal, parseBody(text))
+      else answerCalls(exchange, caller as Caller, text)
+    },
+    fail(reason) {
+      if (reason === 'slow') {
+        return refuse(exchange, { request, response }, { status: 408, error: TOO_SLOW, closes: true })
+      }
+      if (reason === 'busy') {
+        exchange.headers.push(...retryHeaders(BUSY))
+        return refuse(exchange, { request, response }, { status: 503, error: BUSY.error, closes: true })
+      }
+      if (refusal !== undefined) return refuseWith(401, refusal.error)
+      refuseWith(413, { code: INVALID_REQUEST, message: `request body exceeds ${MAX_BODY_BYTES} bytes` })
+    },
   })
 }
 
@@ -196,7 +281,8 @@ function createReply(response: ServerResponse, outbox: Outbox): Reply {
     isGone: () => response.destroyed,
     hasLeft: () => response.destroyed,
     isSent: () => response.headersSent,
-    send(status, headers, parts) {
+    send(status, headers, parts, onTaken) {
+      if (onTaken !== undefined) response.once('close', onTaken)
       // Given to Node all at once, which is cheaper than one by one.
       headers.push(...bodyHeaders(status, parts))
       response.writeHead(status, headers)
@@ -210,37 +296,16 @@ function createReply(response: ServerResponse, outbox: Outbox): Reply {
   }
 }
 
-const TOO_LARGE = Symbol('too large')
-
-/** Gives the body's text to `take`, once; never when the client went away before. Stops reading at the limit, or before it
- *  has begun. */
-function readBody(request: IncomingMessage, maxBytes: number, take: (text: string | typeof TOO_LARGE) => void): void {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return void take(TOO_LARGE)
-  const chunks: Buffer[] = []
-  let size = 0
-  const onData = (chunk: Buffer) => {
-    size += chunk.length
-    if (size > maxBytes) {
-      request.off('data', onData)
-      request.off('end', onEnd)
-      request.pause()
-      take(TOO_LARGE)
-    } else chunks.push(chunk)
-  }
-  const onEnd = () => take(chunks.length === 1 ? chunks[0].toString() : Buffer.concat(chunks).toString())
-  request.on('data', onData)
-  request.on('end', onEnd)
-}
-
-/** Answers without having read the body. The rest of a small one is thrown away and the connection lives on; of a large
- *  one or one of unknown length, only what comes within a second, and the connection is closed. */
+/** Answers without having read all of the body. The rest of a small one is thrown away and the connection lives on; of a large
+ *  one or one of unknown length, only what comes within a second, and the connection is closed. With `closes` it is closed in
+ *  any case and nothing more is read: who floods the server is not to keep it busy with what it throws away. */
 function refuse(
   exchange: Exchange,
   { request, response }: { request: IncomingMessage; response: ServerResponse },
-  { status, error }: { status: number; error: RpcErrorBody },
+  { status, error, closes = false }: { status: number; error: RpcErrorBody; closes?: boolean },
 ): void {
   const length = Number(request.headers['content-length'] ?? (request.headers['transfer-encoding'] ? Infinity : 0))
-  if (length <= JOIN_BYTES) return void sendError(exchange, status, error)
+  if (length <= JOIN_BYTES && !closes) return void sendError(exchange, status, error)
   const parts = encodeResponse('null', { error })
   response.writeHead(status, [...exchange.headers, 'Connection', 'close', ...bodyHeaders(status, parts)])
   if (request.method !== 'HEAD') for (const part of parts) response.write(part)
@@ -250,5 +315,5 @@ function refuse(
   }
   const timer = setTimeout(end, LINGER_MS)
   for (const event of ['end', 'close', 'error']) request.on(event, end)
-  request.resume()
+  if (!closes) request.resume()
 }

@@ -1,9 +1,13 @@
-import { type Server, STATUS_CODES } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { sizeOf } from '../rpc/envelope.js'
+import type { ByteBudget } from './byteBudget.js'
+import { formatRawRefusal } from './connections.js'
 import type { Reply } from './exchange.js'
+import { createGrowingBytes, type GrowingBytes } from './growingBytes.js'
 import type { Outbox } from './outbox.js'
 import { type PlainHead, parsePlainHead } from './plainHead.js'
+import { createProgress, type Progress } from './progress.js'
 import { bodyHeaders, formatPlainAnswer, JOIN_BYTES } from './responseParts.js'
 
 /* Plain requests for calls are taken from the sockets and answered here: Node's own way from a socket to a handler and back
@@ -14,16 +18,7 @@ export interface PlainHandler<Admitted> {
   /** Undefined for a request that Node is to take. */
   admit(head: PlainHead, remoteAddress: string | undefined): Admitted | undefined
   /** Answers a request that was admitted; `body` is its whole text. */
-  answer(
-    request: {
-      head: PlainHead
-      admitted: Admitted
-      body: string
-      remoteAddress: string | undefined
-      connection: object
-    },
-    reply: Reply,
-  ): void
+  answer(request: { head: PlainHead; admitted: Admitted; body: string; socket: Socket }, reply: Reply): void
 }
 
 /** The connections of a server that Node was not left. */
@@ -40,20 +35,31 @@ export interface PlainTimeouts {
   readonly idleMs: number
   /** From the begin of a request to its last byte. */
   readonly requestMs: number
+  /** A request that is not whole grows by `leastBytes` in every such time. */
+  readonly stallMs: number
+  readonly leastBytes: number
+}
+
+/** What connections need beside their sockets. */
+export interface PlainOptions<Admitted> {
+  readonly handler: PlainHandler<Admitted>
+  readonly outbox: Outbox
+  readonly timeouts: PlainTimeouts
+  /** Where requests that are not whole are counted. */
+  readonly bodies: ByteBudget
+  /** False for a new connection that was refused. */
+  admit(socket: Socket): boolean
+  /** Checks regularly; `check` gets the time of `performance.now()`. */
+  onSweep(check: (nowMs: number) => void): void
 }
 
 /** Longer heads and bodies are for Node. */
 const MAX_HEAD_BYTES = 8192
 const MAX_BODY_BYTES = 65_536
 
-const SWEEP_MS = 1000
 const END_OF_HEAD = '\r\n\r\n'
-const TIMED_OUT = `HTTP/1.1 408 ${STATUS_CODES[408]}\r\nConnection: close\r\n\r\n`
 
-interface Surroundings<Admitted> {
-  readonly handler: PlainHandler<Admitted>
-  readonly outbox: Outbox
-  readonly timeouts: PlainTimeouts
+interface Surroundings<Admitted> extends PlainOptions<Admitted> {
   /** Gives the socket to Node. */
   leave(socket: Socket): void
   /** Is told that the connection is no longer one of these. */
@@ -71,10 +77,7 @@ interface PlainConnection {
 }
 
 /** Takes the plain requests on all connections of a server. */
-export function takePlainRequests<Admitted>(
-  server: Server,
-  options: { handler: PlainHandler<Admitted>; outbox: Outbox; timeouts: PlainTimeouts },
-): PlainConnections {
+export function takePlainRequests<Admitted>(server: Server, options: PlainOptions<Admitted>): PlainConnections {
   const connections = new Set<PlainConnection>()
   const listeners = server.listeners('connection')
   server.removeAllListeners('connection')
@@ -86,12 +89,12 @@ export function takePlainRequests<Admitted>(
     forget: (connection) => void connections.delete(connection),
     isClosing: () => !server.listening,
   }
-  server.on('connection', (socket) => void connections.add(openPlainConnection(socket, surroundings)))
-  const sweep = setInterval(() => {
-    const now = performance.now()
-    for (const connection of connections) connection.sweep(now)
-  }, SWEEP_MS).unref()
-  server.on('close', () => clearInterval(sweep))
+  server.on('connection', (socket) => {
+    if (options.admit(socket)) connections.add(openPlainConnection(socket, surroundings))
+  })
+  options.onSweep((nowMs) => {
+    for (const connection of connections) connection.sweep(nowMs)
+  })
   return {
     closeIdle() {
       for (const connection of connections) if (connection.isIdle()) connection.destroy()
@@ -105,59 +108,83 @@ export function takePlainRequests<Admitted>(
 /** Takes requests from a socket one after another: the next one when the answer to the one before is written. */
 function openPlainConnection<Admitted>(socket: Socket, surroundings: Surroundings<Admitted>): PlainConnection {
   const { handler, outbox, timeouts } = surroundings
-  /** What came and was not taken. */
-  let parts: Buffer[] = []
-  let size = 0
+  const unread = createUnread(surroundings.bodies)
   /** Bytes without which no request is whole. */
   let needed = 1
   let isBusy = false
+  /** True once a plain request has come. */
+  let isAnswering = false
   let hasEnded = false
   let silentSince = performance.now()
+  /** Of a request that is not whole. */
+  let coming: Progress | undefined
+  /** Called once the answer before is taken. */
+  let onAnswerTaken: (() => void) | undefined
   // Clients send the same head again and again.
   let headText = ''
   let head: PlainHead | undefined
 
   const take = () => {
-    const bytes = parts.length === 1 ? parts[0] : Buffer.concat(parts, size)
+    const bytes = unread.bytes()
     const end = bytes.indexOf(END_OF_HEAD)
+    // Of requests that are sent one right after another, a head may be cut in two.
+    if (end < 0 && isAnswering && bytes.length <= MAX_HEAD_BYTES) {
+      return waitUntil(bytes.length + 1)
+    }
     if (end < 0 || end > MAX_HEAD_BYTES) return leave(bytes)
     const text = bytes.toString('latin1', 0, end)
     if (text !== headText) {
       head = parsePlainHead(text)
       headText = text
     }
-    const admitted = head && head.bodyBytes <= MAX_BODY_BYTES ? handler.admit(head, socket.remoteAddress) : undefined
+    const isShort = head !== undefined && head.bodyBytes <= MAX_BODY_BYTES
+    const admitted = isShort ? handler.admit(head!, socket.remoteAddress) : undefined
     if (head === undefined || admitted === undefined) return leave(bytes)
     const bodyStart = end + END_OF_HEAD.length
     const bodyEnd = bodyStart + head.bodyBytes
     if (bytes.length < bodyEnd) {
-      parts = [bytes]
-      needed = bodyEnd
-      return waitForMore()
+      return waitUntil(bodyEnd)
     }
-    parts = bytes.length > bodyEnd ? [bytes.subarray(bodyEnd)] : []
-    size = bytes.length - bodyEnd
+    unread.passTo(bodyEnd)
     needed = 1
+    coming = undefined
     isBusy = true
+    isAnswering = true
     const body = bytes.toString('utf8', bodyStart, bodyEnd)
-    const { remoteAddress } = socket
-    handler.answer({ head, admitted, body, remoteAddress, connection: socket }, createReply(head.keepsAlive))
+    handler.answer({ head, admitted, body, socket }, createReply(head.keepsAlive))
   }
   const goOn = () => {
     isBusy = false
+    endAnswer()
     silentSince = performance.now()
     if (socket.destroyed) return
-    if (size >= needed) take()
+    if (unread.size() >= needed) take()
     else waitForMore()
   }
+  /** Waits for the rest of a request. */
+  const waitUntil = (size: number) => {
+    needed = size
+    coming ??= createProgress(timeouts, performance.now())
+    waitForMore()
+  }
   const waitForMore = () => {
+    if (!unread.hold()) return refuse(503)
     if (hasEnded) socket.destroySoon()
     else if (socket.isPaused()) socket.resume()
+  }
+  const endAnswer = () => {
+    onAnswerTaken?.()
+    onAnswerTaken = undefined
+  }
+  /** Ends the connection in the middle of a request. */
+  const refuse = (status: 408 | 503) => {
+    if (!isBusy) socket.write(formatRawRefusal(status))
+    socket.destroySoon()
   }
   const createReply = (keepsAlive: boolean): Reply => {
     let isSent = false
     const write = (chunks: readonly (string | Uint8Array)[], closes: boolean) => {
-      if (socket.destroyed) return
+      if (socket.destroyed) return endAnswer()
       if (chunks.length > 1) socket.cork()
       for (const chunk of chunks) socket.write(chunk, 'latin1')
       if (chunks.length > 1) socket.uncork()
@@ -169,9 +196,10 @@ function openPlainConnection<Admitted>(socket: Socket, surroundings: Surrounding
       isGone: () => socket.destroyed,
       hasLeft: () => hasEnded || socket.destroyed,
       isSent: () => isSent,
-      send(status, headers, body) {
+      send(status, headers, body, onTaken) {
         isSent = true
-        const closes = !keepsAlive || (hasEnded && size === 0) || surroundings.isClosing()
+        onAnswerTaken = onTaken
+        const closes = !keepsAlive || (hasEnded && unread.size() === 0) || surroundings.isClosing()
         headers.push(...bodyHeaders(status, body), 'Date', dateNow(), 'Connection', closes ? 'close' : 'keep-alive')
         if (!closes) headers.push('Keep-Alive', `timeout=${timeouts.idleMs / 1000}`)
         const chunks = formatPlainAnswer(status, headers, body)
@@ -183,42 +211,99 @@ function openPlainConnection<Admitted>(socket: Socket, surroundings: Surrounding
   }
 
   const onData = (chunk: Buffer) => {
-    if (size === 0) silentSince = performance.now()
-    parts.push(chunk)
-    size += chunk.length
-    if (isBusy) socket.pause()
-    else if (size >= needed) take()
+    if (socket.writableEnded) return // it was refused, or told that the last answer was its last
+    if (unread.size() === 0) silentSince = performance.now()
+    unread.append(chunk)
+    if (isBusy) {
+      if (unread.hold()) socket.pause()
+      else socket.destroy()
+    } else if (unread.size() >= needed) take()
+    else if (!unread.hold()) refuse(503)
   }
   const onEnd = () => {
     hasEnded = true
     if (!isBusy) socket.destroySoon()
   }
   const onError = () => {} // it is closed then
-  const onClose = () => surroundings.forget(connection)
+  const onClose = () => {
+    surroundings.forget(connection)
+    unread.passTo(unread.size())
+    endAnswer()
+  }
   const leave = (bytes: Buffer) => {
     // Nothing can be put back once the end was read: requests of all kinds sent at once, and the side closed after them.
     if (hasEnded) return void socket.destroySoon()
     surroundings.forget(connection)
     socket.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
     socket.pause()
+    unread.passTo(unread.size())
     socket.unshift(bytes)
     surroundings.leave(socket)
     socket.resume()
   }
   const connection: PlainConnection = {
-    isIdle: () => !isBusy && size === 0 && socket.writableLength === 0,
+    isIdle: () => !isBusy && unread.size() === 0 && socket.writableLength === 0,
     sweep(nowMs) {
-      if (isBusy) return
+      if (isBusy || socket.writableEnded) return
+      const size = unread.size()
       if (size === 0 && nowMs - silentSince > timeouts.idleMs) socket.destroy()
-      if (size > 0 && nowMs - silentSince > timeouts.requestMs) {
-        socket.write(TIMED_OUT)
-        socket.destroySoon()
-      }
+      if (size > 0 && (nowMs - silentSince > timeouts.requestMs || coming?.isStalled(size, nowMs))) refuse(408)
     },
     destroy: () => void socket.destroy(),
   }
   socket.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   return connection
+}
+
+/** Bytes that came and were not taken. */
+interface Unread {
+  append(chunk: Buffer): void
+  size(): number
+  bytes(): Buffer
+  /** Forgets all before that byte. */
+  passTo(index: number): void
+  /** Counts what is kept for longer; false when there is no room for it. */
+  hold(): boolean
+}
+
+function createUnread(bodies: ByteBudget): Unread {
+  const holding = bodies.open()
+  /** The only chunk, as most requests come in one. */
+  let chunk: Buffer | undefined
+  let growing: GrowingBytes | undefined
+  let isHolding = false
+  const size = () => growing?.sizeBytes() ?? chunk?.length ?? 0
+  return {
+    append(next) {
+      if (chunk === undefined) chunk = next
+      else {
+        if (growing === undefined) {
+          growing = createGrowingBytes(Infinity)
+          growing.append(chunk)
+        }
+        growing.append(next)
+      }
+    },
+    size,
+    bytes: () => growing?.bytes() ?? chunk ?? Buffer.alloc(0),
+    passTo(index) {
+      chunk = index < size() ? (growing?.bytes() ?? chunk!).subarray(index) : undefined
+      growing = undefined
+      if (isHolding) holding.release()
+      isHolding = false
+    },
+    hold() {
+      if (!isHolding && size() === 0) return true
+      isHolding = true
+      // The rest of a large chunk would keep all of it in memory.
+      if (chunk !== undefined && growing === undefined && chunk.buffer.byteLength > 2 * chunk.length) {
+        const rest = Buffer.allocUnsafeSlow(chunk.length)
+        chunk.copy(rest)
+        chunk = rest
+      }
+      return holding.resize(growing?.capacityBytes() ?? size())
+    },
+  }
 }
 
 let date = { text: '', untilMs: 0 }

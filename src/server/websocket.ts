@@ -1,17 +1,16 @@
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { WebSocketServer } from 'ws'
 import { messageOf } from '../lib/errors.js'
-import { type Abandonment, answerBody, refuseBody } from '../rpc/answer.js'
-import { dispatchFor } from '../rpc/dispatch.js'
-import { parseBody } from '../rpc/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../rpc/errors.js'
 import type { ApiKeyReader } from '../store/apiKeys.js'
-import { type Caller, isRefusal } from './access.js'
+import { isRefusal } from './access.js'
 import { isAllowedOrigin } from './cors.js'
-import { callCount, clientOf, retryHeaders, type ServerOptions } from './exchange.js'
+import { retryHeaders, type ServerOptions } from './exchange.js'
 import { createHostCheck } from './hosts.js'
-import { credentialsOf, HOST_REFUSED, MAX_BODY_BYTES } from './http.js'
+import { credentialsOf, HOST_REFUSED, type HttpServer, MAX_BODY_BYTES } from './http.js'
+import { CLOSE_POLICY, createMessages, type Peer } from './websocketPeer.js'
 
 /** How often keys are looked at for open sockets, when another process has committed something. */
 const REVOCATION_POLL_MS = 1000
@@ -19,27 +18,11 @@ const REVOCATION_POLL_MS = 1000
 /** A peer that does not answer a ping within this is gone. */
 const PING_MS = 30_000
 
-/** Messages of one socket under way; above that it is not read from. */
-const MAX_RUNNING = 256
-
-/** Bytes of answers that a peer has not taken yet; above that it is not read from. */
-const MAX_BUFFERED_BYTES = 16_000_000
-
-/** Policy violation (RFC 6455, 7.4.1): the key was revoked. */
-const CLOSE_REVOKED = 1008
-/** Going away (RFC 6455, 7.4.1). */
-const CLOSE_GOING_AWAY = 1001
+/** Frames of one message, and pieces in which a frame may come: 5 MB in 1,400-byte segments are 3,600. */
+const MAX_PIECES = 16_384
 
 /** A refused handshake's connection lives on for so long, so that the answer reaches the client. */
 const LINGER_MS = 1000
-
-interface Peer {
-  readonly socket: WebSocket
-  readonly caller: Caller
-  readonly abandonment: Abandonment
-  running: number
-  alive: boolean
-}
 
 /** The WebSocket side of a server. */
 export interface WebSocketSide {
@@ -51,12 +34,23 @@ export interface WebSocketSide {
 
 /** Answers upgrades of `/ws/v3/<API_KEY>` on the server. Each message is a body as in a POST; answers come in the order
  *  of their completion. */
-export function attachWebSocket(server: Server, options: ServerOptions & { keys: ApiKeyReader }): WebSocketSide {
+export function attachWebSocket(
+  { server, connections }: HttpServer,
+  options: ServerOptions & { keys: ApiKeyReader },
+): WebSocketSide {
   const { access, keys, log } = options
   // permessage-deflate (RFC 7692) stays off: it keeps a window of its own for every socket, and compresses every message in
   // turn, the small ones of which most are too. Who wants large answers compressed asks by POST.
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_BODY_BYTES, perMessageDeflate: false })
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_BODY_BYTES,
+    maxFragments: MAX_PIECES,
+    maxBufferedChunks: MAX_PIECES,
+    perMessageDeflate: false,
+  })
   const peers = new Set<Peer>()
+  const messages = createMessages(options, peers)
+  connections.onSweep(messages.sweep)
   const isServedHost = createHostCheck(options.hosts)
   let closing = false
 
@@ -79,41 +73,20 @@ export function attachWebSocket(server: Server, options: ServerOptions & { keys:
       return rejectUpgrade(stream, status, envelope(refusal.error), retryHeaders(refusal))
     }
     sockets.handleUpgrade(request, stream, head, (socket) => {
-      const peer: Peer = { socket, caller, abandonment: abandonmentOf(socket), running: 0, alive: true }
-      peers.add(peer)
-      socket.on('message', (message) => void receive(peer, String(message)))
+      // What the server hands over as a stream is the socket of the connection.
+      const connection = stream as Socket
+      const peer = messages.addPeer({ socket, stream: connection, lane: connections.laneOf(connection), caller })
       socket.on('pong', () => {
         peer.alive = true
       })
       socket.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed'))
-      socket.on('close', () => peers.delete(peer))
     })
   }
   server.on('upgrade', upgrade)
 
-  const receive = async (peer: Peer, text: string) => {
-    if (closing || peer.socket.readyState !== peer.socket.OPEN) return
-    const body = parseBody(text)
-    const refusal = access.refuse(peer.caller, callCount(body))
-    if (refusal !== undefined) {
-      reply(peer, refuseBody(body, refusal.error))
-      if (!access.isLive(peer.caller)) peer.socket.close(CLOSE_REVOKED, 'API key revoked')
-      return
-    }
-    peer.running++
-    throttle(peer)
-    const client = clientOf(peer.caller, peer)
-    const dispatcher = dispatchFor(options.dispatcher, client, access.watchKey(peer.caller))
-    const parts = await answerBody(body, dispatcher, peer.abandonment)
-    peer.running--
-    reply(peer, parts)
-    throttle(peer)
-    if (closing && peer.running === 0) peer.socket.close(CLOSE_GOING_AWAY, 'server is stopping')
-  }
-
   const closeRevoked = () => {
     for (const peer of peers) {
-      if (!access.isLive(peer.caller)) peer.socket.close(CLOSE_REVOKED, 'API key revoked')
+      if (!access.isLive(peer.caller)) peer.socket.close(CLOSE_POLICY, 'API key revoked')
     }
   }
   let seenVersion = keys.version()
@@ -137,32 +110,10 @@ export function attachWebSocket(server: Server, options: ServerOptions & { keys:
       closing = true
       clearInterval(poll)
       clearInterval(ping)
-      for (const peer of peers) {
-        if (peer.running === 0) peer.socket.close(CLOSE_GOING_AWAY, 'server is stopping')
-      }
+      messages.stop()
     },
     terminate() {
       for (const { socket } of peers) socket.terminate()
-    },
-  }
-}
-
-function reply(peer: Peer, parts: readonly Uint8Array[] | undefined): void {
-  if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return
-  peer.socket.send(Buffer.concat(parts), { binary: false }, () => throttle(peer))
-}
-
-/** Stops reading from a peer that asks faster than it is answered or takes its answers, and goes on when it may. */
-function throttle(peer: Peer): void {
-  const full = peer.running >= MAX_RUNNING || peer.socket.bufferedAmount > MAX_BUFFERED_BYTES
-  if (full && !peer.socket.isPaused) peer.socket.pause()
-  else if (!full && peer.socket.isPaused) peer.socket.resume()
-}
-
-function abandonmentOf(socket: WebSocket): Abandonment {
-  return {
-    get aborted() {
-      return socket.readyState !== socket.OPEN
     },
   }
 }

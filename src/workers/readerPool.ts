@@ -3,7 +3,7 @@ import { describeError } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
 import { type ClientId, type RemoteRunner, timeoutError } from '../rpc/dispatch.js'
 import type { RpcOutcome } from '../rpc/envelope.js'
-import { INTERNAL_ERROR, INVALID_PARAMS, LIMIT_EXCEEDED, type RpcErrorBody } from '../rpc/errors.js'
+import { INTERNAL_ERROR, INVALID_PARAMS, LIMIT_EXCEEDED, type RpcErrorBody, SERVER_BUSY } from '../rpc/errors.js'
 import type { ReaderData } from './protocol.js'
 import { startReaderThread } from './readerThread.js'
 import { createScheduler, MAX_JOBS, type RemoteCost, type ScheduledJob, type ScheduledThread } from './scheduler.js'
@@ -65,7 +65,6 @@ type Thread = ScheduledThread<PoolJob>
 /** The client of calls that name none. */
 const NOBODY: ClientId = 0
 
-const SERVER_BUSY: RpcErrorBody = { code: LIMIT_EXCEEDED, message: 'server busy' }
 const NOT_COPIED: RpcErrorBody = { code: INVALID_PARAMS, message: 'params: cannot be read, being nested too deep' }
 const INTERNAL: RpcErrorBody = { code: INTERNAL_ERROR, message: 'internal error' }
 

@@ -84,7 +84,8 @@ test('nothing more of a batch is begun once nobody waits for it', async () => {
       return ++asked > 20
     },
   }
-  await answerBody(parseBody(JSON.stringify(calls)), dispatcher(begun), abandonment)
+  const room = { wait: () => undefined, hold: () => true }
+  await answerBody(parseBody(JSON.stringify(calls)), dispatcher(begun), { abandonment, room })
   assert.equal(begun.length, 20)
 })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { createByteBudget } from '../../src/server/byteBudget.js'
 import { createOutbox } from '../../src/server/outbox.js'
 import { takePlainRequests } from '../../src/server/plainConnections.js'
 import { type SeededRandom, seededRandom } from '../support/random.js'
@@ -225,7 +226,13 @@ async function startEcho(t: TestContext, timeouts: { idleMs: number; requestMs: 
   const connections = takePlainRequests<true>(server, {
     handler: { admit: () => true, answer: ({ body }, reply) => reply.send(200, [], [Buffer.from(body)]) },
     outbox: createOutbox(),
-    timeouts,
+    timeouts: { ...timeouts, stallMs: 10_000, leastBytes: 1 },
+    bodies: createByteBudget(1e6),
+    admit: () => true,
+    onSweep(check) {
+      const timer = setInterval(() => check(performance.now()), 50)
+      t.after(() => clearInterval(timer))
+    },
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {

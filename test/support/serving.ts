@@ -1,5 +1,6 @@
 import { type Serving, type ServingOptions, startServing } from '../../src/cli/serving.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/limits.js'
+import { DEFAULT_SERVER_LIMITS } from '../../src/server/limits.js'
 import { openForWriting } from '../../src/store/open.js'
 import { temporaryDirectory } from './temporary.js'
 
@@ -24,6 +25,7 @@ export async function startTestServer(
     responseCacheBytes: 0,
     inlineCalls: true,
     rateLimitRps: 0,
+    serverLimits: DEFAULT_SERVER_LIMITS,
     scanThreads: 1,
     evmThreads: 1,
     evm: 'cairn',

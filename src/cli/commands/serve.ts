@@ -7,7 +7,7 @@ import { corsPolicy, isLoopback } from '../../server/cors.js'
 import { hostPolicy } from '../../server/hosts.js'
 import { defaultThreads } from '../../workers/readerPool.js'
 import type { Config } from '../config.js'
-import { readLimits } from '../limits.js'
+import { readLimits, readServerLimits } from '../limits.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { type Serving, startServing } from '../serving.js'
 import { listenForStop } from '../stopSignal.js'
@@ -82,6 +82,7 @@ async function serve(
     responseCacheBytes: config.responseCache * 1024 * 1024,
     inlineCalls: config.inlineCalls,
     rateLimitRps: config.rateLimit,
+    serverLimits: readServerLimits(config),
     scanThreads: config.scanThreads ?? defaultThreads(),
     evmThreads: config.evmThreads ?? defaultThreads(),
     evm: config.evm,

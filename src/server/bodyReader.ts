@@ -1,0 +1,76 @@
+import type { IncomingMessage } from 'node:http'
+import type { ByteBudget } from './byteBudget.js'
+import { createGrowingBytes, type GrowingBytes } from './growingBytes.js'
+import type { ServerLimits } from './limits.js'
+import { createProgress } from './progress.js'
+
+/** Why a body was not read to its end: it is too long, it comes too slowly, or there is no memory for it. */
+export type BodyFailure = 'large' | 'slow' | 'busy'
+
+/** What is told how the reading of a body ended: one of the two, once; neither when the client went away before. */
+export interface BodyTaker {
+  take(text: string): void
+  fail(reason: BodyFailure): void
+}
+
+/** Reads the bodies of requests that Node has parsed. */
+export interface BodyReader {
+  /** Reads a body of at most `maxBytes`; one that says that it is longer is not begun. */
+  read(request: IncomingMessage, maxBytes: number, taker: BodyTaker): void
+}
+
+/** A reader that counts what it holds in `bodies`. */
+export function createBodyReader(
+  bodies: ByteBudget,
+  limits: ServerLimits,
+  onSweep: (check: (nowMs: number) => void) => void,
+): BodyReader {
+  const rule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
+  /** Checks of the bodies that are being read. */
+  const reading = new Set<(nowMs: number) => void>()
+  onSweep((nowMs) => {
+    for (const check of reading) check(nowMs)
+  })
+  return {
+    read(request, maxBytes, taker) {
+      const length = Number(request.headers['content-length'] ?? maxBytes)
+      if (length > maxBytes) return taker.fail('large')
+      const holding = bodies.open()
+      const progress = createProgress(rule, performance.now())
+      let first: Buffer | undefined
+      let growing: GrowingBytes | undefined
+      const size = () => growing?.sizeBytes() ?? first?.length ?? 0
+      const stop = () => {
+        reading.delete(check)
+        holding.release()
+        request.off('data', onData).off('end', onEnd).off('close', stop)
+      }
+      const fail = (reason: BodyFailure) => {
+        stop()
+        request.pause()
+        taker.fail(reason)
+      }
+      const check = (nowMs: number) => {
+        if (progress.isStalled(size(), nowMs)) fail('slow')
+      }
+      const onData = (chunk: Buffer) => {
+        if (size() + chunk.length > maxBytes) return fail('large')
+        if (first === undefined) first = chunk
+        else {
+          if (growing === undefined) {
+            growing = createGrowingBytes(length)
+            growing.append(first)
+          }
+          growing.append(chunk)
+        }
+        if (!holding.resize(growing?.capacityBytes() ?? chunk.length)) fail('busy')
+      }
+      const onEnd = () => {
+        stop()
+        taker.take((growing?.bytes() ?? first ?? '').toString())
+      }
+      reading.add(check)
+      request.on('data', onData).on('end', onEnd).on('close', stop)
+    },
+  }
+}

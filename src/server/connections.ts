@@ -1,0 +1,116 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { encodeResponse } from '../rpc/envelope.js'
+import { INVALID_REQUEST, type RpcErrorBody } from '../rpc/errors.js'
+import { BUSY } from './admission.js'
+import { retryHeaders } from './exchange.js'
+import type { ServerLimits } from './limits.js'
+import type { Lane, OutputBudget } from './outputBudget.js'
+import { createProgress, type Progress } from './progress.js'
+import { bodyHeaders, formatPlainAnswer } from './responseParts.js'
+
+/** The connections of a server, whoever speaks on them. */
+export interface Connections {
+  /** Takes a new connection; false when there are as many as may be, and it is refused. */
+  admit(socket: Socket): boolean
+  /** Of an open connection. */
+  laneOf(socket: Socket): Lane
+  /** Checks regularly until the server closes; `check` gets the time of `performance.now()`. */
+  onSweep(check: (nowMs: number) => void): void
+}
+
+const SWEEP_MS = 1000
+
+/** While others wait for memory, a client that holds much is cut off when it takes less than 16 kB/s. */
+const CONTENDED_RULE = { stallMs: 5000, leastBytes: 80_000 }
+const MUCH_BYTES = 1_000_000
+
+/** Refused connections that are answered; more at a time are just closed. */
+const MAX_REFUSED = 100
+/** A refused connection lives on for so long, so that the answer reaches the client. */
+const LINGER_MS = 500
+
+interface Connection {
+  readonly lane: Lane
+  /** Of a client with something to take. */
+  taking: Progress | undefined
+  takingFast: Progress | undefined
+}
+
+/** Keeps the connections of a server below a number, and cuts off clients that do not take their answers. */
+export function watchConnections(server: Server, limits: ServerLimits, output: OutputBudget): Connections {
+  const open = new Map<Socket, Connection>()
+  const checks = [(nowMs: number) => output.sweep(nowMs)]
+  const rule = { stallMs: limits.writeStallMs, leastBytes: 1 }
+  let refused = 0
+
+  const isStalled = (socket: Socket, connection: Connection, nowMs: number) => {
+    if (socket.writableLength === 0) {
+      connection.taking = undefined
+      connection.takingFast = undefined
+      return false
+    }
+    const taken = takenBytes(socket)
+    connection.taking ??= createProgress(rule, nowMs)
+    if (connection.taking.isStalled(taken, nowMs)) return true
+    if (!output.isContended() || connection.lane.usedBytes() < MUCH_BYTES) {
+      connection.takingFast = undefined
+      return false
+    }
+    connection.takingFast ??= createProgress(CONTENDED_RULE, nowMs)
+    return connection.takingFast.isStalled(taken, nowMs)
+  }
+  const timer = setInterval(
+    () => {
+      const nowMs = performance.now()
+      for (const [socket, connection] of open) if (isStalled(socket, connection, nowMs)) socket.resetAndDestroy()
+      for (const check of checks) check(nowMs)
+    },
+    Math.min(SWEEP_MS, limits.writeStallMs / 4, limits.bodyStallMs / 4),
+  ).unref()
+  server.on('close', () => clearInterval(timer))
+
+  const refuse = (socket: Socket) => {
+    if (refused >= MAX_REFUSED) return void socket.destroy()
+    refused++
+    const linger = setTimeout(() => void socket.destroy(), LINGER_MS)
+    socket.on('error', () => {}) // it is closed then
+    socket.on('close', () => {
+      refused--
+      clearTimeout(linger)
+    })
+    socket.end(formatRawRefusal(503))
+    socket.resume()
+  }
+  return {
+    admit(socket) {
+      if (open.size >= limits.maxConnections) {
+        refuse(socket)
+        return false
+      }
+      open.set(socket, { lane: output.openLane(), taking: undefined, takingFast: undefined })
+      socket.on('close', () => void open.delete(socket))
+      return true
+    },
+    // A socket that was closed meanwhile still has answers on their way.
+    laneOf: (socket) => open.get(socket)?.lane ?? output.openLane(),
+    onSweep: (check) => void checks.push(check),
+  }
+}
+
+/** What a client is told that does not go on with its request. */
+export const TOO_SLOW: RpcErrorBody = { code: INVALID_REQUEST, message: 'the request came too slowly' }
+
+/** An answer of HTTP/1.1 after which the connection is closed, to a client of which no whole request is known. */
+export function formatRawRefusal(status: 408 | 503): string {
+  const body = encodeResponse('null', { error: status === 503 ? BUSY.error : TOO_SLOW })
+  const headers = ['Connection', 'close', ...(status === 503 ? retryHeaders(BUSY) : []), ...bodyHeaders(status, body)]
+  return formatPlainAnswer(status, headers, body).join('')
+}
+
+/** Bytes that the system has taken of what was written. Node looks at the same two numbers before it lets a socket's timeout
+ *  happen; `bytesWritten` of the socket counts what is queued too. */
+function takenBytes(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as { _handle: { bytesWritten: number; writeQueueSize: number } | null }
+  return handle === null ? 0 : handle.bytesWritten - handle.writeQueueSize
+}

@@ -1,0 +1,249 @@
+import type { Socket } from 'node:net'
+import type { WebSocket } from 'ws'
+import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/answer.js'
+import { dispatchFor } from '../rpc/dispatch.js'
+import { type ParsedBody, parseBody, sizeOf } from '../rpc/envelope.js'
+import { SERVER_BUSY } from '../rpc/errors.js'
+import { type Caller, clientOf } from './access.js'
+import type { Holding } from './byteBudget.js'
+import { callCount, type ServerOptions } from './exchange.js'
+import { createFrameMeter, type FrameMeter } from './frameMeter.js'
+import { type Lane, type Room, SMALL_ANSWER_BYTES } from './outputBudget.js'
+import { createProgress, type Progress } from './progress.js'
+
+/** Messages of one socket under way; above that it is not read from. */
+const MAX_RUNNING = 256
+
+/** Messages are begun for so long in one turn of the event loop, of all sockets together, whatever they have sent. */
+const SLICE_MS = 5
+
+/** Policy violation (RFC 6455, 7.4.1): the key was revoked, or the message comes too slowly. */
+export const CLOSE_POLICY = 1008
+/** Going away (RFC 6455, 7.4.1). */
+export const CLOSE_GOING_AWAY = 1001
+/** Try again later (registered with IANA by RFC 6455's rules): there is no memory for what the peer sends. */
+const CLOSE_TRY_AGAIN = 1013
+
+/** One end of an open socket. */
+export interface Peer {
+  readonly socket: WebSocket
+  readonly caller: Caller
+  /** Messages under way. */
+  running: number
+  /** Whether it has answered the last ping. */
+  alive: boolean
+  readonly lane: Lane
+  readonly remoteAddress: string | undefined
+  readonly abandonment: Abandonment
+  /** Of what is received or waits. */
+  readonly holding: Holding
+  readonly meter: FrameMeter
+  /** Messages that wait for their turn, and their bytes. */
+  readonly waiting: string[]
+  waitingBytes: number
+  /** Of a message that is not whole. */
+  coming: Progress | undefined
+}
+
+/** Takes the messages of all sockets and sends the answers. */
+export interface Messages {
+  /** A peer on a connection that was just opened. */
+  addPeer(parts: { socket: WebSocket; stream: Socket; lane: Lane; caller: Caller }): Peer
+  /** Ends sockets on which a message does not go on. */
+  sweep(nowMs: number): void
+  /** Takes no more messages; each socket is closed once its running ones are answered. */
+  stop(): void
+}
+
+/** Takes messages of `peers`, each as soon as its socket has room for answers: by turns among the sockets that have sent more
+ *  than can be answered at once. */
+export function createMessages(options: ServerOptions, peers: Set<Peer>): Messages {
+  const { access, admission, dispatcher, limits, log } = options
+  const bodyRule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
+  /** Peers whose next message may begin when it is their turn. */
+  const ready = new Set<Peer>()
+  let turnStart: number | undefined
+  let isStopping = false
+
+  const hasTime = () => {
+    if (turnStart === undefined) {
+      turnStart = performance.now()
+      setImmediate(beginTurn)
+    }
+    return performance.now() - turnStart < SLICE_MS
+  }
+  const beginTurn = () => {
+    turnStart = undefined
+    for (const peer of ready) {
+      if (!hasTime()) return
+      ready.delete(peer)
+      if (!mayBegin(peer)) continue
+      const text = peer.waiting.shift()!
+      peer.waitingBytes -= text.length
+      count(peer)
+      begin(peer, text)
+      goOn(peer)
+    }
+  }
+  /** Puts a peer in line if it has something to do, and reads from it while it has not. */
+  const goOn = (peer: Peer) => {
+    const { socket } = peer
+    if (peer.waiting.length > 0 && mayBegin(peer)) {
+      ready.add(peer)
+      hasTime() // so that there is a next turn
+    }
+    const isFull = peer.waiting.length > 0 || !mayBegin(peer)
+    if (isFull && !socket.isPaused) socket.pause()
+    else if (!isFull && socket.isPaused) socket.resume()
+  }
+  const receive = (peer: Peer, text: string) => {
+    if (peer.waiting.length === 0 && mayBegin(peer) && hasTime()) begin(peer, text)
+    else {
+      peer.waiting.push(text)
+      peer.waitingBytes += text.length
+    }
+    goOn(peer)
+  }
+
+  const begin = (peer: Peer, text: string) => {
+    if (isStopping || peer.socket.readyState !== peer.socket.OPEN) return
+    const { caller, lane, remoteAddress } = peer
+    const body = parseBody(text)
+    const refusal = access.refuse(caller, callCount(body))
+    if (refusal !== undefined) {
+      send(peer, refuseBody(body, refusal.error))
+      if (!access.isLive(caller)) peer.socket.close(CLOSE_POLICY, 'API key revoked')
+      return
+    }
+    peer.running++
+    if (!admission.isNeeded(body)) return answerWith(peer, body)
+    admission.enter({
+      caller,
+      lane,
+      remoteAddress,
+      text,
+      body,
+      isGone: () => peer.abandonment.aborted,
+      begin: (room) => answerWith(peer, body, room),
+      refuse(busy) {
+        end(peer)
+        send(peer, refuseBody(body, busy.error))
+      },
+    })
+  }
+  const answerWith = (peer: Peer, body: ParsedBody, room?: Room) => {
+    const { caller, lane, abandonment } = peer
+    const conditions = room && { abandonment, room }
+    const calls = dispatchFor(
+      dispatcher,
+      clientOf(caller, lane),
+      body.kind === 'batch' ? access.watchKey(caller) : undefined,
+    )
+    const finish = (parts: Response) => {
+      peer.running--
+      sendAnswer(peer, { body, parts, room })
+      end(peer, 0)
+    }
+    const parts = answerBody(body, calls, conditions)
+    if (!(parts instanceof Promise)) return finish(parts)
+    parts.then(finish).catch((error: unknown) => {
+      log.error({ error: error instanceof Error ? error.stack : String(error) }, 'a response failed')
+      room?.release()
+      peer.socket.terminate()
+    })
+  }
+  const sendAnswer = (peer: Peer, { body, parts, room }: { body: ParsedBody; parts: Response; room?: Room }) => {
+    if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return room?.release()
+    const size = sizeOf(parts)
+    const held = room?.settle(size) ? room : admission.output.hold(peer.lane, size)
+    if (room !== held) room?.release()
+    // What waits in a socket that does not take its small answers is little: nothing more is begun for it.
+    if (held === undefined && size > SMALL_ANSWER_BYTES) return send(peer, refuseBody(body, SERVER_BUSY))
+    send(peer, parts, () => held?.release())
+  }
+  const send = (peer: Peer, parts: Response, onTaken?: () => void) => {
+    if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return onTaken?.()
+    peer.socket.send(Buffer.concat(parts), { binary: false }, () => {
+      onTaken?.()
+      goOn(peer)
+    })
+  }
+  /** A message is answered. */
+  const end = (peer: Peer, messages = 1) => {
+    peer.running -= messages
+    if (isStopping && peer.running === 0) peer.socket.close(CLOSE_GOING_AWAY, 'server is stopping')
+    goOn(peer)
+  }
+
+  /** Counts what the peer has sent; it is cut off when there is no memory for that. */
+  const count = (peer: Peer) => {
+    if (peer.holding.resize(peer.meter.unfinishedBytes() + peer.waitingBytes)) return
+    peer.socket.close(CLOSE_TRY_AGAIN, 'server busy')
+    peer.socket.terminate()
+  }
+  const measure = (peer: Peer, chunk: Buffer) => {
+    const before = peer.meter.finished()
+    peer.meter.feed(chunk)
+    if (peer.meter.finished() > before || peer.meter.unfinishedBytes() === 0) peer.coming = undefined
+    count(peer)
+  }
+  const forget = (peer: Peer) => {
+    peers.delete(peer)
+    ready.delete(peer)
+    peer.waiting.length = 0
+    peer.holding.release()
+  }
+  return {
+    addPeer({ socket, stream, lane, caller }) {
+      const peer: Peer = {
+        socket,
+        caller,
+        running: 0,
+        alive: true,
+        lane,
+        remoteAddress: stream.remoteAddress,
+        abandonment: abandonmentOf(socket),
+        holding: admission.bodies.open(),
+        meter: createFrameMeter(),
+        waiting: [],
+        waitingBytes: 0,
+        coming: undefined,
+      }
+      peers.add(peer)
+      stream.prependListener('data', (chunk: Buffer) => measure(peer, chunk))
+      socket.on('message', (message) => receive(peer, String(message)))
+      socket.on('close', () => forget(peer))
+      return peer
+    },
+    sweep(nowMs) {
+      for (const peer of peers) {
+        const bytes = peer.meter.unfinishedBytes()
+        if (bytes === 0 || peer.socket.isPaused) {
+          peer.coming = undefined
+          continue
+        }
+        peer.coming ??= createProgress(bodyRule, nowMs)
+        if (!peer.coming.isStalled(bytes, nowMs)) continue
+        peer.socket.close(CLOSE_POLICY, 'the message came too slowly')
+        peer.socket.terminate()
+      }
+    },
+    stop() {
+      isStopping = true
+      for (const peer of peers) end(peer, 0)
+    },
+  }
+}
+
+/** True for a peer whose next message may begin. */
+function mayBegin(peer: Peer): boolean {
+  return peer.running < MAX_RUNNING && peer.lane.hasRoom()
+}
+
+function abandonmentOf(socket: WebSocket): Abandonment {
+  return {
+    get aborted() {
+      return socket.readyState !== socket.OPEN
+    },
+  }
+}
