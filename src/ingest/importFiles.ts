@@ -155,10 +155,14 @@ async function importChainFile(run: ImportRun, chain: WritableChain, path: strin
 
 async function importL2File({ db, options, summary, progress }: ImportRun, path: string): Promise<boolean> {
   const file = progress.startFile(path)
-  const update = (blocks: number) => file.update({ blocks, transactions: 0, gas: 0 })
+  let bytes = 0
+  const onRead = (count: number) => {
+    bytes += count
+  }
+  const update = (blocks: number) => file.update({ blocks, transactions: 0, gas: 0, bytes })
   const { l2Verify: verify, l2Network: network, log, signal } = options
   const importing = { verify, network, log, signal, progress: { update, finish() {} } }
-  const done = await importL2(openL2File(path), createL2Writer(db), importing)
+  const done = await importL2(openL2File(path, { onRead }), createL2Writer(db), importing)
   summary.l2Blocks += done.outcomes.stored + done.outcomes.pending + done.outcomes.promoted
   summary.l2Skipped += done.outcomes.skipped
   summary.l2Verified += done.verified

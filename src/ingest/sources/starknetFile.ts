@@ -74,12 +74,20 @@ const deflateInThread = promisify(deflate)
 /** The blocks of a file: one JSON recording, or one to a line (NDJSON), gzip or not, whatever its name is. Lines are
  *  read as they come, so that such a file may be of any size. The event loop gets a turn every 50 ms, between recordings
  *  and chunks of one. */
-export function openL2File(path: string, { maxRecordingBytes = MAX_RECORDING_BYTES } = {}): L2Source {
-  return { name: path, recordings: () => readRecordings(path, maxRecordingBytes) }
+export function openL2File(path: string, options: L2FileOptions = {}): L2Source {
+  return { name: path, recordings: () => readRecordings(path, options) }
 }
 
-async function* readRecordings(path: string, maxBytes: number): AsyncGenerator<L2Recording, void, undefined> {
-  const reader = createLineReader(path, maxBytes)
+/** How a file is read. */
+export interface L2FileOptions {
+  /** Longest recording that is taken; `MAX_RECORDING_BYTES` unless told. */
+  maxRecordingBytes?: number
+  /** Told how many bytes of the file, packed as they are, each part has that is read. */
+  onRead?: (count: number) => void
+}
+
+async function* readRecordings(path: string, options: L2FileOptions): AsyncGenerator<L2Recording, void, undefined> {
+  const reader = createLineReader(path, options)
   const pause = createPause()
   let isFirst = true
   for (let line = await reader.line(); line !== undefined; line = await reader.line()) {
@@ -125,8 +133,9 @@ interface LineReader {
   rest(line: string): Promise<string>
 }
 
-function createLineReader(path: string, maxBytes: number): LineReader {
-  const chunks = readChunks(path)
+function createLineReader(path: string, options: L2FileOptions): LineReader {
+  const { maxRecordingBytes: maxBytes = MAX_RECORDING_BYTES, onRead } = options
+  const chunks = readChunks(path, onRead)
   let chunk: Uint8Array = new Uint8Array(0)
   let lineNumber = 0
   const more = async () => {
@@ -184,10 +193,13 @@ function decodeUtf8(parts: readonly Uint8Array[], where: string): string {
   }
 }
 
-async function* readChunks(path: string): AsyncGenerator<Uint8Array, void, undefined> {
+async function* readChunks(
+  path: string,
+  onRead?: (count: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const pause = createPause()
   try {
-    for await (const chunk of streamFile(path)) {
+    for await (const chunk of streamFile(path, onRead)) {
       yield chunk
       await pause()
     }

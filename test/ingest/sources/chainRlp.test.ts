@@ -44,6 +44,24 @@ async function refusal(bytes: Uint8Array, name?: string): Promise<SourceError> {
 }
 
 describe('chain RLP source', () => {
+  it('says how many bytes of the file its blocks took, packed as they are', async () => {
+    const plain = openChainRlp(fileOf(encoded))
+    const taken: number[] = []
+    for await (const _ of plain.blocks()) taken.push(plain.bytesRead!())
+    assert.deepEqual(
+      taken.map(Math.round),
+      blocks.map((_, i) => offsetOf(i + 1)),
+    )
+    const packed = gzipSync(encoded)
+    const source = openChainRlp(fileOf(packed, 'chain.rlp.gz'))
+    let last = 0
+    for await (const _ of source.blocks()) {
+      assert.ok(source.bytesRead!() > last)
+      last = source.bytesRead!()
+    }
+    assert.equal(Math.round(last), packed.length)
+  })
+
   it('gives the blocks of a plain and of a gzip file', async () => {
     assert.deepEqual(await readAll(fileOf(encoded)), blocks)
     assert.deepEqual(await readAll(fileOf(gzipSync(encoded), 'chain.rlp.gz')), blocks)

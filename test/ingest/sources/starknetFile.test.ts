@@ -8,18 +8,18 @@ import { type TestContext, test } from 'node:test'
 import { gzipSync, inflateSync } from 'node:zlib'
 import { readGenesisFile } from '../../../src/ingest/importFiles.js'
 import { readHead } from '../../../src/ingest/sources/fileBytes.js'
-import { openL2File, recogniseL2, UnreadableL2File } from '../../../src/ingest/sources/starknetFile.js'
+import {
+  type L2FileOptions,
+  openL2File,
+  recogniseL2,
+  UnreadableL2File,
+} from '../../../src/ingest/sources/starknetFile.js'
 import { makeBlock, makeChain, toRpcJson } from '../../support/l2Blocks.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-async function read(
-  t: TestContext,
-  name: string,
-  content: string | Uint8Array,
-  options: { maxRecordingBytes?: number } = {},
-) {
+async function read(t: TestContext, name: string, content: string | Uint8Array, options: L2FileOptions = {}) {
   const path = join(temporaryDirectory(t), name)
   writeFileSync(path, content)
   const recordings = []
@@ -183,5 +183,16 @@ test('other files are not', () => {
     bytesOf('["block_hash"]'),
   ]) {
     assert.ok(!recogniseL2(bytes))
+  }
+})
+
+test('the bytes of the file are counted as they are read, packed as they are', async (t) => {
+  for (const content of [Buffer.from(lines.join('\n')), gzipSync(lines.join('\n'))]) {
+    let bytes = 0
+    const onRead = (count: number) => {
+      bytes += count
+    }
+    await read(t, 'some.file', content, { onRead })
+    assert.equal(bytes, content.length)
   }
 })
