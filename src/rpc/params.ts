@@ -161,7 +161,7 @@ const tagSchema: JsonSchema = { type: 'string', enum: BLOCK_TAGS }
 /** The contract's block parameter: a QUANTITY or a tag. */
 export const blockNumberOrTag: ValueType<BlockNumberOrTag> = {
   schema: { title: 'block parameter', oneOf: [index.schema, tagSchema] },
-  decode: (value, path) => decodeTag(value) ?? decodeBlockNumber(value, path),
+  decode: (value, path) => decodeTag(value) ?? decodeBlockNumber(value, path, BLOCK_NUMBER),
 }
 
 /** A number, a tag, a 32-byte hash, or an EIP-1898 object of `blockNumber` or `blockHash` and `requireCanonical`. */
@@ -259,9 +259,11 @@ function toIndex(number: number): number {
 
 const TAGS = `or one of ${BLOCK_TAGS.join(', ')}`
 const BLOCK_NUMBER = `a block number such as "0x1b4", with 0x prefix, ${TAGS}`
-const BLOCK_OR_DECIMAL = `a block number in hex such as "0x1b4" or in decimal such as 436, a 32-byte hash, ${TAGS}`
+const HASH_OR_OBJECT = 'a 32-byte hash, an object with blockNumber or blockHash'
+const BLOCK_ID = `a block number such as "0x1b4", with 0x prefix, ${HASH_OR_OBJECT}, ${TAGS}`
+const BLOCK_OR_DECIMAL = `a block number in hex such as "0x1b4" or in decimal such as 436, ${HASH_OR_OBJECT}, ${TAGS}`
 
-function decodeBlockNumber(value: unknown, path: string, expected = BLOCK_NUMBER): number {
+function decodeBlockNumber(value: unknown, path: string, expected: string): number {
   if (typeof value !== 'string' || !/^0[xX]/.test(value)) throw invalidValue(path, expected, value)
   return decodeIndex(value, path)
 }
@@ -280,7 +282,7 @@ function decodeDecimal(value: unknown): number | undefined {
   return toIndex(Number(value))
 }
 
-function decodeBlockId(value: unknown, path: string, expected?: string): BlockId {
+function decodeBlockId(value: unknown, path: string, expected = BLOCK_ID): BlockId {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return decodeBlockObject(value, path)
   if (typeof value === 'string' && value.length === 66 && /^0[xX]/.test(value)) {
     return { hash: hash32.decode(value, path), requireCanonical: false }

@@ -69,6 +69,7 @@ function decodeBlockHash(object: { readonly [name: string]: unknown }, path: str
 function decodeAddresses(value: unknown, path: string): Uint8Array[] {
   if (isAbsent(value)) return []
   if (typeof value === 'string') return [address.decode(value, path)]
+  if (!Array.isArray(value)) throw invalidValue(path, '20-byte data or an array of it', value)
   return arrayOf(address).decode(value, path)
 }
 
