@@ -13,7 +13,8 @@ export const call = defineMethod({
   name: 'eth_call',
   summary: 'What a message call returns on top of a block, without a transaction.',
   description:
-    'A missing `from` is the zero address. `gas` above 10 times the gas limit of the block is clamped to that. The ' +
+    'A missing `from` is the zero address. `gas` above 10 times the gas limit of the block, or above ' +
+    '2,000 million, is clamped to that. Fees are paid before the call runs, and without fee fields BASEFEE is 0. The ' +
     '`data` of a revert is what the contract gave; `Error(string)` and `Panic(uint256)` are in the message too.',
   cost: 'evm',
   params: [callParam, stateBlockParam, stateOverridesParam],

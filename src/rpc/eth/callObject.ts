@@ -84,6 +84,12 @@ export function requestForChain(chain: ChainReader, call: CallObject): CallReque
 export const CALL_ERRORS: readonly ErrorDoc[] = [
   { code: 3, message: 'execution reverted: <reason>' },
   { code: SERVER_ERROR, message: 'out of gas, invalid opcode: …, stack underflow … (failures of the execution)' },
+  {
+    code: SERVER_ERROR,
+    message: 'err: … (supplied gas …) (calls that cannot begin; eth_estimateGas: failed with … gas: …)',
+  },
+  { code: SERVER_ERROR, message: 'out of memory budget: the call needs more than 268435456 bytes' },
+  { code: SERVER_ERROR, message: 'return data of … bytes exceeds the limit of 10000000' },
   { code: SERVER_ERROR, message: 'execution aborted (timeout = 5s)' },
   { code: SERVER_ERROR, message: "chainId does not match node's (have=…, want=…)" },
 ]

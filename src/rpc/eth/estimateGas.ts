@@ -13,7 +13,8 @@ export const estimateGas = defineMethod({
   name: 'eth_estimateGas',
   summary: 'A gas limit with which the call succeeds on top of a block.',
   description:
-    'Found by trying: at most 1.5 % above the least. `gas` above 10 times the gas limit of the block is clamped to that.',
+    'Found by trying, as geth does: at most 1.5 % above the least. `gas` above 10 times the gas limit of the block, or ' +
+    'above 2,000 million, is clamped to that; on Osaka and later no more than 16,777,216 is tried (EIP-7825).',
   cost: 'evm',
   params: [callParam, stateBlockParam, stateOverridesParam],
   result: { name: 'gas limit', schema: quantity64.schema },
