@@ -159,7 +159,9 @@ export function openFileBytes(path: string): FileBytes {
     const bytes = gunzipSync(readWhole(fd, size), { maxOutputLength: MAX_UNPACKED_BYTES })
     return { size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length), close() {} }
   } catch (error) {
-    throw new SourceError({ path, offset: 0, problem: `cannot be unpacked: ${messageOf(error)}`, cause: error })
+    const isTooLarge = (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE'
+    const reason = isTooLarge ? `has more than ${MAX_UNPACKED_BYTES} bytes, gunzip it first` : messageOf(error)
+    throw new SourceError({ path, offset: 0, problem: `cannot be unpacked: ${reason}`, cause: error })
   } finally {
     closeSync(fd)
   }
