@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../support/temporary.js'
 /* A server that is stopped while its threads recover public keys, for clients that have left. */
 
 const THREADS = 2
-const STOPS = 3
+const STOPS = 2
 
 /** Recovers one public key after another (precompile 1) until the gas is used up. */
 const RECOVERER = '0x00000000000000000000000000000000000c0de0'
