@@ -117,6 +117,7 @@ export function createCallRunner({ chain, reader, slots, beforeRead, tables, pac
           throw error
         } finally {
           if (journal.meter.peak() > LARGE_CALL_BYTES) collectSoon()
+          journal.meter.end()
           journal.rewind({ accounts: KEPT_ACCOUNTS, slots: KEPT_SLOTS, codeBytes: KEPT_CODE_BYTES })
         }
       },

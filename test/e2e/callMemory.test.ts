@@ -35,6 +35,11 @@ test('a call that needs too much memory is refused, in eth_call and eth_estimate
     for (const method of ['eth_call', 'eth_estimateGas']) {
       assert.deepEqual((await ask(url, method, [{ to: addressOf(name) }, 'latest'])).error, OUT_OF_MEMORY, name)
     }
+    // What an estimate asks before it runs anything has nothing to do with the call before.
+    const next = await ask(url, 'eth_estimateGas', [
+      { to: `0x${Buffer.from(name).toString('hex').padEnd(40, '0').slice(0, 40)}` },
+    ])
+    assert.equal(next.result, '0x5208')
   }
   const logs = await ask(url, 'eth_call', [{ to: addressOf('LOG_BOMB') }, 'latest'])
   assert.deepEqual(logs.error, { code: -32000, message: 'out of gas' })

@@ -17,6 +17,11 @@ export class MemoryMeter {
     this.most = 0
   }
 
+  /** Ends the message: what is read between messages has no limit. */
+  end(): void {
+    this.begin(Number.POSITIVE_INFINITY)
+  }
+
   /** To be asked before so many bytes are taken. @throws CallMemoryExceeded */
   take(bytes: number): void {
     this.taken += bytes

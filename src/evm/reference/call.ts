@@ -57,6 +57,7 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
         } finally {
           overlay.forget()
           if (meter.peak() > LARGE_CALL_BYTES) collectSoon()
+          meter.end()
         }
       },
     }
