@@ -120,7 +120,7 @@ test('a signal ends a fixture that is being imported, and nothing is left of it'
   copyFileSync(writeLongFile(t), join(directory, 'chain.rlp.gz'))
   const running = spawnCairn(['serve', '--port', '0', '--fixture', directory], { TMPDIR: folder })
   const database = () => readdirSync(folder).some((name) => existsSync(join(folder, name, 'cairn.db')))
-  while (!database()) await new Promise(setImmediate)
+  while (!database() && running.child.exitCode === null) await new Promise(setImmediate)
   running.child.kill('SIGINT')
   assert.equal((await running.ended).code, 130)
   assert.deepEqual(readdirSync(folder), [])
