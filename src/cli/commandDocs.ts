@@ -82,14 +82,17 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     ],
   },
   verify: {
-    summary: 'Compare the log index with what it was made from.',
-    usage: ['cairn verify --index [OPTIONS]'],
+    summary: 'Check that a database holds what was imported.',
+    usage: ['cairn verify [OPTIONS]'],
     detail: [
-      'Makes the postings of each segment again from the rows of its logs and compares them with the stored ones, both ' +
-        'ways. Only reads; an import may run beside it. The first difference is named, with exit code 1.',
+      'Recomputes from the rows what each answer is made from: block hashes, roots, blooms and senders, the state root of ' +
+        "every block, the indexes, layer-2 hashes; and runs SQLite's integrity check. Without an option it does all of that; " +
+        'options name the parts to do.',
+      'The first fault is named by table, row and column, with exit code 1. Only reads; an import may run beside it.',
     ],
     examples: [
-      { line: 'cairn verify --index' },
+      { line: 'cairn verify' },
+      { line: 'cairn verify --blocks --from 18000000', note: 'the newer blocks' },
       { line: 'cairn verify --index --segments log:3', note: 'one segment' },
     ],
   },

@@ -291,7 +291,27 @@ export const OPTIONS = {
     commands: ['import', 'serve'],
     parse: oneOf('log-level', LOG_LEVELS),
   },
-  index: flag('index', ['verify'], 'Compare the indexes with the rows: of logs, and of transactions by hash.'),
+  file: flag('file', ['verify'], "Verify the file: SQLite's integrity check, the schema, facts and API keys."),
+  blocks: flag('blocks', ['verify'], 'Verify blocks: make headers, roots and senders anew from the rows.'),
+  stateHistory: flag(
+    'state-history',
+    ['verify'],
+    'Verify the state: play its history forward and compare every state root; code; the stored trie.',
+  ),
+  index: flag('index', ['verify'], 'Verify the indexes: compare those of logs and transactions with the rows.'),
+  l2: flag('l2', ['verify'], 'Verify layer-2 blocks: read them anew from their recordings.'),
+  from: maybeNumber('from', 'NUMBER', ['verify'], {
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    doc: 'First block that --blocks verifies.',
+    defaultText: 'the first block',
+  }),
+  to: maybeNumber('to', 'NUMBER', ['verify'], {
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    doc: 'Last block that --blocks verifies.',
+    defaultText: 'the newest block',
+  }),
   segments: {
     flag: 'segments',
     placeholder: 'all|log:ID|transaction:ID',

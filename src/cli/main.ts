@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { messageOf, UsageError } from '../lib/errors.js'
 import { didYouMean } from '../lib/nearest.js'
-import { DatabaseMissing, DatabaseOutdated } from '../store/open.js'
+import { DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew } from '../store/open.js'
 import { COMMANDS, type Command } from './config.js'
 import { explainFailure } from './explainFailure.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
@@ -55,11 +55,12 @@ function print(text: string): number {
   return 0
 }
 
+const WRONG_USE = [UsageError, DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew]
+
 /** 2 when the command was used wrongly, 1 when its work failed; one line says why. */
 function fail(error: unknown): number {
   writeNotice(`cairn: ${messageOf(error).replace(/\s*\n\s*/g, ' ')}`)
-  const wrong = error instanceof UsageError || error instanceof DatabaseMissing || error instanceof DatabaseOutdated
-  return wrong ? 2 : 1
+  return WRONG_USE.some((kind) => error instanceof kind) ? 2 : 1
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch(fail)

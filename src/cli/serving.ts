@@ -3,6 +3,7 @@ import { createBudget } from '../evm/budget.js'
 import type { EvmKind } from '../evm/kinds.js'
 import { logCrypto } from '../lib/crypto.js'
 import { messageOf } from '../lib/errors.js'
+import { createFailureLog } from '../lib/failureLog.js'
 import { collectSeldom } from '../lib/heap.js'
 import { formatData } from '../lib/hex.js'
 import { createLogger, type LogLevel } from '../lib/logger.js'
@@ -23,6 +24,7 @@ import { createHttpServer, type HttpServer } from '../server/http.js'
 import type { ServerLimits } from '../server/limits.js'
 import { attachWebSocket } from '../server/websocket.js'
 import { createApiKeyReader } from '../store/apiKeys.js'
+import { createDatabaseProbe } from '../store/databaseProbe.js'
 import type { Database } from '../store/open.js'
 import { keepFresh } from '../transactions/keepFresh.js'
 import { createReaderPool, type ReaderPool } from '../workers/readerPool.js'
@@ -89,7 +91,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const keys = createApiKeyReader(db)
   let serving = true
   let warm = false
-  const access = createAccess({ keys, open: options.open, rateLimitRps: options.rateLimitRps })
+  const failures = createFailureLog(log, 'the database')
+  const access = createAccess({ keys, open: options.open, rateLimitRps: options.rateLimitRps, failures })
   let pool: ReaderPool | undefined
   const remote = { run: (...call: Parameters<ReaderPool['run']>) => pool!.run(...call) }
   const { cors, hosts, compression, responseCacheBytes } = options
@@ -100,10 +103,13 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const dispatch = { methods: METHODS, context, remote, log, cache, inline: runsInline ? inline : undefined }
   const dispatcher = createDispatcher(dispatch)
   const reports = { cache, pool: () => pool, inlineCalls: () => inlineCalls }
-  const health = createHealthReporter({ context, db, ...reports, serving: () => serving, warm: () => warm })
+  const health = {
+    report: createHealthReporter({ context, db, ...reports, serving: () => serving, warm: () => warm }),
+    problem: createDatabaseProbe(db, options.datadir),
+  }
   const admission = createAdmission(options.serverLimits, (method) => METHODS.get(method)?.cost)
   const reach = { access, admission, limits: options.serverLimits, cors, hosts }
-  const serverOptions = { dispatcher, ...reach, compression, health, log, keys }
+  const serverOptions = { dispatcher, ...reach, compression, health, failures, log, keys }
   const http = createHttpServer(serverOptions)
   const { server } = http
   const sockets = attachWebSocket(http, serverOptions)

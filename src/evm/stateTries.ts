@@ -50,8 +50,9 @@ export function storageOfPacked(stored: Uint8Array): TrieSlot | undefined {
 // Long list, nonce and balance of up to 33 bytes with their headers, two hashes with theirs.
 const rlp = new Uint8Array(2 + 34 + 34 + 33 + 33)
 
-/** What the trie is hashed with: the RLP of nonce, balance, storage root and code hash. Valid until the next call. */
-function accountRlp(stored: Uint8Array, storage: PagedTries): Uint8Array {
+/** What the trie of the accounts is hashed with: the RLP of nonce, balance, storage root and code hash of an account as it lies
+ *  in its leaf. Valid until the next call. */
+export function accountRlp(stored: Uint8Array, storage: PagedTries): Uint8Array {
   const top = storageOfPacked(stored)
   const storageRoot = top === undefined ? EMPTY_TRIE_ROOT : storage.root(top)
   const nonceEnd = 2 + (stored[0] & 0xf)

@@ -149,7 +149,14 @@ function takeReceipts({ block, receipts }: RawBlock, rules: Rules): Receipt[] {
   })
 }
 
-function deriveReceipt(block: Block, index: number, receipt: ConsensusReceipt, gasUsed: bigint, rules: Rules): Receipt {
+/** The receipt of transaction `index` with what follows from the transaction and the header: price, created address, blobs. */
+export function deriveReceipt(
+  block: Pick<Block, 'header' | 'transactions'>,
+  index: number,
+  receipt: ConsensusReceipt,
+  gasUsed: bigint,
+  rules: Rules,
+): Receipt {
   const transaction = block.transactions[index]
   const blobs = transaction.blobVersionedHashes?.length
   return {

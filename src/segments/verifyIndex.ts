@@ -36,7 +36,7 @@ export class IndexFault extends CairnError {
   }
 }
 
-interface VerifyOptions {
+export interface VerifyOptions {
   /** The id of the only segment to look at; undefined: all. */
   segment?: number
   /** Told how many items were compared, after each 65,536. */

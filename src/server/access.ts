@@ -1,6 +1,7 @@
+import type { FailureLog } from '../lib/failureLog.js'
 import type { ClientId } from '../rpc/dispatch.js'
 import type { RpcErrorBody } from '../rpc/errors.js'
-import { LIMIT_EXCEEDED, UNAUTHORIZED } from '../rpc/errors.js'
+import { INTERNAL_ERROR, LIMIT_EXCEEDED, UNAUTHORIZED } from '../rpc/errors.js'
 import type { ApiKeyReader } from '../store/apiKeys.js'
 import { clientOfAddress } from './addresses.js'
 import { createGuessLimiter } from './keyGuesses.js'
@@ -29,7 +30,7 @@ export interface Credentials {
 
 /** Why a request is not answered. */
 export interface Refusal {
-  /** 401, or 429 and 503 with a time to wait. */
+  /** 401; 429 and 503 with a time to wait; 503 without one while keys cannot be looked up. */
   readonly status: 401 | 429 | 503
   readonly error: RpcErrorBody
   readonly retryAfterSeconds?: number
@@ -61,6 +62,8 @@ const KEY_REQUIRED: Refusal = {
 }
 const KEY_INVALID: Refusal = { status: 401, error: { code: UNAUTHORIZED, message: 'invalid API key' } }
 
+const KEYS_UNREADABLE: Refusal = { status: 503, error: { code: INTERNAL_ERROR, message: 'internal error' } }
+
 const TOO_MANY_GUESSES: RpcErrorBody = { code: LIMIT_EXCEEDED, message: 'too many invalid API keys' }
 
 /** True for what `identify` gives when it refuses. */
@@ -68,12 +71,29 @@ export function isRefusal(answer: Caller | Refusal): answer is Refusal {
   return 'error' in answer
 }
 
-/** Access by API key, or for everyone when `open`. `rateLimitRps` is per key; 0 is no limit. */
-export function createAccess(options: { keys: ApiKeyReader; open: boolean; rateLimitRps: number }): Access {
-  const { keys, open, rateLimitRps } = options
+/** Access by API key, or for everyone when `open`. `rateLimitRps` is per key; 0 is no limit. While the database cannot be read,
+ *  which `failures` is told, nobody with a key is let in, and callers who were let in stay. */
+export function createAccess(options: {
+  keys: ApiKeyReader
+  open: boolean
+  rateLimitRps: number
+  failures: FailureLog
+}): Access {
+  const { keys, open, rateLimitRps, failures } = options
   const limiter = rateLimitRps > 0 ? createRateLimiter(rateLimitRps) : undefined
   const guesses = createGuessLimiter()
-  const isLive = (caller: Caller) => caller.keyId === undefined || keys.isLive(caller.keyId)
+  /** What the keys say; `otherwise` where they cannot be read: on the ways here nobody catches an error. */
+  const lookUp = <T, Otherwise>(read: () => T, otherwise: Otherwise): T | Otherwise => {
+    try {
+      const found = read()
+      failures.worked()
+      return found
+    } catch (error) {
+      failures.failed(error)
+      return otherwise
+    }
+  }
+  const isLive = ({ keyId }: Caller) => keyId === undefined || lookUp(() => keys.isLive(keyId), true)
   return {
     identify(credentials, prefix) {
       const inPath = keyInPath(credentials.path, prefix)
@@ -81,8 +101,10 @@ export function createAccess(options: { keys: ApiKeyReader; open: boolean; rateL
       if (open) return { keyId: undefined }
       const key = inPath || keyInHeaders(credentials)
       if (key === '') return KEY_REQUIRED
-      const keyId = keys.find(key)
-      return keyId === undefined ? KEY_INVALID : { keyId }
+      return lookUp(() => {
+        const keyId = keys.find(key)
+        return keyId === undefined ? KEY_INVALID : { keyId }
+      }, KEYS_UNREADABLE)
     },
     countRefusal(refusal, remoteAddress) {
       if (refusal !== KEY_INVALID) return refusal // without a key nothing was guessed

@@ -1,3 +1,4 @@
+import type { FailureLog } from '../lib/failureLog.js'
 import type { Logger } from '../lib/logger.js'
 import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/answer.js'
 import { type Dispatcher, dispatchFor } from '../rpc/dispatch.js'
@@ -7,7 +8,7 @@ import { type Access, type Caller, clientOf, type Refusal } from './access.js'
 import { type Admission, BUSY } from './admission.js'
 import type { CompressionPolicy, Compressor } from './compression.js'
 import { type CorsPolicy, corsHeaders } from './cors.js'
-import type { HealthReport } from './health.js'
+import type { HealthSource } from './health.js'
 import type { HostPolicy } from './hosts.js'
 import type { ServerLimits } from './limits.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from './outputBudget.js'
@@ -21,7 +22,9 @@ export interface ServerOptions {
   readonly cors: CorsPolicy
   readonly hosts: HostPolicy
   readonly compression: CompressionPolicy
-  readonly health: () => HealthReport
+  readonly health: HealthSource
+  /** Is told when keys cannot be looked up. */
+  readonly failures: FailureLog
   readonly log: Logger
 }
 

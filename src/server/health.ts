@@ -1,4 +1,5 @@
 import express, { type Express } from 'express'
+import { messageOf } from '../lib/errors.js'
 import type { InlineReport } from '../rpc/inlineCalls.js'
 import type { ResponseCacheReport } from '../rpc/responseCache.js'
 
@@ -23,9 +24,17 @@ export interface HealthReport {
   readonly inlineCalls: InlineReport | null
 }
 
-/** The HTTP surface around the calls: `/health` (200 with the report), `/ready` (200 or 503), and 404 as JSON for
- *  everything else. */
-export function createHealthApp(report: () => HealthReport): Express {
+/** What `/health` and `/ready` ask. */
+export interface HealthSource {
+  /** @throws when the database cannot be read */
+  report(): HealthReport
+  /** Why the database cannot be read; undefined when it can. */
+  problem(): string | undefined
+}
+
+/** The HTTP surface around the calls: `/health` (200 with the report; 503 with the problem while the database cannot be read),
+ *  `/ready` (200 or 503), and 404 as JSON for everything else. */
+export function createHealthApp(source: HealthSource): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -34,15 +43,30 @@ export function createHealthApp(report: () => HealthReport): Express {
     next()
   })
   app.get('/health', (_request, response) => {
-    const { serving, ...rest } = report()
+    const { facts, error } = look(source)
+    if (error !== undefined || facts === undefined) {
+      return void response.status(503).json({ status: 'unreadable', error, ...facts })
+    }
+    const { serving, ...rest } = facts
     response.json({ status: serving ? 'ok' : 'stopping', ...rest })
   })
   app.get('/ready', (_request, response) => {
-    const { ready } = report()
-    response.status(ready ? 200 : 503).json({ ready })
+    const { facts, error } = look(source)
+    const ready = error === undefined && facts?.ready === true
+    response.status(ready ? 200 : 503).json({ ready, error })
   })
   app.use((_request, response) => {
     response.status(404).json({ error: 'not found; calls go to POST /v3/<API_KEY>' })
   })
   return app
+}
+
+/** The report, and why the database cannot be read. */
+function look({ report, problem }: HealthSource): { facts?: HealthReport; error?: string } {
+  const error = problem()
+  try {
+    return { facts: report(), error }
+  } catch (thrown) {
+    return { error: error ?? messageOf(thrown) }
+  }
 }

@@ -91,10 +91,15 @@ export function attachWebSocket(
   }
   let seenVersion = keys.version()
   const poll = setInterval(() => {
-    const version = keys.version()
-    if (version === seenVersion) return
-    seenVersion = version
-    closeRevoked()
+    try {
+      const version = keys.version()
+      options.failures.worked()
+      if (version === seenVersion) return
+      seenVersion = version
+      closeRevoked()
+    } catch (error) {
+      options.failures.failed(error)
+    }
   }, REVOCATION_POLL_MS)
   const ping = setInterval(() => {
     for (const peer of peers) {

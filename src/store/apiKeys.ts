@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import SqliteDatabase from 'better-sqlite3'
 import { DATABASE_FILE, type Database, DatabaseLocked, openForWriting } from './open.js'
+import { writeSeal } from './seals.js'
 
 /** An API key without the key itself, which is not kept. */
 export interface ApiKey {
@@ -35,11 +36,19 @@ export interface ApiKeyReader {
 
 /** The keys of an open database that may be written. */
 export function createApiKeyTable(db: Database): ApiKeyTable {
+  const change = (sql: string, ...values: unknown[]) =>
+    db
+      .transaction(() => {
+        const result = db.prepare(sql).run(...values)
+        writeSeal(db, 'api_keys')
+        return result
+      })
+      .immediate()
   return {
     create(name) {
       const key = randomBytes(16).toString('hex')
-      const insert = db.prepare('INSERT INTO api_keys (name, hash, created_at) VALUES (?, ?, ?)')
-      const { lastInsertRowid } = insert.run(name, hashKey(key), unixSeconds())
+      const insert = 'INSERT INTO api_keys (name, hash, created_at) VALUES (?, ?, ?)'
+      const { lastInsertRowid } = change(insert, name, hashKey(key), unixSeconds())
       return { id: Number(lastInsertRowid), key }
     },
     list() {
@@ -56,8 +65,8 @@ export function createApiKeyTable(db: Database): ApiKeyTable {
       }))
     },
     revoke(id) {
-      const update = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
-      return update.run(unixSeconds(), id).changes > 0
+      const update = 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL'
+      return change(update, unixSeconds(), id).changes > 0
     },
   }
 }

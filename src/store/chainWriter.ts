@@ -4,7 +4,7 @@ import type { Block, Receipt } from '../chain/eth/types.js'
 import { leadingZeros, trimLeft } from '../lib/bytes.js'
 import { keccak256 } from '../lib/crypto.js'
 import { createBodyInserts } from './bodyInserts.js'
-import { uintOrNull } from './bodyRows.js'
+import { type RowValue, uintOrNull } from './bodyRows.js'
 import { encodeUint } from './columns.js'
 import { createDictionary } from './dictionary.js'
 import type { Database } from './open.js'
@@ -142,12 +142,43 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
   }
 }
 
+/** Columns of `blocks`: those of `blockValues` in their order, then where the block's parts lie. */
+export const BLOCK_COLUMNS = [
+  'number',
+  'hash',
+  'parent_hash',
+  'uncles_hash',
+  'miner',
+  'state_root',
+  'transactions_root',
+  'receipts_root',
+  'logs_bloom',
+  'difficulty',
+  'total_difficulty',
+  'gas_limit',
+  'gas_used',
+  'timestamp',
+  'extra_data',
+  'mix_hash',
+  'nonce',
+  'base_fee_per_gas',
+  'withdrawals_root',
+  'blob_gas_used',
+  'excess_blob_gas',
+  'parent_beacon_block_root',
+  'requests_hash',
+  'size',
+  'withdrawals',
+  'first_tx',
+  'n_tx',
+  'first_log',
+  'n_logs',
+] as const
+
 function createBlockInserts(db: Database) {
-  const blockColumns = `number, hash, parent_hash, uncles_hash, miner, state_root, transactions_root, receipts_root,
-    logs_bloom, difficulty, total_difficulty, gas_limit, gas_used, timestamp, extra_data, mix_hash, nonce,
-    base_fee_per_gas, withdrawals_root, blob_gas_used, excess_blob_gas, parent_beacon_block_root, requests_hash, size,
-    withdrawals, first_tx, n_tx, first_log, n_logs`
-  const insertBlock = db.prepare(`INSERT INTO blocks (${blockColumns}) VALUES (${placeholders(29)})`)
+  const insertBlock = db.prepare(
+    `INSERT INTO blocks (${BLOCK_COLUMNS.join(', ')}) VALUES (${placeholders(BLOCK_COLUMNS.length)})`,
+  )
   const insertUncle = db.prepare('INSERT INTO uncles (block_number, idx, hash, header) VALUES (?, ?, ?, ?)')
   return (block: Block, totalDifficulty: bigint, first: FirstIds, logCount: number) => {
     block.uncles.forEach((uncle, index) => {
@@ -158,7 +189,8 @@ function createBlockInserts(db: Database) {
   }
 }
 
-function blockValues({ hash, header, sizeBytes, withdrawals }: Block, totalDifficulty: bigint): unknown[] {
+/** The row of a block up to its withdrawals, in the order of `BLOCK_COLUMNS`. */
+export function blockValues({ hash, header, sizeBytes, withdrawals }: Block, totalDifficulty: bigint): RowValue[] {
   return [
     header.number,
     hash,

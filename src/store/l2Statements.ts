@@ -2,6 +2,7 @@ import { decodeFelt, encodeFelt, type Felt } from '../chain/starknet/felt.js'
 import type { L2Block } from '../chain/starknet/types.js'
 import { encodeL2Header, L2_BLOCK_COLUMNS, type L2Header } from './l2Rows.js'
 import type { Database } from './open.js'
+import { writeSeal } from './seals.js'
 
 /** What the writer asks of and tells the layer-2 tables. */
 export type L2Statements = ReturnType<typeof createL2Statements>
@@ -104,11 +105,13 @@ export function createL2Statements(db: Database) {
     raiseL1Head: (number: number, hash: Felt) => raise.run(number, encodeFelt(hash)).changes > 0,
     putPending: ({ number, parentHash }: { number?: number; parentHash?: Felt }, json: string) => {
       upsertPending.run(number ?? null, parentHash === undefined ? null : encodeFelt(parentHash), json, unixNow())
+      writeSeal(db, 'l2_pending')
     },
     /** Drops the unconfirmed block when a stored one takes its place, or tells it its number when that is its parent. */
     settlePending: ({ number, hash, parentHash }: { number: number; hash: Felt; parentHash: Felt }) => {
-      dropPending.run(number, encodeFelt(parentHash))
-      numberPending.run(number + 1, encodeFelt(hash))
+      const dropped = dropPending.run(number, encodeFelt(parentHash)).changes
+      const numbered = numberPending.run(number + 1, encodeFelt(hash)).changes
+      if (dropped + numbered > 0) writeSeal(db, 'l2_pending')
     },
   }
 }

@@ -180,7 +180,8 @@ function locatePending({ number, parentHash }: L2Block, rows: L2Statements): { n
   return head === undefined ? {} : { number: head.number + 1, parentHash: head.hash }
 }
 
-function headerOf(block: L2Block, verdict: L2Verdict): L2Header {
+/** What is stored of a block with a hash: its header, with the commitments and counts that a matching hash covers. */
+export function headerOf(block: L2Block, verdict: L2Verdict): L2Header {
   const inputs = verdict.kind === 'match' ? verdict.inputs : {}
   return {
     ...block.commitments,

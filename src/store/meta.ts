@@ -1,4 +1,5 @@
 import type { Database } from './open.js'
+import { isSealedFact, writeSeal } from './seals.js'
 
 /** Facts of the whole database; `docs/schema.md` lists the keys. Values are JSON. */
 export interface MetaTable {
@@ -20,8 +21,14 @@ export function createMetaTable(db: Database): MetaTable {
     set: (key, value) => {
       statement ??= upsert()
       statement.run(key, JSON.stringify(value))
+      if (isSealedFact(key)) writeSeal(db, 'facts')
     },
   }
+}
+
+/** All facts as they are stored, by key. */
+export function readMetaRows(db: Database): { key: string; value: string }[] {
+  return db.prepare<[], { key: string; value: string }>('SELECT key, value FROM meta ORDER BY key').all()
 }
 
 /** Meta key of the chain: `{genesis}` as the file had it, or `{network}` for a built-in one. */

@@ -1,3 +1,4 @@
+import SqliteDatabase from 'better-sqlite3'
 import { createMetaTable, META_STATE_TRIE } from './meta.js'
 import type { Database } from './open.js'
 
@@ -26,6 +27,8 @@ export interface StateTrieTable {
   /** Undefined when no trie was ever stored. */
   head(): StateTrieHead | undefined
   setHead(head: StateTrieHead): void
+  /** How many pages there are, and the largest id; 0 where there is none. */
+  extent(): { count: number; lastId: number }
   readonly inTransaction: boolean
 }
 
@@ -35,6 +38,9 @@ export function createStateTrieTable(db: Database): StateTrieTable {
   const upsert = db.prepare('INSERT OR REPLACE INTO state_trie_pages (id, data) VALUES (?, ?)')
   const remove = db.prepare('DELETE FROM state_trie_pages WHERE id = ?')
   const removeFrom = db.prepare('DELETE FROM state_trie_pages WHERE id >= ?')
+  const extent = db.prepare<[], { count: number; lastId: number }>(
+    'SELECT count(*) AS count, ifnull(max(id), 0) AS lastId FROM state_trie_pages',
+  )
   const meta = createMetaTable(db)
   return {
     read: (page) => {
@@ -48,8 +54,21 @@ export function createStateTrieTable(db: Database): StateTrieTable {
     removeFrom: (page) => void removeFrom.run(page),
     head: () => meta.get(META_STATE_TRIE),
     setHead: (head) => meta.set(META_STATE_TRIE, head),
+    extent: () => extent.get()!,
     get inTransaction() {
       return db.inTransaction
     },
   }
+}
+
+/** An empty table in a temporary file that nobody else sees and that is gone with `close`: for a trie that may be larger than
+ *  the memory. Its one transaction is open. */
+export function openScratchTrie(): { table: StateTrieTable; close(): void } {
+  const db = new SqliteDatabase('')
+  db.pragma('journal_mode = OFF')
+  db.pragma('cache_size = -65536') // 64 MiB; negative is KiB
+  db.exec('CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)')
+  db.exec('CREATE TABLE state_trie_pages (id INTEGER PRIMARY KEY, data BLOB NOT NULL)')
+  db.exec('BEGIN')
+  return { table: createStateTrieTable(db), close: () => void db.close() }
 }

@@ -29,7 +29,13 @@ export function openWalIndexHeader(db: Database): WalIndexHeader | undefined {
   const taken = Buffer.alloc(HEADER_BYTES)
   const read = Buffer.alloc(HEADER_BYTES)
   return {
-    hasMoved: () => readSync(descriptor, read, 0, HEADER_BYTES, 0) < HEADER_BYTES || !read.equals(taken),
+    hasMoved: () => {
+      try {
+        return readSync(descriptor, read, 0, HEADER_BYTES, 0) < HEADER_BYTES || !read.equals(taken)
+      } catch {
+        return true // SQLite says what is wrong
+      }
+    },
     take: () => void read.copy(taken),
   }
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../lib/errors.js'
+import { createFailureLog } from '../lib/failureLog.js'
 import type { Logger } from '../lib/logger.js'
 import type { TransactionFinder } from './finder.js'
 
@@ -10,6 +10,7 @@ const PAUSE_MS = 500
  *  second of them to take. @returns what ends it, to be called before the connection is closed. */
 export function keepFresh(finder: Pick<TransactionFinder, 'refresh'>, log: Logger): () => void {
   let timer: NodeJS.Timeout
+  const failures = createFailureLog(log, 'the transactions behind the index')
   const plan = (ms: number) => {
     timer = setTimeout(refresh, ms)
     timer.unref()
@@ -17,9 +18,10 @@ export function keepFresh(finder: Pick<TransactionFinder, 'refresh'>, log: Logge
   const refresh = () => {
     try {
       plan(finder.refresh(SLICE_MS) ? PAUSE_MS : 0)
+      failures.worked()
     } catch (error) {
       // A look-up will meet the same, and say so to whoever asked.
-      log.warn({ error: messageOf(error) }, 'transactions behind the index could not be read')
+      failures.failed(error)
       plan(PAUSE_MS)
     }
   }

@@ -85,7 +85,8 @@ test('wrong use is said, with exit code 2', async (t) => {
   const { datadir } = prepare(t)
   const nowhere = temporaryDirectory(t)
   const cases: [string[], RegExp][] = [
-    [['verify', '--datadir', datadir], /say what to verify: --index/],
+    [['verify', '--from', '3', '--datadir', datadir], /--from and --to are for --blocks/],
+    [['verify', '--segments', 'log:1', '--datadir', datadir], /--segments is for --index/],
     [['verify', '--index', 'operand'], /unexpected operand/],
     [['verify', '--index', '--datadir', nowhere], /no database at/],
     [['verify', '--index', '--segments', 'some'], /expected all, log:ID or transaction:ID, got "some"/],

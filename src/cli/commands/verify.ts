@@ -1,31 +1,33 @@
+import type { AuditPart } from '../../ingest/audit/database.js'
 import { UsageError } from '../../lib/errors.js'
 import { createProgress } from '../../lib/progress.js'
-import { openForReading, requireCurrentSchema } from '../../store/open.js'
+import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
 
-/** `cairn verify --index`: fails with the first difference. It only reads, so that a signal may end it at any moment. */
+/** `cairn verify`: the whole database, or the parts that options name. Fails with the first fault. It only reads, so that a
+ *  signal may end it at any moment. */
 export async function runVerify({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help verify'`)
-  if (!config.index) throw new UsageError("say what to verify: --index; see 'cairn help verify'")
-  const { CHAIN_INDEXES } = await import('../../ingest/chainIndexer.js')
-  const { describeIndex } = await import('../../segments/indexSummary.js')
-  const { verifyIndex } = await import('../../segments/verifyIndex.js')
-  const only = config.segments
-  const db = openForReading(config.datadir)
-  try {
-    requireCurrentSchema(db)
-    for (const kind of CHAIN_INDEXES) {
-      if (only && only.item !== kind.item) continue
-      const { name, items } = kind
-      const { sealed, tail } = describeIndex(db, kind)
-      const progress = createProgress({ label: name, unit: items, total: only ? undefined : sealed })
-      const done = verifyIndex(db, kind, { segment: only?.id, onProgress: (count) => progress.update(count) })
-      progress.finish()
-      const words = `${done.segments} segments with ${done.items} ${items} and ${done.postings} postings are right`
-      process.stdout.write(`${name}: ${words}; ${tail} ${items} in the tail\n`)
-    }
-  } finally {
-    db.close()
-  }
+  const { AUDIT_PARTS, auditDatabase } = await import('../../ingest/audit/database.js')
+  const { datadir, from, to, segments: segment } = config
+  auditDatabase(datadir, {
+    parts: chooseParts(AUDIT_PARTS, config),
+    from,
+    to,
+    segment,
+    startProgress: (label, unit, total) => createProgress({ label, unit, total }),
+    report: (line) => void process.stdout.write(`${line}\n`),
+  })
   return 0
+}
+
+function chooseParts(all: readonly AuditPart[], config: Config): readonly AuditPart[] {
+  const named = all.filter((part) => config[part])
+  const { from, to, segments } = config
+  if ((from !== undefined || to !== undefined) && !named.includes('blocks')) {
+    throw new UsageError('--from and --to are for --blocks; give that, too')
+  }
+  if (from !== undefined && to !== undefined && from > to) throw new UsageError(`--from ${from} is above --to ${to}`)
+  if (segments && !named.includes('index')) throw new UsageError('--segments is for --index; give that, too')
+  return named.length === 0 ? all : named
 }

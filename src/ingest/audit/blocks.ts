@@ -1,0 +1,178 @@
+import { encodeBlock } from '../../chain/eth/block.js'
+import { createBloomMaker } from '../../chain/eth/bloom.js'
+import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
+import { decodeHeader, encodeHeader, hashHeader } from '../../chain/eth/header.js'
+import type { Block, Header } from '../../chain/eth/types.js'
+import { equalBytes } from '../../lib/bytes.js'
+import { keccak256 } from '../../lib/crypto.js'
+import { type BlockRow, decodeBlockRow } from '../../store/blockRows.js'
+import type { StoredBlock } from '../../store/chainReader.js'
+import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../../store/chainSource.js'
+import { BLOCK_COLUMNS, blockValues } from '../../store/chainWriter.js'
+import type { Database } from '../../store/open.js'
+import { createRawRows, type RawRow, type RawRows, type RowBounds } from '../../store/rawRows.js'
+import { verifyBody, verifyHeader, verifyReceipts } from '../verify.js'
+import { openStoredBody } from './bodies.js'
+import { atPlace, DatabaseFault } from './fault.js'
+import { compareColumns } from './rowComparison.js'
+
+/** Which blocks to audit; all when absent. */
+export interface BlockAuditOptions {
+  from?: number
+  to?: number
+  /** Told how many blocks are done. */
+  onProgress?: (blocks: number) => void
+}
+
+/** What was audited and found right. */
+export interface BlockAudit {
+  blocks: number
+  transactions: number
+  logs: number
+}
+
+// A read transaction holds up the checkpoints of an import beside it.
+const SNAPSHOT_MS = 250
+
+/** Makes the blocks anew from their rows, checks them as an import does - hashes, links, roots, blooms, signatures, total
+ *  difficulties - and compares every column with what the writer would store for them. So a row that passes is the one that
+ *  was written. It only reads, and may run beside an import.
+ *  @throws DatabaseFault for the first difference */
+export function auditBlocks(db: Database, { from, to, onProgress }: BlockAuditOptions = {}): BlockAudit {
+  const done: BlockAudit = { blocks: 0, transactions: 0, logs: 0 }
+  const rows = atPlace({ table: 'blocks' }, () => createRawRows(db))
+  const range = atPlace({ table: 'blocks' }, () => rows.range())
+  if (range === undefined) {
+    requireNoStrays(rows, { firstBlock: 0, nextBlock: 0, nextTx: 0, nextLog: 0 })
+    return done
+  }
+  const source = requireSource(db)
+  const audit = createBlockAudit(rows, specOfSource(source), range.first)
+  let next = Math.max(from ?? range.first, range.first)
+  const step = db.transaction((): boolean => {
+    const { head } = rows.range()!
+    const last = Math.min(to ?? head, head)
+    audit.resume(next)
+    for (const startMs = performance.now(); next <= last; next++) {
+      if (performance.now() - startMs > SNAPSHOT_MS) return true
+      const block = audit.block(next)
+      if (next === 0) requireGenesis(block, genesisOfSource(source).header)
+      done.blocks++
+      done.transactions += block.txCount
+      done.logs += block.logCount
+      onProgress?.(done.blocks)
+    }
+    // Only with the newest block in the same snapshot are there no others.
+    if (last === head && next === head + 1) requireNoStrays(rows, audit.bounds(next))
+    return false
+  })
+  while (atPlace({ table: 'blocks', row: `block ${next}` }, step));
+  return done
+}
+
+/** How many blocks are held of those that the options name. */
+export function blocksBetween(db: Database, { from, to }: BlockAuditOptions): number {
+  const range = atPlace({ table: 'blocks' }, () => createRawRows(db).range())
+  if (range === undefined) return 0
+  return Math.max(0, Math.min(to ?? range.head, range.head) - Math.max(from ?? range.first, range.first) + 1)
+}
+
+function requireSource(db: Database): ChainSource {
+  const place = { table: 'meta', row: 'chain' }
+  const source = atPlace(place, () => readChainSource(db))
+  if (source === undefined) throw new DatabaseFault(place, { field: 'value', expected: 'the chain', found: 'none' })
+  return source
+}
+
+function requireNoStrays(rows: RawRows, bounds: RowBounds): void {
+  const stray = atPlace({ table: 'blocks' }, () => rows.stray(bounds))
+  if (stray === undefined) return
+  throw new DatabaseFault({ table: stray.table, row: `row ${stray.id}` }, { field: 'block', found: 'belongs to none' })
+}
+
+function requireGenesis({ hash, header }: StoredBlock, genesis: Header): void {
+  const expected = hashHeader({ ...genesis, stateRoot: header.stateRoot })
+  if (equalBytes(hash, expected)) return
+  throw new DatabaseFault({ table: 'blocks', row: 'block 0' }, { field: 'genesis hash', expected, found: hash })
+}
+
+const placeOf = (number: number) => ({ table: 'blocks', row: `block ${number}` })
+
+/** The audit of one block after another. */
+function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
+  const bloomOf = createBloomMaker()
+  /** The block before, read anew at the beginning of each snapshot. */
+  let parent: StoredBlock | undefined
+  let isParentPacked = false
+  const nextIds = () => ({
+    nextTx: parent === undefined ? 0 : parent.firstTx + parent.txCount,
+    nextLog: parent === undefined ? 0 : parent.firstLog + parent.logCount,
+  })
+  const auditBlock = (number: number): StoredBlock => {
+    const { row, block: stored } = readBlock(rows, number)
+    const { header, withdrawals } = stored
+    const totalDifficulty = parent ? parent.totalDifficulty + header.difficulty : firstDifficulty(stored)
+    const rules = rulesAt(spec, number, header.timestamp, totalDifficulty - header.difficulty)
+    const body = openStoredBody(rows, stored, bloomOf)
+    const transactions = body.transactions()
+    const parts = { header, transactions, uncles: readUncles(rows, number), withdrawals }
+    const block: Block = { ...parts, hash: hashHeader(header), sizeBytes: encodeBlock(parts).length }
+    if (parent) verifyHeader(header, block.hash, parent, rules, spec)
+    verifyBody(block, rules, spec)
+    const receipts = body.receipts(block, rules)
+    verifyReceipts(header, receipts, block.hash)
+    body.comparePacked(block, receipts)
+    const { nextTx, nextLog } = nextIds()
+    const logCount = receipts.reduce((sum, { logs }) => sum + logs.length, 0)
+    const values = [...blockValues(block, totalDifficulty), nextTx, transactions.length, nextLog, logCount]
+    compareColumns(placeOf(number), row, BLOCK_COLUMNS, values)
+    if (isParentPacked) requireNotPacked(number - 1)
+    parent = stored
+    isParentPacked = body.isPacked
+    return stored
+  }
+  return {
+    block: (number: number) => atPlace(placeOf(number), () => auditBlock(number)),
+    /** Takes the block before `next` as it is stored. */
+    resume: (next: number) => {
+      parent = next > first ? atPlace(placeOf(next - 1), () => readBlock(rows, next - 1).block) : undefined
+      isParentPacked = parent !== undefined && rows.packedNumbers().includes(next - 1)
+    },
+    /** Where the rows end once the newest block was audited. */
+    bounds: (nextBlock: number): RowBounds => {
+      const strange = rows.packedNumbers().find((number) => number !== nextBlock - 1)
+      if (strange !== undefined) requireNotPacked(strange)
+      const ids = parent && isParentPacked ? { nextTx: parent.firstTx, nextLog: parent.firstLog } : nextIds()
+      return { firstBlock: first, nextBlock, ...ids }
+    },
+  }
+}
+
+/** Of the genesis its own; of a first block that a file named, what is stored. */
+function firstDifficulty({ header, totalDifficulty }: StoredBlock): bigint {
+  return header.number === 0 ? header.difficulty : totalDifficulty
+}
+
+function requireNotPacked(number: number): never {
+  const place = { table: 'packed_bodies', row: `block ${number}` }
+  throw new DatabaseFault(place, { field: 'block_number', expected: 'the newest block', found: number })
+}
+
+function readBlock(rows: RawRows, number: number): { row: RawRow; block: StoredBlock } {
+  const row = rows.block(number)
+  if (row === undefined) throw new DatabaseFault(placeOf(number), { field: 'row', expected: 'one', found: 'none' })
+  return { row, block: decodeBlockRow(row as unknown as BlockRow) }
+}
+
+/** The uncles of a block; the uncles hash tells whether their list is right. */
+function readUncles(rows: RawRows, blockNumber: number): Header[] {
+  return rows.uncles(blockNumber).map((row, index) => {
+    const place = { table: 'uncles', row: `block ${blockNumber}, uncle ${index}` }
+    return atPlace(place, () => {
+      const uncle = decodeHeader(row.header as Uint8Array)
+      const header = encodeHeader(uncle)
+      compareColumns(place, row, ['idx', 'hash', 'header'], [index, keccak256(header), header])
+      return uncle
+    })
+  })
+}

@@ -1,0 +1,91 @@
+import type { Progress } from '../../lib/progress.js'
+import { describeIndex } from '../../segments/indexSummary.js'
+import { verifyIndex } from '../../segments/verifyIndex.js'
+import { type Database, openForReading, requireCurrentSchema } from '../../store/open.js'
+import { CHAIN_INDEXES } from '../chainIndexer.js'
+import { auditBlocks, blocksBetween } from './blocks.js'
+import { atPlace } from './fault.js'
+import { auditFile } from './file.js'
+import { auditL2 } from './l2.js'
+import { auditState } from './state.js'
+import { auditStateTrie } from './stateTrie.js'
+
+/** The parts of an audit, in the order in which they are done. */
+export const AUDIT_PARTS = ['file', 'blocks', 'stateHistory', 'index', 'l2'] as const
+export type AuditPart = (typeof AUDIT_PARTS)[number]
+
+/** What to audit, and who is told. */
+export interface AuditOptions {
+  parts: readonly AuditPart[]
+  /** Bounds of `blocks`, both inclusive. */
+  from?: number
+  to?: number
+  /** The only segment of the index whose items are called so. */
+  segment?: { item: string; id: number }
+  startProgress(label: string, unit: string, total?: number): Progress
+  /** Takes a line that says what is right, after each part. */
+  report(line: string): void
+}
+
+/** Audits the database of `datadir`. What passes every part gives the answers that it gave when it was imported.
+ *  @throws DatabaseFault or IndexFault for the first fault; DatabaseMissing; DatabaseOutdated; DatabaseTooNew */
+export function auditDatabase(datadir: string, options: AuditOptions): void {
+  const file = { table: 'cairn.db' }
+  const db = atPlace(file, () => openForReading(datadir))
+  try {
+    atPlace(file, () => {
+      requireCurrentSchema(db)
+      // A file that is cut while it is mapped ends the process; one that is read gives an error.
+      db.pragma('mmap_size = 0')
+    })
+    for (const part of options.parts) PARTS[part](db, options)
+  } finally {
+    db.close()
+  }
+}
+
+const PARTS: { readonly [K in AuditPart]: (db: Database, options: AuditOptions) => void } = {
+  file: (db, { report }) => {
+    auditFile(db)
+    report('file: the integrity check, the schema, facts and keys are right')
+  },
+  blocks: (db, { from, to, startProgress, report }) => {
+    const progress = startProgress('blocks', 'blocks', blocksBetween(db, { from, to }))
+    const done = auditBlocks(db, { from, to, onProgress: (count) => progress.update(count) })
+    progress.finish()
+    report(`blocks: ${done.blocks} blocks with ${done.transactions} transactions and ${done.logs} logs are right`)
+  },
+  stateHistory: (db, { startProgress, report }) => {
+    const progress = startProgress('state', 'blocks', blocksBetween(db, {}))
+    const done = auditState(db, (count) => progress.update(count))
+    progress.finish()
+    if (done.blocks === 0) return report('state: none is held')
+    const walk = startProgress('state trie', 'accounts')
+    const accounts = auditStateTrie(db, (count) => walk.update(count))
+    walk.finish()
+    const trie = accounts === undefined ? 'the next import makes its trie' : `${accounts} accounts in the stored trie`
+    report(`state: roots of ${done.blocks} blocks, ${done.rows} rows and ${done.codes} codes are right; ${trie}`)
+  },
+  index: auditIndexes,
+  l2: (db, { startProgress, report }) => {
+    const progress = startProgress('layer 2', 'blocks')
+    const done = auditL2(db, (count) => progress.update(count))
+    progress.finish()
+    report(`layer 2: ${done.blocks} blocks are right, the hashes of ${done.verified} recomputed`)
+  },
+}
+
+function auditIndexes(db: Database, { segment: only, startProgress, report }: AuditOptions): void {
+  for (const kind of CHAIN_INDEXES) {
+    if (only && only.item !== kind.item) continue
+    const { name, items } = kind
+    const place = { table: kind.tables.segments }
+    const { sealed, tail } = atPlace(place, () => describeIndex(db, kind))
+    const progress = startProgress(name, items, only ? undefined : sealed)
+    const onProgress = (count: number) => progress.update(count)
+    const done = atPlace(place, () => verifyIndex(db, kind, { segment: only?.id, onProgress }))
+    progress.finish()
+    const words = `${done.segments} segments with ${done.items} ${items} and ${done.postings} postings are right`
+    report(`${name}: ${words}; ${tail} ${items} in the tail`)
+  }
+}

@@ -1,0 +1,117 @@
+import { inflateSync } from 'node:zlib'
+import { encodeFelt } from '../../chain/starknet/felt.js'
+import type { L2NetworkName } from '../../chain/starknet/networks.js'
+import { isPendingStatus, isRejectedStatus, type L2Block } from '../../chain/starknet/types.js'
+import { createBlockVerifier } from '../../chain/starknet/verifier.js'
+import type { L2Verdict } from '../../chain/starknet/verify.js'
+import { equalBytes } from '../../lib/bytes.js'
+import { parseJsonExact } from '../../lib/json.js'
+import { encodeL2Header, L2_BLOCK_COLUMNS } from '../../store/l2Rows.js'
+import { headerOf } from '../../store/l2Writer.js'
+import { createMetaTable, META_L2_NETWORK } from '../../store/meta.js'
+import type { Database } from '../../store/open.js'
+import { createRawL2, type RawL2 } from '../../store/rawL2.js'
+import type { RawRow } from '../../store/rawRows.js'
+import { readL2Recording } from '../sources/starknetJson.js'
+import { atPlace, DatabaseFault, type FaultPlace } from './fault.js'
+import { compareColumns, isStoredAs } from './rowComparison.js'
+
+/** What was audited and found right. */
+export interface L2Audit {
+  blocks: number
+  /** Those whose hash was recomputed. */
+  verified: number
+}
+
+/** Reads every layer-2 block anew from its stored recording, recomputes its hash where an import did, and compares its rows
+ *  and links with that. One snapshot.
+ *  @throws DatabaseFault for the first difference */
+export function auditL2(db: Database, onProgress?: (blocks: number) => void): L2Audit {
+  return atPlace(
+    { table: 'l2_blocks' },
+    db.transaction(() => {
+      const rows = createRawL2(db)
+      const verify = createBlockVerifier()
+      const network = createMetaTable(db).get<L2NetworkName>(META_L2_NETWORK)
+      const done: L2Audit = { blocks: 0, verified: 0 }
+      let acceptedOnL1 = -1
+      for (const row of rows.blocks()) {
+        const place = { table: 'l2_blocks', row: `block ${row.number}` }
+        atPlace(place, () => {
+          if (auditBlock(rows, row, place, (block) => verify(block, network))) done.verified++
+          if (row.upstream_status === 'ACCEPTED_ON_L1') acceptedOnL1 = row.number as number
+        })
+        onProgress?.(++done.blocks)
+      }
+      const stray = rows.strayTransaction()
+      if (stray !== undefined) {
+        throw new DatabaseFault({ table: 'l2_block_txs' }, { field: 'block_hash', expected: 'a block', found: stray })
+      }
+      checkL1Head(rows, acceptedOnL1)
+      return done
+    }),
+  )
+}
+
+const HEADER_COLUMNS = L2_BLOCK_COLUMNS.split(/,\s*/)
+const TRANSACTION_COLUMNS = ['idx', 'tx_hash']
+
+/** True when the block's hash was recomputed. */
+function auditBlock(rows: RawL2, row: RawRow, place: FaultPlace, verify: (block: L2Block) => L2Verdict): boolean {
+  const block = readRecording(row.raw)
+  const verdict: L2Verdict = row.verified === null ? { kind: 'unchecked' } : verify(block)
+  if (verdict.kind === 'mismatch') {
+    const { check: field, expected, actual: found } = verdict
+    throw new DatabaseFault(place, { field, expected, found })
+  }
+  const canonical = isRejectedStatus(block.status) ? 0 : 1
+  const verified = verdict.kind === 'match' ? 1 : verdict.kind === 'unverifiable' ? 0 : null
+  const values = [...encodeL2Header(headerOf(block, verdict)), canonical, verified, block.status]
+  compareColumns(place, row, [...HEADER_COLUMNS, 'upstream_status'], values)
+  if (isPendingStatus(block.status)) {
+    throw new DatabaseFault(place, { field: 'upstream_status', expected: 'a confirmed one', found: block.status })
+  }
+  const transactions = rows.transactions(encodeFelt(block.hash!))
+  const count = block.transactionHashes.length
+  if (transactions.length !== count) {
+    const txPlace = { ...place, table: 'l2_block_txs' }
+    throw new DatabaseFault(txPlace, { field: 'rows', expected: count, found: transactions.length })
+  }
+  transactions.forEach((transaction, index) => {
+    const txPlace = { table: 'l2_block_txs', row: `${place.row}, transaction ${index}` }
+    compareColumns(txPlace, transaction, TRANSACTION_COLUMNS, [index, encodeFelt(block.transactionHashes[index])])
+  })
+  if (canonical === 1) checkParent(rows, block, place)
+  return verified === 1
+}
+
+function readRecording(raw: RawRow[string]): L2Block {
+  if (!(raw instanceof Uint8Array)) throw new RangeError('the recording is gone')
+  return readL2Recording(parseJsonExact(inflateSync(raw).toString()))
+}
+
+function checkParent(rows: RawL2, { number, parentHash }: L2Block, place: FaultPlace): void {
+  const parent = rows.canonicalHash(number! - 1)
+  if (parent === undefined || parentHash === undefined || equalBytes(parent, encodeFelt(parentHash))) return
+  throw new DatabaseFault(place, { field: 'parent_hash', expected: parent, found: encodeFelt(parentHash) })
+}
+
+/** Up to where layer 1 has accepted: a canonical block, at or above all that were recorded so. */
+function checkL1Head(rows: RawL2, acceptedOnL1: number): void {
+  const place = { table: 'l2_state', row: 'id 1' }
+  const [state, ...others] = rows.state()
+  if (state === undefined && acceptedOnL1 < 0) return
+  const number = typeof state?.l1_head_number === 'number' ? state.l1_head_number : -1
+  if (others.length > 0 || state?.id !== 1 || number < acceptedOnL1) {
+    const expected = `one, at least ${acceptedOnL1}`
+    throw new DatabaseFault(place, { field: 'l1_head_number', expected, found: state?.l1_head_number ?? null })
+  }
+  const expected = rows.canonicalHash(number)
+  if (expected === undefined || !isStoredAs(state.l1_head_hash, expected)) {
+    throw new DatabaseFault(place, {
+      field: 'l1_head_hash',
+      expected: expected ?? 'a block',
+      found: state.l1_head_hash,
+    })
+  }
+}

@@ -1,0 +1,199 @@
+import { EMPTY_CODE_HASH } from '../../evm/stateBacking.js'
+import { createStateRoot, type StateRoot } from '../../evm/stateRoot.js'
+import type { TouchedAccount } from '../../evm/touched.js'
+import { equalBytes, padLeft, trimLeft } from '../../lib/bytes.js'
+import { keccak256 } from '../../lib/crypto.js'
+import { decodeUint, encodeUint, type StoredUint } from '../../store/columns.js'
+import { createMetaTable, META_STATE_MODE } from '../../store/meta.js'
+import type { Database } from '../../store/open.js'
+import { createRawState, type RawAccountRow, type RawState, type RawStorageRow } from '../../store/rawState.js'
+import { createStateReader, type StateReader } from '../../store/stateReader.js'
+import { openScratchTrie } from '../../store/stateTrieTable.js'
+import { atPlace, DatabaseFault } from './fault.js'
+import { isStoredAs } from './rowComparison.js'
+
+/** What was audited and found right. */
+export interface StateAudit {
+  blocks: number
+  /** Rows of accounts and slots. */
+  rows: number
+  codes: number
+}
+
+// Pages of the trie that lie in memory.
+const TRIE_BYTES = 256 * 2 ** 20
+const SNAPSHOT_MS = 250
+const BLOCKS_AT_ONCE = 1000
+
+/** Plays the state history forward, block by block, and compares the state root of every block with its header: the rows of
+ *  one block decide what calls and balances at that block give, and the root covers all of them. Code is compared with its
+ *  hash. The trie of it is made in a temporary file. Only reads, and may run beside an import.
+ *  @throws DatabaseFault for the first difference */
+export function auditState(db: Database, onProgress?: (blocks: number) => void): StateAudit {
+  const done: StateAudit = { blocks: 0, rows: 0, codes: 0 }
+  const state = atPlace({ table: 'account_history' }, () => createRawState(db))
+  const mode = atPlace({ table: 'meta', row: 'state_mode' }, () => createMetaTable(db).get<string>(META_STATE_MODE))
+  if (mode !== 'execute') {
+    requireNoState(state)
+    return done
+  }
+  done.codes = auditCodes(state)
+  const scratch = openScratchTrie()
+  try {
+    const root = createStateRoot(scratch.table, TRIE_BYTES)
+    const replay = createReplay(state, createStateReader(db), root)
+    const [first]: ({ number: number } | undefined)[] = atPlace({ table: 'blocks' }, () => state.roots(0, 1))
+    let next = first?.number ?? 0
+    const step = db.transaction((): boolean => {
+      const startMs = performance.now()
+      for (;;) {
+        const blocks = state.roots(next, BLOCKS_AT_ONCE)
+        for (const { number, state_root: stateRoot } of blocks) {
+          done.rows += replay(number, stateRoot)
+          done.blocks++
+          next = number + 1
+          onProgress?.(done.blocks)
+          if (performance.now() - startMs > SNAPSHOT_MS) return true
+        }
+        if (blocks.length === 0) break
+      }
+      if (first !== undefined) requireNoStrays(state, first.number, next - 1)
+      return false
+    })
+    while (atPlace({ table: 'account_history', row: `block ${next}` }, step));
+  } finally {
+    scratch.close()
+  }
+  return done
+}
+
+function requireNoState(state: RawState): void {
+  if (atPlace({ table: 'account_history' }, () => state.isEmpty())) return
+  throw new DatabaseFault({ table: 'meta', row: 'state_mode' }, { field: 'value', expected: 'execute', found: 'none' })
+}
+
+function requireNoStrays(state: RawState, first: number, head: number): void {
+  const stray = state.stray(first, head)
+  if (stray === undefined) return
+  const { table, blockNumber } = stray
+  throw new DatabaseFault(
+    { table, row: `block ${blockNumber}` },
+    { field: 'block_number', expected: `${first} to ${head}`, found: blockNumber },
+  )
+}
+
+function auditCodes(state: RawState): number {
+  let codes = 0
+  atPlace({ table: 'code' }, () => {
+    for (const { id, hash, bytes } of state.codes()) {
+      const place = { table: 'code', row: `code ${id}` }
+      atPlace(place, () => {
+        const expected = keccak256(bytes)
+        if (!isStoredAs(hash, expected)) throw new DatabaseFault(place, { field: 'hash', expected, found: hash })
+      })
+      codes++
+    }
+  })
+  return codes
+}
+
+/** Applies the rows of a block and compares the root; gives how many rows there were. */
+function createReplay(state: RawState, reader: StateReader, root: StateRoot) {
+  return (blockNumber: number, stateRoot: Uint8Array): number => {
+    const accounts = atPlace({ table: 'account_history', row: `block ${blockNumber}` }, () =>
+      state.accounts(blockNumber),
+    )
+    const slots = atPlace({ table: 'storage_history', row: `block ${blockNumber}` }, () => state.slots(blockNumber))
+    const touched = new Map<number, TouchedAccount & { incarnation: number }>()
+    for (const row of accounts) {
+      const place = { table: 'account_history', row: `block ${blockNumber}, address ${row.address_id}` }
+      touched.set(
+        row.address_id,
+        atPlace(place, () => readAccount(row, reader, place)),
+      )
+    }
+    for (const row of slots) {
+      const place = { table: 'storage_history', row: `block ${blockNumber}, address ${row.address_id}` }
+      atPlace(place, () => {
+        let entry = touched.get(row.address_id)
+        if (entry === undefined) {
+          entry = readUnchanged(row, reader, blockNumber)
+          touched.set(row.address_id, entry)
+        }
+        entry.slots.push(readSlot(row, entry, place))
+      })
+    }
+    atPlace({ table: 'account_history and storage_history', row: `block ${blockNumber}` }, () => {
+      const computed = root.update([...touched.values()])
+      root.settle()
+      if (equalBytes(computed, stateRoot)) return
+      throw new DatabaseFault(
+        { table: 'account_history and storage_history', row: `block ${blockNumber}` },
+        { field: 'state root of the rows', expected: stateRoot, found: computed },
+      )
+    })
+    return accounts.length + slots.length
+  }
+}
+
+type Entry = TouchedAccount & { incarnation: number }
+type Place = { table: string; row: string }
+
+/** How a row says that its block left the account. */
+function readAccount(row: RawAccountRow, reader: StateReader, place: Place): Entry {
+  const { address, incarnation, previous_incarnation: previous } = row
+  // Of an account that is destroyed, and of one that is made again in the same block, it goes up by one.
+  const least = previous ?? 0
+  if (!(incarnation === least || (previous !== null && incarnation === least + 1))) {
+    throw new DatabaseFault(place, { field: 'incarnation', expected: least, found: incarnation })
+  }
+  const common = { address: requireAddress(address), incarnation, slots: [] }
+  if (row.balance === null) {
+    requireValue(place, 'nonce', 0, row.nonce)
+    requireValue(place, 'code_id', null, row.code_id)
+    return { ...common, account: null, cleared: true }
+  }
+  const [nonce, balance] = [decodeUint(row.nonce as StoredUint), decodeUint(row.balance as StoredUint)]
+  requireValue(place, 'nonce', encodeUint(nonce), row.nonce)
+  requireValue(place, 'balance', encodeUint(balance), row.balance)
+  const account = { nonce, balance, codeHash: hashOfCode(row.code_id, reader, place) }
+  return { ...common, account, cleared: previous !== null && incarnation !== previous }
+}
+
+function hashOfCode(codeId: number | null, reader: StateReader, place: Place): Uint8Array {
+  if (codeId === null) return EMPTY_CODE_HASH
+  const hash: Uint8Array | undefined = reader.codeHash(codeId)
+  if (hash === undefined)
+    throw new DatabaseFault(place, { field: 'code_id', expected: 'the id of code', found: codeId })
+  return hash
+}
+
+/** The account of a slot that changed in a block that did not change the account. */
+function readUnchanged(row: RawStorageRow, reader: StateReader, blockNumber: number): Entry {
+  const address = requireAddress(row.address)
+  const record = reader.account(address, blockNumber)
+  const stored = record?.account
+  const codeHash = stored?.codeId === undefined ? EMPTY_CODE_HASH : reader.codeHash(stored.codeId)
+  const account = stored ? { nonce: stored.nonce, balance: stored.balance, codeHash } : null
+  return { address, incarnation: record?.incarnation ?? 0, account, cleared: false, slots: [] }
+}
+
+function readSlot({ incarnation, slot, value }: RawStorageRow, entry: Entry, place: Place): TouchedAccount['slots'][0] {
+  if (entry.account === null) {
+    throw new DatabaseFault(place, { field: 'address_id', expected: 'an account that exists', found: 'none' })
+  }
+  requireValue(place, 'incarnation', entry.incarnation, incarnation)
+  // Look-ups are by the trimmed bytes.
+  requireValue(place, 'slot', trimLeft(slot), slot)
+  requireValue(place, 'value', trimLeft(value), value)
+  return { slot: padLeft(slot, 32), value }
+}
+
+function requireAddress(address: Uint8Array | null): Uint8Array {
+  if (address instanceof Uint8Array && address.length === 20) return address
+  throw new RangeError('the dictionary has no address of that id')
+}
+
+function requireValue(place: Place, field: string, expected: unknown, found: RawAccountRow['nonce']): void {
+  if (!isStoredAs(found, expected)) throw new DatabaseFault(place, { field, expected, found })
+}

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import type { Database } from './open.js'
+
+/* Most of a database can be checked against itself: block hashes, roots and counts cover the rows. What nothing else covers
+ * is sealed: a SHA-256 over the rows is kept beside them, so that `cairn verify` finds a byte that changed. A seal is no
+ * protection against someone who writes the database. */
+
+/** True for facts in `meta` that a seal covers: all but the ones that the rows tell, and the seals. */
+export function isSealedFact(key: string): boolean {
+  return key !== 'state_trie' && !key.startsWith('seal_')
+}
+
+/** What is sealed, by the name of its seal. */
+const SEALED = {
+  facts: "SELECT key, value FROM meta WHERE key <> 'state_trie' AND key NOT LIKE 'seal!_%' ESCAPE '!' ORDER BY key",
+  api_keys: 'SELECT id, name, hash, created_at, revoked_at FROM api_keys ORDER BY id',
+  l2_pending: 'SELECT slot, number, parent_hash, json FROM l2_pending ORDER BY slot',
+} as const
+export type SealName = keyof typeof SEALED
+export const SEAL_NAMES = Object.keys(SEALED) as SealName[]
+
+/** The meta key of a seal. */
+export function sealKey(name: SealName): string {
+  return `seal_${name}`
+}
+
+/** Computes a seal anew and stores it, in the transaction that the rows are changed in. */
+export function writeSeal(db: Database, name: SealName): void {
+  db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(
+    sealKey(name),
+    JSON.stringify(computeSeal(db, name)),
+  )
+}
+
+/** Writes the seals that are not there, as in a database of an older version; with `anew`, all. */
+export function writeSeals(db: Database, { anew }: { anew: boolean }): void {
+  const held = db.prepare<[string], number>('SELECT 1 FROM meta WHERE key = ?').pluck()
+  for (const name of SEAL_NAMES) if (anew || held.get(sealKey(name)) === undefined) writeSeal(db, name)
+}
+
+/** SHA-256 over the rows, as hex digits. */
+export function computeSeal(db: Database, name: SealName): string {
+  const hash = createHash('sha256')
+  for (const row of db.prepare<[], unknown[]>(SEALED[name]).raw().iterate()) {
+    // JSON keeps the values apart, and their types: a Buffer is an object.
+    hash.update(`${JSON.stringify(row)}\n`)
+  }
+  return hash.digest('hex')
+}
