@@ -85,18 +85,21 @@ async function answerBatch(
   const running: Promise<void>[] = []
   const slice = (dispatcher.slices ?? createTimeSlices()).join()
   for (let i = 0; i < answers.endIndex() && !abandonment.aborted; i++) {
-    const turn = slice.wait()
-    if (turn !== undefined) await turn
+    for (;;) {
+      const turn = slice.wait()
+      if (turn !== undefined) await turn
+      // Looked at last: others have begun items since it was looked at before.
+      const wait = room.wait()
+      if (wait === undefined || abandonment.aborted) break
+      slice.leave()
+      await wait
+    }
     const answer = answerItem(items[i], dispatcher)
     if (answer instanceof Promise) running.push(answer.then((later) => answers.put(i, later)))
     else answers.put(i, answer)
     if (running.length >= BATCH_WINDOW) {
       slice.leave()
       await running.shift()
-    }
-    for (let wait = room.wait(); wait !== undefined && !abandonment.aborted; wait = room.wait()) {
-      slice.leave()
-      await wait
     }
   }
   slice.leave()

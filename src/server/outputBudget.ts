@@ -13,6 +13,8 @@ export interface Lane {
   /** True when its next request may begin. */
   hasRoom(): boolean
   usedBytes(): number
+  /** Whom requests without a key are counted for, once that was asked. */
+  client?: string
 }
 
 /** A request that waits for room. */
@@ -46,13 +48,16 @@ export const SMALL_ANSWER_BYTES = 65_536
 /** Longest wait for room. Then the client is told to come again. */
 const MAX_WAIT_MS = 10_000
 
-/** A level at which bytes are counted. Above `softBytes` nothing is begun, and of the batches under way only the oldest goes
- *  on, so that one gets ready; above `hardBytes` answers are thrown away. */
+/** A level at which bytes are counted. Above `softBytes` nothing is begun, and batches under way wait until clients have taken
+ *  what is ready; when nothing is, the oldest goes on, so that something gets ready. Above `hardBytes` answers are thrown
+ *  away. */
 interface Level {
   used: number
+  /** Of `used`, answers that are ready. */
+  ready: number
   readonly softBytes: number
   readonly hardBytes: number
-  /** Rooms whose answers are being made, the oldest first. */
+  /** Rooms of batches under way, that with the oldest answer first. */
   readonly working: Set<Room>
 }
 
@@ -68,7 +73,7 @@ interface Waiting {
 /** A budget of `totalBytes` over all connections and `connectionBytes` for each. */
 export function createOutputBudget(options: { totalBytes: number; connectionBytes: number }): OutputBudget {
   const { totalBytes, connectionBytes } = options
-  const total: Level = { used: 0, softBytes: totalBytes * 0.75, hardBytes: totalBytes, working: new Set() }
+  const total: Level = { used: 0, ready: 0, softBytes: totalBytes * 0.75, hardBytes: totalBytes, working: new Set() }
   const queues = new Map<unknown, Waiting[]>()
   const waitingBatches: (() => void)[] = []
   let isGoingOn = false
@@ -91,21 +96,30 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
     const levels = [lane, total]
     let taken = 0
     let held = 0
-    const resize = (bytes: number) => {
-      for (const level of levels) level.used += bytes - taken
+    let ready = 0
+    const resize = (bytes: number, readyBytes = 0) => {
+      for (const level of levels) {
+        level.used += bytes - taken
+        level.ready += readyBytes - ready
+      }
       taken = bytes
+      ready = readyBytes
     }
+    /** Only batches ask whether they may go on: from their first answer on. */
+    let isBatch = false
     const endWork = () => {
-      for (const level of levels) level.working.delete(room)
+      if (isBatch) for (const level of levels) level.working.delete(room)
       goOnLater()
     }
     const room: Room = {
       wait() {
-        const mayGoOn = levels.every((level) => level.used <= level.softBytes || isOldest(level, room))
+        const mayGoOn = levels.every((level) => level.used <= level.softBytes || isNext(level, room))
         return mayGoOn ? undefined : new Promise<void>((resolve) => void waitingBatches.push(resolve))
       },
       hold(bytes) {
         const more = held + bytes - taken
+        if (!isBatch) for (const level of levels) level.working.add(room)
+        isBatch = true
         if (more > 0 && levels.some((level) => level.used + more > level.hardBytes)) return false
         held += bytes
         if (more > 0) resize(held)
@@ -116,7 +130,7 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
         if (more > 0 && total.used + more > total.hardBytes) return false
         // A connection may always have one answer, however long.
         if (more > 0 && lane.used > taken && lane.used + more > lane.hardBytes) return false
-        resize(bytes)
+        resize(bytes, bytes)
         endWork()
         return true
       },
@@ -125,7 +139,6 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
         endWork()
       },
     }
-    for (const level of levels) level.working.add(room)
     resize(reserved)
     return room
   }
@@ -148,6 +161,7 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
     openLane() {
       const lane: ConnectionLevel = {
         used: 0,
+        ready: 0,
         softBytes: connectionBytes,
         hardBytes: 2 * connectionBytes,
         working: new Set(),
@@ -184,6 +198,7 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
   }
 }
 
-function isOldest({ working }: Level, room: Room): boolean {
-  return working.values().next().value === room
+/** True for the oldest batch while there is nothing that clients could take. */
+function isNext({ ready, working }: Level, room: Room): boolean {
+  return ready === 0 && working.values().next().value === room
 }
