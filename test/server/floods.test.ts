@@ -76,7 +76,8 @@ test('bodies that do not fit are refused with 503, those before them and small o
   const connections = await Promise.all([1, 2, 3].map(() => openRaw(t, url)))
   for (const { socket } of connections) socket.write(head(body.length) + body.slice(0, -1))
   // Which of the three is refused depends on whose bytes come last.
-  const refused = await Promise.race(connections.map(async (each) => ({ each, answer: await each.next() })))
+  const answers = connections.map(async (each) => ({ each, answer: await each.next() }))
+  const refused = await Promise.race(answers)
   assert.deepEqual([refused.answer?.status, refused.answer?.headers['retry-after']], [503, '1'])
   assert.deepEqual(JSON.parse(refused.answer!.body), {
     jsonrpc: '2.0',
@@ -84,9 +85,10 @@ test('bodies that do not fit are refused with 503, those before them and small o
     error: { code: -32005, message: 'server busy' },
   })
   assert.equal((await post(url, ECHO)).json.result, 'w')
-  const others = connections.filter((each) => each !== refused.each)
-  for (const { socket } of others) socket.write(' ')
-  for (const { next } of others) assert.equal(JSON.parse((await next())!.body).result, 'w')
+  for (const each of connections) if (each !== refused.each) each.socket.write(' ')
+  for (const { each, answer } of await Promise.all(answers)) {
+    if (each !== refused.each) assert.equal(JSON.parse(answer!.body).result, 'w')
+  }
   assert.equal((await post(url, body)).json.result, 'w', 'what they held is free again')
 })
 
