@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { ATTACKS } from '../../scripts/attack/attacks.js'
+import { spawnNode } from '../support/cairn.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+const MAIN = fileURLToPath(new URL('../../scripts/attack/main.js', import.meta.url))
+
+/** One attack on a server with its defaults: small and short, the same for the same seed. */
+async function attack(name: string, json: string) {
+  const args = ['--only', name, '--seconds', '2', '--scale', '0.1', '--lenient', '--json', json]
+  const { code, stdout, stderr } = await spawnNode([MAIN, ...args]).ended
+  assert.equal(code, 0, stdout + stderr)
+  return JSON.parse(readFileSync(json, 'utf8')) as { attack: string; bystander: { blockNumber: { asked: number } } }[]
+}
+
+for (const { name, what } of ATTACKS) {
+  test(`a server survives ${what}, and stops while it goes on`, async (t) => {
+    const [report] = await attack(name, join(temporaryDirectory(t), 'report.json'))
+    assert.equal(report.attack, name)
+    assert.ok(report.bystander.blockNumber.asked > 50, 'the bystander went on asking')
+  })
+}
