@@ -34,7 +34,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn import --genesis genesis.json chain.rlp', note: 'a chain of your own' },
       { line: 'cairn import --network mainnet mainnet-00000-5ec1ffb8.era1', note: 'a built-in network' },
       { line: 'cairn import --network mainnet --state none era1/', note: 'receipts, without execution' },
-      { line: 'cairn import fixtures/chain', note: 'genesis.json and chain.rlp of a directory' },
+      { line: 'cairn import fixtures/chain', note: 'a fixture directory' },
       { line: 'cairn import l2.ndjson', note: 'Starknet blocks' },
     ],
   },
