@@ -19,6 +19,9 @@ export const MAX_BATCH_RESPONSE_BYTES = 25_000_000
  *  does not fill the queue for everyone. */
 const BATCH_WINDOW = 16
 
+/** Answers of a batch that take no time worth sharing to join and to send. */
+const QUICKLY_SENT_BYTES = 65_536
+
 /** Tells the work on a body that nobody waits for its answer any more. */
 export interface Abandonment {
   readonly aborted: boolean
@@ -104,7 +107,13 @@ async function answerBatch(
   }
   slice.leave()
   await Promise.all(running)
-  return joinAnswers(answers.all())
+  // Batches that share the time end together: to join and send long answers is part of the work that is shared.
+  if (answers.sizeBytes() > QUICKLY_SENT_BYTES) await slice.wait()
+  try {
+    return joinAnswers(answers.all())
+  } finally {
+    slice.leave()
+  }
 }
 
 /** The answers of a batch, as they come. */
@@ -112,6 +121,8 @@ interface BatchAnswers {
   put(index: number, answer: Response): void
   /** From this item on all are refused. */
   endIndex(): number
+  /** Of those that have come. */
+  sizeBytes(): number
   /** In the order of the items. */
   all(): Response[]
 }
@@ -142,6 +153,7 @@ function collectAnswers(items: readonly (RpcCall | InvalidCall)[], room: AnswerR
       while (size > MAX_BATCH_RESPONSE_BYTES) refuseFrom(answers.length - 1, TOO_LARGE)
     },
     endIndex: () => end,
+    sizeBytes: () => size,
     all: () =>
       items.map(({ idText }, i) => {
         if (i < end) return answers[i]

@@ -1,5 +1,5 @@
 import { INVALID_REQUEST, PARSE_ERROR, type RpcErrorBody } from './errors.js'
-import { findShapeFault } from './jsonShape.js'
+import { measureShape } from './jsonShape.js'
 import { scanRawIds } from './rawIds.js'
 
 /** Requests in one batch. geth's default, and enough for any client's batching. */
@@ -20,10 +20,10 @@ export interface InvalidCall {
   readonly error: RpcErrorBody
 }
 
-/** What a body holds. */
+/** What a body holds. `values` is about how many JSON values, never fewer; undefined for a short body. */
 export type ParsedBody =
-  | { readonly kind: 'single'; readonly item: RpcCall | InvalidCall }
-  | { readonly kind: 'batch'; readonly items: readonly (RpcCall | InvalidCall)[] }
+  | { readonly kind: 'single'; readonly item: RpcCall | InvalidCall; readonly values?: number }
+  | { readonly kind: 'batch'; readonly items: readonly (RpcCall | InvalidCall)[]; readonly values?: number }
 
 /** The outcome of a call: the result's JSON as bytes, or an error. */
 export type RpcOutcome = { readonly result: Uint8Array } | { readonly error: RpcErrorBody }
@@ -34,7 +34,7 @@ const INVALID: RpcErrorBody = { code: INVALID_REQUEST, message: 'invalid request
 /** Parses and checks a request or a batch (JSON-RPC 2.0, sections 4 and 6). Never throws: what is wrong is an item
  *  with its error. */
 export function parseBody(text: string): ParsedBody {
-  const fault = findShapeFault(text)
+  const { fault, values } = measureShape(text)
   if (fault !== undefined) return { kind: 'single', item: invalidBody(fault) }
   let body: unknown
   try {
@@ -42,7 +42,7 @@ export function parseBody(text: string): ParsedBody {
   } catch {
     return { kind: 'single', item: PARSE_FAILED }
   }
-  if (!Array.isArray(body)) return { kind: 'single', item: checkCall(body, () => scanRawIds(text)[0]) }
+  if (!Array.isArray(body)) return { kind: 'single', item: checkCall(body, () => scanRawIds(text)[0]), values }
   if (body.length === 0) return { kind: 'single', item: invalidBody('empty batch') }
   if (body.length > MAX_BATCH_ITEMS) return { kind: 'single', item: invalidBody('batch too large') }
   let rawIds: (string | undefined)[] | undefined
@@ -50,7 +50,7 @@ export function parseBody(text: string): ParsedBody {
     rawIds ??= scanRawIds(text)
     return rawIds[index]
   }
-  return { kind: 'batch', items: body.map((item, index) => checkCall(item, () => rawId(index))) }
+  return { kind: 'batch', items: body.map((item, index) => checkCall(item, () => rawId(index))), values }
 }
 
 /** True for an item that is a request. */
@@ -90,11 +90,32 @@ export function encodeResponse(idText: string, outcome: RpcOutcome): Uint8Array[
   return [Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), outcome.result, CLOSE]
 }
 
-/** The bytes of a batch's response around those of its items. */
+/** The bytes of a batch's response around those of its items. Small parts are joined: thousands of buffers take a socket
+ *  longer to write than the batch took to answer. */
 export function encodeBatch(responses: readonly (readonly Uint8Array[])[]): Uint8Array[] {
   const parts: Uint8Array[] = []
-  for (const response of responses) parts.push(parts.length === 0 ? OPEN_LIST : COMMA, ...response)
-  parts.push(CLOSE_LIST)
+  let small: Uint8Array[] = []
+  let smallBytes = 0
+  const join = () => {
+    if (small.length > 0) parts.push(Buffer.concat(small, smallBytes))
+    small = []
+    smallBytes = 0
+  }
+  const add = (part: Uint8Array) => {
+    if (part.length > MAX_SMALL_BYTES) {
+      join()
+      return parts.push(part)
+    }
+    small.push(part)
+    smallBytes += part.length
+    if (smallBytes >= MIN_JOINED_BYTES) join()
+  }
+  responses.forEach((response, i) => {
+    add(i === 0 ? OPEN_LIST : COMMA)
+    for (const part of response) add(part)
+  })
+  add(CLOSE_LIST)
+  join()
   return parts
 }
 
@@ -104,6 +125,11 @@ export function sizeOf(parts: readonly Uint8Array[]): number {
   for (const part of parts) size += part.length
   return size
 }
+
+/** Larger parts of a batch's response are not copied. */
+const MAX_SMALL_BYTES = 16_384
+/** Small parts are joined until they have so many bytes together. */
+const MIN_JOINED_BYTES = 65_536
 
 const CLOSE = Buffer.from('}')
 const CLOSE_ERROR = Buffer.from('}}')

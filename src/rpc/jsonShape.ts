@@ -20,33 +20,46 @@ const CLOSE_OBJECT = 0x7d
 const STRUCTURAL = /["[\]{},:]/g
 const LONG_RUN = 64
 
-/** What is wrong with the shape of a text that is to be parsed as JSON; undefined when nothing is. Whether it is JSON is left
- *  to JSON.parse. */
-export function findShapeFault(text: string): string | undefined {
+/** What is found out about a text before it is parsed. */
+export interface JsonShape {
+  /** What is wrong with it; undefined when nothing is. */
+  readonly fault?: string
+  /** About how many values it holds, never fewer; undefined for a text that is too short to matter. */
+  readonly values?: number
+}
+
+const SHORT: JsonShape = {}
+
+/** The shape of a text that is to be parsed as JSON. Whether it is JSON is left to JSON.parse. */
+export function measureShape(text: string): JsonShape {
   // What closes as often as it opens cannot be too deep, and what does not is refused by JSON.parse at once.
-  if (text.length <= 2 * MAX_JSON_DEPTH) return undefined
+  if (text.length <= 2 * MAX_JSON_DEPTH) return SHORT
   let depth = 0
   let weight = 0
+  let values = 1
   let run = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
       at = endOfString(text, at)
       run = 0
-    } else if (code === COMMA) weight++
-    else if (code === COLON) weight += 6
+    } else if (code === COMMA) {
+      weight++
+      values++
+    } else if (code === COLON) weight += 6
     else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
       weight += 3
-      if (++depth > MAX_JSON_DEPTH) return `request is nested deeper than ${MAX_JSON_DEPTH} levels`
+      values++
+      if (++depth > MAX_JSON_DEPTH) return { fault: `request is nested deeper than ${MAX_JSON_DEPTH} levels` }
     } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--
     else if (++run >= LONG_RUN) {
       STRUCTURAL.lastIndex = at
       at = STRUCTURAL.test(text) ? STRUCTURAL.lastIndex - 2 : text.length
       run = 0
     }
-    if (weight > MAX_JSON_WEIGHT) return 'request holds too many values, send fewer in one request'
+    if (weight > MAX_JSON_WEIGHT) return { fault: 'request holds too many values, send fewer in one request' }
   }
-  return undefined
+  return { values }
 }
 
 /** Where the string ends that begins at a quote: at its other quote, or behind the text when there is none. */

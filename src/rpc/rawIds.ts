@@ -93,8 +93,8 @@ function skipString(scanner: Scanner): void {
 
 /** Passes a number, true, false or null. */
 function skipWord(scanner: Scanner): void {
-  const { body } = scanner
-  while (scanner.at < body.length && !endsWord(body.charCodeAt(scanner.at))) scanner.at++
+  END_OF_WORD.lastIndex = scanner.at
+  scanner.at = END_OF_WORD.exec(scanner.body)?.index ?? scanner.body.length
 }
 
 function skipSpace(scanner: Scanner): void {
@@ -106,7 +106,5 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
-/** True for white space and `,` `:` `]` `}`. */
-function endsWord(code: number): boolean {
-  return isSpace(code) || code === 0x2c || code === 0x3a || code === 0x5d || code === 0x7d
-}
+/** White space, or what follows a value. Searched for, since a number may have millions of digits. */
+const END_OF_WORD = /[\s,:\]}]/g

@@ -5,7 +5,7 @@ const TURN_MS = 5
 /** After this long within a turn, another batch goes on, so that a short one does not wait for many long ones. */
 const SLICE_MS = 1
 
-/** The part of one batch in the time that batches share. */
+/** The part of one batch, or of one long body, in the time that they share. */
 export interface TimeSlice {
   /** Asked before each item: undefined when it may begin now, else it resolves when it may. */
   wait(): Promise<void> | undefined
@@ -22,6 +22,8 @@ export interface TimeSlices {
 /** Time to share. `now` gives milliseconds. */
 export function createTimeSlices(now: () => number = () => performance.now()): TimeSlices {
   const waiting: (() => void)[] = []
+  /** The one that works. Two would each begin an item without looking at the time. */
+  let current: TimeSlice | undefined
   let turnEndMs = 0
   let inTurn = false
 
@@ -31,42 +33,49 @@ export function createTimeSlices(now: () => number = () => performance.now()): T
     turnEndMs = now() + TURN_MS
     setImmediate(() => {
       inTurn = false
+      current = undefined
       if (waiting.length === 0) return
       beginTurn()
       wakeNext()
     })
   }
   const wakeNext = () => {
-    if (waiting.length > 0 && now() < turnEndMs) waiting.shift()!()
+    if (current === undefined && waiting.length > 0 && now() < turnEndMs) waiting.shift()!()
   }
   return {
     join() {
-      let startMs: number | undefined // undefined while it does not run
-      const mayBegin = (nowMs: number) => {
-        if (nowMs >= turnEndMs) return false
-        return waiting.length === 0 || (startMs !== undefined && nowMs - startMs < SLICE_MS)
+      let startMs = 0
+      const begin = () => {
+        current = slice
+        startMs = now()
       }
-      return {
+      const slice: TimeSlice = {
         wait() {
           beginTurn()
           const nowMs = now()
-          if (mayBegin(nowMs)) {
-            startMs ??= nowMs
+          const hasTime = nowMs < turnEndMs
+          if (current === slice) {
+            if (hasTime && (waiting.length === 0 || nowMs - startMs < SLICE_MS)) return undefined
+            current = undefined
+          } else if (hasTime && current === undefined && waiting.length === 0) {
+            begin()
             return undefined
           }
           return new Promise((resolve) => {
             waiting.push(() => {
-              startMs = now()
+              begin()
               resolve()
             })
             wakeNext()
           })
         },
         leave() {
-          startMs = undefined
+          if (current !== slice) return
+          current = undefined
           wakeNext()
         },
       }
+      return slice
     },
   }
 }

@@ -9,7 +9,7 @@ export type BodyFailure = 'large' | 'slow' | 'busy'
 
 /** What is told how the reading of a body ended: one of the two, once; neither when the client went away before. */
 export interface BodyTaker {
-  take(text: string): void
+  take(body: Buffer): void
   fail(reason: BodyFailure): void
 }
 
@@ -67,7 +67,7 @@ export function createBodyReader(
       }
       const onEnd = () => {
         stop()
-        taker.take((growing?.bytes() ?? first ?? '').toString())
+        taker.take(growing?.bytes() ?? first ?? Buffer.alloc(0))
       }
       reading.add(check)
       request.on('data', onData).on('end', onEnd).on('close', stop)

@@ -62,6 +62,10 @@ export interface Exchange {
   readonly headers: string[]
 }
 
+/** Longer bodies, in bytes or characters, are decoded and parsed in the time that batches share: 60 batches of 130 KB that come at
+ *  once take 3 ms each. */
+const SMALL_BODY_LENGTH = 16_384
+
 const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
 
 /** The begin of an exchange, with the headers that every answer has. */
@@ -76,8 +80,8 @@ export function beginExchange(
 
 /** Answers the calls of a body: before it returns where the outcome is there at once, so that no promise is made on the way of
  *  such a call. What is thrown on the way is logged, and answered with status 500. */
-export function answerCalls(exchange: Exchange, caller: Caller, text: string): void {
-  attempt(exchange, () => answer(exchange, caller, text))
+export function answerCalls(exchange: Exchange, caller: Caller, body: string | Buffer): void {
+  attempt(exchange, () => answer(exchange, caller, body))
 }
 
 /** Answers with an error of the whole request. */
@@ -126,7 +130,28 @@ export function attempt(exchange: Exchange, step: () => void | Promise<void>, ro
   }
 }
 
-function answer(exchange: Exchange, caller: Caller, text: string): void | Promise<void> {
+function answer(exchange: Exchange, caller: Caller, body: string | Buffer): void | Promise<void> {
+  if (body.length <= SMALL_BODY_LENGTH) return answerText(exchange, caller, body.toString())
+  const { admission, dispatcher } = exchange.options
+  const holding = admission.bodies.open()
+  if (!holding.resize(body.length)) {
+    exchange.headers.push(...retryHeaders(BUSY))
+    return sendError(exchange, BUSY.status, BUSY.error)
+  }
+  const slice = dispatcher.slices?.join()
+  const answerInTurn = () => {
+    holding.release()
+    try {
+      if (!exchange.reply.isGone()) return answerText(exchange, caller, body.toString())
+    } finally {
+      slice?.leave()
+    }
+  }
+  const turn = slice?.wait()
+  return turn === undefined ? answerInTurn() : turn.then(answerInTurn)
+}
+
+function answerText(exchange: Exchange, caller: Caller, text: string): void | Promise<void> {
   const { access, admission, dispatcher } = exchange.options
   const body = parseBody(text)
   const refusal = access.refuse(caller, callCount(body))

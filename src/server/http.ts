@@ -257,9 +257,9 @@ function takeCall(
     return void refuseWith(415, { code: INVALID_REQUEST, message: wrongType })
   }
   bodies.read(request, refusal === undefined ? MAX_BODY_BYTES : MAX_REFUSED_BYTES, {
-    take(text) {
-      if (refusal !== undefined) sendRefusal(exchange, refusal, parseBody(text))
-      else answerCalls(exchange, caller as Caller, text)
+    take(body) {
+      if (refusal !== undefined) sendRefusal(exchange, refusal, parseBody(body.toString()))
+      else answerCalls(exchange, caller as Caller, body)
     },
     fail(reason) {
       if (reason === 'slow') {

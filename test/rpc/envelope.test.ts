@@ -152,3 +152,18 @@ test('ids are found without parsing names or values a second time', (t) => {
   assert.equal(single(text).idText, '1.50')
   assert.equal(parse.mock.callCount(), 1)
 })
+
+test('small parts of a batch are joined, and large ones are sent as they are', () => {
+  const large = Buffer.alloc(100_000, '1')
+  const responses = Array.from({ length: 1000 }, (_, i) =>
+    encodeResponse(String(i), { result: i === 500 ? large : Buffer.from('"0x1"') }),
+  )
+  const parts = encodeBatch(responses)
+  assert.equal(parts.length, 3)
+  assert.equal(parts[1], large)
+  const items = JSON.parse(Buffer.concat(parts).toString()) as { id: number }[]
+  assert.deepEqual(
+    items.map(({ id }) => id),
+    Array.from({ length: 1000 }, (_, i) => i),
+  )
+})

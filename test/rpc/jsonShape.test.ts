@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseBody } from '../../src/rpc/envelope.js'
-import { findShapeFault, MAX_JSON_DEPTH, MAX_JSON_WEIGHT } from '../../src/rpc/jsonShape.js'
+import { MAX_JSON_DEPTH, MAX_JSON_WEIGHT, measureShape } from '../../src/rpc/jsonShape.js'
 import { seededRandom } from '../support/random.js'
 
 const TOO_DEEP = 'request is nested deeper than 256 levels'
 const TOO_MANY = 'request holds too many values, send fewer in one request'
 
 const nested = (depth: number, open = '[', close = ']') => open.repeat(depth) + close.repeat(depth)
+const findShapeFault = (text: string) => measureShape(text).fault
 const PADDING = ' '.repeat(2 * MAX_JSON_DEPTH)
 
 test('a text may be nested up to the limit', () => {

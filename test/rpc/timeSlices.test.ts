@@ -62,3 +62,28 @@ test('batches that wait for calls elsewhere let others go on', async () => {
     assert.equal(JSON.parse(Buffer.concat(answer ?? []).toString()).length, 40)
   }
 })
+
+test('one at a time works, however long each takes', async () => {
+  let nowMs = 0
+  const slices = createTimeSlices(() => nowMs)
+  let done = 0
+  const work = Array.from({ length: 30 }, async () => {
+    const slice = slices.join()
+    for (let i = 0; i < 4; i++) {
+      await slice.wait()
+      nowMs += 4
+      done++
+      // Those that wait for nothing else say so more than once.
+      slice.leave()
+      slice.leave()
+    }
+  })
+  await new Promise(setImmediate)
+  let most = 0
+  for (let before = done; done < 120; before = done) {
+    await new Promise(setImmediate)
+    most = Math.max(most, done - before)
+  }
+  await Promise.all(work)
+  assert.equal(most, 2) // the second begins within the 5 ms
+})
