@@ -146,7 +146,7 @@ export const OPTIONS = {
   maxConnections: maybeNumber('max-connections', 'N', ['serve'], {
     min: 1,
     max: 1_000_000,
-    doc: 'Connections open at a time, HTTP and WebSocket together; further ones are refused with 503.',
+    doc: 'Connections open at a time, HTTP and WebSocket together; for further ones idle ones are closed, or they are refused with 503.',
     defaultText: '10,000, or as many as files may be open less 500',
   }),
   maxInFlight: number('max-in-flight', 'N', DEFAULT_SERVER_LIMITS.maxInFlight, ['serve'], {

@@ -3,6 +3,7 @@ import type { ByteBudget } from './byteBudget.js'
 import { createGrowingBytes, type GrowingBytes } from './growingBytes.js'
 import type { ServerLimits } from './limits.js'
 import { createProgress } from './progress.js'
+import type { ReadBudget } from './readBudget.js'
 
 /** Why a body was not read to its end: it is too long, it comes too slowly, or there is no memory for it. */
 export type BodyFailure = 'large' | 'slow' | 'busy'
@@ -11,6 +12,8 @@ export type BodyFailure = 'large' | 'slow' | 'busy'
 export interface BodyTaker {
   take(body: Buffer): void
   fail(reason: BodyFailure): void
+  /** Called with each piece. */
+  onPiece(): void
 }
 
 /** Reads the bodies of requests that Node has parsed. */
@@ -19,12 +22,18 @@ export interface BodyReader {
   read(request: IncomingMessage, maxBytes: number, taker: BodyTaker): void
 }
 
-/** A reader that counts what it holds in `bodies`. */
-export function createBodyReader(
-  bodies: ByteBudget,
-  limits: ServerLimits,
-  onSweep: (check: (nowMs: number) => void) => void,
-): BodyReader {
+/** What bodies are read with. */
+export interface BodyReaderOptions {
+  /** Where what is held is counted. */
+  readonly bodies: ByteBudget
+  readonly reads: ReadBudget
+  readonly limits: ServerLimits
+  /** Checks regularly; `check` gets the time of `performance.now()`. */
+  onSweep(check: (nowMs: number) => void): void
+}
+
+/** A reader of the bodies of all connections. */
+export function createBodyReader({ bodies, reads, limits, onSweep }: BodyReaderOptions): BodyReader {
   const rule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
   /** Checks of the bodies that are being read. */
   const reading = new Set<(nowMs: number) => void>()
@@ -40,8 +49,10 @@ export function createBodyReader(
       let first: Buffer | undefined
       let growing: GrowingBytes | undefined
       const size = () => growing?.sizeBytes() ?? first?.length ?? 0
+      const turns = reads.open(request)
       const stop = () => {
         reading.delete(check)
+        turns.close()
         holding.release()
         request.off('data', onData).off('end', onEnd).off('close', stop)
       }
@@ -63,7 +74,10 @@ export function createBodyReader(
           }
           growing.append(chunk)
         }
-        if (!holding.resize(growing?.capacityBytes() ?? chunk.length)) fail('busy')
+        if (!holding.resize(growing?.capacityBytes() ?? chunk.length)) return fail('busy')
+        // A small body that comes as a whole, as most do, takes no turns.
+        if (size() < length) turns.count(chunk.length)
+        taker.onPiece()
       }
       const onEnd = () => {
         stop()

@@ -4,20 +4,39 @@ import { encodeResponse } from '../rpc/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../rpc/errors.js'
 import { BUSY } from './admission.js'
 import { retryHeaders } from './exchange.js'
+import { createIdleQueue, createQueueEntry, type IdleQueue, type QueueEntry, unlink } from './idleQueue.js'
 import type { ServerLimits } from './limits.js'
 import type { Lane, OutputBudget } from './outputBudget.js'
 import { createProgress, type Progress } from './progress.js'
+import type { ReadBudget } from './readBudget.js'
 import { bodyHeaders, formatPlainAnswer } from './responseParts.js'
 
 /** The connections of a server, whoever speaks on them. */
 export interface Connections {
-  /** Takes a new connection; false when there are as many as may be, and it is refused. */
-  admit(socket: Socket): boolean
+  /** Takes a new connection. When there are as many as may be, the one that has been idle longest is closed: first those that
+   *  never sent a whole request, then those kept alive, WebSockets last. Undefined when none is idle, and it is refused. */
+  admit(socket: Socket): Activity | undefined
+  /** Of an open connection. */
+  activityOf(socket: Socket): Activity
   /** Of an open connection. */
   laneOf(socket: Socket): Lane
   /** Checks regularly until the server closes; `check` gets the time of `performance.now()`. */
   onSweep(check: (nowMs: number) => void): void
 }
+
+/** Keeps the place of a connection among those that may be closed for others. */
+export interface Activity {
+  /** A whole request has come: the connection is not closed for another. */
+  begin(): void
+  /** All requests that have come are answered. */
+  end(): void
+  /** A request is being received: the connection may be closed, the sooner the longer nothing comes. */
+  receive(): void
+  /** The connection is a WebSocket from now on. */
+  upgrade(): void
+}
+
+const NO_ACTIVITY: Activity = { begin() {}, end() {}, receive() {}, upgrade() {} }
 
 const SWEEP_MS = 1000
 
@@ -32,14 +51,24 @@ const LINGER_MS = 500
 
 interface Connection {
   readonly lane: Lane
+  readonly activity: Activity
+  readonly entry: QueueEntry<Socket>
   /** Of a client with something to take. */
   taking: Progress | undefined
   takingFast: Progress | undefined
 }
 
+/** What connections are watched with. */
+export interface WatchOptions {
+  readonly limits: ServerLimits
+  readonly output: OutputBudget
+  readonly reads: ReadBudget
+}
+
 /** Keeps the connections of a server below a number, and cuts off clients that do not take their answers. */
-export function watchConnections(server: Server, limits: ServerLimits, output: OutputBudget): Connections {
+export function watchConnections(server: Server, { limits, output, reads }: WatchOptions): Connections {
   const open = new Map<Socket, Connection>()
+  const queues = createQueues()
   const checks = [(nowMs: number) => output.sweep(nowMs)]
   const rule = { stallMs: limits.writeStallMs, leastBytes: 1 }
   let refused = 0
@@ -80,21 +109,71 @@ export function watchConnections(server: Server, limits: ServerLimits, output: O
       clearTimeout(linger)
     })
     socket.end(formatRawRefusal(503))
-    socket.resume()
+    reads.discard(socket)
+  }
+  const forget = (socket: Socket) => {
+    const connection = open.get(socket)
+    if (connection !== undefined) unlink(connection.entry)
+    open.delete(socket)
+  }
+  /** Closes an idle connection, if there is one. */
+  const makeRoom = () => {
+    const socket = queues.silent.oldest() ?? queues.keptAlive.oldest() ?? queues.upgraded.oldest()
+    if (socket === undefined) return false
+    forget(socket)
+    socket.destroy()
+    return true
   }
   return {
     admit(socket) {
-      if (open.size >= limits.maxConnections) {
+      if (open.size >= limits.maxConnections && !makeRoom()) {
         refuse(socket)
-        return false
+        return undefined
       }
-      open.set(socket, { lane: output.openLane(), taking: undefined, takingFast: undefined })
-      socket.on('close', () => void open.delete(socket))
-      return true
+      const entry = createQueueEntry(socket)
+      const activity = createActivity(entry, queues)
+      open.set(socket, { lane: output.openLane(), activity, entry, taking: undefined, takingFast: undefined })
+      socket.on('close', () => forget(socket))
+      return activity
     },
     // A socket that was closed meanwhile still has answers on their way.
     laneOf: (socket) => open.get(socket)?.lane ?? output.openLane(),
+    activityOf: (socket) => open.get(socket)?.activity ?? NO_ACTIVITY,
     onSweep: (check) => void checks.push(check),
+  }
+}
+
+/** Connections that may be closed for others. */
+interface Queues {
+  /** That never sent a whole request. */
+  readonly silent: IdleQueue<Socket>
+  readonly keptAlive: IdleQueue<Socket>
+  /** WebSockets. */
+  readonly upgraded: IdleQueue<Socket>
+}
+
+function createQueues(): Queues {
+  return { silent: createIdleQueue(), keptAlive: createIdleQueue(), upgraded: createIdleQueue() }
+}
+
+/** The activity of a new connection, which is silent. */
+function createActivity(entry: QueueEntry<Socket>, { silent, keptAlive, upgraded }: Queues): Activity {
+  let queue = silent
+  const wait = () => {
+    if (!entry.value.destroyed) queue.append(entry)
+  }
+  wait()
+  return {
+    begin: () => unlink(entry),
+    end() {
+      if (queue === silent) queue = keptAlive
+      wait()
+    },
+    receive: wait,
+    upgrade() {
+      queue = upgraded
+      wait()
+    },
   }
 }
 

@@ -25,6 +25,7 @@ import { createHealthApp } from './health.js'
 import { createHostCheck } from './hosts.js'
 import { createOutbox, type Outbox } from './outbox.js'
 import { type PlainHandler, takePlainRequests } from './plainConnections.js'
+import { createReadBudget, type ReadBudget } from './readBudget.js'
 import { bodyHeaders, JOIN_BYTES, joinParts } from './responseParts.js'
 
 /** Largest request body, as the contract's host has it; a filter of 5,000 parameters has 350 kB. */
@@ -54,6 +55,8 @@ const REQUEST_MS = 60_000
 export interface HttpServer {
   readonly server: Server
   readonly connections: Connections
+  /** For what is read on all connections. */
+  readonly reads: ReadBudget
   /** Ends connections without a request under way. */
   closeIdle(): void
   /** Ends all connections. */
@@ -71,18 +74,25 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     keepAliveTimeout: IDLE_MS,
     connectionsCheckingInterval: CHECK_MS,
   })
-  const watched = watchConnections(server, limits, admission.output)
+  const reads = createReadBudget()
+  const watched = watchConnections(server, { limits, output: admission.output, reads })
   const shared: Shared = {
     options,
     compressor: createCompressor(options.compression),
     outbox: createOutbox(),
     connections: watched,
-    bodies: createBodyReader(admission.bodies, limits, watched.onSweep),
+    bodies: createBodyReader({ bodies: admission.bodies, reads, limits, onSweep: watched.onSweep }),
+    reads,
   }
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    if (!isServedHost(request.headers.host)) return rejectHost(response)
+    if (!isServedHost(request.headers.host)) {
+      discardBody(request, reads)
+      return rejectHost(response)
+    }
     const cors = corsHeaders(options.cors, request.headers.origin)
     const caller = options.access.identify(credentialsOf(request), '/v3')
+    const isCall = caller !== undefined && request.method !== 'OPTIONS'
+    if (!isCall) discardBody(request, reads)
     if (request.method === 'OPTIONS') {
       return answerPreflight(response, cors, request.headers['access-control-request-headers'])
     }
@@ -92,7 +102,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     }
     receiveCall(shared, { request, response, caller })
   }
-  const inTurn = createTurns(admission.bodies)
+  const inTurn = createTurns(admission.bodies, watched)
   server.on('request', (request, response) => inTurn(request.socket, response, () => handle(request, response)))
   const plain = takePlainRequests(server, {
     handler: createPlainHandler(shared, isServedHost),
@@ -104,12 +114,14 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       leastBytes: limits.bodyLeastBytes,
     },
     bodies: admission.bodies,
+    reads,
     admit: watched.admit,
     onSweep: watched.onSweep,
   })
   return {
     server,
     connections: watched,
+    reads,
     closeIdle() {
       server.closeIdleConnections()
       plain.closeIdle()
@@ -123,7 +135,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
 
 /** Has the requests of a connection answered one after another: Node hands over all that came at once, and sends their answers
  *  in this order anyway. Nothing more is read while requests wait; they count as `bodies`. */
-function createTurns(bodies: ByteBudget) {
+function createTurns(bodies: ByteBudget, connections: Connections) {
   const waiting = new WeakMap<Socket, { queue: (() => void)[]; holding: Holding }>()
   return (socket: Socket, response: ServerResponse, take: () => void) => {
     const begin = () => {
@@ -134,6 +146,7 @@ function createTurns(bodies: ByteBudget) {
         if (next === undefined) {
           waiting.delete(socket)
           holding.release()
+          connections.activityOf(socket).end()
           return
         }
         next()
@@ -141,6 +154,7 @@ function createTurns(bodies: ByteBudget) {
         if (queue.length > 0) stopReading(socket)
         else socket.resume()
       })
+      connections.activityOf(socket).begin()
       take()
     }
     const line = waiting.get(socket)
@@ -159,6 +173,16 @@ function createTurns(bodies: ByteBudget) {
  *  which it reads past the stream, would overtake them. */
 function stopReading(socket: Socket): void {
   if (socket.readableLength === 0) socket.pause()
+}
+
+/** Node would read the body of a request that nobody reads as fast as it comes. */
+function discardBody(request: IncomingMessage, reads: ReadBudget): void {
+  if (bodyLength(request) > 0) reads.discard(request)
+}
+
+/** Bytes of a request's body as announced; infinite when they are not. */
+function bodyLength({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'] ?? (headers['transfer-encoding'] ? Infinity : 0))
 }
 
 /** What a request of Node's says about who asks. */
@@ -198,6 +222,7 @@ interface Shared {
   readonly outbox: Outbox
   readonly connections: Connections
   readonly bodies: BodyReader
+  readonly reads: ReadBudget
 }
 
 /** Plain requests of known callers with the right type are answered, all others are left to Node. */
@@ -221,7 +246,7 @@ function createPlainHandler(
 }
 
 function receiveCall(
-  { options, compressor, outbox, connections, bodies }: Shared,
+  { options, compressor, outbox, connections, bodies, reads }: Shared,
   { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
 ): void {
   const { origin, 'accept-encoding': acceptEncoding } = request.headers
@@ -232,15 +257,16 @@ function receiveCall(
   }
   const reply = createReply(response, outbox)
   const exchange = beginExchange(options, { compressor, client, reply, lane: connections.laneOf(request.socket) })
-  attempt(exchange, () => takeCall(exchange, bodies, { request, response, caller }))
+  attempt(exchange, () => takeCall(exchange, { connections, bodies, reads }, { request, response, caller }))
 }
 
 function takeCall(
   exchange: Exchange,
-  bodies: BodyReader,
+  { connections, bodies, reads }: Pick<Shared, 'connections' | 'bodies' | 'reads'>,
   { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
 ): void {
-  const refuseWith = (status: number, error: RpcErrorBody) => refuse(exchange, { request, response }, { status, error })
+  const parts = { request, response, reads }
+  const refuseWith = (status: number, error: RpcErrorBody) => refuse(exchange, parts, { status, error })
   if (request.method !== 'POST') {
     exchange.headers.push('Allow', 'POST, OPTIONS')
     return void refuseWith(405, { code: INVALID_REQUEST, message: 'method not allowed, use POST' })
@@ -250,24 +276,29 @@ function takeCall(
   if (refusal?.status === 429) {
     // A client that guesses keys has to connect again for each.
     exchange.headers.push(...retryHeaders(refusal))
-    return void refuse(exchange, { request, response }, { status: 429, error: refusal.error, closes: true })
+    return void refuse(exchange, parts, { status: 429, error: refusal.error, closes: true })
   }
   const wrongType = checkType(request.headers['content-type'], request.headers['content-encoding'])
   if (refusal === undefined && wrongType !== undefined) {
     return void refuseWith(415, { code: INVALID_REQUEST, message: wrongType })
   }
+  const activity = connections.activityOf(request.socket)
+  activity.receive()
   bodies.read(request, refusal === undefined ? MAX_BODY_BYTES : MAX_REFUSED_BYTES, {
+    onPiece: activity.receive,
     take(body) {
+      activity.begin()
       if (refusal !== undefined) sendRefusal(exchange, refusal, parseBody(body.toString()))
       else answerCalls(exchange, caller as Caller, body)
     },
     fail(reason) {
+      activity.begin()
       if (reason === 'slow') {
-        return refuse(exchange, { request, response }, { status: 408, error: TOO_SLOW, closes: true })
+        return refuse(exchange, parts, { status: 408, error: TOO_SLOW, closes: true })
       }
       if (reason === 'busy') {
         exchange.headers.push(...retryHeaders(BUSY))
-        return refuse(exchange, { request, response }, { status: 503, error: BUSY.error, closes: true })
+        return refuse(exchange, parts, { status: 503, error: BUSY.error, closes: true })
       }
       if (refusal !== undefined) return refuseWith(401, refusal.error)
       refuseWith(413, { code: INVALID_REQUEST, message: `request body exceeds ${MAX_BODY_BYTES} bytes` })
@@ -297,15 +328,14 @@ function createReply(response: ServerResponse, outbox: Outbox): Reply {
 }
 
 /** Answers without having read all of the body. The rest of a small one is thrown away and the connection lives on; of a large
- *  one or one of unknown length, only what comes within a second, and the connection is closed. With `closes` it is closed in
+ *  one or one of unknown length, only what comes within a second, in turns, and the connection is closed. With `closes` it is closed in
  *  any case and nothing more is read: who floods the server is not to keep it busy with what it throws away. */
 function refuse(
   exchange: Exchange,
-  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  { request, response, reads }: { request: IncomingMessage; response: ServerResponse; reads: ReadBudget },
   { status, error, closes = false }: { status: number; error: RpcErrorBody; closes?: boolean },
 ): void {
-  const length = Number(request.headers['content-length'] ?? (request.headers['transfer-encoding'] ? Infinity : 0))
-  if (length <= JOIN_BYTES && !closes) return void sendError(exchange, status, error)
+  if (bodyLength(request) <= JOIN_BYTES && !closes) return void sendError(exchange, status, error)
   const parts = encodeResponse('null', { error })
   response.writeHead(status, [...exchange.headers, 'Connection', 'close', ...bodyHeaders(status, parts)])
   if (request.method !== 'HEAD') for (const part of parts) response.write(part)
@@ -315,5 +345,5 @@ function refuse(
   }
   const timer = setTimeout(end, LINGER_MS)
   for (const event of ['end', 'close', 'error']) request.on(event, end)
-  if (!closes) request.resume()
+  if (!closes) reads.discard(request)
 }

@@ -2,12 +2,13 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { sizeOf } from '../rpc/envelope.js'
 import type { ByteBudget } from './byteBudget.js'
-import { formatRawRefusal } from './connections.js'
+import { type Activity, formatRawRefusal } from './connections.js'
 import type { Reply } from './exchange.js'
 import { createGrowingBytes, type GrowingBytes } from './growingBytes.js'
 import type { Outbox } from './outbox.js'
 import { type PlainHead, parsePlainHead } from './plainHead.js'
 import { createProgress, type Progress } from './progress.js'
+import type { ReadBudget } from './readBudget.js'
 import { bodyHeaders, formatPlainAnswer, JOIN_BYTES } from './responseParts.js'
 
 /* Plain requests for calls are taken from the sockets and answered here: Node's own way from a socket to a handler and back
@@ -47,8 +48,9 @@ export interface PlainOptions<Admitted> {
   readonly timeouts: PlainTimeouts
   /** Where requests that are not whole are counted. */
   readonly bodies: ByteBudget
-  /** False for a new connection that was refused. */
-  admit(socket: Socket): boolean
+  readonly reads: ReadBudget
+  /** Undefined for a new connection that was refused. */
+  admit(socket: Socket): Activity | undefined
   /** Checks regularly; `check` gets the time of `performance.now()`. */
   onSweep(check: (nowMs: number) => void): void
 }
@@ -90,7 +92,8 @@ export function takePlainRequests<Admitted>(server: Server, options: PlainOption
     isClosing: () => !server.listening,
   }
   server.on('connection', (socket) => {
-    if (options.admit(socket)) connections.add(openPlainConnection(socket, surroundings))
+    const activity = options.admit(socket)
+    if (activity !== undefined) connections.add(openPlainConnection({ socket, activity }, surroundings))
   })
   options.onSweep((nowMs) => {
     for (const connection of connections) connection.sweep(nowMs)
@@ -106,9 +109,13 @@ export function takePlainRequests<Admitted>(server: Server, options: PlainOption
 }
 
 /** Takes requests from a socket one after another: the next one when the answer to the one before is written. */
-function openPlainConnection<Admitted>(socket: Socket, surroundings: Surroundings<Admitted>): PlainConnection {
+function openPlainConnection<Admitted>(
+  { socket, activity }: { socket: Socket; activity: Activity },
+  surroundings: Surroundings<Admitted>,
+): PlainConnection {
   const { handler, outbox, timeouts } = surroundings
   const unread = createUnread(surroundings.bodies)
+  const turns = surroundings.reads.open(socket)
   /** Bytes without which no request is whole. */
   let needed = 1
   let isBusy = false
@@ -149,12 +156,14 @@ function openPlainConnection<Admitted>(socket: Socket, surroundings: Surrounding
     needed = 1
     coming = undefined
     isBusy = true
+    activity.begin()
     isAnswering = true
     const body = bytes.toString('utf8', bodyStart, bodyEnd)
     handler.answer({ head, admitted, body, socket }, createReply(head.keepsAlive))
   }
   const goOn = () => {
     isBusy = false
+    activity.end()
     endAnswer()
     silentSince = performance.now()
     if (socket.destroyed) return
@@ -165,12 +174,14 @@ function openPlainConnection<Admitted>(socket: Socket, surroundings: Surrounding
   const waitUntil = (size: number) => {
     needed = size
     coming ??= createProgress(timeouts, performance.now())
+    turns.count(unread.size())
+    activity.receive()
     waitForMore()
   }
   const waitForMore = () => {
     if (!unread.hold()) return refuse(503)
     if (hasEnded) socket.destroySoon()
-    else if (socket.isPaused()) socket.resume()
+    else if (socket.isPaused() && !turns.isWaiting()) socket.resume()
   }
   const endAnswer = () => {
     onAnswerTaken?.()
@@ -219,6 +230,10 @@ function openPlainConnection<Admitted>(socket: Socket, surroundings: Surrounding
       else socket.destroy()
     } else if (unread.size() >= needed) take()
     else if (!unread.hold()) refuse(503)
+    else {
+      turns.count(chunk.length)
+      activity.receive()
+    }
   }
   const onEnd = () => {
     hasEnded = true
@@ -227,6 +242,7 @@ function openPlainConnection<Admitted>(socket: Socket, surroundings: Surrounding
   const onError = () => {} // it is closed then
   const onClose = () => {
     surroundings.forget(connection)
+    turns.close()
     unread.passTo(unread.size())
     endAnswer()
   }
@@ -234,6 +250,7 @@ function openPlainConnection<Admitted>(socket: Socket, surroundings: Surrounding
     // Nothing can be put back once the end was read: requests of all kinds sent at once, and the side closed after them.
     if (hasEnded) return void socket.destroySoon()
     surroundings.forget(connection)
+    turns.close()
     socket.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
     socket.pause()
     unread.passTo(unread.size())

@@ -35,7 +35,7 @@ export interface WebSocketSide {
 /** Answers upgrades of `/ws/v3/<API_KEY>` on the server. Each message is a body as in a POST; answers come in the order
  *  of their completion. */
 export function attachWebSocket(
-  { server, connections }: HttpServer,
+  { server, connections, reads }: HttpServer,
   options: ServerOptions & { keys: ApiKeyReader },
 ): WebSocketSide {
   const { access, keys, log } = options
@@ -49,33 +49,38 @@ export function attachWebSocket(
     perMessageDeflate: false,
   })
   const peers = new Set<Peer>()
-  const messages = createMessages(options, peers)
+  const messages = createMessages(options, { peers, reads })
   connections.onSweep(messages.sweep)
   const isServedHost = createHostCheck(options.hosts)
   let closing = false
 
+  const reject = (stream: Duplex, ...reason: RejectReason) => {
+    rejectUpgrade(stream, ...reason)
+    reads.discard(stream)
+  }
   const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed during its handshake'))
     const { host, origin } = request.headers
-    if (!isServedHost(host)) return rejectUpgrade(stream, '403 Forbidden', envelope(HOST_REFUSED))
+    if (!isServedHost(host)) return reject(stream, '403 Forbidden', envelope(HOST_REFUSED))
     // Pages may open sockets to anywhere and read what comes: only the server can refuse (RFC 6455, section 10.2).
     if (origin !== undefined && !isAllowedOrigin(options.cors, origin)) {
-      return rejectUpgrade(stream, '403 Forbidden', envelope(ORIGIN_REFUSED))
+      return reject(stream, '403 Forbidden', envelope(ORIGIN_REFUSED))
     }
     const caller = access.identify(credentialsOf(request), '/ws/v3')
-    if (closing) return rejectUpgrade(stream, '503 Service Unavailable', { error: 'stopping' })
+    if (closing) return reject(stream, '503 Service Unavailable', { error: 'stopping' })
     if (caller === undefined) {
-      return rejectUpgrade(stream, '404 Not Found', { error: 'not found; sockets open at /ws/v3/<API_KEY>' })
+      return reject(stream, '404 Not Found', { error: 'not found; sockets open at /ws/v3/<API_KEY>' })
     }
     if (isRefusal(caller)) {
       const refusal = access.countRefusal(caller, request.socket.remoteAddress)
       const status = `${refusal.status} ${STATUS_CODES[refusal.status]}`
-      return rejectUpgrade(stream, status, envelope(refusal.error), retryHeaders(refusal))
+      return reject(stream, status, envelope(refusal.error), retryHeaders(refusal))
     }
     sockets.handleUpgrade(request, stream, head, (socket) => {
       // What the server hands over as a stream is the socket of the connection.
       const connection = stream as Socket
-      const peer = messages.addPeer({ socket, stream: connection, lane: connections.laneOf(connection), caller })
+      const [lane, activity] = [connections.laneOf(connection), connections.activityOf(connection)]
+      const peer = messages.addPeer({ socket, stream: connection, lane, activity, caller })
       socket.on('pong', () => {
         peer.alive = true
       })
@@ -132,14 +137,15 @@ function envelope(error: RpcErrorBody): object {
   return { jsonrpc: '2.0', id: null, error }
 }
 
+type RejectReason = [status: string, body: object, headers?: readonly string[]]
+
 /** Answers a handshake with an error. `headers` are names and values by turns. A client that does not end its side is cut off
  *  a second later. */
-function rejectUpgrade(stream: Duplex, status: string, body: object, headers: readonly string[] = []): void {
+function rejectUpgrade(stream: Duplex, ...[status, body, headers = []]: RejectReason): void {
   const text = JSON.stringify(body)
   let head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n`
   for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`
   stream.end(`${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
-  stream.resume()
   const timer = setTimeout(() => void stream.destroy(), LINGER_MS)
   stream.once('close', () => clearTimeout(timer))
 }

@@ -6,10 +6,12 @@ import { type ParsedBody, parseBody, sizeOf } from '../rpc/envelope.js'
 import { SERVER_BUSY } from '../rpc/errors.js'
 import { type Caller, clientOf } from './access.js'
 import type { Holding } from './byteBudget.js'
+import type { Activity } from './connections.js'
 import { callCount, type ServerOptions } from './exchange.js'
 import { createFrameMeter, type FrameMeter } from './frameMeter.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from './outputBudget.js'
 import { createProgress, type Progress } from './progress.js'
+import type { ReadBudget, ReadTurns } from './readBudget.js'
 
 /** Messages of one socket under way; above that it is not read from. */
 const MAX_RUNNING = 256
@@ -33,11 +35,14 @@ export interface Peer {
   /** Whether it has answered the last ping. */
   alive: boolean
   readonly lane: Lane
+  readonly activity: Activity
   readonly remoteAddress: string | undefined
   readonly abandonment: Abandonment
   /** Of what is received or waits. */
   readonly holding: Holding
   readonly meter: FrameMeter
+  /** Of messages that are not whole. */
+  readonly turns: ReadTurns
   /** Messages that wait for their turn, and their bytes. */
   readonly waiting: string[]
   waitingBytes: number
@@ -48,7 +53,7 @@ export interface Peer {
 /** Takes the messages of all sockets and sends the answers. */
 export interface Messages {
   /** A peer on a connection that was just opened. */
-  addPeer(parts: { socket: WebSocket; stream: Socket; lane: Lane; caller: Caller }): Peer
+  addPeer(parts: { socket: WebSocket; stream: Socket; lane: Lane; activity: Activity; caller: Caller }): Peer
   /** Ends sockets on which a message does not go on. */
   sweep(nowMs: number): void
   /** Takes no more messages; each socket is closed once its running ones are answered. */
@@ -57,7 +62,10 @@ export interface Messages {
 
 /** Takes messages of `peers`, each as soon as its socket has room for answers: by turns among the sockets that have sent more
  *  than can be answered at once. */
-export function createMessages(options: ServerOptions, peers: Set<Peer>): Messages {
+export function createMessages(
+  options: ServerOptions,
+  { peers, reads }: { peers: Set<Peer>; reads: ReadBudget },
+): Messages {
   const { access, admission, dispatcher, limits, log } = options
   const bodyRule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
   /** Peers whose next message may begin when it is their turn. */
@@ -92,9 +100,11 @@ export function createMessages(options: ServerOptions, peers: Set<Peer>): Messag
       ready.add(peer)
       hasTime() // so that there is a next turn
     }
-    const isFull = peer.waiting.length > 0 || !mayBegin(peer)
+    const isFull = peer.waiting.length > 0 || !mayBegin(peer) || peer.turns.isWaiting()
     if (isFull && !socket.isPaused) socket.pause()
     else if (!isFull && socket.isPaused) socket.resume()
+    if (isBusy(peer)) peer.activity.begin()
+    else peer.activity.end()
   }
   const receive = (peer: Peer, text: string) => {
     if (peer.waiting.length === 0 && mayBegin(peer) && hasTime()) begin(peer, text)
@@ -185,6 +195,10 @@ export function createMessages(options: ServerOptions, peers: Set<Peer>): Messag
     const before = peer.meter.finished()
     peer.meter.feed(chunk)
     if (peer.meter.finished() > before || peer.meter.unfinishedBytes() === 0) peer.coming = undefined
+    if (peer.meter.unfinishedBytes() > 0) {
+      peer.turns.count(chunk.length)
+      if (!isBusy(peer)) peer.activity.receive()
+    }
     count(peer)
   }
   const forget = (peer: Peer) => {
@@ -192,19 +206,23 @@ export function createMessages(options: ServerOptions, peers: Set<Peer>): Messag
     ready.delete(peer)
     peer.waiting.length = 0
     peer.holding.release()
+    peer.turns.close()
   }
   return {
-    addPeer({ socket, stream, lane, caller }) {
+    addPeer({ socket, stream, lane, activity, caller }) {
+      activity.upgrade()
       const peer: Peer = {
         socket,
         caller,
         running: 0,
         alive: true,
         lane,
+        activity,
         remoteAddress: stream.remoteAddress,
         abandonment: abandonmentOf(socket),
         holding: admission.bodies.open(),
         meter: createFrameMeter(),
+        turns: reads.open({ pause: () => goOn(peer), resume: () => goOn(peer) }),
         waiting: [],
         waitingBytes: 0,
         coming: undefined,
@@ -233,6 +251,11 @@ export function createMessages(options: ServerOptions, peers: Set<Peer>): Messag
       for (const peer of peers) end(peer, 0)
     },
   }
+}
+
+/** True for a peer with messages under way or waiting. */
+function isBusy(peer: Peer): boolean {
+  return peer.running > 0 || peer.waiting.length > 0
 }
 
 /** True for a peer whose next message may begin. */

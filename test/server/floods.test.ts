@@ -146,26 +146,85 @@ test('a message that does not come ends its socket, one that comes does not', as
   assert.equal((await messages(silent, 1))[0].result, 'w')
 })
 
-test('no more connections are open than may be, of HTTP and WebSocket together', async (t) => {
-  const { url } = await start(t, { maxConnections: 3 })
-  const [first, second] = [await openRaw(t, url), await openRaw(t, url)]
+/** A connection that has had an answer, a silent one, and a socket: all idle. */
+async function openIdle(t: TestContext, url: string) {
+  const kept = await openRaw(t, url)
+  kept.socket.write(postBytes(ECHO))
+  assert.equal((await kept.next())?.status, 200)
   const socket = await openSocket(t, url)
+  const silent = await openRaw(t, url)
+  silent.socket.write('POST / HTTP/1.1\r\nHost')
+  return { kept, socket, silent }
+}
+
+/** Has an answer under way on a new connection, of which only the begin is read. */
+async function askLong(t: TestContext, url: string): Promise<RawConnection> {
+  const connection = await openRaw(t, url)
+  connection.socket.removeAllListeners('data')
+  connection.socket.write(postBytes(LONG))
+  await once(connection.socket, 'data')
+  connection.socket.pause()
+  return connection
+}
+
+test('with all connections taken, idle ones are closed for new ones: silent ones, kept ones, then WebSockets', async (t) => {
+  const { url } = await start(t, { maxConnections: 3 })
+  const { kept, socket, silent } = await openIdle(t, url)
+  const ended: string[] = []
+  silent.socket.on('error', () => {}).on('close', () => ended.push('silent'))
+  kept.socket.on('error', () => {}).on('close', () => ended.push('kept'))
+  socket.on('close', () => ended.push('socket'))
+  const busy: RawConnection[] = []
+  for (const name of ['silent', 'kept', 'socket']) {
+    busy.push(await askLong(t, url))
+    while (!ended.includes(name)) await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(ended.at(-1), name)
+  }
+  assert.equal(ended.length, 3)
   const refused = await openRaw(t, url)
   const answer = await refused.next()
   assert.deepEqual([answer?.status, answer?.headers['retry-after']], [503, '1'])
   assert.equal(JSON.parse(answer!.body).error.code, -32005)
   assert.equal(await refused.next(), undefined)
-  first.socket.write(postBytes(ECHO))
-  assert.equal((await first.next())?.status, 200)
-  socket.terminate()
-  second.socket.destroy()
-  for (;;) {
-    // The server has to notice first.
-    const { socket: next, next: read } = await openRaw(t, url)
-    next.write(postBytes(ECHO))
-    if ((await read())?.status === 200) return
+  for (const { socket } of busy) {
+    let bytes = 0
+    socket.on('data', (chunk) => {
+      bytes += chunk.length
+      if (bytes > 19 * MB) socket.destroy()
+    })
+    socket.resume()
+    await once(socket, 'close')
+    assert.ok(bytes > 19 * MB, 'a request under way is answered to its end')
   }
 })
+
+for (const [name, part] of [
+  ['by Node', head(100_000)],
+  ['as a plain request', head(100)],
+]) {
+  test(`of the connections that send a request, the one that has sent nothing for longest is closed first: ${name}`, async (t) => {
+    const { url } = await start(t, { maxConnections: 3 })
+    const [first, second, other] = [await openRaw(t, url), await openRaw(t, url), await openRaw(t, url)]
+    for (const [{ socket }, text] of [
+      [first, `${part}{`],
+      [second, `${part}{`],
+      [first, '"'],
+    ] as const) {
+      socket.write(text)
+      // What was sent before is read before the answers to these are.
+      for (let i = 0; i < 2; i++) {
+        other.socket.write(postBytes(ECHO))
+        assert.equal((await other.next())?.status, 200)
+      }
+    }
+    const { socket, next } = await openRaw(t, url)
+    socket.write(postBytes(ECHO))
+    assert.equal((await next())?.status, 200)
+    assert.equal(await second.next(), undefined)
+    assert.equal(first.socket.destroyed, false)
+    first.socket.destroy() // the server waits for it when it stops
+  })
+}
 
 test('requests of one address under way are limited, answered with 429 beyond', async (t) => {
   const { url, pool } = await start(t, { maxInFlight: 2 })

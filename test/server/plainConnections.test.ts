@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { createByteBudget } from '../../src/server/byteBudget.js'
 import { createOutbox } from '../../src/server/outbox.js'
 import { takePlainRequests } from '../../src/server/plainConnections.js'
+import { createReadBudget } from '../../src/server/readBudget.js'
 import { type SeededRandom, seededRandom } from '../support/random.js'
 import { openRaw, type RawAnswer } from '../support/rawHttp.js'
 import { post, request, startTestServer } from '../support/serving.js'
@@ -228,7 +229,8 @@ async function startEcho(t: TestContext, timeouts: { idleMs: number; requestMs: 
     outbox: createOutbox(),
     timeouts: { ...timeouts, stallMs: 10_000, leastBytes: 1 },
     bodies: createByteBudget(1e6),
-    admit: () => true,
+    reads: createReadBudget(),
+    admit: () => ({ begin() {}, end() {}, receive() {}, upgrade() {} }),
     onSweep(check) {
       const timer = setInterval(() => check(performance.now()), 50)
       t.after(() => clearInterval(timer))
