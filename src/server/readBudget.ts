@@ -18,7 +18,7 @@ export interface ReadSource {
 
 /** Counts what is read from one source. */
 export interface ReadTurns {
-  /** Counts bytes that came. Pauses the source when the turn has none left; it is resumed in one of the next turns. */
+  /** Counts bytes that came. Pauses the source when the turn has none left or others wait; it is resumed in one of the next turns. */
   count(bytes: number): void
   /** True between `pause` and `resume`. */
   isWaiting(): boolean
@@ -64,7 +64,8 @@ export function createReadBudget(turnBytes = TURN_BYTES): ReadBudget {
       count(bytes) {
         spent += bytes + PIECE_BYTES
         planTurn()
-        if (spent < turnBytes || waiting.has(turns)) return
+        // While others wait, each gets one piece in its turn: those that are read first would take all of it.
+        if ((spent < turnBytes && waiting.size === 0) || waiting.has(turns)) return
         waiting.set(turns, () => source.resume())
         source.pause()
       },
