@@ -1,5 +1,6 @@
 import { formatData } from '../../src/lib/hex.js'
 import { assemble } from '../fixture/assembler.js'
+import { createMergedGenesis } from '../fixture/mergedGenesis.js'
 
 /* Contracts that use up memory or time, in the genesis of the chain that is attacked. Each takes a number as its calldata. */
 
@@ -40,25 +41,10 @@ export function callBomb(bomb: Bomb, size: number, gas?: number): unknown[] {
   return [{ to: bombAddress(bomb), data, ...(gas === undefined ? {} : { gas: `0x${gas.toString(16)}` }) }, 'latest']
 }
 
-/** A genesis in geth's form: every fork up to Cancun from block 0 on, and a gas limit that no chain has. */
+/** A genesis with the bombs, and a gas limit that no chain has. */
 export function createBombGenesis(): object {
-  const forks = ['homestead', 'eip150', 'eip155', 'eip158', 'byzantium', 'constantinople', 'petersburg', 'istanbul']
-  const blocks = [...forks, 'berlin', 'london', 'mergeNetsplit'].map((name) => [`${name}Block`, 0])
-  return {
-    config: {
-      chainId: 20_263,
-      ...Object.fromEntries(blocks),
-      terminalTotalDifficulty: 0,
-      terminalTotalDifficultyPassed: true,
-      shanghaiTime: 0,
-      cancunTime: 0,
-      blobSchedule: { cancun: { target: 3, max: 6, baseFeeUpdateFraction: 3_338_477 } },
-      ethash: {},
-    },
-    ...{ nonce: '0x0', timestamp: '0x6774f780', extraData: '0x', gasLimit: '0x38d7ea4c68000', difficulty: '0x0' },
-    ...{ mixHash: `0x${'00'.repeat(32)}`, coinbase: `0x${'00'.repeat(20)}`, baseFeePerGas: '0x7' },
-    alloc: Object.fromEntries(
-      NAMES.map((name) => [bombAddress(name), { balance: '0x0', code: formatData(assemble(CODES[name])) }]),
-    ),
-  }
+  const alloc = Object.fromEntries(
+    NAMES.map((name) => [bombAddress(name), { balance: '0x0', code: formatData(assemble(CODES[name])) }]),
+  )
+  return createMergedGenesis({ chainId: 20_263, gasLimit: '0x38d7ea4c68000', alloc })
 }

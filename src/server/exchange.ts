@@ -114,6 +114,15 @@ export function callCount(body: ParsedBody): number {
   return body.kind === 'single' ? 1 : body.items.length
 }
 
+/** The dispatcher for the calls of a body: in the client's share, and for a batch only as long as its key is live. */
+export function dispatcherOf(
+  { access, dispatcher }: ServerOptions,
+  { caller, lane, body }: { caller: Caller; lane: Lane; body: ParsedBody },
+): Dispatcher {
+  const watched = body.kind === 'batch' ? access.watchKey(caller) : undefined
+  return dispatchFor(dispatcher, clientOf(caller, lane), watched)
+}
+
 /** Does a step of an exchange. What is thrown by it is logged, and ends the exchange and what it has of a room. */
 export function attempt(exchange: Exchange, step: () => void | Promise<void>, room?: Room): void {
   const { options, reply } = exchange
@@ -152,16 +161,12 @@ function answer(exchange: Exchange, caller: Caller, body: string | Buffer): void
 }
 
 function answerText(exchange: Exchange, caller: Caller, text: string): void | Promise<void> {
-  const { access, admission, dispatcher } = exchange.options
+  const { access, admission } = exchange.options
   const body = parseBody(text)
   const refusal = access.refuse(caller, callCount(body))
   if (refusal !== undefined) return sendRefusal(exchange, refusal, body)
   const { lane, client, reply } = exchange
-  const calls = dispatchFor(
-    dispatcher,
-    clientOf(caller, lane),
-    body.kind === 'batch' ? access.watchKey(caller) : undefined,
-  )
+  const calls = dispatcherOf(exchange.options, { caller, lane, body })
   if (!admission.isNeeded(body)) {
     const parts = answerBody(body, calls)
     return parts instanceof Promise

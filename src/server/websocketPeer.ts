@@ -1,13 +1,12 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/answer.js'
-import { dispatchFor } from '../rpc/dispatch.js'
 import { type ParsedBody, parseBody, sizeOf } from '../rpc/envelope.js'
 import { SERVER_BUSY } from '../rpc/errors.js'
-import { type Caller, clientOf } from './access.js'
+import type { Caller } from './access.js'
 import type { Holding } from './byteBudget.js'
 import type { Activity } from './connections.js'
-import { callCount, type ServerOptions } from './exchange.js'
+import { callCount, dispatcherOf, type ServerOptions } from './exchange.js'
 import { createFrameMeter, type FrameMeter } from './frameMeter.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from './outputBudget.js'
 import { createProgress, type Progress } from './progress.js'
@@ -66,7 +65,7 @@ export function createMessages(
   options: ServerOptions,
   { peers, reads }: { peers: Set<Peer>; reads: ReadBudget },
 ): Messages {
-  const { access, admission, dispatcher, limits, log } = options
+  const { access, admission, limits, log } = options
   const bodyRule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
   /** Peers whose next message may begin when it is their turn. */
   const ready = new Set<Peer>()
@@ -144,11 +143,7 @@ export function createMessages(
   const answerWith = (peer: Peer, body: ParsedBody, room?: Room) => {
     const { caller, lane, abandonment } = peer
     const conditions = room && { abandonment, room }
-    const calls = dispatchFor(
-      dispatcher,
-      clientOf(caller, lane),
-      body.kind === 'batch' ? access.watchKey(caller) : undefined,
-    )
+    const calls = dispatcherOf(options, { caller, lane, body })
     const finish = (parts: Response) => {
       peer.running--
       sendAnswer(peer, { body, parts, room })

@@ -2,6 +2,7 @@ import { bigIntToFixedBytes, bytesToBigInt, concatBytes, padLeft } from '../../.
 import { keccak256 } from '../../../src/lib/crypto.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { createSender, type Sender } from '../../fixture/chainBuilder.js'
+import { createMergedGenesis } from '../../fixture/mergedGenesis.js'
 import { ARITHMETIC_CODE, KECCAK_CODE, MULTICALL_CODE, pairCode, SLOADS_CODE, TOKEN_CODE } from './contracts.js'
 
 /* The state that calls and blocks of the benchmark find: two tokens and their pair, contracts that loop, holders of the
@@ -58,28 +59,11 @@ export function unpackReserves(slot: bigint): [bigint, bigint] {
  *  alone. */
 export function createWorldGenesis({ contracts }: { contracts: boolean }): object {
   const traders = createTraders()
-  const blocks = ['homestead', 'eip150', 'eip155', 'eip158', 'byzantium', 'constantinople', 'petersburg', 'istanbul']
-  const later = ['berlin', 'london', 'mergeNetsplit']
-  return {
-    config: {
-      chainId: 20_262,
-      ...Object.fromEntries([...blocks, ...later].map((name) => [`${name}Block`, 0])),
-      terminalTotalDifficulty: 0,
-      terminalTotalDifficultyPassed: true,
-      shanghaiTime: 0,
-      cancunTime: 0,
-      blobSchedule: { cancun: { target: 3, max: 6, baseFeeUpdateFraction: 3_338_477 } },
-      ethash: {},
-    },
-    ...{ nonce: '0x0', timestamp: '0x6774f780', extraData: '0x', gasLimit: '0x1c9c380', difficulty: '0x0' },
-    ...{ mixHash: `0x${'00'.repeat(32)}`, coinbase: `0x${'00'.repeat(20)}`, baseFeePerGas: '0x7' },
-    alloc: {
-      ...Object.fromEntries(
-        traders.map(({ address }) => [formatData(address), { balance: formatQuantity(10n ** 24n) }]),
-      ),
-      ...(contracts ? makeContracts(traders) : {}),
-    },
+  const alloc = {
+    ...Object.fromEntries(traders.map(({ address }) => [formatData(address), { balance: formatQuantity(10n ** 24n) }])),
+    ...(contracts ? makeContracts(traders) : {}),
   }
+  return createMergedGenesis({ chainId: 20_262, gasLimit: '0x1c9c380', alloc })
 }
 
 function makeContracts(traders: readonly Sender[]) {
