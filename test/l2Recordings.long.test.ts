@@ -12,7 +12,7 @@ import {
   formatZkBlock,
   formatZkPending,
 } from '../src/rpc/starknet/format.js'
-import type { L2Reader } from '../src/store/l2Reader.js'
+import type { L2Reader } from '../src/store/l2/l2Reader.js'
 import { openL2Database } from './support/l2.js'
 import { SKIP_SHARED, sharedPath } from './support/shared.js'
 import { temporaryDirectory } from './support/temporary.js'

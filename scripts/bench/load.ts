@@ -1,7 +1,7 @@
 import type { ChainIndexer } from '../../src/ingest/chainIndexer.js'
 import type { Checkpoints } from '../../src/ingest/checkpoints.js'
 import { CHUNK_SIZE } from '../../src/segments/postings.js'
-import type { ChainWriter } from '../../src/store/chainWriter.js'
+import type { ChainWriter } from '../../src/store/chain/chainWriter.js'
 import type { BenchBlock } from './blocks.js'
 import type { LogStore } from './store.js'
 

@@ -1,6 +1,6 @@
+import { keccak256 } from '../../src/chain/crypto.js'
 import type { Log } from '../../src/chain/eth/types.js'
 import { concatBytes } from '../../src/lib/bytes.js'
-import { keccak256 } from '../../src/lib/crypto.js'
 
 /** The logs of one synthetic block, by transaction. */
 export type BlockLogs = Log[][]

@@ -1,6 +1,6 @@
 import SqliteDatabase from 'better-sqlite3'
 import { formatData } from '../../src/lib/hex.js'
-import type { Database } from '../../src/store/open.js'
+import type { Database } from '../../src/store/database.js'
 import type { BenchBlock } from './blocks.js'
 import type { Question } from './shapes.js'
 import { measureOrdinaryBytes } from './size.js'

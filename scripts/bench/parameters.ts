@@ -1,6 +1,6 @@
 import { trimLeft } from '../../src/lib/bytes.js'
 import { formatData } from '../../src/lib/hex.js'
-import type { Database } from '../../src/store/open.js'
+import type { Database } from '../../src/store/database.js'
 import { type LogChain, topicOf } from './logChain.js'
 
 /** What must be known of the stored chain to make the shapes. */

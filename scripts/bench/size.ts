@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/open.js'
+import type { Database } from '../../src/store/database.js'
 
 const LOG_TABLES = ['logs', 'addresses', 'topics']
 const INDEX_TABLES = ['log_buckets', 'log_big_postings', 'log_segments']

@@ -1,10 +1,10 @@
 import { appendFileSync } from 'node:fs'
+import { keccak256 } from '../../src/chain/crypto.js'
 import { encodeBlock } from '../../src/chain/eth/block.js'
 import type { Withdrawal } from '../../src/chain/eth/types.js'
 import { bigIntToFixedBytes, concatBytes } from '../../src/lib/bytes.js'
-import { keccak256 } from '../../src/lib/crypto.js'
 import { formatData } from '../../src/lib/hex.js'
-import type { Database } from '../../src/store/open.js'
+import type { Database } from '../../src/store/database.js'
 import { assemble } from '../fixture/assembler.js'
 import { type ChainBuilder, createChainBuilder, createSender, type Sender } from '../fixture/chainBuilder.js'
 

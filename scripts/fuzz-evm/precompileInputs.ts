@@ -1,5 +1,5 @@
+import { addressOfPrivateKey, keccak256, signHash } from '../../src/chain/crypto.js'
 import { concatBytes } from '../../src/lib/bytes.js'
-import { addressOfPrivateKey, keccak256, signHash } from '../../src/lib/crypto.js'
 import type { SeededRandom } from '../../test/support/random.js'
 
 /** An address of a precompile and an input that is mostly right for it. */

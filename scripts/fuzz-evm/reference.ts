@@ -1,6 +1,6 @@
 import { runTx } from '@ethereumjs/vm'
+import { toLogs } from '../../src/evm/reference/blockExecutor.js'
 import { checkTransaction } from '../../src/evm/reference/checkTransaction.js'
-import { toLogs } from '../../src/evm/reference/execute.js'
 import { createMachines, createPackageBlock } from '../../src/evm/reference/machine.js'
 import { createOverlay } from '../../src/evm/reference/overlay.js'
 import { createPackageTransaction } from '../../src/evm/reference/packageTransaction.js'

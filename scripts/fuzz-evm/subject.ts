@@ -1,7 +1,7 @@
 import type { Rules } from '../../src/chain/eth/forks.js'
 import type { ForkTables } from '../../src/evm/interpreter/forkTables.js'
 import { Machine } from '../../src/evm/interpreter/machine.js'
-import { applyTransaction, blockEnvironment, TransactionRefused } from '../../src/evm/transaction.js'
+import { applyTransaction, blockEnvironment, TransactionRefused } from '../../src/evm/transition/transaction.js'
 import { noDeadline } from '../../src/lib/deadline.js'
 import { rulesOf } from '../../test/support/forks.js'
 import { createTestJournal } from '../../test/support/memoryState.js'

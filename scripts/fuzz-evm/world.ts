@@ -1,6 +1,6 @@
 import type { Fork } from '../../src/chain/eth/forks.js'
 import type { Header, Log, Transaction } from '../../src/chain/eth/types.js'
-import type { NewAccount } from '../../src/evm/interpreter/journalAccount.js'
+import type { NewAccount } from '../../src/evm/interpreter/journal/journalAccount.js'
 
 /** One case: transactions one after another on a state, under the rules of a fork. */
 export interface World {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { RpcLimits } from '../rpc/context.js'
+import type { RpcLimits } from '../rpc/core/context.js'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/limits.js'
 import type { Config } from './config.js'
 

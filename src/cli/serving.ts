@@ -1,18 +1,18 @@
 import type { AddressInfo } from 'node:net'
-import { createBudget } from '../evm/budget.js'
+import { logCrypto } from '../chain/crypto.js'
+import { createBudget } from '../evm/calls/budget.js'
 import type { EvmKind } from '../evm/kinds.js'
-import { logCrypto } from '../lib/crypto.js'
 import { messageOf } from '../lib/errors.js'
 import { createFailureLog } from '../lib/failureLog.js'
-import { collectSeldom } from '../lib/heap.js'
+import { reduceGcFrequency } from '../lib/heap.js'
 import { formatData } from '../lib/hex.js'
 import { createLogger, type LogLevel } from '../lib/logger.js'
-import type { PendingBlockForm, RpcContext, RpcLimits } from '../rpc/context.js'
-import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/dispatch.js'
-import { createInlineCalls, type InlineCalls } from '../rpc/inlineCalls.js'
-import { createInlinePolicy, type ThreadLoad } from '../rpc/inlinePolicy.js'
-import { type OpenContext, openContext, packageVersion } from '../rpc/openContext.js'
-import { createResponseCache, type ResponseCache } from '../rpc/responseCache.js'
+import type { PendingBlockForm, RpcContext, RpcLimits } from '../rpc/core/context.js'
+import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/core/dispatch.js'
+import { type OpenContext, openContext, packageVersion } from '../rpc/core/openContext.js'
+import { createResponseCache, type ResponseCache } from '../rpc/core/responseCache.js'
+import { createInlineCalls, type InlineCalls } from '../rpc/inline/inlineCalls.js'
+import { createInlinePolicy, type ThreadLoad } from '../rpc/inline/inlinePolicy.js'
 import { warmCalls } from '../rpc/warmUp.js'
 import { createAccess } from '../server/access.js'
 import { createAdmission } from '../server/admission.js'
@@ -24,8 +24,8 @@ import { createHttpServer, type HttpServer } from '../server/http.js'
 import type { ServerLimits } from '../server/limits.js'
 import { attachWebSocket } from '../server/websocket.js'
 import { createApiKeyReader } from '../store/apiKeys.js'
+import type { Database } from '../store/database.js'
 import { createDatabaseProbe } from '../store/databaseProbe.js'
-import type { Database } from '../store/open.js'
 import { keepFresh } from '../transactions/keepFresh.js'
 import { createReaderPool, type ReaderPool } from '../workers/readerPool.js'
 
@@ -82,7 +82,7 @@ export interface Serving {
  *  until the first of them is warm.
  *  @throws DatabaseMissing, and an error with `code` when the port cannot be had. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
-  collectSeldom()
+  reduceGcFrequency()
   const log = createLogger(options.logLevel)
   const { datadir, limits, pendingBlock } = options
   const opened = openContext({ datadir, limits, pendingBlock, log, mainThread: true })
@@ -98,7 +98,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const { cors, hosts, compression, responseCacheBytes } = options
   const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes }) : undefined
   let inlineCalls: InlineCalls | undefined
-  const inline: InlineRunner = { run: (...call) => inlineCalls?.run(...call), inOneState: watch.inOneState }
+  const inline: InlineRunner = { run: (...call) => inlineCalls?.run(...call), withSnapshot: watch.withSnapshot }
   const runsInline = options.inlineCalls && options.evm === 'cairn'
   const dispatch = { methods: METHODS, context, remote, log, cache, inline: runsInline ? inline : undefined }
   const dispatcher = createDispatcher(dispatch)
@@ -178,7 +178,7 @@ async function openInlineCalls(opened: OpenContext, methods: MethodTable, load: 
   const { context, watch } = opened
   budget.begin(INLINE_WARM_MS)
   await warmCalls(methods, { ...context, evm, deadline: budget.deadline })
-  return createInlineCalls({ context, evm, budget, policy: createInlinePolicy(load), inOneState: watch.inOneState })
+  return createInlineCalls({ context, evm, budget, policy: createInlinePolicy(load), withSnapshot: watch.withSnapshot })
 }
 
 function listen(server: HttpServer['server'], { host, port }: { host: string; port: number }): Promise<void> {

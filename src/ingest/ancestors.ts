@@ -1,5 +1,5 @@
 import type { Block } from '../chain/eth/types.js'
-import type { ChainReader } from '../store/chainReader.js'
+import type { ChainReader } from '../store/chain/types.js'
 import type { Ancestors, ParentBlock } from './verify.js'
 
 /** The chain before a block, where the newest blocks are in memory. */

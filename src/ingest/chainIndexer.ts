@@ -1,13 +1,13 @@
 import type { Block, Receipt } from '../chain/eth/types.js'
 import { createLogIndexer } from '../logs/indexer.js'
-import { LOG_INDEX } from '../logs/logIndex.js'
+import { LOG_SEARCH_INDEX } from '../logs/logSearchIndex.js'
 import { workInTurns } from '../segments/indexer.js'
 import type { IndexKind } from '../segments/indexKind.js'
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 import { createTransactionIndexer, TRANSACTION_INDEX } from '../transactions/transactionIndex.js'
 
 /** All indexes of a chain. */
-export const CHAIN_INDEXES: readonly IndexKind<unknown>[] = [LOG_INDEX, TRANSACTION_INDEX]
+export const CHAIN_INDEXES: readonly IndexKind<unknown>[] = [LOG_SEARCH_INDEX, TRANSACTION_INDEX]
 
 /** The writer of all indexes of a chain: of logs, and of transactions by hash. Everything takes effect with the
  *  transaction that the caller is in. */

@@ -4,7 +4,7 @@ import { parseJsonExact } from '../lib/json.js'
 import { readL2Recording } from './sources/starknetJson.js'
 
 /** What a recording tells of its block, by name. A commitment or count also counts as told where what it is over is. */
-export function partsOf(block: L2Block): Set<string> {
+function partsOf(block: L2Block): Set<string> {
   const { receipts, stateDiff, transactions, commitments, counts, prices } = block
   const every = (has: (receipt: NonNullable<L2Block['receipts']>[0]) => boolean) => receipts?.every(has) ?? false
   const events = every((receipt) => receipt.events !== undefined)

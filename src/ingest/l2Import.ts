@@ -5,7 +5,7 @@ import { isPendingStatus } from '../chain/starknet/types.js'
 import type { L2Verdict, L2VerifyFunction } from '../chain/starknet/verify.js'
 import type { Logger } from '../lib/logger.js'
 import type { Progress } from '../lib/progress.js'
-import type { L2Outcome, L2Writer } from '../store/l2Writer.js'
+import type { L2Outcome, L2Writer } from '../store/l2/l2Writer.js'
 import { isFuller } from './l2Fullness.js'
 import type { L2Recording, L2Source } from './sources/starknetFile.js'
 

@@ -8,7 +8,7 @@ const GROWTH_PERCENT = 300
  *  buffers of answers as growth of the heap, which is small: without this, a hundred answers of 100 KB are enough for a full
  *  collection of 7 to 16 ms, in which nothing is answered. Costs up to three times the living heap of each thread in
  *  memory: some tens of megabytes. */
-export function collectSeldom(): void {
+export function reduceGcFrequency(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
 }
 

@@ -1,4 +1,4 @@
-import { chooseFirst } from '../lib/crypto.js'
+import { chooseFirst } from '../chain/crypto.js'
 import { createGapFilter, GAP_FILTER_KINDS, type GapFilter } from '../segments/gapFilter.js'
 import {
   addChunk,
@@ -12,7 +12,7 @@ import {
   type PositionList,
   setToBitmap,
 } from '../segments/postings.js'
-import type { IdRange } from './index.js'
+import type { IdRange } from './rowFilter.js'
 
 /** The logs of a segment that meet one clause, as positions in the segment. */
 export interface ClausePostings {

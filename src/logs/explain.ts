@@ -1,5 +1,5 @@
 import { type Deadline, DeadlineExceeded } from '../lib/deadline.js'
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 import { adviseOn } from './advice.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
 import { arrayBytesOf, type LogTexts } from './logText.js'

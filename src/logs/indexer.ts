@@ -1,6 +1,6 @@
 import { createSegmentIndexer, type SegmentIndexer } from '../segments/indexer.js'
-import type { Database } from '../store/open.js'
-import { LOG_INDEX } from './logIndex.js'
+import type { Database } from '../store/database.js'
+import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
 import type { IndexedLog } from './storedLogs.js'
 
 /** The writer of the log index. */
@@ -8,5 +8,5 @@ export type LogIndexer = SegmentIndexer<IndexedLog>
 
 /** The indexer of a database opened for writing. */
 export function createLogIndexer(db: Database, options: { chunkBits?: number } = {}): LogIndexer {
-  return createSegmentIndexer(db, LOG_INDEX, options)
+  return createSegmentIndexer(db, LOG_SEARCH_INDEX, options)
 }

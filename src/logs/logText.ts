@@ -1,7 +1,7 @@
 import type { Deadline } from '../lib/deadline.js'
 import { memoize } from '../lib/memoize.js'
-import type { Database } from '../store/open.js'
-import type { RowFilter } from './index.js'
+import type { Database } from '../store/database.js'
+import type { RowFilter } from './rowFilter.js'
 import { type LogRow, PRESENCE } from './scan.js'
 
 /** The logs of an answer as the JSON text that is sent. */

@@ -1,5 +1,6 @@
-import type { CandidateBatch, IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
+import type { CandidateBatch, LogIndex, SearchOptions } from './candidateIndex.js'
 import { readsAllRows } from './planner.js'
+import type { IdRange, RowFilter } from './rowFilter.js'
 
 /** What the index said at a first look. */
 export interface FirstLook {

@@ -1,10 +1,10 @@
-import type { PackedBlock } from '../store/packedBlock.js'
-import type { PackedLog } from '../store/packedBody.js'
+import type { PackedBlock } from '../store/tip/packedBlock.js'
+import type { PackedLog } from '../store/tip/packedBody.js'
 import { TooManyLogs } from './errors.js'
 import { createFilterTest, type LogFilter } from './filter.js'
-import type { IdRange } from './index.js'
 import { formatLog } from './logObject.js'
 import type { LogTexts } from './logText.js'
+import type { IdRange } from './rowFilter.js'
 import type { LogTrace } from './trace.js'
 
 interface PackedSearch {

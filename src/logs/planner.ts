@@ -1,6 +1,7 @@
 import { type Deadline, DeadlineExceeded, noDeadline } from '../lib/deadline.js'
+import type { LogIndex, SearchOptions } from './candidateIndex.js'
 import { LogScanTimeout, TooManyLogs } from './errors.js'
-import type { IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
+import type { IdRange, RowFilter } from './rowFilter.js'
 import type { LogRow, LogRows, RowReader } from './scan.js'
 import type { LogTrace } from './trace.js'
 

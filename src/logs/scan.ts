@@ -1,6 +1,6 @@
 import { memoize } from '../lib/memoize.js'
-import type { Database } from '../store/open.js'
-import type { Clause, ClauseColumn, IdRange, RowFilter } from './index.js'
+import type { Database } from '../store/database.js'
+import type { Clause, ClauseColumn, IdRange, RowFilter } from './rowFilter.js'
 
 /** A row of `logs` as far as a filter looks at it: the length of the data, then a cell for each column that it looks at.
  *  Topics 1 to 3 are upper-case hex without leading zero bytes, null where absent: SQLite writes hex faster than a Buffer

@@ -12,12 +12,13 @@ import {
   type SegmentStore,
   sealedChunks,
 } from '../segments/segmentStore.js'
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
+import type { CandidateBatch, LogIndex, SearchOptions } from './candidateIndex.js'
 import { type ClauseEntries, findEntries, readEntries, readingMicroseconds } from './clauseEntries.js'
 import { type ClauseReader, createClauseReader } from './clausePostings.js'
-import type { CandidateBatch, Clause, IdRange, LogIndex, RowFilter, SearchOptions } from './index.js'
-import { LOG_INDEX } from './logIndex.js'
 import { PRESENCE_POSITION } from './logKeys.js'
+import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
+import type { Clause, IdRange, RowFilter } from './rowFilter.js'
 import { createLogTail } from './tail.js'
 import type { ClauseName, LogTrace } from './trace.js'
 
@@ -45,7 +46,7 @@ const PAIR_KEYS = 8
 
 /** The log index of segments, through one connection. */
 export function createSegmentIndex(db: Database): LogIndex {
-  const store = keepBigPostings(createSegmentStore(db, LOG_INDEX.tables))
+  const store = keepBigPostings(createSegmentStore(db, LOG_SEARCH_INDEX.tables))
   const tail = createLogTail(db)
   let reader: ClauseReader | undefined
   let settings: IndexSettings | undefined
@@ -216,7 +217,7 @@ function areApart(store: SegmentStore, { id }: Segment, found: readonly ClauseEn
     .map(({ keys }) => keys.map((key) => pairs.indexOf(key)))
     .filter((ofClause) => !ofClause.includes(-1))
   return places.some((ofOne, i) =>
-    places.slice(i + 1).some((ofOther) => ofOne.every((a) => ofOther.every((b) => !pairs.areTogether(a, b)))),
+    places.slice(i + 1).some((ofOther) => ofOne.every((a) => ofOther.every((b) => !pairs.coOccur(a, b)))),
   )
 }
 

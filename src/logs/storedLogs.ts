@@ -1,7 +1,7 @@
 import type { Log } from '../chain/eth/types.js'
 import { padLeft } from '../lib/bytes.js'
 import type { StoredItems } from '../segments/indexKind.js'
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 
 /** What the index needs of a log. */
 export type IndexedLog = Pick<Log, 'address' | 'topics'>

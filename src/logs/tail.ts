@@ -1,6 +1,7 @@
 import { noDeadline } from '../lib/deadline.js'
-import type { Database } from '../store/open.js'
-import type { Clause, IdRange, SearchOptions } from './index.js'
+import type { Database } from '../store/database.js'
+import type { SearchOptions } from './candidateIndex.js'
+import type { Clause, IdRange } from './rowFilter.js'
 import type { TailFacts } from './trace.js'
 
 /** The logs behind the last segment, as far as filters look at them: columns in memory, read as they come and scanned one

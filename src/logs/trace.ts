@@ -2,7 +2,7 @@ import { DeadlineExceeded } from '../lib/deadline.js'
 import { formatData } from '../lib/hex.js'
 import { LogsNotHeld, TooManyLogs } from './errors.js'
 import type { LogFilter } from './filter.js'
-import type { ClauseColumn, IdRange, RowFilter } from './index.js'
+import type { ClauseColumn, IdRange, RowFilter } from './rowFilter.js'
 
 /** What a query does, in the order in which it begins to. `translate` also has the range of ids, `fetch` is the reading of
  *  candidate rows, `format` the writing of the answer: where there are no more candidates than there may be
@@ -64,7 +64,7 @@ export interface SegmentFacts {
   /** In the order in which they were consulted; skipped ones last. */
   clauses: ConsultedClause[]
   /** True when it knew of two clauses that none of its logs meets both, so that no posting was read. */
-  apart: boolean
+  disjoint: boolean
   candidates: number
   ms: number
 }
@@ -173,7 +173,7 @@ export function createLogTrace(now: () => number = () => performance.now()): Log
     },
     segment: ({ id, level, firstLog, logs }) => {
       // Not by spreading, which takes 3 µs.
-      const entry: SegmentFacts = { id, level, firstLog, logs, clauses: [], apart: false, candidates: 0, ms: 0 }
+      const entry: SegmentFacts = { id, level, firstLog, logs, clauses: [], disjoint: false, candidates: 0, ms: 0 }
       facts.segments.push(entry)
       open = { segment: entry, since: now() }
     },
@@ -185,7 +185,7 @@ export function createLogTrace(now: () => number = () => performance.now()): Log
       }
     },
     apart: () => {
-      if (open) open.segment.apart = true
+      if (open) open.segment.disjoint = true
     },
     segmentDone: (candidates) => {
       if (open) open.segment.candidates = candidates

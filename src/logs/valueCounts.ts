@@ -5,10 +5,10 @@ import { bucketBits, bucketOf, findInBucket, fingerprintOf } from '../segments/b
 import { readIndexSettings } from '../segments/indexSettings.js'
 import { createKeyHasher } from '../segments/keyHash.js'
 import { createSegmentStore, type Segment } from '../segments/segmentStore.js'
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 import type { LogFilter } from './filter.js'
-import type { ClauseColumn } from './index.js'
-import { LOG_INDEX } from './logIndex.js'
+import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
+import type { ClauseColumn } from './rowFilter.js'
 
 /** How often the values of a clause are in some segments. */
 export interface ValueCounts {
@@ -32,7 +32,7 @@ export function countValues(
 ): ValueCounts[] {
   const settings = readIndexSettings(db)
   if (!settings) return []
-  const store = createSegmentStore(db, LOG_INDEX.tables)
+  const store = createSegmentStore(db, LOG_SEARCH_INDEX.tables)
   const hasher = createKeyHasher(settings.secret)
   const live = store.segments('live').filter(({ id }) => segments.has(id))
   const countIn = ({ id, level }: Segment, { high, low }: { high: number; low: number }): number => {

@@ -1,4 +1,4 @@
-import type { JsonSchema, Method } from './method.js'
+import type { JsonSchema, Method } from './core/method.js'
 import { ALL_METHODS } from './methods.js'
 
 /** The reference page of all methods, docs/methods.md, in Markdown. */

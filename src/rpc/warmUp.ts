@@ -1,9 +1,9 @@
 import { deadlineAfter } from '../lib/deadline.js'
 import { Interruption, messageOf } from '../lib/errors.js'
 import { formatQuantity } from '../lib/hex.js'
-import type { RpcContext } from './context.js'
-import { type MethodTable, runMethod } from './dispatch.js'
-import type { RpcOutcome } from './envelope.js'
+import type { RpcContext } from './core/context.js'
+import { type MethodTable, runMethod } from './core/dispatch.js'
+import type { RpcOutcome } from './core/envelope.js'
 
 /* Requests that a thread answers to itself before it takes any, so that the first one of a client finds modules loaded,
  * statements prepared and code compiled. */

@@ -1,5 +1,5 @@
-import { instantiate } from '../lib/webAssembly.js'
-import { assembleGapFilter, FOUND_AT, GAPS_AT, GAPS_BYTES, SET_AT } from './gapFilterModule.js'
+import { instantiate } from '../wasm/assembler.js'
+import { assembleGapFilter, FOUND_AT, GAPS_AT, GAPS_BYTES, SET_AT } from '../wasm/gapFilterModule.js'
 import {
   CHUNK_SIZE,
   type ChunkCursor,

@@ -1,4 +1,4 @@
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 import type { ChunkBuilder } from './chunkBuilder.js'
 import type { KeyHasher } from './keyHash.js'
 import type { IndexTables } from './segmentStore.js'

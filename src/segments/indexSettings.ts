@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { Database } from '../store/database.js'
 import { createMetaTable, META_LOG_INDEX } from '../store/meta.js'
-import type { Database } from '../store/open.js'
 import type { KeySecret } from './keyHash.js'
 import { CHUNK_BITS } from './postings.js'
 

@@ -1,4 +1,4 @@
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 import type { IndexKind } from './indexKind.js'
 import { readIndexSettings } from './indexSettings.js'
 import { CHUNK_BITS } from './postings.js'

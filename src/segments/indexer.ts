@@ -1,4 +1,4 @@
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 import { type ChunkBuilder, createChunkBuilder } from './chunkBuilder.js'
 import type { IndexKind } from './indexKind.js'
 import { requireIndexSettings } from './indexSettings.js'

@@ -32,7 +32,7 @@ export function createPairTable(keys: readonly HashedKey[]): PairTable {
 }
 
 /** Says that the i-th and the j-th key are together; i < j. */
-export function setTogether({ bits }: PairTable, i: number, j: number): void {
+export function setCoOccurring({ bits }: PairTable, i: number, j: number): void {
   const bit = (j * (j - 1)) / 2 + i
   bits[bit >> 3] |= 1 << (bit & 7)
 }
@@ -56,7 +56,7 @@ export interface StoredPairs {
   /** The place of a key; -1 when it is not among those that the table is about. */
   indexOf(key: HashedKey): number
   /** Whether some item may have both the i-th and the j-th key. */
-  areTogether(i: number, j: number): boolean
+  coOccur(i: number, j: number): boolean
 }
 
 /** Opens the blob of `encodePairs`. @throws RangeError when it has not the length that it says */
@@ -82,7 +82,7 @@ export function openPairs(blob: Uint8Array): StoredPairs {
       }
       return -1
     },
-    areTogether: (i, j) => {
+    coOccur: (i, j) => {
       if (i === j) return true
       const [less, more] = i < j ? [i, j] : [j, i]
       const bit = (more * (more - 1)) / 2 + less

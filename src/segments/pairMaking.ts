@@ -8,7 +8,7 @@ import {
   openPairs,
   type PairTable,
   type StoredPairs,
-  setTogether,
+  setCoOccurring,
 } from './keyPairs.js'
 import { countGaps } from './postings.js'
 import type { Segment, SegmentStore } from './segmentStore.js'
@@ -36,7 +36,7 @@ export function* pairsOfChunk(frequent: FrequentKey[], chunkItems: number): Gene
   yield* markTogether(
     keys.map(({ positions }) => positions),
     chunkItems,
-    (i, j) => setTogether(table, i, j),
+    (i, j) => setCoOccurring(table, i, j),
   )
   return table
 }
@@ -103,7 +103,7 @@ function addSource(table: PairTable, places: Int32Array, source: StoredPairs | u
     for (let i = 0; i < j; i++) {
       if (places[i] === ABSENT) continue
       const known = source !== undefined && places[i] >= 0 && places[j] >= 0
-      if (!known || source.areTogether(places[i], places[j])) setTogether(table, i, j)
+      if (!known || source.coOccur(places[i], places[j])) setCoOccurring(table, i, j)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { CairnError } from '../lib/errors.js'
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 import { bucketBits, fingerprintOf } from './bucket.js'
 import { type ChunkBuilder, createChunkBuilder } from './chunkBuilder.js'
 import type { IndexKind } from './indexKind.js'

@@ -1,5 +1,5 @@
 import type { Progress } from '../lib/progress.js'
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 import { createSegmentIndexer, type SegmentIndexer } from './indexer.js'
 import type { IndexKind } from './indexKind.js'
 import { describeIndex } from './indexSummary.js'

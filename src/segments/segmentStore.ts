@@ -1,4 +1,4 @@
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 
 /** Chunks that a segment of a level covers; its first chunk is a multiple of it. */
 export const MERGE_FACTOR = 8

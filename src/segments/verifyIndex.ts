@@ -1,5 +1,5 @@
 import { CairnError, UsageError } from '../lib/errors.js'
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 import { type BucketEntry, bucketBits, decodeBucket, encodeBucket } from './bucket.js'
 import type { IndexKind } from './indexKind.js'
 import { type IndexSettings, readIndexSettings } from './indexSettings.js'

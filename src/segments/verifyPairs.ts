@@ -24,7 +24,7 @@ export function findPairFault(blob: Uint8Array, chunks: readonly RebuiltChunk[])
     const positions = places[c].map((place) => positionsOf(chunk, place))
     let missing: string | undefined
     const steps = markTogether(positions, CHUNK_SIZE, (i, j) => {
-      if (!pairs.areTogether(i, j)) missing ??= `${describe(keys[i])} and ${describe(keys[j])}`
+      if (!pairs.coOccur(i, j)) missing ??= `${describe(keys[i])} and ${describe(keys[j])}`
     })
     while (!steps.next().done);
     if (missing) return `the table of pairs lacks ${missing}, which are together in chunk ${c} of the segment`

@@ -1,6 +1,6 @@
 /** The codings that answers can be sent in (RFC 9110, 8.4.1), the better one first: on answers of logs, brotli of quality 1
  *  is a quarter smaller than gzip of level 1 in half the time. */
-export const CODINGS = ['br', 'gzip'] as const
+const CODINGS = ['br', 'gzip'] as const
 export type Coding = (typeof CODINGS)[number]
 
 /** The coding that a client wants by its `Accept-Encoding` (RFC 9110, 12.5.3); undefined for none: it names none that is

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { createSlots, type Slots } from '../lib/slots.js'
+import { createSlots, type Slots } from '../lib/semaphore.js'
 import { type Coding, chooseCoding } from './acceptEncoding.js'
 import { isLoopback } from './cors.js'
 

@@ -1,7 +1,7 @@
 import express, { type Express } from 'express'
 import { messageOf } from '../lib/errors.js'
-import type { InlineReport } from '../rpc/inlineCalls.js'
-import type { ResponseCacheReport } from '../rpc/responseCache.js'
+import type { ResponseCacheReport } from '../rpc/core/responseCache.js'
+import type { InlineReport } from '../rpc/inline/inlineCalls.js'
 
 /** What `/health` says. */
 export interface HealthReport {

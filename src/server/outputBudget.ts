@@ -1,4 +1,4 @@
-import type { AnswerRoom } from '../rpc/answer.js'
+import type { AnswerRoom } from '../rpc/core/answer.js'
 
 /** Room for the answer to a request: from the begin of the work until the client has taken the answer. */
 export interface Room extends AnswerRoom {

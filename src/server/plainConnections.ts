@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { sizeOf } from '../rpc/envelope.js'
+import { sizeOf } from '../rpc/core/envelope.js'
 import type { ByteBudget } from './byteBudget.js'
 import { type Activity, formatRawRefusal } from './connections.js'
 import type { Reply } from './exchange.js'

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { sizeOf } from '../rpc/envelope.js'
+import { sizeOf } from '../rpc/core/envelope.js'
 
 /** Up to this size a response's parts are joined, which is one write; above, they are sent one by one without a copy. */
 export const JOIN_BYTES = 65_536

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
-import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/answer.js'
-import { type ParsedBody, parseBody, sizeOf } from '../rpc/envelope.js'
-import { SERVER_BUSY } from '../rpc/errors.js'
+import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/core/answer.js'
+import { type ParsedBody, parseBody, sizeOf } from '../rpc/core/envelope.js'
+import { SERVER_BUSY } from '../rpc/core/errors.js'
 import type { Caller } from './access.js'
 import type { Holding } from './byteBudget.js'
 import type { Activity } from './connections.js'
@@ -21,7 +21,7 @@ const SLICE_MS = 5
 /** Policy violation (RFC 6455, 7.4.1): the key was revoked, or the message comes too slowly. */
 export const CLOSE_POLICY = 1008
 /** Going away (RFC 6455, 7.4.1). */
-export const CLOSE_GOING_AWAY = 1001
+const CLOSE_GOING_AWAY = 1001
 /** Try again later (registered with IANA by RFC 6455's rules): there is no memory for what the peer sends. */
 const CLOSE_TRY_AGAIN = 1013
 

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import SqliteDatabase from 'better-sqlite3'
-import { DATABASE_FILE, type Database, DatabaseLocked, openForWriting } from './open.js'
+import type { Database } from './database.js'
+import { DATABASE_FILE, DatabaseLocked, openForWriting } from './open.js'
 import { writeSeal } from './seals.js'
 
 /** An API key without the key itself, which is not kept. */

@@ -1,5 +1,5 @@
 import { Interruption } from '../lib/errors.js'
-import type { Database } from './open.js'
+import type { Database } from './database.js'
 import { openWalIndexHeader } from './walIndex.js'
 
 /** Tells whether another connection has committed, and lets work see one state of the database. */
@@ -11,9 +11,9 @@ export interface CommitWatch {
    *  and ending one takes longer than a small call; until then the state is known by its version. When another
    *  connection has committed in between, the work is broken off by an Interruption and run once more, from the beginning
    *  in a transaction. Within other such work it is a part of that. */
-  inOneState<T>(work: () => T): T
+  withSnapshot<T>(work: () => T): T
   /** To be called before whatever is read in such work; elsewhere it does nothing.
-   *  @throws Interruption which is for `inOneState` alone. */
+   *  @throws Interruption which is for `withSnapshot` alone. */
   beforeRead(): void
 }
 
@@ -61,7 +61,7 @@ export function createCommitWatch(db: Database, { mainThread = false } = {}): Co
   const { readonly } = db
   return {
     version: () => (readonly ? (known ?? peek()) : undefined),
-    inOneState(work) {
+    withSnapshot(work) {
       if (working || (!readonly && db.inTransaction)) return work()
       working = true
       try {

@@ -1,5 +1,5 @@
+import type { Database } from './database.js'
 import { createMetaTable, META_CURSOR_SECRET } from './meta.js'
-import type { Database } from './open.js'
 
 /** The secret of a database that authenticates cursors, 32 bytes. A copy of the database has the same. */
 export function readCursorSecret(db: Database): Uint8Array {

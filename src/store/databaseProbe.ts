@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { messageOf } from '../lib/errors.js'
-import { type Database, openForReading } from './open.js'
+import type { Database } from './database.js'
+import { openForReading } from './open.js'
 
 /** Says whether a database that is being served can still be read: undefined, or what is wrong with it. */
 export type DatabaseProbe = () => string | undefined

@@ -1,5 +1,5 @@
 import { createByteIds } from '../lib/byteIds.js'
-import type { Database } from './open.js'
+import type { Database } from './database.js'
 
 /** Ids of byte strings in a dictionary table; new ones are added. Ids are stable and never reused. */
 export interface Dictionary {

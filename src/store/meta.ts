@@ -1,4 +1,4 @@
-import type { Database } from './open.js'
+import type { Database } from './database.js'
 import { isSealedFact, writeSeal } from './seals.js'
 
 /** Facts of the whole database; `docs/schema.md` lists the keys. Values are JSON. */

@@ -4,10 +4,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import SqliteDatabase from 'better-sqlite3'
 import { CairnError, messageOf } from '../lib/errors.js'
+import type { Database } from './database.js'
 import { writeSeals } from './seals.js'
-
-export type Database = SqliteDatabase.Database
-export type Statement = SqliteDatabase.Statement
 
 /** The database file in a data directory. */
 export const DATABASE_FILE = 'cairn.db'

@@ -1,4 +1,5 @@
-import { type Database, openEmptySchema } from './open.js'
+import type { Database } from './database.js'
+import { openEmptySchema } from './open.js'
 
 /** An entry of a database's schema. */
 export interface SchemaEntry {

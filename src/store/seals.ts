@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Database } from './open.js'
+import type { Database } from './database.js'
 
 /* Most of a database can be checked against itself: block hashes, roots and counts cover the rows. What nothing else covers
  * is sealed: a SHA-256 over the rows is kept beside them, so that `cairn verify` finds a byte that changed. A seal is no

@@ -1,5 +1,5 @@
 import { openSync, readSync } from 'node:fs'
-import type { Database } from './open.js'
+import type { Database } from './database.js'
 
 /** Bytes of the header of the write-ahead log's index: its format, a counter of commits, the end and the salts of the log, and a
  *  sum of them (SQLite, "WAL-mode File Format", section 2.1). */

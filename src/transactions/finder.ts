@@ -5,8 +5,8 @@ import { type IndexSettings, readIndexSettings } from '../segments/indexSettings
 import { createKeyHasher, type KeySecret } from '../segments/keyHash.js'
 import { CHUNK_BITS, CHUNK_SIZE, decodeGaps } from '../segments/postings.js'
 import { createSegmentStore, type Segment, sealedChunks } from '../segments/segmentStore.js'
-import type { Database } from '../store/open.js'
-import { createPackedBlockReader } from '../store/packedBlock.js'
+import type { Database } from '../store/database.js'
+import { createPackedBlockReader } from '../store/tip/packedBlock.js'
 import { createHashTail } from './hashTail.js'
 import { HASH_POSITION, TRANSACTION_INDEX } from './transactionIndex.js'
 

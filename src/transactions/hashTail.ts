@@ -1,4 +1,4 @@
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 
 /** Transactions behind the last segment, in memory: ids by 32 bits of their hashes. At most 131,071 once the index is up
  *  to date: 1.5 MB. Ids in front of it may still be in it. */

@@ -1,7 +1,7 @@
 import { createSegmentIndexer, type SegmentIndexer } from '../segments/indexer.js'
 import type { IndexKind, ItemKeys, StoredItems } from '../segments/indexKind.js'
 import type { KeyHasher } from '../segments/keyHash.js'
-import type { Database } from '../store/open.js'
+import type { Database } from '../store/database.js'
 
 /** Position of transaction hashes among the keys: 0 to 5 are those of logs. */
 export const HASH_POSITION = 6

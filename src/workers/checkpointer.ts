@@ -3,18 +3,9 @@ import { Worker } from 'node:worker_threads'
 import SqliteDatabase from 'better-sqlite3'
 import type { Checkpoints } from '../ingest/checkpoints.js'
 import { CairnError } from '../lib/errors.js'
-import { DATABASE_FILE, type Database } from '../store/open.js'
-
-/** What the thread is started with. */
-export interface CheckpointerData {
-  readonly path: string
-}
-
-/** What it is told. */
-export type CheckpointerRequest = 'checkpoint' | 'close'
-
-/** What it answers to the first. */
-export type CheckpointerReply = { readonly failure?: string }
+import type { Database } from '../store/database.js'
+import { DATABASE_FILE } from '../store/open.js'
+import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from './checkpointerProtocol.js'
 
 /** The write-ahead log could not be copied into the database file, or the thread that does so ended. */
 export class CheckpointFailed extends CairnError {}

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import SqliteDatabase from 'better-sqlite3'
 import { messageOf } from '../lib/errors.js'
-import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from './checkpointer.js'
+import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from './checkpointerProtocol.js'
 
 /* The entry of a thread that copies pages from the write-ahead log, each time it is told to. Its connection does nothing
  * else, so that it needs no writer's lock. */

@@ -1,18 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { L2NetworkName } from '../chain/starknet/networks.js'
-import type { L2Block } from '../chain/starknet/types.js'
 import type { L2Verdict, L2VerifyFunction } from '../chain/starknet/verify.js'
 import { CairnError } from '../lib/errors.js'
-
-/** What a thread is asked: plain data, one block at a time. */
-export interface L2VerifierRequest {
-  block: L2Block
-  network?: L2NetworkName
-}
-
-/** What it answers. */
-export type L2VerifierReply = { verdict: L2Verdict } | { failure: string }
+import type { L2VerifierReply, L2VerifierRequest } from './l2VerifierProtocol.js'
 
 /** A thread ended, or failed in a way that no block should make it fail. */
 export class L2VerifierFailed extends CairnError {}

@@ -1,7 +1,7 @@
 import type { EvmKind } from '../evm/kinds.js'
 import type { LogLevel } from '../lib/logger.js'
-import type { RpcLimits } from '../rpc/context.js'
-import type { RpcErrorBody } from '../rpc/errors.js'
+import type { RpcLimits } from '../rpc/core/context.js'
+import type { RpcErrorBody } from '../rpc/core/errors.js'
 
 /** What a reader thread is started with. */
 export interface ReaderData {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { RpcOutcome } from '../rpc/envelope.js'
+import type { RpcOutcome } from '../rpc/core/envelope.js'
 import { createClaimMemory, openClaims } from './claims.js'
 import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
 

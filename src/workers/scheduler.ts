@@ -1,4 +1,4 @@
-import type { ClientId, RemoteRunner } from '../rpc/dispatch.js'
+import type { ClientId, RemoteRunner } from '../rpc/core/dispatch.js'
 import { createFairQueue } from './fairQueue.js'
 import type { Job, ReaderThread } from './readerThread.js'
 

@@ -17,7 +17,7 @@ function segment(id: number, ms: number): SegmentJson {
       { member: 'address', keys: 1, found: 1, postings: 1_234, skipped: null },
       { member: 'topics[1]', keys: 5_000, found: 0, postings: 0, skipped: 'rows' },
     ],
-    apart: false,
+    disjoint: false,
     candidates: 1_234,
     ms,
   }

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { noDeadline } from '../../src/lib/deadline.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
-import { LOG_INDEX } from '../../src/logs/logIndex.js'
+import { LOG_SEARCH_INDEX } from '../../src/logs/logSearchIndex.js'
 import { createLogSource } from '../../src/logs/query.js'
 import { describeIndex } from '../../src/segments/indexSummary.js'
 import { openForReading, openForWriting } from '../../src/store/open.js'
@@ -125,16 +125,16 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     const { datadir, logs } = prepare(t)
     const db = openForReading(datadir)
     t.after(() => void db.close())
-    const before = describeIndex(db, LOG_INDEX).sealed
+    const before = describeIndex(db, LOG_SEARCH_INDEX).sealed
     const halfway = () => {
-      const { sealed, levels } = describeIndex(db, LOG_INDEX)
+      const { sealed, levels } = describeIndex(db, LOG_SEARCH_INDEX)
       return sealed < before && levels.length > 0
     }
     // On a busy machine it may be done before it is seen: then once more.
     let caught = false
     for (let attempt = 0; attempt < 10 && !caught; attempt++) caught = await endHalfway(datadir, signal, halfway)
     assert.ok(caught, 'it was ended half done')
-    assert.ok(describeIndex(db, LOG_INDEX).sealed < before)
+    assert.ok(describeIndex(db, LOG_SEARCH_INDEX).sealed < before)
     const random = seededFractions(32)
     const source = createLogSource(db)
     for (let i = 0; i < 30; i++) {
@@ -144,6 +144,6 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     }
     assert.equal((await cairn(['verify', '--index', '--datadir', datadir])).code, 0)
     assert.equal((await cairn(['reindex', '--datadir', datadir])).code, 0)
-    assert.equal(describeIndex(db, LOG_INDEX).sealed, before)
+    assert.equal(describeIndex(db, LOG_SEARCH_INDEX).sealed, before)
   })
 }

@@ -6,7 +6,7 @@ import type { Log } from '../../src/chain/eth/types.js'
 import { CHAIN_INDEXES } from '../../src/ingest/chainIndexer.js'
 import { equalBytes } from '../../src/lib/bytes.js'
 import { formatData, formatQuantity } from '../../src/lib/hex.js'
-import { LOG_INDEX } from '../../src/logs/logIndex.js'
+import { LOG_SEARCH_INDEX } from '../../src/logs/logSearchIndex.js'
 import { createSegmentStore } from '../../src/segments/segmentStore.js'
 import { verifyIndex } from '../../src/segments/verifyIndex.js'
 import { openForReading } from '../../src/store/open.js'
@@ -44,7 +44,7 @@ function look(datadir: string): { building: number[]; head: number } {
   const db = openForReading(datadir)
   try {
     for (const kind of CHAIN_INDEXES) verifyIndex(db, kind)
-    const building = createSegmentStore(db, LOG_INDEX.tables).segments('building')
+    const building = createSegmentStore(db, LOG_SEARCH_INDEX.tables).segments('building')
     const head = db.prepare<[], number>('SELECT max(number) FROM blocks').pluck().get()!
     return { building: building.map(({ level }) => level), head }
   } finally {

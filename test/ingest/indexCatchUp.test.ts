@@ -13,9 +13,9 @@ import { createLogSource } from '../../src/logs/query.js'
 import { requireIndexSettings } from '../../src/segments/indexSettings.js'
 import { describeIndex } from '../../src/segments/indexSummary.js'
 import { verifyIndex } from '../../src/segments/verifyIndex.js'
+import type { Database } from '../../src/store/database.js'
 import {
   DATABASE_FILE,
-  type Database,
   DatabaseOutdated,
   openForReading,
   openForWriting,

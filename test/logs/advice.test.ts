@@ -13,7 +13,7 @@ const refused: Partial<LogFacts> = { outcome: 'tooMany', maxResults: 10_000, fro
 
 function segment(postings: number, more: Partial<SegmentFacts> = {}): SegmentFacts {
   const clauses = [{ name: 'topic0_id' as const, keys: 1, found: 1, postings }]
-  return { id: 1, level: 0, firstLog: 0, logs: 65_536, clauses, apart: false, candidates: 0, ms: 0, ...more }
+  return { id: 1, level: 0, firstLog: 0, logs: 65_536, clauses, disjoint: false, candidates: 0, ms: 0, ...more }
 }
 
 test('a query that went well gets no advice', () => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noDeadline } from '../../src/lib/deadline.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
-import { LOG_INDEX } from '../../src/logs/logIndex.js'
+import { LOG_SEARCH_INDEX } from '../../src/logs/logSearchIndex.js'
 import { createLogSource } from '../../src/logs/query.js'
 import { createSegmentStore } from '../../src/segments/segmentStore.js'
-import { createChainWriter } from '../../src/store/chainWriter.js'
-import type { Database } from '../../src/store/open.js'
+import { createChainWriter } from '../../src/store/chain/chainWriter.js'
+import type { Database } from '../../src/store/database.js'
 import { asPlaced, expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from './randomFilters.js'
 import { type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
 
@@ -30,7 +30,7 @@ function compare(db: Database, logs: PlacedLog[], stage: string, seed: number): 
 }
 
 const states = (db: Database) => {
-  const store = createSegmentStore(db, LOG_INDEX.tables)
+  const store = createSegmentStore(db, LOG_SEARCH_INDEX.tables)
   return {
     live: store.segments('live').map(({ level }) => level),
     building: store.segments('building').length,
@@ -78,7 +78,7 @@ test('a merge that was cut off is given up and begun again', (t) => {
   first.add([])
   for (let step = 0; step < 1_500; step++) first.work(0)
   assert.equal(states(db).building, 1)
-  assert.equal(createSegmentStore(db, LOG_INDEX.tables).segments('building')[0].level, 1)
+  assert.equal(createSegmentStore(db, LOG_SEARCH_INDEX.tables).segments('building')[0].level, 1)
   // Another process takes over, as after a kill.
   const second = createLogIndexer(db)
   second.add([])
@@ -95,19 +95,19 @@ test('a seal that was cut off is given up and begun again', (t) => {
   const first = createLogIndexer(db, { chunkBits: CHUNK_BITS })
   first.add([])
   first.work(0)
-  const [begun] = createSegmentStore(db, LOG_INDEX.tables).segments('building')
+  const [begun] = createSegmentStore(db, LOG_SEARCH_INDEX.tables).segments('building')
   assert.equal(begun.level, 0)
   const second = createLogIndexer(db)
   second.add([])
   assert.ok(
-    !createSegmentStore(db, LOG_INDEX.tables)
+    !createSegmentStore(db, LOG_SEARCH_INDEX.tables)
       .segments('building')
       .some(({ id }) => id === begun.id),
   )
   compare(db, logs, 'taken over', 13)
   second.work(Number.POSITIVE_INFINITY)
   assert.equal(second.isBehind(), false)
-  assert.equal(createSegmentStore(db, LOG_INDEX.tables).countRows(begun.id).buckets, 0)
+  assert.equal(createSegmentStore(db, LOG_SEARCH_INDEX.tables).countRows(begun.id).buckets, 0)
   compare(db, logs, 'sealed by the second', 14)
 })
 

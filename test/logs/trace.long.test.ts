@@ -5,7 +5,7 @@ import { DeadlineExceeded, noDeadline } from '../../src/lib/deadline.js'
 import { TooManyLogs } from '../../src/logs/errors.js'
 import { type LogFilter, normalizeFilter } from '../../src/logs/filter.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
-import { LOG_INDEX } from '../../src/logs/logIndex.js'
+import { LOG_SEARCH_INDEX } from '../../src/logs/logSearchIndex.js'
 import { createLogSource, type LogSource } from '../../src/logs/query.js'
 import {
   type ClauseName,
@@ -16,7 +16,7 @@ import {
   type SegmentFacts,
 } from '../../src/logs/trace.js'
 import { createSegmentStore } from '../../src/segments/segmentStore.js'
-import type { Database } from '../../src/store/open.js'
+import type { Database } from '../../src/store/database.js'
 import { expectedMatches, FIRST_BLOCK, jsonOf, randomBlocks, randomFilter } from './randomFilters.js'
 import { numberedBytes, type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
 
@@ -122,7 +122,7 @@ test('traced queries give what untraced ones give, and true facts, at every stag
   compare(db, logs, 'the last full chunk not sealed', 2)
   while (indexer.sealNext());
   compare(db, logs, 'sealed', 3)
-  const store = createSegmentStore(db, LOG_INDEX.tables)
+  const store = createSegmentStore(db, LOG_SEARCH_INDEX.tables)
   let merging = 0
   for (let step = 0; indexer.work(0); step++) {
     if (step % 2_500 !== 450) continue

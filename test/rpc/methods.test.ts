@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RpcContext } from '../../src/rpc/context.js'
+import type { RpcContext } from '../../src/rpc/core/context.js'
 import { ALL_METHODS, METHODS } from '../../src/rpc/methods.js'
 
 /** What a client of the contract, and the usual libraries beside it, ask for. */

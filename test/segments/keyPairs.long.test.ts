@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { trimLeft } from '../../src/lib/bytes.js'
 import { noDeadline } from '../../src/lib/deadline.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
-import { LOG_INDEX } from '../../src/logs/logIndex.js'
+import { LOG_SEARCH_INDEX } from '../../src/logs/logSearchIndex.js'
 import { createLogSource } from '../../src/logs/query.js'
 import type { IndexedLog } from '../../src/logs/storedLogs.js'
 import { createLogTrace } from '../../src/logs/trace.js'
@@ -16,7 +16,7 @@ import {
   type HashedKey,
   MAX_PAIRED_KEYS,
   openPairs,
-  setTogether,
+  setCoOccurring,
 } from '../../src/segments/keyPairs.js'
 import { pairsOfChunk } from '../../src/segments/pairMaking.js'
 import { chunksOf, createSegmentStore, type Segment } from '../../src/segments/segmentStore.js'
@@ -33,7 +33,7 @@ function indexed(t: TestContext, seed: number, merge: boolean) {
   const indexer = createLogIndexer(db, { chunkBits: CHUNK_BITS })
   while (indexer.sealNext());
   if (merge) indexer.work(Number.POSITIVE_INFINITY)
-  return { db, logs, store: createSegmentStore(db, LOG_INDEX.tables) }
+  return { db, logs, store: createSegmentStore(db, LOG_SEARCH_INDEX.tables) }
 }
 
 const nameOf = ({ high, low }: HashedKey) => `${high}/${low}`
@@ -58,7 +58,7 @@ test('a table gives back which keys are together', () => {
     for (let j = 1; j < n; j++) {
       for (let i = 0; i < j; i++) {
         if (random() < 0.5) continue
-        setTogether(table, i, j)
+        setCoOccurring(table, i, j)
         together.add(`${i} ${j}`)
       }
     }
@@ -70,7 +70,7 @@ test('a table gives back which keys are together', () => {
       assert.equal(stored.indexOf(keys[j]), j)
       for (let i = 0; i <= j; i++) {
         const expected = i === j || together.has(`${i} ${j}`)
-        if (stored.areTogether(i, j) !== expected || stored.areTogether(j, i) !== expected) assert.fail(`${i} and ${j}`)
+        if (stored.coOccur(i, j) !== expected || stored.coOccur(j, i) !== expected) assert.fail(`${i} and ${j}`)
       }
     }
     assert.equal(stored.indexOf({ high: 5, low: 1_023 }), -1)
@@ -93,7 +93,7 @@ test('only the most frequent keys of a chunk are in its table', () => {
       assert.equal(pairs.count, MAX_PAIRED_KEYS)
       assert.equal(pairs.indexOf({ high: 2 ** 32 - 1, low: 0 }), -1, 'the rarest')
       const last = pairs.indexOf({ high: 2 ** 32 - 1 - 699, low: 699 })
-      assert.ok(last !== -1 && pairs.areTogether(last, 100))
+      assert.ok(last !== -1 && pairs.coOccur(last, 100))
       break
     }
     paused++
@@ -121,8 +121,8 @@ for (const merge of [false, true]) {
       for (let i = 0; i < pairs.count; i++) {
         for (let j = 0; j < pairs.count; j++) {
           const known = [i, j].every((k) => values.has(nameOf(pairs.key(k)))) // not one that counts topics
-          if (together.has(`${i} ${j}`)) assert.ok(pairs.areTogether(i, j), `segment ${segment.id}: ${i} and ${j}`)
-          else if (!pairs.areTogether(i, j)) denied++
+          if (together.has(`${i} ${j}`)) assert.ok(pairs.coOccur(i, j), `segment ${segment.id}: ${i} and ${j}`)
+          else if (!pairs.coOccur(i, j)) denied++
           else if (known && i !== j) spare++
         }
       }
@@ -145,7 +145,7 @@ test('two frequent values that no log has together are answered without reading 
     const trace = createLogTrace()
     const { count } = source.query(filter, { deadline: noDeadline, maxResults: 100_000, trace })
     assert.equal(count, expectedMatches(logs, filter).length)
-    return { count, apart: trace.facts.segments.filter(({ apart }) => apart).length }
+    return { count, apart: trace.facts.segments.filter(({ disjoint }) => disjoint).length }
   }
   const addresses = mostFrequent(logs.map(({ address }) => address))
   const topics = mostFrequent(logs.flatMap((log) => log.topics.slice(1, 2)))
@@ -169,13 +169,13 @@ test('a merge of segments without tables says nothing wrong', (t) => {
   writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(23), 900))
   const indexer = createLogIndexer(db, { chunkBits: CHUNK_BITS })
   while (indexer.sealNext());
-  const store = createSegmentStore(db, LOG_INDEX.tables)
+  const store = createSegmentStore(db, LOG_SEARCH_INDEX.tables)
   const remove = db.prepare('DELETE FROM log_big_postings WHERE id = ?')
   for (const [i, { id }] of store.segments('live').entries()) {
     if (i < 8 || i % 3 === 0) remove.run((id + 1) * POSTING_SPACE - 1)
   }
   indexer.work(Number.POSITIVE_INFINITY)
-  assert.ok(verifyIndex(db, LOG_INDEX).segments > 0)
+  assert.ok(verifyIndex(db, LOG_SEARCH_INDEX).segments > 0)
 })
 
 test('a table that denies a pair of a log is found, and one that is damaged', (t) => {
@@ -190,7 +190,7 @@ test('a table that denies a pair of a log is found, and one that is damaged', (t
       db.exec('BEGIN')
       try {
         update.run(data, (id + 1) * POSTING_SPACE - 1)
-        verifyIndex(db, LOG_INDEX, { segment: id })
+        verifyIndex(db, LOG_SEARCH_INDEX, { segment: id })
       } catch (error) {
         assert.ok(error instanceof IndexFault, String(error))
         assert.equal(error.place.segment, id)

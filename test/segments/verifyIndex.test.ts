@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { UsageError } from '../../src/lib/errors.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
-import { LOG_INDEX } from '../../src/logs/logIndex.js'
+import { LOG_SEARCH_INDEX } from '../../src/logs/logSearchIndex.js'
 import { createSegmentStore } from '../../src/segments/segmentStore.js'
 import { IndexFault, verifyIndex } from '../../src/segments/verifyIndex.js'
-import { createChainWriter } from '../../src/store/chainWriter.js'
-import type { Database } from '../../src/store/open.js'
+import { createChainWriter } from '../../src/store/chain/chainWriter.js'
+import type { Database } from '../../src/store/database.js'
 import { FIRST_BLOCK, randomBlocks } from '../logs/randomFilters.js'
 import { seededFractions, temporaryDatabase, writeLogs } from '../logs/randomLogs.js'
 
@@ -29,7 +29,7 @@ function faultOf(db: Database, harm: () => void, options: { segment?: number } =
   db.exec('BEGIN')
   try {
     harm()
-    verifyIndex(db, LOG_INDEX, options)
+    verifyIndex(db, LOG_SEARCH_INDEX, options)
   } catch (error) {
     assert.ok(error instanceof IndexFault, String(error))
     return error
@@ -45,31 +45,31 @@ test('a right index verifies at every stage', (t) => {
   // Address, topics, and for each number of topics that there is a key that says so; twice the same is one key.
   const postings = logs.slice(0, chunks * 64).reduce((sum, { topics }) => sum + 1 + 2 * topics.length, 0)
   const told: number[] = []
-  const sealed = verifyIndex(db, LOG_INDEX, { onProgress: (done) => told.push(done) })
+  const sealed = verifyIndex(db, LOG_SEARCH_INDEX, { onProgress: (done) => told.push(done) })
   assert.deepEqual(sealed, { segments: chunks, items: chunks * 64, postings })
   assert.deepEqual(
     told,
     Array.from({ length: chunks }, (_, i) => (i + 1) * 64),
   )
   for (let step = 0; indexer.work(0); step++) {
-    if (step % 2_500 === 450) assert.equal(verifyIndex(db, LOG_INDEX).postings, postings, `step ${step}`)
+    if (step % 2_500 === 450) assert.equal(verifyIndex(db, LOG_SEARCH_INDEX).postings, postings, `step ${step}`)
   }
-  const merged = verifyIndex(db, LOG_INDEX)
+  const merged = verifyIndex(db, LOG_SEARCH_INDEX)
   assert.ok(merged.segments < 20)
   assert.deepEqual({ ...merged, segments: chunks }, sealed)
   db.transaction(() => {
     createChainWriter(db).rewindTo(FIRST_BLOCK + 400)
     indexer.truncate()
   })()
-  assert.ok(verifyIndex(db, LOG_INDEX).segments > 0)
+  assert.ok(verifyIndex(db, LOG_SEARCH_INDEX).segments > 0)
 })
 
 test('a database without an index, and one with no more than a tail, verify', (t) => {
   const db = temporaryDatabase(t)
-  assert.deepEqual(verifyIndex(db, LOG_INDEX), { segments: 0, items: 0, postings: 0 })
+  assert.deepEqual(verifyIndex(db, LOG_SEARCH_INDEX), { segments: 0, items: 0, postings: 0 })
   writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(4), 5))
   createLogIndexer(db, { chunkBits: 10 }).add([])
-  assert.deepEqual(verifyIndex(db, LOG_INDEX), { segments: 0, items: 0, postings: 0 })
+  assert.deepEqual(verifyIndex(db, LOG_SEARCH_INDEX), { segments: 0, items: 0, postings: 0 })
 })
 
 test('any byte flipped in a bucket is found in that bucket', (t) => {
@@ -134,7 +134,7 @@ test('a log that lost a key, and one that was given a strange one, are named', (
 
 test('missing and strange rows are found', (t) => {
   const { db, logs } = indexed(t, { blocks: 300, seed: 10 })
-  const [segment] = createSegmentStore(db, LOG_INDEX.tables).segments('live')
+  const [segment] = createSegmentStore(db, LOG_SEARCH_INDEX.tables).segments('live')
   const bucket = db
     .prepare<[number], number>('SELECT id FROM log_buckets WHERE id >= ? LIMIT 1 OFFSET 40')
     .pluck()
@@ -152,7 +152,7 @@ test('missing and strange rows are found', (t) => {
 
 test('gaps, overlaps and segments beyond the logs are found', (t) => {
   const { db, logs } = indexed(t, { blocks: 300, seed: 11, merge: false })
-  const live = createSegmentStore(db, LOG_INDEX.tables).segments('live')
+  const live = createSegmentStore(db, LOG_SEARCH_INDEX.tables).segments('live')
   const run = (sql: string, ...values: number[]) => faultOf(db, () => db.prepare(sql).run(...values)).message
   const last = live[live.length - 1]
   assert.match(run("UPDATE log_segments SET state = 'dropped' WHERE id = ?", live[2].id), /chunk 2 lies in no segment/)
@@ -161,6 +161,6 @@ test('gaps, overlaps and segments beyond the logs are found', (t) => {
   const beyond = `INSERT INTO log_segments (level, first_chunk, state) VALUES (0, ?, 'live')`
   assert.match(run(beyond, last.firstChunk + 1), new RegExp(`the logs fill ${Math.floor(logs.length / 64)}`))
   assert.match(run("DELETE FROM meta WHERE key = 'log_index'"), /settings of the index are gone|the logs fill 0/)
-  assert.throws(() => verifyIndex(db, LOG_INDEX, { segment: 12_345 }), UsageError)
-  assert.equal(verifyIndex(db, LOG_INDEX, { segment: last.id }).segments, 1)
+  assert.throws(() => verifyIndex(db, LOG_SEARCH_INDEX, { segment: 12_345 }), UsageError)
+  assert.equal(verifyIndex(db, LOG_SEARCH_INDEX, { segment: last.id }).segments, 1)
 })

@@ -34,7 +34,7 @@ test('the version is another one after each commit of another connection', (t) =
 
 test('after its first read, work sees one state', (t) => {
   const { db, watch, write, read } = openBoth(t)
-  const seen = watch.inOneState(() => {
+  const seen = watch.withSnapshot(() => {
     watch.beforeRead()
     const before = read()
     write(1)
@@ -49,7 +49,7 @@ test('after its first read, work sees one state', (t) => {
 test('work that another commit overtakes before its first read is run once more, from the beginning', (t) => {
   const { db, watch, write, read } = openBoth(t)
   const versions: (number | undefined)[] = []
-  const value = watch.inOneState(() => {
+  const value = watch.withSnapshot(() => {
     versions.push(watch.version())
     // Whatever is done the second time, it is in a transaction.
     write(versions.length)
@@ -64,10 +64,10 @@ test('work that another commit overtakes before its first read is run once more,
 
 test('work within such work is a part of it, and without a read no transaction is begun', (t) => {
   const { db, watch, write } = openBoth(t)
-  watch.inOneState(() => {
+  watch.withSnapshot(() => {
     const version = watch.version()
     write(1)
-    watch.inOneState(() => assert.equal(watch.version(), version))
+    watch.withSnapshot(() => assert.equal(watch.version(), version))
     assert.equal(db.inTransaction, false)
   })
   watch.beforeRead()
@@ -77,7 +77,7 @@ test('work within such work is a part of it, and without a read no transaction i
 test('what work throws ends its transaction', (t) => {
   const { db, watch, read, write } = openBoth(t)
   const failing = () =>
-    watch.inOneState(() => {
+    watch.withSnapshot(() => {
       watch.beforeRead()
       read()
       throw new Error('as it happens')
@@ -85,7 +85,7 @@ test('what work throws ends its transaction', (t) => {
   assert.throws(failing, /as it happens/)
   assert.equal(db.inTransaction, false)
   write(5)
-  assert.equal(watch.inOneState(read), 5)
+  assert.equal(watch.withSnapshot(read), 5)
 })
 
 test('a connection that writes has no version, and its work is a transaction', (t) => {
@@ -93,7 +93,7 @@ test('a connection that writes has no version, and its work is a transaction', (
   t.after(() => void writer.close())
   const watch = createCommitWatch(writer)
   assert.equal(watch.version(), undefined)
-  watch.inOneState(() => assert.equal(writer.inTransaction, true))
+  watch.withSnapshot(() => assert.equal(writer.inTransaction, true))
   assert.equal(writer.inTransaction, false)
 })
 
@@ -126,12 +126,12 @@ test('in the main thread the version is another one after each commit, whatever 
 
 test('once per turn: work before the next turn sees the same state, unless it reads', async (t) => {
   const { watch, write, read } = openBoth(t, { mainThread: true })
-  const inWork = () => watch.inOneState(() => watch.version())
+  const inWork = () => watch.withSnapshot(() => watch.version())
   const first = inWork()
   write(1)
   assert.notEqual(watch.version(), first)
   const runs: (number | undefined)[] = []
-  const value = watch.inOneState(() => {
+  const value = watch.withSnapshot(() => {
     runs.push(watch.version())
     watch.beforeRead()
     return read()

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { hashStoredState } from '../../src/evm/rebuildStateTrie.js'
 import { CHAIN_INDEXES } from '../../src/ingest/chainIndexer.js'
 import { formatData } from '../../src/lib/hex.js'
 import { verifyIndex } from '../../src/segments/verifyIndex.js'
-import { type Database, openForReading } from '../../src/store/open.js'
-import { createPackedBlockReader, type PackedBlock } from '../../src/store/packedBlock.js'
-import { createStateReader } from '../../src/store/stateReader.js'
+import type { Database } from '../../src/store/database.js'
+import { openForReading } from '../../src/store/open.js'
+import { createStateReader } from '../../src/store/state/stateReader.js'
+import { createPackedBlockReader, type PackedBlock } from '../../src/store/tip/packedBlock.js'
 import { createTransactionFinder } from '../../src/transactions/finder.js'
+import { hashStoredState } from '../../src/trie/rebuild.js'
 import { checkStateTrie } from './checkStateTrie.js'
 
 /** The newest block of a checked database. */

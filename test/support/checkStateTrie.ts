@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { createMemoryPages, type PagedTries } from '../../src/evm/stateTrie.js'
-import { createStateTries, storageOfPacked } from '../../src/evm/stateTries.js'
-import { childOf, type TrieNode, type TrieSlot, unpackSlot } from '../../src/evm/trieSlots.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
-import type { Database } from '../../src/store/open.js'
-import { createStateTrieTable } from '../../src/store/stateTrieTable.js'
+import type { Database } from '../../src/store/database.js'
+import { createStateTrieTable } from '../../src/store/state/stateTrieTable.js'
+import { childOf, type TrieNode, type TrieNodeRef, unpackSlot } from '../../src/trie/nodeRef.js'
+import { createMemoryPages, type PagedTries } from '../../src/trie/stateTrie.js'
+import { createStateTries, storageOfPacked } from '../../src/trie/stateTries.js'
 
 /** Fails unless the stored state trie is the one of `root`, hashed anew from its leaves, and its pages are exactly those
  *  that its content makes: none is missing, none left over. */
@@ -41,7 +41,7 @@ export function checkStateTrie(db: Database, root: string): void {
 }
 
 function leavesOf(
-  top: TrieSlot | undefined,
+  top: TrieNodeRef | undefined,
   read: (page: number) => Uint8Array,
 ): { key: Uint8Array; value: Uint8Array }[] {
   if (top === undefined) return []
@@ -54,7 +54,7 @@ function buildAnew(
   tries: PagedTries,
   leaves: { key: Uint8Array; value: Uint8Array }[],
   convert: (value: Uint8Array) => Uint8Array,
-): TrieSlot | undefined {
+): TrieNodeRef | undefined {
   return tries.update(
     undefined,
     leaves.map(({ key, value }) => ({ key, change: () => convert(value) })),

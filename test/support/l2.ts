@@ -5,9 +5,10 @@ import { importL2, type L2ImportSummary } from '../../src/ingest/l2Import.js'
 import { openL2File } from '../../src/ingest/sources/starknetFile.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import { noProgress } from '../../src/lib/progress.js'
-import { createL2Reader, type L2Reader } from '../../src/store/l2Reader.js'
-import { createL2Writer, type L2Writer } from '../../src/store/l2Writer.js'
-import { type Database, openForWriting } from '../../src/store/open.js'
+import type { Database } from '../../src/store/database.js'
+import { createL2Reader, type L2Reader } from '../../src/store/l2/l2Reader.js'
+import { createL2Writer, type L2Writer } from '../../src/store/l2/l2Writer.js'
+import { openForWriting } from '../../src/store/open.js'
 
 const verifyBlock = createBlockVerifier()
 

@@ -1,15 +1,17 @@
+import { keccak256 } from '../../src/chain/crypto.js'
+import { EMPTY_CODE_HASH } from '../../src/chain/eth/emptyHashes.js'
 import { encodeRlp } from '../../src/chain/eth/rlp.js'
+import type { StateAccount } from '../../src/chain/eth/stateAccount.js'
 import { createCodeObjects } from '../../src/evm/interpreter/code.js'
-import { Journal } from '../../src/evm/interpreter/journal.js'
-import type { NewAccount } from '../../src/evm/interpreter/journalAccount.js'
-import { type BaseAccount, EMPTY_CODE_HASH, type StateBacking } from '../../src/evm/stateBacking.js'
-import { createStateTrie } from '../../src/evm/stateTrie.js'
+import { Journal } from '../../src/evm/interpreter/journal/journal.js'
+import type { NewAccount } from '../../src/evm/interpreter/journal/journalAccount.js'
+import type { StateProvider } from '../../src/evm/state/stateProvider.js'
 import { EMPTY_BYTES, keyOfBytes } from '../../src/lib/bytes.js'
-import { keccak256 } from '../../src/lib/crypto.js'
-import type { StateChanges } from '../../src/store/chainWriter.js'
+import type { StateChanges } from '../../src/store/chain/chainWriter.js'
+import { createStateTrie } from '../../src/trie/stateTrie.js'
 
 /** A stored state in memory, for journals to lie on: the database's tables without their history. */
-export interface MemoryState extends StateBacking {
+export interface MemoryState extends StateProvider {
   /** Stores what a journal has changed. */
   apply(changes: StateChanges): void
   /** The state root: 32 bytes. */
@@ -23,7 +25,7 @@ export interface MemoryState extends StateBacking {
 interface Stored {
   address: Uint8Array
   incarnation: number
-  account?: BaseAccount
+  account?: StateAccount
   slots: Map<string, Uint8Array> // of this incarnation
 }
 

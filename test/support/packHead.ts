@@ -1,6 +1,6 @@
-import { createChainReader } from '../../src/store/chainReader.js'
-import type { Database } from '../../src/store/open.js'
-import { createBodyPacker } from '../../src/store/packedBody.js'
+import { createChainReader } from '../../src/store/chain/chainReader.js'
+import type { Database } from '../../src/store/database.js'
+import { createBodyPacker } from '../../src/store/tip/packedBody.js'
 
 /** Packs the newest block of a database whose blocks are all rows, as an import has it until the rows come. */
 export function packHead(db: Database): void {

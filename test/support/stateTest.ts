@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
+import { keccak256 } from '../../src/chain/crypto.js'
 import type { Rules } from '../../src/chain/eth/forks.js'
 import { DecodeError, encodeRlp } from '../../src/chain/eth/rlp.js'
 import { decodeTransaction } from '../../src/chain/eth/transaction.js'
 import type { Header, Log } from '../../src/chain/eth/types.js'
-import { createForkTables } from '../../src/evm/interpreter/forks.js'
+import { createForkTables } from '../../src/evm/interpreter/allPrecompiles.js'
 import type { ForkTables } from '../../src/evm/interpreter/forkTables.js'
-import type { NewAccount } from '../../src/evm/interpreter/journalAccount.js'
+import type { NewAccount } from '../../src/evm/interpreter/journal/journalAccount.js'
 import { Machine } from '../../src/evm/interpreter/machine.js'
-import { createPrecompiles } from '../../src/evm/interpreter/precompiles.js'
+import { createPrecompiles } from '../../src/evm/interpreter/precompiles/curves.js'
+import { loadKzgVerifier } from '../../src/evm/interpreter/precompiles/kzg.js'
 import { createEvmRules } from '../../src/evm/interpreter/rules.js'
-import { loadKzgVerifier } from '../../src/evm/kzg.js'
-import { applyTransaction, blockEnvironment, TransactionRefused } from '../../src/evm/transaction.js'
-import { keccak256 } from '../../src/lib/crypto.js'
+import { applyTransaction, blockEnvironment, TransactionRefused } from '../../src/evm/transition/transaction.js'
 import { noDeadline } from '../../src/lib/deadline.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
 import { jsonFiles, type TestAccount } from './blockchainTest.js'
@@ -109,7 +109,7 @@ function runCase({ test, post }: StateCase, rules: Rules, tables: (rules: Rules)
   }
   // The tests' block rewards its miner with nothing, which counts as touching it.
   journal.touch(journal.account(header.miner))
-  journal.endTransaction(machine.rules.deletesEmpty)
+  journal.endTransaction(machine.rules.eip161)
   if ((refused !== undefined) !== (post.expectException !== undefined)) {
     return `expected ${post.expectException ?? 'no refusal'}, got ${refused ?? 'none'}`
   }

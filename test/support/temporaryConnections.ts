@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
-import { type Database, openForReading, openForWriting } from '../../src/store/open.js'
+import type { Database } from '../../src/store/database.js'
+import { openForReading, openForWriting } from '../../src/store/open.js'
 import { temporaryDirectory } from './temporary.js'
 
 /** Two connections to a database of the test's own, closed when the test ends. */

@@ -12,7 +12,7 @@ parentPort!.postMessage('works')
 for (let i = 0; ; i++) step(i)
 
 async function beginRecoveries(): Promise<(i: number) => void> {
-  const { recoverPublicKey, signHash } = await import('../../src/lib/crypto.js')
+  const { recoverPublicKey, signHash } = await import('../../src/chain/crypto.js')
   const hash = new Uint8Array(32).fill(7)
   const { r, s, recoveryId } = signHash(hash, new Uint8Array(32).fill(9))
   return () => void recoverPublicKey(hash, recoveryId, r, s)

@@ -3,12 +3,12 @@ import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import SqliteDatabase from 'better-sqlite3'
+import { recoverPublicKey } from '../../src/chain/crypto.js'
 import { CallReverted } from '../../src/evm/errors.js'
-import { recoverPublicKey } from '../../src/lib/crypto.js'
+import { defineMethod, type Method } from '../../src/rpc/core/method.js'
+import { boolean, optional, quantity, required, text } from '../../src/rpc/core/params.js'
 import { call as ethCall } from '../../src/rpc/eth/call.js'
 import { estimateGas } from '../../src/rpc/eth/estimateGas.js'
-import { defineMethod, type Method } from '../../src/rpc/method.js'
-import { boolean, optional, quantity, required, text } from '../../src/rpc/params.js'
 
 /* A method table of the tests' own: loaded by the server and by its reader threads, as src/rpc/methods.ts otherwise. */
 

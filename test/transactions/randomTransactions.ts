@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/open.js'
+import type { Database } from '../../src/store/database.js'
 import type { SeededRandom } from '../support/random.js'
 
 /** A transaction with its place, as the oracle of look-ups knows it. */

@@ -6,7 +6,7 @@ import { createKeyRebuilder, takeBuckets } from '../../src/segments/rebuiltKeys.
 import { rebuildIndex } from '../../src/segments/reindex.js'
 import { createSegmentStore } from '../../src/segments/segmentStore.js'
 import { IndexFault, verifyIndex } from '../../src/segments/verifyIndex.js'
-import type { Database } from '../../src/store/open.js'
+import type { Database } from '../../src/store/database.js'
 import { createTransactionFinder } from '../../src/transactions/finder.js'
 import { createTransactionIndexer, HASH_POSITION, TRANSACTION_INDEX } from '../../src/transactions/transactionIndex.js'
 import { temporaryDatabase } from '../logs/randomLogs.js'

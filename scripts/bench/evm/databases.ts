@@ -1,7 +1,7 @@
 import type { GenesisAccount } from '../../../src/chain/eth/genesis.js'
 import { EMPTY_BYTES, padLeft } from '../../../src/lib/bytes.js'
-import type { Database } from '../../../src/store/open.js'
-import { createStateReader } from '../../../src/store/stateReader.js'
+import type { Database } from '../../../src/store/database.js'
+import { createStateReader } from '../../../src/store/state/stateReader.js'
 
 const ALL = 1_000_000 // more than the benchmark makes of anything
 

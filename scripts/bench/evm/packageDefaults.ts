@@ -5,7 +5,7 @@ import { createVM, runBlock, type VM } from '@ethereumjs/vm'
 import { encodeBlock } from '../../../src/chain/eth/block.js'
 import type { GenesisAccount } from '../../../src/chain/eth/genesis.js'
 import type { Block } from '../../../src/chain/eth/types.js'
-import { loadKzgVerifier } from '../../../src/evm/kzg.js'
+import { loadKzgVerifier } from '../../../src/evm/interpreter/precompiles/kzg.js'
 import { padLeft } from '../../../src/lib/bytes.js'
 import type { BenchCall } from './shapes.js'
 

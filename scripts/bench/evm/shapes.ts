@@ -1,5 +1,5 @@
+import { keccak256 } from '../../../src/chain/crypto.js'
 import { bigIntToFixedBytes, bytesToBigInt, concatBytes, padLeft } from '../../../src/lib/bytes.js'
-import { keccak256 } from '../../../src/lib/crypto.js'
 import { encodeCall, selector } from '../../fixture/contracts.js'
 import { ARITHMETIC } from './contracts.js'
 import { AT, balanceSlot, createTraders, HOLDERS, holderAt, SLOTS, unpackReserves } from './world.js'

@@ -1,5 +1,5 @@
+import { keccak256 } from '../../../src/chain/crypto.js'
 import { bigIntToFixedBytes, bytesToBigInt, concatBytes, padLeft } from '../../../src/lib/bytes.js'
-import { keccak256 } from '../../../src/lib/crypto.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { createSender, type Sender } from '../../fixture/chainBuilder.js'
 import { createMergedGenesis } from '../../fixture/mergedGenesis.js'

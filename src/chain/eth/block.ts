@@ -1,6 +1,6 @@
 import { type Input, RLP } from '@ethereumjs/rlp'
-import { keccak256 } from '../../lib/crypto.js'
 import { formatData } from '../../lib/hex.js'
+import { keccak256 } from '../crypto.js'
 import { EMPTY_UNCLES_HASH } from './emptyHashes.js'
 import { decodeHeader, headerFields } from './header.js'
 import {
@@ -91,7 +91,7 @@ export function encodeBlock(block: Omit<Block, 'hash' | 'sizeBytes'>): Uint8Arra
 }
 
 /** RLP of a withdrawal: [index, validator index, address, amount in Gwei] (EIP-4895). */
-export function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
+function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
   return encodeRlp(withdrawalFields(withdrawal))
 }
 

@@ -1,4 +1,4 @@
-import { keccak256 } from '../../lib/crypto.js'
+import { keccak256 } from '../crypto.js'
 import type { Log } from './types.js'
 
 /** Length of a bloom filter in bytes. */

@@ -1,5 +1,5 @@
-import { keccak256 } from '../../lib/crypto.js'
 import { formatData } from '../../lib/hex.js'
+import { keccak256 } from '../crypto.js'
 
 /** An address of 20 bytes as geth writes it in messages: hex digits with the checksum of EIP-55 in their case. */
 export function formatChecksumAddress(address: Uint8Array): string {

@@ -1,5 +1,5 @@
 import { RLP } from '@ethereumjs/rlp'
-import { keccak256 } from '../../lib/crypto.js'
+import { keccak256 } from '../crypto.js'
 import {
   asBytes,
   asFixed,

@@ -1,6 +1,6 @@
 import { bigIntToBytes, bytesToBigInt, concatBytes } from '../../lib/bytes.js'
-import { keccak256, recoverPublicKey, signHash } from '../../lib/crypto.js'
 import { messageOf } from '../../lib/errors.js'
+import { keccak256, recoverPublicKey, signHash } from '../crypto.js'
 import { accessListInput, authorizationListInput, readAccessList, readAuthorizationList } from './access.js'
 import {
   asBytes,
@@ -137,7 +137,7 @@ export function recoverSender(transaction: SignedTransaction): Uint8Array {
 }
 
 /** The hash that the sender signs, 32 bytes: for legacy transactions with a chain id that of EIP-155. */
-export function signingHash(transaction: UnsignedTransaction): Uint8Array {
+function signingHash(transaction: UnsignedTransaction): Uint8Array {
   const { type, chainId } = transaction
   const fields = unsignedFields(transaction)
   if (type === 0) return keccak256(encodeRlp(chainId === undefined ? fields : [...fields, chainId, 0, 0]))

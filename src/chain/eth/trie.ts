@@ -1,4 +1,4 @@
-import { keccak256 } from '../../lib/crypto.js'
+import { keccak256 } from '../crypto.js'
 import { encodeRlp } from './rlp.js'
 import {
   encodeBranch,

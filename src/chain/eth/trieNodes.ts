@@ -1,4 +1,4 @@
-import { keccak256 } from '../../lib/crypto.js'
+import { keccak256 } from '../crypto.js'
 import { encodeListOf, encodeRlp } from './rlp.js'
 
 /** How a node stands in its parent (Yellow Paper, appendix D): its own RLP when that is below 32 bytes, otherwise the

@@ -1,6 +1,6 @@
 import { poseidonHash, poseidonHashMany } from '@scure/starknet'
 import { bytesToBigInt } from '../../lib/bytes.js'
-import { keccak256 } from '../../lib/crypto.js'
+import { keccak256 } from '../crypto.js'
 import type { Felt } from './felt.js'
 import type { PairHasher } from './pedersen.js'
 

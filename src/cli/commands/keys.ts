@@ -1,7 +1,8 @@
 import { UsageError } from '../../lib/errors.js'
 import { didYouMean } from '../../lib/nearest.js'
 import { type ApiKey, createApiKeyTable, openForKeys } from '../../store/apiKeys.js'
-import { type Database, openForReading } from '../../store/open.js'
+import type { Database } from '../../store/database.js'
+import { openForReading } from '../../store/open.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { formatTable } from '../table.js'
 

@@ -2,14 +2,15 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
-import { LOG_INDEX } from '../../logs/logIndex.js'
-import { packageVersion } from '../../rpc/openContext.js'
+import { LOG_SEARCH_INDEX } from '../../logs/logSearchIndex.js'
+import { packageVersion } from '../../rpc/core/openContext.js'
 import type { IndexKind } from '../../segments/indexKind.js'
 import { describeIndex, type IndexSummary } from '../../segments/indexSummary.js'
-import { createChainReader } from '../../store/chainReader.js'
-import { createL2Reader } from '../../store/l2Reader.js'
+import { createChainReader } from '../../store/chain/chainReader.js'
+import type { Database } from '../../store/database.js'
+import { createL2Reader } from '../../store/l2/l2Reader.js'
 import { createMetaTable, META_CHAIN, META_STATE_MODE } from '../../store/meta.js'
-import { DATABASE_FILE, type Database, openForReading } from '../../store/open.js'
+import { DATABASE_FILE, openForReading } from '../../store/open.js'
 import { TRANSACTION_INDEX } from '../../transactions/transactionIndex.js'
 import type { ParsedArgs } from '../parseArgs.js'
 
@@ -25,11 +26,11 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help status'`)
   const db = openForReading(config.datadir)
   try {
-    const { cryptoImplementations } = await import('../../lib/crypto.js')
+    const { cryptoImplementations } = await import('../../chain/crypto.js')
     const tables = measureTables(db)
     const report = {
       ...describeChain(db),
-      logIndex: measureIndex(db, LOG_INDEX, tables),
+      logIndex: measureIndex(db, LOG_SEARCH_INDEX, tables),
       transactionIndex: measureIndex(db, TRANSACTION_INDEX, tables),
       database: describeFile(db, config.datadir),
       tables,
@@ -145,7 +146,7 @@ function formatReport(report: Report): string {
     ['blocks', coverage === null ? 'none' : `${coverage.first} to ${coverage.head}`],
     ['state', state.first === null ? `not held (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`],
     ['layer-2 head', l2Head === null ? 'none' : `${l2Head.number} ${l2Head.hash}`],
-    ['log index', formatIndex(LOG_INDEX, report.logIndex)],
+    ['log index', formatIndex(LOG_SEARCH_INDEX, report.logIndex)],
     ['transactions', formatIndex(TRANSACTION_INDEX, report.transactionIndex)],
     ['database', `${database.path}, ${formatSize(database.bytes)}, schema ${database.schemaVersion}`],
     ['versions', formatPairs(report.versions)],

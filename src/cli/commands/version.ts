@@ -1,5 +1,5 @@
 import { UsageError } from '../../lib/errors.js'
-import { packageVersion } from '../../rpc/openContext.js'
+import { packageVersion } from '../../rpc/core/openContext.js'
 import type { ParsedArgs } from '../parseArgs.js'
 
 /** `cairn version`: the version of the package. */

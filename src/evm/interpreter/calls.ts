@@ -1,3 +1,4 @@
+import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
 import { type Code, createCode, EMPTY_CODE } from './code.js'
 import { INIT_CODE_TOO_LARGE, OUT_OF_GAS, WRITE_PROTECTION } from './failures.js'
 import { dropReturnData, type Frame, reserveReturnData, setReturnData } from './frame.js'
@@ -5,14 +6,13 @@ import { addGas, giveAllGas, giveGas, returnGas, takeGas } from './gas.js'
 import { checkBeforeLong, type Machine, payMemory, precompileAt } from './machine.js'
 import { contractAddress, contractAddress2 } from './newAddress.js'
 import { accessGas, rangeEnd } from './operations.js'
-import type { Precompile } from './precompileTable.js'
+import type { Precompile } from './precompiles/precompile.js'
 import type { Account } from './state.js'
-import { copyWord, isZeroWord, setSmall, toIndex, wordToBigInt, wordToBytes } from './words.js'
+import { copyWord, isZeroWord, setSmall, toIndex, wordToBigInt, wordToBytes } from './words/words.js'
 
 /** Calls and creations that a frame may be below the first (Yellow Paper, 9.4.2). */
 export const MAX_DEPTH = 1024
 
-const MAX_NONCE = 2n ** 64n - 1n // EIP-2681
 const VALUE_GAS = 9000
 const STIPEND = 2300
 const NEW_ACCOUNT_GAS = 25_000
@@ -55,7 +55,7 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   const called = state.accountOfWord(stack, sp - 16)
   let gas = frame.gas - accessGas(machine, called)
   if (sends) gas -= VALUE_GAS
-  if (op === CALL && (rules.deletesEmpty ? sends && state.isEmpty(called) : !called.exists)) gas -= NEW_ACCOUNT_GAS
+  if (op === CALL && (rules.eip161 ? sends && state.isEmpty(called) : !called.exists)) gas -= NEW_ACCOUNT_GAS
   gas = payMemory(machine, frame, gas, memoryEnd)
   if (gas < 0) return fail(frame, OUT_OF_GAS)
   let code = state.code(called)
@@ -102,7 +102,7 @@ export function transfer({ state }: Machine, from: Account, to: Account, value: 
 
 /** A call without value makes the account exist before EIP-161, and since then lets an empty one be deleted. */
 export function touchCalled({ state, rules }: Machine, account: Account): void {
-  if (!rules.deletesEmpty || (account.exists && state.isEmpty(account))) state.touch(account)
+  if (!rules.eip161 || (account.exists && state.isEmpty(account))) state.touch(account)
 }
 
 /** Ends a call or creation that nothing was executed for: without output, and with its gas given back. */
@@ -228,11 +228,11 @@ export function createAccount(machine: Machine, child: Frame, { creator, address
   const { state, rules } = machine
   state.setNonce(creator, creator.nonce + 1n)
   const account = state.account(address)
-  if (rules.warmth) state.warmAccount(account)
+  if (rules.eip2929) state.warmAccount(account)
   if (state.isOccupied(account)) return false
   child.snapshot = state.snapshot()
   state.create(account)
-  if (rules.deletesEmpty) state.setNonce(account, 1n)
+  if (rules.eip161) state.setNonce(account, 1n)
   if (value !== 0n) transfer(machine, creator, account, value)
   child.account = account
   child.caller = creator.word

@@ -1,6 +1,6 @@
+import { keccak256 } from '../../chain/crypto.js'
 import { createByteLru } from '../../lib/byteLru.js'
 import { EMPTY_BYTES, keyOfBytes } from '../../lib/bytes.js'
-import { keccak256 } from '../../lib/crypto.js'
 
 /** Code as the interpreter runs it. One object for one code, so that what was found out about it is kept with it. */
 export interface Code {

@@ -2,7 +2,7 @@ import { RETURN_DATA_OUT_OF_BOUNDS } from './failures.js'
 import type { Frame } from './frame.js'
 import { countWork, type Machine, payMemory } from './machine.js'
 import { accessGas, rangeEnd, wordsOf } from './operations.js'
-import { toIndex } from './words.js'
+import { toIndex } from './words/words.js'
 
 /* Instructions that copy to memory, in the form of those in `operations`. */
 

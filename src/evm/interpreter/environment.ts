@@ -1,4 +1,4 @@
-import { LIMBS, setBigInt, setBytes, setNumber, type Words } from './words.js'
+import { LIMBS, setBigInt, setBytes, setNumber, type Words } from './words/words.js'
 
 /** What instructions can ask of the block. */
 export interface BlockEnvironment {

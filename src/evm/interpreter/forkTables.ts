@@ -1,5 +1,5 @@
 import type { Fork, Rules } from '../../chain/eth/forks.js'
-import type { Precompile } from './precompileTable.js'
+import type { Precompile } from './precompiles/precompile.js'
 import { createEvmRules, type EvmRules } from './rules.js'
 
 /** What the interpreter has for a fork. */

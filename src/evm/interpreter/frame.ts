@@ -1,10 +1,10 @@
 import { type Code, EMPTY_CODE } from './code.js'
 import type { MemoryMeter } from './memoryMeter.js'
 import type { Account } from './state.js'
-import { LIMBS, type Words } from './words.js'
+import { LIMBS, type Words } from './words/words.js'
 
-/** How the instructions of a frame came to an end, or why they are left for a while. */
-export const RUNNING = 0
+/* Why the instructions of a frame stopped. */
+
 /** STOP, RETURN or SELFDESTRUCT. */
 export const SUCCEEDED = 1
 export const REVERTED = 2

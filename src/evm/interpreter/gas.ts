@@ -1,6 +1,6 @@
 import type { Frame } from './frame.js'
 import type { Machine } from './machine.js'
-import { toNumber, wordToBigInt } from './words.js'
+import { toNumber, wordToBigInt } from './words/words.js'
 
 const MOST_NUMBER = BigInt(Number.MAX_SAFE_INTEGER)
 
@@ -38,10 +38,10 @@ export function takeGas(frame: Frame): void {
 /** Moves gas to a callee: what the word at `asked` says, or from EIP-150 on at most all but a 64th. False when there is
  *  less than was asked for. */
 export function giveGas({ stack, rules }: Machine, frame: Frame, child: Frame, asked: number): boolean {
-  if (frame.gasBeyond !== 0n) return giveExactGas(frame, child, wordToBigInt(stack, asked), rules.keeps64th)
+  if (frame.gasBeyond !== 0n) return giveExactGas(frame, child, wordToBigInt(stack, asked), rules.eip150)
   const wanted = toNumber(stack, asked)
-  const most = rules.keeps64th ? frame.gas - Math.floor(frame.gas / 64) : frame.gas
-  if (wanted > most && !rules.keeps64th) return false
+  const most = rules.eip150 ? frame.gas - Math.floor(frame.gas / 64) : frame.gas
+  if (wanted > most && !rules.eip150) return false
   child.gas = wanted < most ? wanted : most
   child.gasBeyond = 0n
   frame.gas -= child.gas
@@ -51,10 +51,10 @@ export function giveGas({ stack, rules }: Machine, frame: Frame, child: Frame, a
 /** Moves all gas to a contract creation, or from EIP-150 on all but a 64th. */
 export function giveAllGas({ rules }: Machine, frame: Frame, child: Frame): void {
   if (frame.gasBeyond !== 0n) {
-    giveExactGas(frame, child, rules.keeps64th ? MOST_UINT64 : totalGas(frame), rules.keeps64th)
+    giveExactGas(frame, child, rules.eip150 ? MOST_UINT64 : totalGas(frame), rules.eip150)
     return
   }
-  child.gas = rules.keeps64th ? frame.gas - Math.floor(frame.gas / 64) : frame.gas
+  child.gas = rules.eip150 ? frame.gas - Math.floor(frame.gas / 64) : frame.gas
   child.gasBeyond = 0n
   frame.gas -= child.gas
 }

@@ -1,13 +1,13 @@
 import type { Deadline } from '../../lib/deadline.js'
 import type { Environment } from './environment.js'
 import { createFrame, type Frame } from './frame.js'
-import { type Loop, loopOfThread } from './loop.js'
-import { STACK_LIMBS, STACKS_LIMBS } from './loopLayout.js'
-import type { Precompile } from './precompileTable.js'
+import type { Precompile } from './precompiles/precompile.js'
 import type { EvmRules } from './rules.js'
 import type { Account, EvmState } from './state.js'
 import { TopicTable } from './topicTable.js'
-import type { Words } from './words.js'
+import { STACK_LIMBS, STACKS_LIMBS } from './wasmCore/layout.js'
+import { type Loop, loopOfThread } from './wasmCore/wasmCore.js'
+import type { Words } from './words/words.js'
 
 const INITIAL_STACK_LIMBS = 16 * STACK_LIMBS
 const INITIAL_MEMORY = 0x10_0000
@@ -22,7 +22,7 @@ const KEPT_DEEP_RETURN_DATA = 1024
 const DEEP = 16
 
 /** Bytes that all frames' memories may have together. Gas for as much is above 2^42. */
-export const MAX_MEMORY = 0x7fff_ffe0
+const MAX_MEMORY = 0x7fff_ffe0
 
 /** How often the deadline is looked at, and what counts as long. */
 export interface Pace {
@@ -38,7 +38,7 @@ export interface Pace {
 
 /** For a thread that has nothing else to do: looks take next to no time. Bytes have at least a gas for each ten of them;
  *  precompiles of more gas take a millisecond and more. */
-export const THREAD_PACE: Pace = { frames: 64, bytes: 0x8_0000, precompileGas: 10_000, memory: MAX_MEMORY }
+const THREAD_PACE: Pace = { frames: 64, bytes: 0x8_0000, precompileGas: 10_000, memory: MAX_MEMORY }
 
 /** What one thread executes on: stacks and memories of all frames lie one after another in two arrays that are used again
  *  for every message, since the caller's do not grow while the callee runs. */
@@ -142,7 +142,7 @@ export interface MachineParts {
 }
 
 /** Gas for a frame's memory to reach `end` (Yellow Paper, appendix H, C_mem). Infinite beyond what can be had. */
-export function expansionGas(frame: Frame, end: number): number {
+function expansionGas(frame: Frame, end: number): number {
   if (end <= frame.memorySize) return 0
   if (frame.memoryBase + end > MAX_MEMORY) return Infinity
   const before = frame.memorySize / 32
@@ -151,7 +151,7 @@ export function expansionGas(frame: Frame, end: number): number {
 }
 
 /** Extends a frame's memory with zeros so that it reaches `end`, which has been paid for. */
-export function extendMemory(machine: Machine, frame: Frame, end: number): void {
+function extendMemory(machine: Machine, frame: Frame, end: number): void {
   if (end <= frame.memorySize) return
   const size = Math.ceil(end / 32) * 32
   const { memoryBase, memorySize } = frame

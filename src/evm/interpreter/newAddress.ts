@@ -1,5 +1,5 @@
+import { keccak256 } from '../../chain/crypto.js'
 import { concatBytes } from '../../lib/bytes.js'
-import { keccak256 } from '../../lib/crypto.js'
 
 /** Address of what CREATE of that nonce makes: 20 bytes (Yellow Paper, 7). */
 export { createAddress as contractAddress } from '../../chain/eth/transaction.js'

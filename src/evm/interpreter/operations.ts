@@ -1,13 +1,13 @@
 /** Instructions that are too long for the loop of `execute`. Each is given where the stack ends, `sp`, and the gas that is
  *  left after the part that is always the same; most give back what is left then, which is negative when it was not
  *  enough. Operands lie at sp - 8, sp - 16 and so on; results are put where the last operand was. */
-import { keccak256 } from '../../lib/crypto.js'
+import { keccak256 } from '../../chain/crypto.js'
 import type { Frame } from './frame.js'
 import { countWork, type Machine, payMemory, precompileAt } from './machine.js'
-import { exponentiate } from './multiply.js'
 import type { Account } from './state.js'
 import { storageGas, storageRefund } from './storageGas.js'
-import { loadWord, setBigInt, setBytes, setNumber, setSmall, toIndex, toNumber, usedBytes } from './words.js'
+import { exponentiate } from './words/multiply.js'
+import { loadWord, setBigInt, setBytes, setNumber, setSmall, toIndex, toNumber, usedBytes } from './words/words.js'
 
 // EIP-2929.
 const COLD_ACCOUNT_GAS = 2600
@@ -24,7 +24,7 @@ const LOG_BYTE_GAS = 8
 
 /** Gas for touching an account: 0 before Berlin, where the instruction's own price has it. Marks it warm. */
 export function accessGas(machine: Machine, account: Account): number {
-  if (!machine.rules.warmth) {
+  if (!machine.rules.eip2929) {
     countWork(machine, READ_WORK)
     return 0
   }
@@ -143,7 +143,7 @@ export function loadStorage(machine: Machine, frame: Frame, gas: number, sp: num
   const { state, stack, rules } = machine
   const slot = state.slot(frame.account, stack, sp - 8)
   let left = gas
-  if (!rules.warmth) countWork(machine, READ_WORK)
+  if (!rules.eip2929) countWork(machine, READ_WORK)
   else if (state.warmSlot(slot)) {
     left -= COLD_SLOT_GAS
     countWork(machine, READ_WORK)
@@ -159,7 +159,7 @@ export function storeStorage(machine: Machine, frame: Frame, gas: number, sp: nu
   const slot = state.slot(frame.account, stack, sp - 8)
   const change = state.slotChange(slot, stack, sp - 16)
   let left = gas - storageGas(storage, change)
-  if (rules.warmth && state.warmSlot(slot)) left -= COLD_SLOT_GAS
+  if (rules.eip2929 && state.warmSlot(slot)) left -= COLD_SLOT_GAS
   if (left < 0) return left
   const refund = storageRefund(storage, change)
   if (refund !== 0) state.addRefund(refund)
@@ -215,23 +215,23 @@ export function setOutput(machine: Machine, frame: Frame, gas: number, sp: numbe
 export function destruct(machine: Machine, frame: Frame, gas: number, sp: number): number {
   const { state, stack, rules } = machine
   const { account } = frame
-  const heir = state.accountOfWord(stack, sp - 8)
+  const beneficiary = state.accountOfWord(stack, sp - 8)
   let left = gas
-  if (rules.warmth && isCold(machine, heir)) left -= COLD_ACCOUNT_GAS
-  const makesAccount = rules.deletesEmpty ? account.balance !== 0n && state.isEmpty(heir) : !heir.exists
+  if (rules.eip2929 && isCold(machine, beneficiary)) left -= COLD_ACCOUNT_GAS
+  const makesAccount = rules.eip161 ? account.balance !== 0n && state.isEmpty(beneficiary) : !beneficiary.exists
   if (makesAccount) left -= rules.destructNewAccountGas
   if (left < 0) return left
   const { balance } = account
   if (rules.keepsOldDestructed && !state.wasCreated(account)) {
-    if (heir !== account) {
+    if (beneficiary !== account) {
       state.setBalance(account, 0n)
-      state.setBalance(heir, heir.balance + balance)
+      state.setBalance(beneficiary, beneficiary.balance + balance)
     } else {
-      state.touch(heir)
+      state.touch(beneficiary)
     }
     return left
   }
-  state.setBalance(heir, heir.balance + balance)
+  state.setBalance(beneficiary, beneficiary.balance + balance)
   // Also takes what it gave to itself.
   if (state.destruct(account) && rules.destructRefund > 0) state.addRefund(rules.destructRefund)
   return left

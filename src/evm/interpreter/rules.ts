@@ -1,6 +1,6 @@
 import type { Fork, Rules } from '../../chain/eth/forks.js'
 import { instructionsOf } from './opcodes.js'
-import { LIMBS } from './words.js'
+import { LIMBS } from './words/words.js'
 
 /** Prices of SSTORE (EIP-1283, 2200, 2929, 3529). With `net`, a slot that the transaction has changed before costs little. */
 export interface StoragePrices {
@@ -26,21 +26,19 @@ export interface EvmRules {
   readonly expByteGas: number
   readonly homestead: boolean
   /** EIP-150: a call may be given all but a 64th of the gas, and is given that when it asks for more. */
-  readonly keeps64th: boolean
+  readonly eip150: boolean
   /** EIP-161. */
-  readonly deletesEmpty: boolean
+  readonly eip161: boolean
   /** EIP-170: the longest code. Infinite before. */
   readonly maxCodeSize: number
   /** EIP-3860: the longest init code, and the gas for a word of it. */
   readonly maxInitCodeSize: number
   readonly initCodeWordGas: number
-  readonly byzantium: boolean
   /** EIP-2929. */
-  readonly warmth: boolean
+  readonly eip2929: boolean
   readonly london: boolean
   /** EIP-3651. */
   readonly warmCoinbase: boolean
-  readonly proofOfStake: boolean
   /** EIP-6780. */
   readonly keepsOldDestructed: boolean
   /** EIP-7702. */
@@ -63,16 +61,14 @@ export function createEvmRules(rules: Rules): EvmRules {
     storage: storagePrices(has),
     expByteGas: has('spuriousDragon') ? 50 : 10, // EIP-160
     homestead: has('homestead'),
-    keeps64th: has('tangerineWhistle'),
-    deletesEmpty: has('spuriousDragon'),
+    eip150: has('tangerineWhistle'),
+    eip161: has('spuriousDragon'),
     maxCodeSize: has('spuriousDragon') ? MAX_CODE_SIZE : Infinity,
     maxInitCodeSize: maxInitCodeSize(rules),
     initCodeWordGas: has('shanghai') ? 2 : 0,
-    byzantium: has('byzantium'),
-    warmth: has('berlin'),
+    eip2929: has('berlin'),
     london: has('london'),
     warmCoinbase: has('shanghai'),
-    proofOfStake: rules.isProofOfStake,
     keepsOldDestructed: has('cancun'),
     delegations: has('prague'),
     destructRefund: has('london') ? 0 : 24_000, // EIP-3529

@@ -1,6 +1,6 @@
+import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
 import { createAccount, enter, leave, runPrecompile, touchCalled, transfer } from './calls.js'
 import { createCode, EMPTY_CODE } from './code.js'
-import { execute } from './execute.js'
 import {
   ADDRESS_COLLISION,
   CODE_STORE_OUT_OF_GAS,
@@ -15,7 +15,8 @@ import { type Frame, HALTED, LEFT, REVERTED, SUCCEEDED } from './frame.js'
 import { setTotalGas, takeGas, totalGas } from './gas.js'
 import { type Machine, precompileAt } from './machine.js'
 import { contractAddress } from './newAddress.js'
-import { setBigInt } from './words.js'
+import { runFrame } from './runFrame.js'
+import { setBigInt } from './words/words.js'
 
 /** A message from outside to an account. Whether the sender may send it is not asked; its nonce does not change. */
 export interface Message {
@@ -48,7 +49,6 @@ export interface Outcome {
   createdAddress?: Uint8Array
 }
 
-const MAX_NONCE = 2n ** 64n - 1n // EIP-2681
 const CODE_BYTE_GAS = 200 // Yellow Paper, G_codedeposit
 const NO_BYTES = new Uint8Array(0)
 
@@ -143,7 +143,7 @@ function runFrames(machine: Machine, first: Frame): number {
       machine.entered = 0
       machine.deadline.check()
     }
-    let status = execute(machine, frame)
+    let status = runFrame(machine, frame)
     if (status === LEFT) {
       const next = enter(machine, frame)
       if (next !== undefined) {

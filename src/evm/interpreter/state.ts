@@ -1,7 +1,7 @@
 import type { Log } from '../../chain/eth/types.js'
 import type { Code } from './code.js'
 import type { MemoryMeter } from './memoryMeter.js'
-import type { Words } from './words.js'
+import type { Words } from './words/words.js'
 
 /** An account as it is now. Fields are read freely; they are changed only through `EvmState`, which notes how they were. */
 export interface Account {

@@ -1,4 +1,4 @@
-import { LIMBS, type Words, wordToBytes } from './words.js'
+import { LIMBS, type Words, wordToBytes } from './words/words.js'
 
 // 2.5 MB at most, with arrays of 250 bytes. A power of two.
 const TOPICS = 2 ** 13

@@ -1,7 +1,7 @@
 import { Address } from '@ethereumjs/util'
 import type { Rules } from '../../chain/eth/forks.js'
 import type { Header, Transaction } from '../../chain/eth/types.js'
-import { type BrokenRule, checkAgainst } from '../checkTransaction.js'
+import { type BrokenRule, checkAgainst } from '../transition/checkTransaction.js'
 import type { Overlay } from './overlay.js'
 
 /** Why a transaction cannot be executed on the overlay's state, as `checkAgainst` says it. */

@@ -1,7 +1,7 @@
 import type { EVM, EVMResult, ExecResult, Message } from '@ethereumjs/evm'
 import { Address } from '@ethereumjs/util'
+import { keccak256 } from '../../chain/crypto.js'
 import { bigIntToBytes, padLeft } from '../../lib/bytes.js'
-import { keccak256 } from '../../lib/crypto.js'
 
 // EIP-3540 is in no fork: code that begins with these bytes is code as any other, whose first instruction is invalid.
 const EOF_MAGIC = [0xef, 0x00]

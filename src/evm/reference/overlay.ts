@@ -1,16 +1,18 @@
 import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
 import { Account, type Address } from '@ethereumjs/util'
+import { keccak256 } from '../../chain/crypto.js'
+import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
+import type { StateAccount } from '../../chain/eth/stateAccount.js'
 import { EMPTY_BYTES, equalBytes, keyOfBytes, trimLeft } from '../../lib/bytes.js'
-import { keccak256 } from '../../lib/crypto.js'
-import type { StateChanges } from '../../store/chainWriter.js'
+import type { StateChanges } from '../../store/chain/chainWriter.js'
+import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import type { MemoryMeter } from '../interpreter/memoryMeter.js'
-import { type BaseAccount, EMPTY_CODE_HASH, type StateBacking } from '../stateBacking.js'
-import type { TouchedAccount } from '../touched.js'
+import type { StateProvider } from '../state/stateProvider.js'
 
 /** What the overlay knows of one address. `account` null: it does not exist. */
 interface Entry {
   address: Uint8Array
-  account: BaseAccount | null
+  account: StateAccount | null
   /** True when the storage was emptied since the last `takeChanges`: the backing's slots are not looked at. */
   cleared: boolean
   slots: Map<string, Uint8Array> // by the slot's 32 bytes as latin1; values without leading zeros
@@ -44,7 +46,7 @@ const UNDO_BYTES = 300
 /** An overlay over `backing`; `rootOf` gives the state root when the EVM asks for one (receipts before Byzantium). `meter` is
  *  asked before it grows. */
 export function createOverlay(
-  backing: StateBacking,
+  backing: StateProvider,
   rootOf: (overlay: Overlay) => Uint8Array,
   meter?: MemoryMeter,
 ): Overlay {
@@ -78,7 +80,7 @@ export function createOverlay(
       if (slot !== undefined) slots.add(slot)
     }
   }
-  const setAccount = (address: Uint8Array, account: BaseAccount | null) => {
+  const setAccount = (address: Uint8Array, account: StateAccount | null) => {
     const entry = entryOf(address)
     const before = entry.account
     meter?.take(UNDO_BYTES)
@@ -114,7 +116,7 @@ export function createOverlay(
     }
     return value
   }
-  const codeOf = (account: BaseAccount | null): Uint8Array => {
+  const codeOf = (account: StateAccount | null): Uint8Array => {
     if (!account || equalBytes(account.codeHash, EMPTY_CODE_HASH)) return EMPTY_BYTES
     return newCodes.get(keyOfBytes(account.codeHash)) ?? backing.code(account.codeHash)
   }
@@ -237,7 +239,7 @@ function collectChanges(
   entries: Map<string, Entry>,
   changed: Map<string, Set<string>>,
   newCodes: Map<string, Uint8Array>,
-  backing: StateBacking,
+  backing: StateProvider,
 ): StateChanges {
   const changes: StateChanges = { accounts: [], storage: [], codes: [] }
   for (const [key, slots] of changed) {
@@ -271,16 +273,16 @@ function collectChanges(
   return changes
 }
 
-function sameAccount(a: BaseAccount, b: BaseAccount): boolean {
+function sameAccount(a: StateAccount, b: StateAccount): boolean {
   return a.nonce === b.nonce && a.balance === b.balance && equalBytes(a.codeHash, b.codeHash)
 }
 
 // The EVM changes the account objects that it is given, so each call gets its own.
-function toPackageAccount(account: BaseAccount | null): Account | undefined {
+function toPackageAccount(account: StateAccount | null): Account | undefined {
   return account === null ? undefined : new Account(account.nonce, account.balance, undefined, account.codeHash)
 }
 
-function applyFields(account: BaseAccount | null, fields: AccountFields): BaseAccount {
+function applyFields(account: StateAccount | null, fields: AccountFields): StateAccount {
   return {
     nonce: fields.nonce ?? account?.nonce ?? 0n,
     balance: fields.balance ?? account?.balance ?? 0n,

@@ -13,7 +13,7 @@ import {
   SYSTEM_CALL_GAS,
   SystemCallFailed,
   WITHDRAWAL_REQUESTS,
-} from '../system.js'
+} from '../transition/system.js'
 import type { Machine, PackageBlock } from './machine.js'
 import type { Overlay } from './overlay.js'
 

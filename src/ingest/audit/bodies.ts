@@ -2,11 +2,16 @@ import type { Rules } from '../../chain/eth/forks.js'
 import { decodeTransaction, encodeTransaction } from '../../chain/eth/transaction.js'
 import type { Block, Log, Receipt, Transaction } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'
-import { decodeReceiptRow, decodeTransactionRow, type ReceiptRow, type TransactionRow } from '../../store/blockRows.js'
-import { RECEIPT_COLUMNS, receiptValues, TRANSACTION_COLUMNS, transactionValues } from '../../store/bodyRows.js'
-import type { StoredBlock } from '../../store/chainReader.js'
-import { createBodyPacker, type PackedBody, readPackedBody } from '../../store/packedBody.js'
-import type { RawRow, RawRows } from '../../store/rawRows.js'
+import {
+  decodeReceiptRow,
+  decodeTransactionRow,
+  type ReceiptRow,
+  type TransactionRow,
+} from '../../store/chain/blockRows.js'
+import { RECEIPT_COLUMNS, receiptValues, TRANSACTION_COLUMNS, transactionValues } from '../../store/chain/bodyRows.js'
+import type { RawRow, RawRows } from '../../store/chain/rawRows.js'
+import type { StoredBlock } from '../../store/chain/types.js'
+import { createBodyPacker, type PackedBody, readPackedBody } from '../../store/tip/packedBody.js'
 import { deriveReceipt } from '../acceptBlock.js'
 import { atPlace, DatabaseFault } from './fault.js'
 import { readLogRows } from './logRows.js'

@@ -1,7 +1,7 @@
 import type { Log } from '../../chain/eth/types.js'
 import { trimLeft } from '../../lib/bytes.js'
-import { decodeLogData, decodeTopics } from '../../store/blockRows.js'
-import type { RawRow, RawRows } from '../../store/rawRows.js'
+import { decodeLogData, decodeTopics } from '../../store/chain/blockRows.js'
+import type { RawRow, RawRows } from '../../store/chain/rawRows.js'
 import { atPlace, DatabaseFault } from './fault.js'
 import { compareColumns } from './rowComparison.js'
 

@@ -1,6 +1,6 @@
 import { equalBytes } from '../../lib/bytes.js'
-import type { RowValue } from '../../store/bodyRows.js'
-import type { RawRow } from '../../store/rawRows.js'
+import type { RowValue } from '../../store/chain/bodyRows.js'
+import type { RawRow } from '../../store/chain/rawRows.js'
 import { DatabaseFault, type FaultPlace } from './fault.js'
 
 /** Compares the named columns of a row with the values that the writer would store in them.

@@ -1,21 +1,21 @@
 import { encodeRlp } from '../../chain/eth/rlp.js'
-import { createMemoryPages } from '../../evm/stateTrie.js'
-import { accountRlp, createStateTries, storageOfPacked } from '../../evm/stateTries.js'
+import { equalBytes } from '../../lib/bytes.js'
+import { formatData, parseHex } from '../../lib/hex.js'
+import { createRawRows } from '../../store/chain/rawRows.js'
+import type { Database } from '../../store/database.js'
+import { createRawState } from '../../store/state/rawState.js'
+import { createStateTrieTable } from '../../store/state/stateTrieTable.js'
 import {
   childOf,
   nibbleAt,
   onlyChild,
   referenceOfBranch,
-  type TrieSlot,
+  type TrieNodeRef,
   unpackSlot,
   type ValueRlp,
-} from '../../evm/trieSlots.js'
-import { equalBytes } from '../../lib/bytes.js'
-import { formatData, parseHex } from '../../lib/hex.js'
-import type { Database } from '../../store/open.js'
-import { createRawRows } from '../../store/rawRows.js'
-import { createRawState } from '../../store/rawState.js'
-import { createStateTrieTable } from '../../store/stateTrieTable.js'
+} from '../../trie/nodeRef.js'
+import { createMemoryPages } from '../../trie/stateTrie.js'
+import { accountRlp, createStateTries, storageOfPacked } from '../../trie/stateTries.js'
 import { atPlace, DatabaseFault } from './fault.js'
 
 const PLACE = { table: 'state_trie_pages' }
@@ -74,7 +74,7 @@ interface Walk {
 }
 
 /** Requires that the node has the reference that its slot says, and everything below, too. `path` are the nibbles above. */
-function checkNode(slot: TrieSlot, path: readonly number[], walk: Walk): void {
+function checkNode(slot: TrieNodeRef, path: readonly number[], walk: Walk): void {
   const node = unpackSlot(slot, walk.read)
   if (node.kind === 'leaf') {
     // Of a leaf's key only what is below its place goes into its hash.

@@ -1,7 +1,7 @@
+import { keccak256 } from '../../chain/crypto.js'
 import { decodeBlock } from '../../chain/eth/block.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { DecodeError, measureRlp, type RlpSpan } from '../../chain/eth/rlp.js'
-import { keccak256 } from '../../lib/crypto.js'
 import { messageOf } from '../../lib/errors.js'
 import { type BlockRange, type BlockSource, type RawBlock, SourceError } from '../source.js'
 import { streamFile } from './fileBytes.js'

@@ -43,7 +43,8 @@ function unpackHead(bytes: Uint8Array): Uint8Array {
   }
 }
 
-function isGzip(bytes: Uint8Array): boolean {
+/** True for the first bytes of a gzip stream (RFC 1952, 2.3.1). */
+export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === GZIP_MAGIC[0] && bytes[1] === GZIP_MAGIC[1]
 }
 

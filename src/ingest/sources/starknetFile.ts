@@ -4,7 +4,7 @@ import type { L2Block } from '../../chain/starknet/types.js'
 import { CairnError, messageOf } from '../../lib/errors.js'
 import { parseJsonExact } from '../../lib/json.js'
 import { createPause } from '../../lib/pause.js'
-import { streamFile } from './fileBytes.js'
+import { isGzip, streamFile } from './fileBytes.js'
 import { readL2Recording } from './starknetJson.js'
 
 /** A file that cannot be read on: no JSON, damaged gzip, or a recording that is no block. `where` is the path, with the
@@ -36,7 +36,6 @@ export interface L2Source {
 /** Bytes of a file's beginning that `recogniseL2` needs to be sure: a feeder block may start with its transactions. */
 export const L2_RECOGNITION_BYTES = 65_536
 
-const GZIP_MAGIC = [0x1f, 0x8b]
 const NEWLINE = 0x0a
 
 /** Members that a layer-2 block has and no genesis file; one of them stands near the beginning of every recording. */
@@ -58,13 +57,9 @@ export function recogniseL2(head: Uint8Array): boolean {
   return /^\uFEFF?\s*\{/.test(text) && TELLING_MEMBERS.test(text)
 }
 
-function isGzip(bytes: Uint8Array): boolean {
-  return bytes[0] === GZIP_MAGIC[0] && bytes[1] === GZIP_MAGIC[1]
-}
-
 /** A recording may be this long, in bytes of its JSON: the longest known, of a full mainnet block with its state update,
  *  has less than 2 MB. */
-export const MAX_RECORDING_BYTES = 32 * 1024 * 1024
+const MAX_RECORDING_BYTES = 32 * 1024 * 1024
 
 /** Recordings longer than this are deflated in libuv's threads, so that signals are heard meanwhile. */
 const DEFLATE_IN_THREAD_BYTES = 256 * 1024

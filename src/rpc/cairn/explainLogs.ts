@@ -1,7 +1,7 @@
-import { INVALID_PARAMS, SERVER_ERROR } from '../errors.js'
+import { INVALID_PARAMS, SERVER_ERROR } from '../core/errors.js'
+import { defineMethod } from '../core/method.js'
 import { logFilterParam } from '../eth/logFilter.js'
 import { resolveFilter } from '../eth/resolveFilter.js'
-import { defineMethod } from '../method.js'
 import { EXPLANATION_SCHEMA } from './explanationSchema.js'
 import { formatExplanation } from './formatFacts.js'
 

@@ -1,6 +1,6 @@
 import { LOG_STEPS } from '../../logs/trace.js'
-import type { JsonSchema } from '../method.js'
-import { index } from '../params.js'
+import type { JsonSchema } from '../core/method.js'
+import { index } from '../core/params.js'
 
 /* The JSON schema of what `cairn_explainLogs` answers. Counts are JSON numbers, times milliseconds, block numbers QUANTITY. */
 
@@ -58,7 +58,7 @@ const SEGMENT = objectOf({
   fromBlock: BLOCK,
   toBlock: BLOCK,
   clauses: listOf(CONSULTED, 'In the order in which they were asked.'),
-  apart: {
+  disjoint: {
     type: 'boolean',
     description: 'True when it knows of two clauses that none of its logs meets both: no posting was read.',
   },

@@ -29,7 +29,7 @@ export interface SegmentJson {
   fromBlock?: string
   toBlock?: string
   clauses: { member: string; keys: number; found: number; postings: number; skipped: 'rows' | 'empty' | null }[]
-  apart: boolean
+  disjoint: boolean
   candidates: number
   ms: number
 }

@@ -1,9 +1,9 @@
 import { encodeBlock } from '../../chain/eth/block.js'
 import { formatData } from '../../lib/hex.js'
-import { findBlock } from '../blockId.js'
+import { findBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { data } from '../core/params.js'
 import { orNull } from '../eth/schemas.js'
-import { defineMethod } from '../method.js'
-import { data } from '../params.js'
 import { rawBlockParam } from './rawBlockParam.js'
 
 export const getRawBlock = defineMethod({

@@ -1,9 +1,9 @@
 import { encodeTransaction } from '../../chain/eth/transaction.js'
 import { formatData } from '../../lib/hex.js'
+import { defineMethod } from '../core/method.js'
+import { data } from '../core/params.js'
 import { transactionHashParam } from '../eth/commonParams.js'
 import { orNull } from '../eth/schemas.js'
-import { defineMethod } from '../method.js'
-import { data } from '../params.js'
 
 export const getRawTransaction = defineMethod({
   name: 'debug_getRawTransaction',

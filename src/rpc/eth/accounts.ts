@@ -1,5 +1,5 @@
-import { defineMethod } from '../method.js'
-import { address } from '../params.js'
+import { defineMethod } from '../core/method.js'
+import { address } from '../core/params.js'
 
 export const accounts = defineMethod({
   name: 'eth_accounts',

@@ -1,8 +1,8 @@
 import { blobBaseFee as feeOf } from '../../chain/eth/fees.js'
 import { formatQuantity } from '../../lib/hex.js'
-import { findBlock } from '../blockId.js'
-import { defineMethod } from '../method.js'
-import { quantity } from '../params.js'
+import { findBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { quantity } from '../core/params.js'
 import { orNull } from './schemas.js'
 
 export const blobBaseFee = defineMethod({

@@ -1,7 +1,7 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { EmptyDatabase } from '../../store/chainReader.js'
-import { defineMethod } from '../method.js'
-import { index } from '../params.js'
+import { EmptyDatabase } from '../../store/chain/chainReader.js'
+import { defineMethod } from '../core/method.js'
+import { index } from '../core/params.js'
 
 export const blockNumber = defineMethod({
   name: 'eth_blockNumber',

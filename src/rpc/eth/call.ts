@@ -1,9 +1,9 @@
 import { encodeDataJson } from '../../lib/hex.js'
-import { whenThere } from '../../lib/later.js'
-import { requireStateBlock } from '../blockId.js'
-import { defineMethod, JsonBytes } from '../method.js'
-import { data } from '../params.js'
-import { CALL_CACHING, nameCallLength } from './callName.js'
+import { mapMaybePromise } from '../../lib/maybePromise.js'
+import { requireStateBlock } from '../core/blockId.js'
+import { defineMethod, JsonBytes } from '../core/method.js'
+import { data } from '../core/params.js'
+import { CALL_CACHING, callCostKey } from './callCacheKey.js'
 import { CALL_ERRORS, callParam, requestForChain } from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
@@ -21,10 +21,10 @@ export const call = defineMethod({
   result: { name: 'return data', schema: data.schema },
   errors: [...CALL_ERRORS, ...STATE_ERRORS],
   caching: CALL_CACHING,
-  nameLength: nameCallLength,
+  costKey: callCostKey,
   handler: ({ chain, evm, limits, deadline }, object, id) => {
     const request = requestForChain(chain, object)
     const output = evm.call(request, requireStateBlock(chain, id), limits, deadline)
-    return whenThere(output, (bytes) => new JsonBytes(encodeDataJson(bytes)))
+    return mapMaybePromise(output, (bytes) => new JsonBytes(encodeDataJson(bytes)))
   },
 })

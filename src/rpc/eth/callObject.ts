@@ -1,9 +1,9 @@
 import type { AccessListEntry, Authorization } from '../../chain/eth/types.js'
-import type { CallRequest } from '../../evm/service.js'
+import type { CallRequest } from '../../evm/calls/callRequest.js'
 import { equalBytes } from '../../lib/bytes.js'
-import type { ChainReader } from '../../store/chainReader.js'
-import { InvalidValue, RpcError, SERVER_ERROR } from '../errors.js'
-import type { ErrorDoc } from '../method.js'
+import type { ChainReader } from '../../store/chain/types.js'
+import { InvalidValue, RpcError, SERVER_ERROR } from '../core/errors.js'
+import type { ErrorDoc } from '../core/method.js'
 import {
   address,
   arrayOf,
@@ -15,7 +15,7 @@ import {
   quantity64,
   required,
   type ValueType,
-} from '../params.js'
+} from '../core/params.js'
 
 /** A call object as it was sent: the request, and the chain that the sender means. */
 export interface CallObject {

@@ -8,7 +8,7 @@ import {
   index,
   optional,
   required,
-} from '../params.js'
+} from '../core/params.js'
 
 /* Parameters that several methods have alike. */
 

@@ -1,9 +1,9 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { whenThere } from '../../lib/later.js'
-import { requireStateBlock } from '../blockId.js'
-import { defineMethod } from '../method.js'
-import { quantity64 } from '../params.js'
-import { CALL_CACHING, nameCallLength } from './callName.js'
+import { mapMaybePromise } from '../../lib/maybePromise.js'
+import { requireStateBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { quantity64 } from '../core/params.js'
+import { CALL_CACHING, callCostKey } from './callCacheKey.js'
 import { CALL_ERRORS, callParam, requestForChain } from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
@@ -20,10 +20,10 @@ export const estimateGas = defineMethod({
   result: { name: 'gas limit', schema: quantity64.schema },
   errors: [...CALL_ERRORS, ...STATE_ERRORS],
   caching: CALL_CACHING,
-  nameLength: nameCallLength,
+  costKey: callCostKey,
   handler: ({ chain, evm, limits, deadline }, object, id) => {
     const request = requestForChain(chain, object)
     const block = requireStateBlock(chain, id)
-    return whenThere(evm.estimateGas(request, block, limits, deadline), formatQuantity)
+    return mapMaybePromise(evm.estimateGas(request, block, limits, deadline), formatQuantity)
   },
 })

@@ -1,10 +1,10 @@
 import { blobBaseFee, GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
 import { rulesAt } from '../../chain/eth/forks.js'
 import { formatQuantity } from '../../lib/hex.js'
-import type { ChainReader, StoredBlock } from '../../store/chainReader.js'
-import { resolveNumber } from '../blockId.js'
-import { InvalidValue, RpcError, SERVER_ERROR } from '../errors.js'
-import { defineMethod } from '../method.js'
+import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import { resolveNumber } from '../core/blockId.js'
+import { InvalidValue, RpcError, SERVER_ERROR } from '../core/errors.js'
+import { defineMethod } from '../core/method.js'
 import {
   arrayOf,
   BEYOND_ALL,
@@ -14,7 +14,7 @@ import {
   optional,
   required,
   type ValueType,
-} from '../params.js'
+} from '../core/params.js'
 import { FEE_HISTORY_SCHEMA } from './schemas.js'
 import { compareBigInts } from './suggestTip.js'
 

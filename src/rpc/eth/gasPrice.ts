@@ -1,7 +1,7 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { findBlock } from '../blockId.js'
-import { defineMethod } from '../method.js'
-import { quantity } from '../params.js'
+import { findBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { quantity } from '../core/params.js'
 import { suggestTip } from './suggestTip.js'
 
 export const gasPrice = defineMethod({

@@ -1,7 +1,7 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { requireStateBlock } from '../blockId.js'
-import { defineMethod } from '../method.js'
-import { quantity } from '../params.js'
+import { requireStateBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { quantity } from '../core/params.js'
 import { accountParam, stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
 

@@ -1,5 +1,5 @@
-import { findBlock } from '../blockId.js'
-import { defineMethod } from '../method.js'
+import { findBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
 import { blockHashParam, fullTransactionsParam } from './commonParams.js'
 import { formatBlock } from './format/block.js'
 import { BLOCK_SCHEMA, orNull } from './schemas.js'

@@ -1,5 +1,5 @@
-import { findBlock } from '../blockId.js'
-import { defineMethod } from '../method.js'
+import { findBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
 import { blockNumberParam, fullTransactionsParam } from './commonParams.js'
 import { formatBlock, formatPendingBlock } from './format/block.js'
 import { buildPendingBlock } from './pendingBlock.js'

@@ -1,6 +1,6 @@
-import { findBlock } from '../blockId.js'
-import { defineMethod } from '../method.js'
-import { blockIdOrDecimal, required } from '../params.js'
+import { findBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { blockIdOrDecimal, required } from '../core/params.js'
 import { formatReceipt } from './format/receipt.js'
 import { orNull, RECEIPT_SCHEMA } from './schemas.js'
 

@@ -1,7 +1,7 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { findBlock } from '../blockId.js'
-import { defineMethod } from '../method.js'
-import { index } from '../params.js'
+import { findBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { index } from '../core/params.js'
 import { blockNumberParam } from './commonParams.js'
 import { orNull } from './schemas.js'
 

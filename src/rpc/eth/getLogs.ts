@@ -1,9 +1,9 @@
-import { INVALID_PARAMS, LIMIT_EXCEEDED, SERVER_ERROR, tooManyLogsMessage } from '../errors.js'
-import { defineMethod } from '../method.js'
-import { logWhenSlow } from '../slowLogs.js'
+import { INVALID_PARAMS, LIMIT_EXCEEDED, SERVER_ERROR, tooManyLogsMessage } from '../core/errors.js'
+import { defineMethod } from '../core/method.js'
+import { logWhenSlow } from '../core/slowLogs.js'
 import { wrapLogs } from './format/log.js'
 import { logFilterParam } from './logFilter.js'
-import { nameLogFilter } from './logFilterName.js'
+import { logFilterCacheKey } from './logFilterCacheKey.js'
 import { resolveFilter } from './resolveFilter.js'
 import { LOG_SCHEMA } from './schemas.js'
 
@@ -34,7 +34,7 @@ export const getLogs = defineMethod({
     { code: SERVER_ERROR, message: 'logs before block N are not held, the first block is N' },
   ],
   caching: {
-    keyOf: ({ chain, limits }, object) => nameLogFilter(chain, object, limits),
+    keyOf: ({ chain, limits }, object) => logFilterCacheKey(chain, object, limits),
     // Clients ask a refused query again and again, since the code says that they may. Not so a timeout: it may have had
     // other reasons than the query.
     keepsError: ({ message }, { limits }) => message === tooManyLogsMessage(limits.maxLogs),

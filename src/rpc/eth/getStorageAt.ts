@@ -1,8 +1,8 @@
 import { abbreviate, formatData, parseHex } from '../../lib/hex.js'
-import { requireStateBlock } from '../blockId.js'
-import { INVALID_PARAMS, invalidParams } from '../errors.js'
-import { defineMethod } from '../method.js'
-import { hash32, invalidValue, required, type ValueType } from '../params.js'
+import { requireStateBlock } from '../core/blockId.js'
+import { INVALID_PARAMS, invalidParams } from '../core/errors.js'
+import { defineMethod } from '../core/method.js'
+import { hash32, invalidValue, required, type ValueType } from '../core/params.js'
 import { accountParam, stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
 

@@ -1,5 +1,5 @@
-import { findBlock } from '../blockId.js'
-import { defineMethod } from '../method.js'
+import { findBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
 import { blockNumberParam, transactionIndexParam } from './commonParams.js'
 import { formatTransaction } from './format/transaction.js'
 import { orNull, TRANSACTION_SCHEMA } from './schemas.js'

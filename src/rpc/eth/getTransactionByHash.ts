@@ -1,4 +1,4 @@
-import { defineMethod } from '../method.js'
+import { defineMethod } from '../core/method.js'
 import { transactionHashParam } from './commonParams.js'
 import { formatTransaction } from './format/transaction.js'
 import { orNull, TRANSACTION_SCHEMA } from './schemas.js'

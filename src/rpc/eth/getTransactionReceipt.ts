@@ -1,4 +1,4 @@
-import { defineMethod } from '../method.js'
+import { defineMethod } from '../core/method.js'
 import { transactionHashParam } from './commonParams.js'
 import { formatReceipt } from './format/receipt.js'
 import { orNull, RECEIPT_SCHEMA } from './schemas.js'

@@ -1,5 +1,5 @@
-import { findBlock } from '../blockId.js'
-import { defineMethod } from '../method.js'
+import { findBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
 import { blockHashParam, uncleIndexParam } from './commonParams.js'
 import { orNull, UNCLE_SCHEMA } from './schemas.js'
 import { uncleOfBlock } from './uncleOfBlock.js'

@@ -1,9 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { equalBytes } from '../../lib/bytes.js'
 import { abbreviate, formatQuantity } from '../../lib/hex.js'
-import type { ChainReader } from '../../store/chainReader.js'
-import type { RpcContext } from '../context.js'
-import { invalidParams, RpcError, SERVER_ERROR } from '../errors.js'
+import type { ChainReader } from '../../store/chain/types.js'
+import type { RpcContext } from '../core/context.js'
+import { invalidParams, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { LogFilterObject } from './logFilter.js'
 
 /** Where a paged log query goes on. As text it is base64url of: 8 bytes of the filter's hash, then as 48-bit big-endian

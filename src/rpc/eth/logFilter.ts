@@ -1,5 +1,5 @@
 import { equalBytes } from '../../lib/bytes.js'
-import { InvalidValue, invalidParams } from '../errors.js'
+import { InvalidValue, invalidParams } from '../core/errors.js'
 import {
   address,
   arrayOf,
@@ -11,7 +11,7 @@ import {
   isAbsent,
   required,
   type ValueType,
-} from '../params.js'
+} from '../core/params.js'
 
 /** A filter object as it was sent. Absent bounds are undefined. */
 export interface LogFilterObject {

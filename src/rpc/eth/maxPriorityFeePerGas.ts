@@ -1,6 +1,6 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { defineMethod } from '../method.js'
-import { quantity } from '../params.js'
+import { defineMethod } from '../core/method.js'
+import { quantity } from '../core/params.js'
 import { suggestTip } from './suggestTip.js'
 
 export const maxPriorityFeePerGas = defineMethod({

@@ -1,7 +1,7 @@
-import { EmptyDatabase } from '../../store/chainReader.js'
-import type { RpcContext } from '../context.js'
-import { RpcError, SERVER_ERROR } from '../errors.js'
-import type { ErrorDoc, Method } from '../method.js'
+import { EmptyDatabase } from '../../store/chain/chainReader.js'
+import type { RpcContext } from '../core/context.js'
+import { RpcError, SERVER_ERROR } from '../core/errors.js'
+import type { ErrorDoc, Method } from '../core/method.js'
 
 /** What Ethereum methods answer from a database that holds layer-2 blocks only. */
 export const LAYER_2_ONLY: ErrorDoc = {

@@ -1,9 +1,9 @@
 import { TooManyFilterParams } from '../../logs/errors.js'
 import { countFilterParams, type LogFilter } from '../../logs/filter.js'
-import type { ChainReader } from '../../store/chainReader.js'
-import { resolveNumber } from '../blockId.js'
-import type { RpcLimits } from '../context.js'
-import { beyondHead, INVALID_PARAMS, invalidParams, RpcError, SERVER_ERROR } from '../errors.js'
+import type { ChainReader } from '../../store/chain/types.js'
+import { resolveNumber } from '../core/blockId.js'
+import type { RpcLimits } from '../core/context.js'
+import { beyondHead, INVALID_PARAMS, invalidParams, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { LogFilterObject } from './logFilter.js'
 
 /** The filter with its bounds as block numbers. @throws TooManyFilterParams, RpcError for bounds that do not fit. */

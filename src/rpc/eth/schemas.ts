@@ -1,6 +1,6 @@
-import { HEADER_NOT_FOUND, STATE_NOT_HELD } from '../blockId.js'
-import type { ErrorDoc, JsonSchema } from '../method.js'
-import { address, boolean, data, hash32, index, quantity } from '../params.js'
+import { HEADER_NOT_FOUND, STATE_NOT_HELD } from '../core/blockId.js'
+import type { ErrorDoc, JsonSchema } from '../core/method.js'
+import { address, boolean, data, hash32, index, quantity } from '../core/params.js'
 
 /* JSON schemas of results, for documents. Members that are always there are `required`. */
 

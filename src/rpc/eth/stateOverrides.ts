@@ -1,5 +1,5 @@
-import { InvalidValue } from '../errors.js'
-import { decodeMembers, isAbsent, optional, type ValueType } from '../params.js'
+import { InvalidValue } from '../core/errors.js'
+import { decodeMembers, isAbsent, optional, type ValueType } from '../core/params.js'
 
 /** True for what says that no state is overridden: nothing, null, or an object without members. */
 export function overridesNothing(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import type { ChainReader, StoredBlock } from '../../store/chainReader.js'
+import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
 
 // geth's settings for its suggestion.
 const BLOCKS = 20

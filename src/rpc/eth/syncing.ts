@@ -1,4 +1,4 @@
-import { defineMethod } from '../method.js'
+import { defineMethod } from '../core/method.js'
 
 export const syncing = defineMethod({
   name: 'eth_syncing',

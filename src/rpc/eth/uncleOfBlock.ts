@@ -1,4 +1,4 @@
-import type { ChainReader, StoredBlock } from '../../store/chainReader.js'
+import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
 import { formatUncle } from './format/block.js'
 
 /** The uncle object at a position of the block's list, or null. Its total difficulty is its parent's plus its own. */

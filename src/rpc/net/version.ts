@@ -1,4 +1,4 @@
-import { defineMethod } from '../method.js'
+import { defineMethod } from '../core/method.js'
 
 export const version = defineMethod({
   name: 'net_version',

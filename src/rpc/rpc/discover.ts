@@ -1,4 +1,4 @@
-import { defineMethod, type Method } from '../method.js'
+import { defineMethod, type Method } from '../core/method.js'
 
 /** `rpc_discover` over the methods that `methods` gives when it is asked. */
 export function createDiscover(methods: () => readonly Method[], version: string): Method {
@@ -14,7 +14,7 @@ export function createDiscover(methods: () => readonly Method[], version: string
 }
 
 /** An OpenRPC 1.3 document (spec.open-rpc.org), made from the definitions of the methods. */
-export function describeMethods(methods: readonly Method[], version: string): object {
+function describeMethods(methods: readonly Method[], version: string): object {
   return {
     openrpc: '1.3.2',
     info: {

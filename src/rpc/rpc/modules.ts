@@ -1,4 +1,4 @@
-import { defineMethod, type Method } from '../method.js'
+import { defineMethod, type Method } from '../core/method.js'
 
 /** `rpc_modules` over the methods that `methods` gives when it is asked. */
 export function createModules(methods: () => readonly Method[]): Method {

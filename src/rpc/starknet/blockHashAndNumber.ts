@@ -1,5 +1,5 @@
 import { formatFelt } from '../../chain/starknet/felt.js'
-import { defineMethod } from '../method.js'
+import { defineMethod } from '../core/method.js'
 import { NO_BLOCKS, starknetError } from './errors.js'
 import { FELT_SCHEMA, INTEGER_SCHEMA } from './schemas.js'
 

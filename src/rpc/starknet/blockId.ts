@@ -1,7 +1,7 @@
 import { type Felt, parseFelt } from '../../chain/starknet/felt.js'
-import type { L2Reader, StoredL2Block, StoredL2Pending } from '../../store/l2Reader.js'
-import { InvalidValue } from '../errors.js'
-import { BEYOND_ALL, decodeMembers, invalidValue, isAbsent, type ValueType } from '../params.js'
+import type { L2Reader, StoredL2Block, StoredL2Pending } from '../../store/l2/l2Reader.js'
+import { InvalidValue } from '../core/errors.js'
+import { BEYOND_ALL, decodeMembers, invalidValue, isAbsent, type ValueType } from '../core/params.js'
 import { FELT_SCHEMA, INTEGER_SCHEMA } from './schemas.js'
 
 /** Tags of the contract. */

@@ -1,4 +1,4 @@
-import { defineMethod } from '../method.js'
+import { defineMethod } from '../core/method.js'
 import { NO_BLOCKS, starknetError } from './errors.js'
 import { INTEGER_SCHEMA } from './schemas.js'
 

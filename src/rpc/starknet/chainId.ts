@@ -1,5 +1,5 @@
 import { formatFelt } from '../../chain/starknet/felt.js'
-import { defineMethod } from '../method.js'
+import { defineMethod } from '../core/method.js'
 import { FELT_SCHEMA } from './schemas.js'
 
 export const chainId = defineMethod({

@@ -1,6 +1,6 @@
-import type { L2Reader } from '../../store/l2Reader.js'
-import { RpcError } from '../errors.js'
-import type { ErrorDoc } from '../method.js'
+import type { L2Reader } from '../../store/l2/l2Reader.js'
+import { RpcError } from '../core/errors.js'
+import type { ErrorDoc } from '../core/method.js'
 
 /** Errors of the Starknet specification (starknet-specs, starknet_api_openrpc.json, components/errors). */
 export const BLOCK_NOT_FOUND: ErrorDoc = { code: 24, message: 'Block not found' }

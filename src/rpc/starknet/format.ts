@@ -1,6 +1,6 @@
 import { type Felt, formatFelt } from '../../chain/starknet/felt.js'
 import type { L2Prices } from '../../chain/starknet/types.js'
-import type { L2Reader, StoredL2Block, StoredL2Pending } from '../../store/l2Reader.js'
+import type { L2Reader, StoredL2Block, StoredL2Pending } from '../../store/l2/l2Reader.js'
 
 /** The contract's layer-2 block object. */
 export function formatZkBlock(l2: L2Reader, block: StoredL2Block): object {

@@ -1,5 +1,5 @@
-import { defineMethod } from '../method.js'
-import { required } from '../params.js'
+import { defineMethod } from '../core/method.js'
+import { required } from '../core/params.js'
 import { findL2Block, starknetBlockId } from './blockId.js'
 import { BLOCK_NOT_FOUND, starknetError } from './errors.js'
 import { INTEGER_SCHEMA } from './schemas.js'

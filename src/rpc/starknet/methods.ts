@@ -1,4 +1,4 @@
-import type { Method } from '../method.js'
+import type { Method } from '../core/method.js'
 import { blockHashAndNumber } from './blockHashAndNumber.js'
 import { blockNumber } from './blockNumber.js'
 import { chainId } from './chainId.js'

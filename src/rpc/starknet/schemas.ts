@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../method.js'
+import type { JsonSchema } from '../core/method.js'
 
 /* JSON schemas of layer-2 values, for documents. Members that are always there are `required`. */
 

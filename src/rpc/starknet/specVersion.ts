@@ -1,4 +1,4 @@
-import { defineMethod } from '../method.js'
+import { defineMethod } from '../core/method.js'
 
 /** The specification that the `starknet_` methods keep to. */
 const SPEC_VERSION = '0.9.0'

@@ -1,5 +1,5 @@
-import { defineMethod } from '../method.js'
-import { required } from '../params.js'
+import { defineMethod } from '../core/method.js'
+import { required } from '../core/params.js'
 import { findL2Block, zkBlockId } from './blockId.js'
 import { formatZkBlock, formatZkPending } from './format.js'
 import { ZK_BLOCK_SCHEMA } from './schemas.js'

@@ -1,4 +1,4 @@
-import { defineMethod } from '../method.js'
+import { defineMethod } from '../core/method.js'
 
 export const clientVersion = defineMethod({
   name: 'web3_clientVersion',

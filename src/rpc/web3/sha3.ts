@@ -1,7 +1,7 @@
-import { keccak256 } from '../../lib/crypto.js'
+import { keccak256 } from '../../chain/crypto.js'
 import { formatData } from '../../lib/hex.js'
-import { defineMethod } from '../method.js'
-import { data, hash32, required } from '../params.js'
+import { defineMethod } from '../core/method.js'
+import { data, hash32, required } from '../core/params.js'
 
 export const sha3 = defineMethod({
   name: 'web3_sha3',

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { createTxFromRLP } from '@ethereumjs/tx'
 import { createContractAddress } from '@ethereumjs/util'
+import { addressOfPrivateKey } from '../../../src/chain/crypto.js'
 import { DecodeError, decodeRlp, encodeRlp, type RlpList } from '../../../src/chain/eth/rlp.js'
 import {
   createAddress,
@@ -23,7 +24,6 @@ import {
 } from '../../../src/chain/eth/transaction.js'
 import type { Transaction, TransactionType } from '../../../src/chain/eth/types.js'
 import { concatBytes } from '../../../src/lib/bytes.js'
-import { addressOfPrivateKey } from '../../../src/lib/crypto.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TopicTable } from '../../../src/evm/interpreter/topicTable.js'
-import { setBytes } from '../../../src/evm/interpreter/words.js'
+import { setBytes } from '../../../src/evm/interpreter/words/words.js'
 import { seededRandom } from '../../support/random.js'
 
 test('topics are their words, also when many share the places, and the same array when one comes again', () => {

@@ -4,9 +4,9 @@ import { FUZZED_FORKS, generateWorld } from '../../../scripts/fuzz-evm/generate.
 import { createReference } from '../../../scripts/fuzz-evm/reference.js'
 import { runOurs } from '../../../scripts/fuzz-evm/subject.js'
 import { difference, type Result, type World } from '../../../scripts/fuzz-evm/world.js'
+import { keccak256 } from '../../../src/chain/crypto.js'
 import type { Fork } from '../../../src/chain/eth/forks.js'
-import { createForkTables } from '../../../src/evm/interpreter/forks.js'
-import { keccak256 } from '../../../src/lib/crypto.js'
+import { createForkTables } from '../../../src/evm/interpreter/allPrecompiles.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
 
 // Each program here is the least of one that the fuzzer found the two interpreters to differ on. What is right is said by

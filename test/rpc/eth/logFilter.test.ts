@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { InvalidValue, RpcError } from '../../../src/rpc/errors.js'
+import { InvalidValue, RpcError } from '../../../src/rpc/core/errors.js'
 import { logFilterParam } from '../../../src/rpc/eth/logFilter.js'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`

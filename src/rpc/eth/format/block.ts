@@ -2,8 +2,8 @@ import { encodeBlock } from '../../../chain/eth/block.js'
 import { hashHeader } from '../../../chain/eth/header.js'
 import type { Header, Withdrawal } from '../../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
-import type { ChainReader, StoredBlock } from '../../../store/chainReader.js'
-import type { PendingBlockForm } from '../../context.js'
+import type { ChainReader, StoredBlock } from '../../../store/chain/types.js'
+import type { PendingBlockForm } from '../../core/context.js'
 import { formatTransaction } from './transaction.js'
 
 /** The block object of the contract, with `mixHash` and the fields of later forks where the header has them.

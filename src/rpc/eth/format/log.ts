@@ -1,5 +1,5 @@
 import type { LogTexts } from '../../../logs/logText.js'
-import { JsonBytes } from '../../method.js'
+import { JsonBytes } from '../../core/method.js'
 
 /** The JSON of the logs of a query, with ASCII text before and behind: written by the query in the form of `formatLog` in
  *  logs/logObject, here only joined, in one buffer. */

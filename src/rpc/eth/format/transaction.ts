@@ -1,7 +1,7 @@
 import { effectiveGasPrice } from '../../../chain/eth/transaction.js'
 import type { AccessListEntry, Authorization, Transaction } from '../../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
-import type { StoredBlock } from '../../../store/chainReader.js'
+import type { StoredBlock } from '../../../store/chain/types.js'
 
 /** The transaction object of the contract. Fields of types that the transaction is not of are absent; `chainId` is
  *  there wherever the transaction has one; `gasPrice` of fee-market transactions is what was paid. */

@@ -1,0 +1,170 @@
+import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
+import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
+import type { Rules } from '../../chain/eth/forks.js'
+import { MAX_TRANSACTION_BLOBS } from '../../chain/eth/transactionLimits.js'
+import type { Header } from '../../chain/eth/types.js'
+import { CallFailed, CallRefused } from '../errors.js'
+import { INIT_CODE_TOO_LARGE } from '../interpreter/failures.js'
+import { maxInitCodeSize } from '../interpreter/rules.js'
+import { intrinsicGas } from '../transition/intrinsicGas.js'
+import type { CallRequest } from './callRequest.js'
+
+/** Who calls when the request does not say: 20 bytes. */
+export const ZERO_ADDRESS = new Uint8Array(20)
+
+const BLOB_HASH_VERSION = 1 // EIP-4844
+const MAX_UINT256 = 2n ** 256n - 1n
+
+/** A call before it runs: the request, the gas limit that it gets, and the block that it is on top of. */
+export interface PlannedCall {
+  request: CallRequest
+  gasLimit: bigint
+  header: Header
+  rules: Rules
+}
+
+/** What a call pays and may use. */
+export interface CallTerms {
+  /** Wei for a gas: 0 without fee fields, and then BASEFEE is 0 too. */
+  gasPrice: bigint
+  /** Wei that the sender pays before the first instruction, for gas and blobs. */
+  upfrontWei: bigint
+  /** True when no price is named for blobs: BLOBBASEFEE is 0. */
+  freeBlobs: boolean
+  /** Gas that is due before the first instruction, and the least in all. */
+  intrinsic: bigint
+  floor: bigint
+}
+
+/** The terms of a call that can begin: a transaction could be like it, the sender can pay for it, and the gas covers what is
+ *  due at once. Checks are those of geth's `stateTransition.preCheck`, in its order. `balanceOf` gives wei.
+ *  @throws CallFailed, CallRefused in geth's words when it cannot. */
+export function requireCallTerms(planned: PlannedCall, balanceOf: (address: Uint8Array) => bigint): CallTerms {
+  const { request, gasLimit, rules } = planned
+  requireOneFeeStyle(request)
+  const gasPrice = effectivePrice(planned)
+  requireBlobs(planned)
+  const blobFee = blobPrice(planned)
+  requireAuthorizations(planned)
+  requireFunds(planned, balanceOf)
+  const { gas: intrinsic, floor } = intrinsicGas(request, rules)
+  if (gasLimit < intrinsic) refuse(planned, `intrinsic gas too low: have ${gasLimit}, want ${intrinsic}`, true)
+  if (gasLimit < floor) refuse(planned, `insufficient gas for floor data gas cost: have ${gasLimit}, want ${floor}`)
+  requireInitCodeSize(planned)
+  const upfrontWei = gasLimit * gasPrice + blobGas(planned) * blobFee
+  return { gasPrice, upfrontWei, freeBlobs: blobFeeCap(request) === 0n, intrinsic, floor }
+}
+
+function refuse({ gasLimit }: PlannedCall, reason: string, needsGas = false): never {
+  throw new CallRefused(reason, gasLimit, needsGas)
+}
+
+const senderOf = ({ request: { from = ZERO_ADDRESS } }: PlannedCall) => formatChecksumAddress(from)
+
+/** @throws CallFailed when fees are given in the old style and the new one (EIP-1559). */
+export function requireOneFeeStyle({ gasPrice, maxFeePerGas, maxPriorityFeePerGas }: CallRequest): void {
+  if (gasPrice !== undefined && (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined)) {
+    throw new CallFailed('both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
+  }
+}
+
+/** The most that the call offers for a gas, in wei. Fees of EIP-1559 are not looked at before London. */
+export function feeCapOf({ gasPrice, maxFeePerGas }: CallRequest, { baseFeePerGas }: Header): bigint {
+  return gasPrice ?? (baseFeePerGas === undefined ? 0n : (maxFeePerGas ?? 0n))
+}
+
+/** Wei that the call offers for its blobs at most. */
+export function blobCost(planned: Omit<PlannedCall, 'gasLimit'>): bigint {
+  return blobGas(planned) * (blobFeeCap(planned.request) ?? 0n)
+}
+
+/** Gas price that the call pays: 0 without fee fields; otherwise as a transaction's (EIP-1559). */
+function effectivePrice(planned: PlannedCall): bigint {
+  const { request, header } = planned
+  const { baseFeePerGas: baseFee } = header
+  const cap = feeCapOf(request, header)
+  if (baseFee === undefined) return cap
+  const tip = request.gasPrice ?? request.maxPriorityFeePerGas ?? 0n
+  if (cap === 0n && tip === 0n) return 0n
+  if (cap < tip) {
+    refuse(
+      planned,
+      'max priority fee per gas higher than max fee per gas: ' +
+        `address ${senderOf(planned)}, maxPriorityFeePerGas: ${tip}, maxFeePerGas: ${cap}`,
+    )
+  }
+  if (cap < baseFee) {
+    refuse(
+      planned,
+      `max fee per gas less than block base fee: address ${senderOf(planned)}, maxFeePerGas: ${cap}, baseFee: ${baseFee}`,
+    )
+  }
+  return tip + baseFee < cap ? tip + baseFee : cap
+}
+
+/** EIP-4844, and EIP-7594 for the most blobs of a transaction. */
+function requireBlobs(planned: PlannedCall): void {
+  const { blobVersionedHashes: hashes, to } = planned.request
+  if (hashes === undefined) return
+  if (to === undefined) refuse(planned, 'blob transaction of type create')
+  if (hashes.length === 0) refuse(planned, 'blob transaction missing blob hashes')
+  if (planned.rules.has('osaka') && hashes.length > MAX_TRANSACTION_BLOBS)
+    refuse(planned, 'blob transaction has too many blobs')
+  const wrong = hashes.findIndex((hash) => hash[0] !== BLOB_HASH_VERSION)
+  if (wrong >= 0) refuse(planned, `blob ${wrong} has invalid hash version`)
+}
+
+/** The most for a gas of blobs; undefined for a call that has nothing to do with them. */
+function blobFeeCap({ maxFeePerBlobGas, blobVersionedHashes }: CallRequest): bigint | undefined {
+  return maxFeePerBlobGas ?? (blobVersionedHashes === undefined ? undefined : 0n)
+}
+
+function blobGas({ request: { blobVersionedHashes }, rules }: Omit<PlannedCall, 'gasLimit'>): bigint {
+  if (blobVersionedHashes === undefined || !rules.has('cancun')) return 0n
+  return BigInt(blobVersionedHashes.length) * GAS_PER_BLOB
+}
+
+/** Wei that the call pays for a gas of its blobs. */
+function blobPrice(planned: PlannedCall): bigint {
+  const { request, header, rules } = planned
+  const cap = blobFeeCap(request) ?? 0n
+  if (cap === 0n || blobGas(planned) === 0n) return 0n
+  const fee = header.excessBlobGas === undefined ? 0n : blobBaseFee(header.excessBlobGas, rules)
+  if (cap < fee) {
+    refuse(
+      planned,
+      'max fee per blob gas less than block blob gas fee: ' +
+        `address ${senderOf(planned)} blobGasFeeCap: ${cap}, blobBaseFee: ${fee}`,
+    )
+  }
+  return fee
+}
+
+/** EIP-7702. */
+function requireAuthorizations(planned: PlannedCall): void {
+  const { authorizationList, to } = planned.request
+  if (authorizationList === undefined) return
+  if (to === undefined)
+    refuse(planned, `EIP-7702 transaction cannot be used to create contract (sender ${senderOf(planned)})`)
+  if (authorizationList.length === 0)
+    refuse(planned, `EIP-7702 transaction with empty auth list (sender ${senderOf(planned)})`)
+}
+
+function requireFunds(planned: PlannedCall, balanceOf: (address: Uint8Array) => bigint): void {
+  const { request, gasLimit, header } = planned
+  const needed = feeCapOf(request, header) * gasLimit + (request.value ?? 0n) + blobCost(planned)
+  if (needed === 0n) return
+  const from = request.from ?? ZERO_ADDRESS
+  const words = () => `insufficient funds for gas * price + value: address ${formatChecksumAddress(from)}`
+  if (needed > MAX_UINT256) refuse(planned, `${words()} required balance exceeds 256 bits`)
+  const balance = balanceOf(from)
+  if (balance < needed) refuse(planned, `${words()} have ${balance} want ${needed}`)
+}
+
+/** EIP-3860. */
+function requireInitCodeSize(planned: PlannedCall): void {
+  const { to, data } = planned.request
+  if (to !== undefined || data === undefined) return
+  const most = maxInitCodeSize(planned.rules)
+  if (data.length > most) refuse(planned, `${INIT_CODE_TOO_LARGE}: code size ${data.length} limit ${most}`)
+}

@@ -1,0 +1,18 @@
+import type { AccessListEntry, Authorization } from '../../chain/eth/types.js'
+
+/** A message call as `eth_call` describes it; absent fields take the defaults of geth. */
+export interface CallRequest {
+  from?: Uint8Array // 20; the zero address
+  to?: Uint8Array // 20; absent: create a contract
+  gas?: bigint
+  gasPrice?: bigint
+  maxFeePerGas?: bigint
+  maxPriorityFeePerGas?: bigint
+  maxFeePerBlobGas?: bigint
+  value?: bigint
+  data?: Uint8Array
+  nonce?: bigint
+  accessList?: AccessListEntry[]
+  blobVersionedHashes?: Uint8Array[]
+  authorizationList?: Authorization[]
+}

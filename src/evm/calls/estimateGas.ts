@@ -1,0 +1,103 @@
+import { MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
+import { CallFailed, CallRefused } from '../errors.js'
+import { OUT_OF_GAS } from '../interpreter/failures.js'
+import { blobCost, feeCapOf, requireOneFeeStyle, ZERO_ADDRESS } from './callChecks.js'
+import { type CallContext, type CallLimits, type CallOutcome, clampGas, requireOutput } from './callContext.js'
+import type { CallRequest } from './callRequest.js'
+
+const PLAIN_TRANSFER_GAS = 21_000n
+const CALL_STIPEND = 2300n
+
+/** What a gas limit came to: how the call ended, or why it could not begin. */
+export type Tried = CallOutcome | CallRefused
+
+/** Searches a gas limit with which the call succeeds, in the steps of geth's `gasestimator`: a plain transfer's; at the most;
+ *  then a guess from what was used; then halving until the bounds are within 1.5 % of each other. It gives gas limits to be
+ *  tried and goes on with what came of each, so that the same search serves interpreters that give promises.
+ *  @throws CallReverted, CallFailed, ReturnDataTooLong. */
+export function* searchGas(
+  site: CallContext,
+  request: CallRequest,
+  limits: CallLimits,
+): Generator<bigint, bigint, Tried> {
+  requireOneFeeStyle(request)
+  let high = highestGas(site, request, limits)
+  if (isToAccountWithoutCode(site, request)) {
+    const tried = yield PLAIN_TRANSFER_GAS
+    if (!(tried instanceof CallRefused) && isSuccess(tried)) return PLAIN_TRANSFER_GAS
+  }
+  const first = outcomeOf(yield high)
+  if (first === undefined || first.failure === OUT_OF_GAS) {
+    throw new CallFailed(`gas required exceeds allowance (${high})`)
+  }
+  requireOutput(first, limits)
+  let low = first.gasUsed - 1n
+  // A call passes on at most 63/64 of its gas (EIP-150), so that much more may be needed than was used.
+  const guess = ((first.gasUsed + first.gasRefunded + CALL_STIPEND) * 64n) / 63n
+  if (guess < high) {
+    if (isSuccess(outcomeOf(yield guess))) high = guess
+    else low = guess
+  }
+  while (low + 1n < high) {
+    if ((high - low) * 1000n < high * 15n) break
+    // Most calls need little more than the low bound: a middle far above it wastes a run.
+    const half = (low + high) / 2n
+    const middle = half > low * 2n ? low * 2n : half
+    if (isSuccess(outcomeOf(yield middle))) high = middle
+    else low = middle
+  }
+  return high
+}
+
+/** Runs a search to its end. `run` tries a gas limit. @throws what `run` throws, but for CallRefused. */
+export function finishSearch(search: ReturnType<typeof searchGas>, run: (gasLimit: bigint) => CallOutcome): bigint {
+  let step = search.next()
+  while (step.done !== true) step = search.next(attempt(run, step.value))
+  return step.value
+}
+
+function attempt(run: (gasLimit: bigint) => CallOutcome, gasLimit: bigint): Tried {
+  try {
+    return run(gasLimit)
+  } catch (error) {
+    if (error instanceof CallRefused) return error
+    throw error
+  }
+}
+
+/** How the call ended; undefined when it needs more gas to begin. @throws CallFailed when it cannot begin with any. */
+function outcomeOf(tried: Tried): CallOutcome | undefined {
+  if (!(tried instanceof CallRefused)) return tried
+  if (tried.needsGas) return undefined
+  throw new CallFailed(`failed with ${tried.gasLimit} gas: ${tried.reason}`)
+}
+
+function isSuccess(tried: CallOutcome | undefined): boolean {
+  return tried?.status === 'success'
+}
+
+/** The most gas that a transaction like the call may have, its sender can pay, and calls are given. */
+function highestGas(site: CallContext, request: CallRequest, limits: CallLimits): bigint {
+  const { header, rules } = site
+  let high = request.gas !== undefined && request.gas >= PLAIN_TRANSFER_GAS ? request.gas : header.gasLimit
+  if (rules.has('osaka') && high > MAX_TRANSACTION_GAS) high = MAX_TRANSACTION_GAS
+  const price = feeCapOf(request, header)
+  if (price > 0n) {
+    const affordable = availableWei(site, request) / price
+    if (affordable < high) high = affordable
+  }
+  return clampGas(header, high, limits)
+}
+
+/** What the sender has for gas. @throws CallFailed when that is nothing. */
+function availableWei({ balance, header, rules }: CallContext, request: CallRequest): bigint {
+  const afterValue = balance(request.from ?? ZERO_ADDRESS) - (request.value ?? 0n)
+  if (afterValue <= 0n) throw new CallFailed('insufficient funds for transfer')
+  const blobs = blobCost({ request, header, rules })
+  if (blobs > 0n && blobs >= afterValue) throw new CallFailed('insufficient funds for gas * price + value')
+  return afterValue - blobs
+}
+
+function isToAccountWithoutCode(site: CallContext, { to, data }: CallRequest): boolean {
+  return to !== undefined && (data?.length ?? 0) === 0 && !site.hasCode(to)
+}

@@ -1,0 +1,103 @@
+import { noDeadline } from '../../lib/deadline.js'
+import { createChainReader } from '../../store/chain/chainReader.js'
+import type { ChainReader } from '../../store/chain/types.js'
+import { type CommitWatch, createCommitWatch } from '../../store/commitWatch.js'
+import type { Database } from '../../store/database.js'
+import { SlotReader } from '../../store/state/slotReader.js'
+import { createStateReader, type StateReader } from '../../store/state/stateReader.js'
+import { createTables } from '../interpreter/forkTables.js'
+import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
+import { createPrecompileTable, NO_CURVES } from '../interpreter/precompiles/precompileTable.js'
+import type { EvmKind } from '../kinds.js'
+import { SlotCache } from '../state/slotCache.js'
+import { BUDGET_PACE, type Budget } from './budget.js'
+import { ZERO_ADDRESS } from './callChecks.js'
+import { clampGas, type RunTerms, requireOutput } from './callContext.js'
+import { type CallRunnerParts, createCallRunner } from './callRunner.js'
+import { finishSearch, searchGas } from './estimateGas.js'
+import type { EvmService } from './evmService.js'
+
+/** What a service reads through; made anew for the database where it is not given. */
+export interface EvmReads {
+  readonly watch: CommitWatch
+  readonly chain: ChainReader
+}
+
+/** An EVM service over an open database, by that kind of interpreter. The other one is not loaded. */
+export async function loadEvmService(db: Database, kind: EvmKind, reads?: EvmReads): Promise<EvmService> {
+  if (kind === 'cairn') {
+    // With what it needs for curves, which a service with a budget never has.
+    const { createForkTables } = await import('../interpreter/allPrecompiles.js')
+    const tables = createForkTables(await loadKzgVerifier())
+    return createEvmService(db, { ...(reads ?? createReads(db)), tables })
+  }
+  const { createReferenceService } = await import('../reference/evmService.js')
+  return createReferenceService(db)
+}
+
+/** A service of our interpreter for a thread that has other things to do: each call keeps to the budget, which is begun before
+ *  it and is the deadline that it is given. What takes long is not begun, so that it has no precompiles on curves.
+ *  All may throw OutOfBudget. */
+export function createBudgetedService(db: Database, reads: EvmReads, budget: Budget): EvmService {
+  const tables = createTables((rules) => createPrecompileTable(rules, NO_CURVES))
+  return createEvmService(db, { ...reads, tables, budget })
+}
+
+const WARM_TERMS: RunTerms = { gasLimit: 100_000n, memoryBytes: 2 ** 20, deadline: noDeadline }
+
+// Half a million slots. More changes than that are not looked for when blocks have come, which takes some milliseconds: all is
+// read anew.
+const THREAD_SLOTS = { maxBytes: 48 * 2 ** 20, maxChanges: 20_000 }
+const BUDGETED_SLOTS = { maxBytes: 12 * 2 ** 20, maxChanges: 500 }
+
+function createReads(db: Database): EvmReads {
+  const watch = createCommitWatch(db)
+  return { watch, chain: createChainReader(db, watch) }
+}
+
+function createEvmService(
+  db: Database,
+  { watch, chain, tables, budget }: EvmReads & Pick<CallRunnerParts, 'tables'> & { budget?: Budget },
+): EvmService {
+  const beforeRead = () => {
+    budget?.countRead()
+    watch.beforeRead()
+  }
+  const reader = announceReads(createStateReader(db), beforeRead)
+  const pace = budget && BUDGET_PACE
+  const slots = new SlotCache(new SlotReader(db, beforeRead), budget ? BUDGETED_SLOTS : THREAD_SLOTS)
+  const runner = createCallRunner({ chain, reader, slots, beforeRead, tables, pace })
+  return {
+    // All of a request sees one state of the database, and need not ask for it at each read.
+    call: (request, blockNumber, limits, deadline) =>
+      watch.withSnapshot(() => {
+        const site = runner.at(blockNumber)
+        const gasLimit = clampGas(site.header, request.gas, limits)
+        return requireOutput(site.run(request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline }), limits)
+      }),
+    estimateGas: (request, blockNumber, limits, deadline) =>
+      watch.withSnapshot(() => {
+        const site = runner.at(blockNumber)
+        const search = searchGas(site, request, limits)
+        const memoryBytes = limits.callMemoryBytes
+        return finishSearch(search, (gasLimit) => site.run(request, { gasLimit, memoryBytes, deadline }))
+      }),
+    warm: () => {
+      const head = chain.head()
+      if (head === undefined || chain.coverage()?.stateFirst === undefined) return
+      watch.withSnapshot(() => runner.at(head).run({ to: ZERO_ADDRESS }, WARM_TERMS))
+    },
+  }
+}
+
+/** The reader with `beforeRead` called before each read. */
+function announceReads(reader: StateReader, beforeRead: () => void): StateReader {
+  const announced = Object.entries(reader).map(([name, read]) => {
+    const readAnnounced = (...args: unknown[]) => {
+      beforeRead()
+      return (read as (...args: unknown[]) => unknown)(...args)
+    }
+    return [name, readAnnounced]
+  })
+  return Object.fromEntries(announced)
+}

@@ -1,0 +1,388 @@
+import { EMPTY_CODE_HASH } from '../../../chain/eth/emptyHashes.js'
+import type { Log } from '../../../chain/eth/types.js'
+import { equalBytes } from '../../../lib/bytes.js'
+import type { StateChanges } from '../../../store/chain/chainWriter.js'
+import type { TouchedAccount } from '../../../trie/touchedAccount.js'
+import type { StateProvider } from '../../state/stateProvider.js'
+import { type Code, type CodeObjects, createCode, EMPTY_CODE } from '../code.js'
+import { MemoryMeter } from '../memoryMeter.js'
+import type { EvmState } from '../state.js'
+import { copyWord, LIMBS, setBytes, type Words, wordToBytes } from '../words/words.js'
+import { AccountTable } from './accountTable.js'
+import { CHANGED, type JournalAccount, type NewAccount, TOUCHED } from './journalAccount.js'
+import { collectChanges, describeTouched } from './journalChanges.js'
+import {
+  BALANCE,
+  CODE,
+  CREATED,
+  DESTRUCTED,
+  EXISTS,
+  LOG,
+  NONCE,
+  REFUND,
+  SLOT,
+  SLOT_WARM,
+  TOUCH,
+  TRANSIENT,
+  undoAccount,
+  WARM,
+} from './journalUndo.js'
+import { SlotTable } from './slotTable.js'
+import { UndoLog } from './undoLog.js'
+
+// Kept between transactions and blocks; beyond it everything is forgotten after `takeChanges`.
+const MAX_ACCOUNTS = 100_000
+const MAX_SLOTS = 500_000
+// Epochs are kept as integers of 32 bits.
+const MAX_EPOCH = 2 ** 30
+
+/** A state in memory over a backing one, with an undo log. One for a sequence of transactions, or of calls with `reset`
+ *  between them. */
+export class Journal implements EvmState {
+  logs: Log[] = []
+  refund = 0
+  readonly meter = new MemoryMeter()
+  private backing: StateProvider
+  private readonly codes: CodeObjects
+  private epoch = 1
+  private readonly accounts: AccountTable
+  private readonly slots: SlotTable
+  private readonly transient: SlotTable
+  private readonly undo: UndoLog
+  private loadedCodeBytes = 0
+  private newCodes = new Set<Code>()
+  private touchedNow: JournalAccount[] = [] // in this transaction
+  private changedAccounts: JournalAccount[] = []
+  private touchedAccounts: JournalAccount[] = []
+  private readonly scratch: Words = new Int32Array(LIMBS)
+  private readonly loaded: Words = new Int32Array(LIMBS)
+
+  /** `codes` gives the code objects of hashes that the backing's accounts name. */
+  constructor(backing: StateProvider, codes: CodeObjects) {
+    const { meter } = this
+    this.backing = backing
+    this.codes = codes
+    this.accounts = new AccountTable((address) => this.backing.account(address)?.account, meter)
+    this.slots = new SlotTable(meter)
+    this.transient = new SlotTable(meter)
+    this.undo = new UndoLog(meter)
+  }
+
+  account(address: Uint8Array): JournalAccount {
+    return this.accounts.ofAddress(address)
+  }
+
+  accountOfWord(s: Words, a: number): JournalAccount {
+    return this.accounts.ofWord(s, a)
+  }
+
+  code(account: JournalAccount): Code {
+    if (account.code === undefined) {
+      const { codeHash } = account
+      account.code = equalBytes(codeHash, EMPTY_CODE_HASH) ? EMPTY_CODE : this.loadCode(codeHash)
+    }
+    return account.code
+  }
+
+  /** Accounts hold on to their codes, those that are no longer in the cache too. */
+  private loadCode(codeHash: Uint8Array): Code {
+    const code = this.codes.get(codeHash)
+    this.meter.take(code.length)
+    this.loadedCodeBytes += code.length
+    return code
+  }
+
+  isEmpty({ exists, nonce, balance, codeHash }: JournalAccount): boolean {
+    return !exists || (balance === 0n && nonce === 0n && equalBytes(codeHash, EMPTY_CODE_HASH))
+  }
+
+  isOccupied(account: JournalAccount): boolean {
+    if (account.nonce !== 0n || !equalBytes(account.codeHash, EMPTY_CODE_HASH)) return true
+    return account.mayHaveStorage && !account.cleared && this.backing.hasStorage(account.address)
+  }
+
+  setBalance(account: JournalAccount, balance: bigint): void {
+    this.undo.pushObject(account.balance, account.id, BALANCE)
+    account.balance = balance
+    this.touch(account)
+    this.mark(account)
+  }
+
+  setNonce(account: JournalAccount, nonce: bigint): void {
+    this.undo.pushObject(account.nonce, account.id, NONCE)
+    account.nonce = nonce
+    this.touch(account)
+    this.mark(account)
+  }
+
+  setCode(account: JournalAccount, code: Code): void {
+    this.undo.pushObject({ code: account.code, codeHash: account.codeHash }, account.id, CODE)
+    account.code = code
+    account.codeHash = code.length === 0 ? EMPTY_CODE_HASH : code.hash
+    if (code.length > 0) this.newCodes.add(code)
+    this.touch(account)
+    this.mark(account)
+  }
+
+  touch(account: JournalAccount): void {
+    if (!account.exists) {
+      this.undo.push(0, account.id, EXISTS)
+      account.exists = true
+      this.mark(account)
+    }
+    if (account.touched === this.epoch) return
+    this.undo.push(account.touched, account.id, TOUCH)
+    account.touched = this.epoch
+    this.touchedNow.push(account)
+  }
+
+  create(account: JournalAccount): void {
+    this.touch(account)
+    this.undo.push(account.created, account.id, CREATED)
+    account.created = this.epoch
+  }
+
+  wasCreated(account: JournalAccount): boolean {
+    return account.created === this.epoch
+  }
+
+  destruct(account: JournalAccount): boolean {
+    this.setBalance(account, 0n)
+    if (account.destructed === this.epoch) return false
+    this.undo.push(account.destructed, account.id, DESTRUCTED)
+    account.destructed = this.epoch
+    return true
+  }
+
+  warmAccount(account: JournalAccount): boolean {
+    if (account.warm === this.epoch) return false
+    this.undo.push(account.warm, account.id, WARM)
+    account.warm = this.epoch
+    return true
+  }
+
+  warmSlot(slot: number): boolean {
+    const { warm } = this.slots
+    if (warm[slot] === this.epoch) return false
+    this.undo.push(warm[slot], slot, SLOT_WARM)
+    warm[slot] = this.epoch
+    return true
+  }
+
+  slot(account: JournalAccount, s: Words, a: number): number {
+    const { slots } = this
+    let slot = slots.keys.find(account.storage, s, a)
+    if (slot < 0) {
+      // Read first: when that is broken off, nothing is there of it.
+      const stored = !account.cleared && account.mayHaveStorage
+      if (stored) this.loadSlot(account, s, a)
+      slot = slots.add(account.storage, s, a, account.id)
+      if (stored) copyWord(this.loaded, 0, slots.current, slot * LIMBS)
+    }
+    return slot
+  }
+
+  /** Reads the slot of a stored account that the word at `a` of `s` names into `loaded`. */
+  private loadSlot(account: JournalAccount, s: Words, a: number): void {
+    const { backing, loaded } = this
+    if (backing.slotsOf !== undefined) {
+      account.stored ??= backing.slotsOf(account.address)
+      account.stored.read(s, a, loaded, 0)
+      return
+    }
+    const value = backing.storage(account.address, wordToBytes(s, a))
+    setBytes(loaded, 0, value, 0, value.length)
+  }
+
+  readSlot(slot: number, s: Words, a: number): void {
+    copyWord(this.slots.current, slot * LIMBS, s, a)
+  }
+
+  writeSlot(slot: number, s: Words, a: number): void {
+    const { slots } = this
+    slots.keepOriginal(slot, this.epoch)
+    this.undo.pushWord(slots.current, slot * LIMBS, slot, SLOT)
+    copyWord(s, a, slots.current, slot * LIMBS)
+    slots.mark(slot)
+    const account = this.accounts.all[slots.owners[slot]]
+    account.mayHaveStorage = true
+    this.mark(account)
+  }
+
+  slotChange(slot: number, s: Words, a: number): number {
+    this.slots.keepOriginal(slot, this.epoch)
+    return this.slots.change(slot, s, a)
+  }
+
+  readTransient(account: JournalAccount, s: Words, key: number, to: number): void {
+    const slot = this.transient.keys.find(account.id, s, key)
+    if (slot < 0) s.fill(0, to, to + LIMBS)
+    else copyWord(this.transient.current, slot * LIMBS, s, to)
+  }
+
+  writeTransient(account: JournalAccount, s: Words, key: number, value: number): void {
+    const { transient } = this
+    let slot = transient.keys.find(account.id, s, key)
+    if (slot < 0) slot = transient.add(account.id, s, key, account.id)
+    this.undo.pushWord(transient.current, slot * LIMBS, slot, TRANSIENT)
+    copyWord(s, value, transient.current, slot * LIMBS)
+  }
+
+  addLog(log: Log): void {
+    this.undo.push(0, 0, LOG)
+    this.logs.push(log)
+  }
+
+  addRefund(gas: number): void {
+    this.undo.pushObject(this.refund, 0, REFUND)
+    this.refund += gas
+  }
+
+  snapshot(): number {
+    return this.undo.length
+  }
+
+  revert(snapshot: number): void {
+    const { undo } = this
+    while (undo.length > snapshot) {
+      const kind = undo.popNumber()
+      const id = undo.popNumber()
+      if (kind === SLOT) undo.popWord(this.slots.current, id * LIMBS)
+      else if (kind === TRANSIENT) undo.popWord(this.transient.current, id * LIMBS)
+      else if (kind === SLOT_WARM) this.slots.warm[id] = undo.popNumber()
+      else if (kind === LOG) {
+        undo.popNumber()
+        this.logs.pop()
+      } else if (kind === REFUND) this.refund = undo.popObject() as number
+      else undoAccount(undo, this.accounts.all[id], kind)
+    }
+  }
+
+  /** Ends a transaction: accounts that destroyed themselves go, and so do touched empty ones with `deleteEmpty` (EIP-161).
+   *  Warm and transient storage, logs and the refund are forgotten, and nothing can be reverted any more. */
+  endTransaction(deleteEmpty: boolean): void {
+    for (const account of this.touchedNow) {
+      if (account.touched !== this.epoch) continue
+      if (account.destructed === this.epoch || (deleteEmpty && account.exists && this.isEmpty(account))) {
+        this.delete(account)
+      }
+    }
+    this.touchedNow = []
+    this.transient.clear()
+    this.undo.clear()
+    this.logs = []
+    this.refund = 0
+    this.epoch++
+  }
+
+  private delete(account: JournalAccount): void {
+    account.exists = false
+    account.nonce = 0n
+    account.balance = 0n
+    account.code = EMPTY_CODE
+    account.codeHash = EMPTY_CODE_HASH
+    this.mark(account)
+    if (account.mayHaveStorage) this.clearStorage(account)
+  }
+
+  private clearStorage(account: JournalAccount): void {
+    account.storage = this.accounts.newStorage()
+    account.cleared = true
+    account.clearedSinceTouched = true
+    account.mayHaveStorage = false
+  }
+
+  private mark(account: JournalAccount): void {
+    if ((account.marks & CHANGED) === 0) this.changedAccounts.push(account)
+    if ((account.marks & TOUCHED) === 0) this.touchedAccounts.push(account)
+    account.marks |= CHANGED | TOUCHED
+  }
+
+  /** What differs from the backing state since the last call: to be stored below, after which the journal reads the same
+   *  from there. Only between transactions. */
+  takeChanges(): StateChanges {
+    const changes: StateChanges = { accounts: [], storage: [], codes: [] }
+    const slotsOf = this.slots.takeChanged()
+    const { backing, slots, newCodes } = this
+    const parts = { backing, slots, newCodes }
+    for (const account of this.changedAccounts) {
+      account.marks &= ~CHANGED
+      collectChanges(parts, account, slotsOf.get(account.id) ?? [], changes)
+      account.cleared = false
+    }
+    this.changedAccounts = []
+    this.newCodes = new Set()
+    if (this.accounts.all.length > MAX_ACCOUNTS || this.slots.keys.count > MAX_SLOTS || this.epoch > MAX_EPOCH)
+      this.forget()
+    return changes
+  }
+
+  /** Accounts and slots touched since the last call of this function, for hashing the state: see `stateRoot`. */
+  takeTouched(): TouchedAccount[] {
+    const out: TouchedAccount[] = []
+    const slotsOf = this.slots.takeTouched()
+    for (const account of this.touchedAccounts) {
+      account.marks &= ~TOUCHED
+      out.push(describeTouched(this.slots, account, slotsOf.get(account.id) ?? []))
+      account.clearedSinceTouched = false
+    }
+    this.touchedAccounts = []
+    return out
+  }
+
+  /** Undoes everything since the journal was made or reset, with what was read kept for whoever comes next, unless there is
+   *  more of it than that. Not for journals that `takeChanges` is asked of. */
+  rewind(most: { accounts: number; slots: number; codeBytes: number }): void {
+    const { accounts, slots, loadedCodeBytes: codeBytes } = this
+    const isMore = accounts.all.length > most.accounts || slots.keys.count > most.slots || codeBytes > most.codeBytes
+    if (isMore || this.epoch > MAX_EPOCH) {
+      this.forget()
+      return
+    }
+    this.revert(0)
+    this.touchedNow = []
+    this.newCodes.clear()
+    this.transient.clear()
+    this.undo.clear()
+    this.epoch++
+  }
+
+  /** Forgets everything that lies in memory. Only after `takeChanges`, or to give up all changes. */
+  forget(): void {
+    this.accounts.clear()
+    this.slots.clear()
+    this.transient.clear()
+    this.undo.clear()
+    this.loadedCodeBytes = 0
+    this.newCodes = new Set()
+    this.touchedNow = []
+    this.changedAccounts = []
+    this.touchedAccounts = []
+    this.logs = []
+    this.refund = 0
+    this.epoch = 1
+  }
+
+  /** Forgets everything and goes on over another backing state. */
+  reset(backing: StateProvider): void {
+    this.forget()
+    this.backing = backing
+  }
+
+  /** Sets an account with its code and storage, as a genesis or a test has them; outside of transactions. */
+  putAccount(address: Uint8Array, { nonce, balance, code, storage }: NewAccount): void {
+    const account = this.account(address)
+    account.exists = true
+    account.nonce = nonce
+    account.balance = balance
+    if (code.length > 0) this.setCode(account, createCode(code))
+    this.mark(account)
+    for (const { slot, value } of storage) {
+      setBytes(this.scratch, 0, slot, 0, slot.length)
+      const id = this.slot(account, this.scratch, 0)
+      setBytes(this.scratch, 0, value, 0, value.length)
+      this.writeSlot(id, this.scratch, 0)
+    }
+    this.undo.clear()
+  }
+}

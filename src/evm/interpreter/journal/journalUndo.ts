@@ -1,0 +1,47 @@
+import type { Code } from '../code.js'
+import type { JournalAccount } from './journalAccount.js'
+import type { UndoLog } from './undoLog.js'
+
+/** What an undo entry of a journal puts back. */
+export const SLOT = 0
+export const SLOT_WARM = 1
+export const BALANCE = 2
+export const NONCE = 3
+export const CODE = 4
+export const EXISTS = 5
+export const WARM = 6
+export const TOUCH = 7
+export const CREATED = 8
+export const DESTRUCTED = 9
+export const TRANSIENT = 10
+export const LOG = 11
+export const REFUND = 12
+
+/** The precompile of RIPEMD-160. A block of mainnet touched it in a call that ran out of gas, and two clients kept it
+ *  touched; all do since (EIP-161, discussion of block 2,675,119). */
+const RIPEMD_LIMB = 3
+
+/** Puts back a field of an account from the last entry of the log, whose kind and id have been read. */
+export function undoAccount(undo: UndoLog, account: JournalAccount, kind: number): void {
+  if (kind === BALANCE) account.balance = undo.popObject() as bigint
+  else if (kind === NONCE) account.nonce = undo.popObject() as bigint
+  else if (kind === CODE) {
+    const before = undo.popObject() as { code: Code | undefined; codeHash: Uint8Array }
+    account.code = before.code
+    account.codeHash = before.codeHash
+  } else {
+    const before = undo.popNumber()
+    if (kind === EXISTS) account.exists = false
+    else if (kind === WARM) account.warm = before
+    else if (kind === TOUCH) undoTouch(account, before)
+    else if (kind === CREATED) account.created = before
+    else if (kind === DESTRUCTED) account.destructed = before
+  }
+}
+
+// It stays in the journal's list of touched accounts, where the epoch says that it does not count.
+function undoTouch(account: JournalAccount, before: number): void {
+  const { word } = account
+  const isRipemd = word[0] === RIPEMD_LIMB && (word[1] | word[2] | word[3] | word[4]) === 0
+  if (!isRipemd) account.touched = before
+}

@@ -1,0 +1,160 @@
+import { trimLeft } from '../../../lib/bytes.js'
+import type { MemoryMeter } from '../memoryMeter.js'
+import {
+  CURRENT_IS_ORIGINAL,
+  CURRENT_ZERO,
+  NEW_IS_CURRENT,
+  NEW_IS_ORIGINAL,
+  NEW_ZERO,
+  ORIGINAL_ZERO,
+} from '../state.js'
+import { copyWord, enlarged, LIMBS, setSmall, type Words, wordToBytes } from '../words/words.js'
+import { WordTable } from '../words/wordTable.js'
+
+// Of the arrays below, and of the lists of slots that were written.
+const SLOT_BYTES = 2 * 4 * LIMBS + 3 * 4 + 1 + 2 * 8
+
+/** Storage slots by id, one array for each thing that is known of them. */
+export class SlotTable {
+  /** Ids by storage and slot. */
+  readonly keys: WordTable
+  current: Words = new Int32Array(256 * LIMBS)
+  /** Values before the transaction whose epoch is in `epochs`. */
+  original: Words = new Int32Array(256 * LIMBS)
+  epochs = new Int32Array(256)
+  /** Epoch in which it was accessed (EIP-2929). */
+  warm = new Int32Array(256)
+  /** Ids of the accounts that they belong to. */
+  owners = new Int32Array(256)
+  private marks = new Uint8Array(256)
+  private changed: number[] = []
+  private touched: number[] = []
+  private readonly meter: MemoryMeter
+
+  constructor(meter: MemoryMeter) {
+    this.meter = meter
+    this.keys = new WordTable(256, meter)
+  }
+
+  /** A new slot with the value zero, of a name that `keys` was asked for last. */
+  add(storage: number, s: Words, a: number, owner: number): number {
+    const id = this.keys.insertAbsent(storage, s, a)
+    if (id >= this.epochs.length) this.grow()
+    setSmall(this.current, id * LIMBS, 0)
+    this.epochs[id] = 0
+    this.warm[id] = 0
+    this.marks[id] = 0
+    this.owners[id] = owner
+    return id
+  }
+
+  /** Notes that it was written. */
+  mark(id: number): void {
+    const marks = this.marks[id]
+    if ((marks & 1) === 0) this.changed.push(id)
+    if ((marks & 2) === 0) this.touched.push(id)
+    this.marks[id] = 3
+  }
+
+  /** Keeps the value as the one before the transaction of that epoch, unless one is kept: to be asked before each write, and
+   *  not before each read, which there are more of. */
+  keepOriginal(id: number, epoch: number): void {
+    if (this.epochs[id] === epoch) return
+    this.epochs[id] = epoch
+    copyWord(this.current, id * LIMBS, this.original, id * LIMBS)
+  }
+
+  /** How the word would change the slot, for its price: see `SlotChange`. */
+  change(slot: number, s: Words, a: number): number {
+    const { current, original } = this
+    const at = slot * LIMBS
+    let o = 0
+    let c = 0
+    let n = 0
+    let nc = 0
+    let co = 0
+    let no = 0
+    for (let i = 0; i < LIMBS; i++) {
+      const before = original[at + i]
+      const now = current[at + i]
+      const next = s[a + i]
+      o |= before
+      c |= now
+      n |= next
+      nc |= next ^ now
+      co |= now ^ before
+      no |= next ^ before
+    }
+    return (
+      (o === 0 ? ORIGINAL_ZERO : 0) |
+      (c === 0 ? CURRENT_ZERO : 0) |
+      (n === 0 ? NEW_ZERO : 0) |
+      (nc === 0 ? NEW_IS_CURRENT : 0) |
+      (co === 0 ? CURRENT_IS_ORIGINAL : 0) |
+      (no === 0 ? NEW_IS_ORIGINAL : 0)
+    )
+  }
+
+  /** Slots that were written since the last call, by the ids of their accounts. */
+  takeChanged(): Map<number, number[]> {
+    for (const id of this.changed) this.marks[id] &= ~1
+    const out = this.byOwner(this.changed)
+    this.changed = []
+    return out
+  }
+
+  /** The same for another reader. */
+  takeTouched(): Map<number, number[]> {
+    for (const id of this.touched) this.marks[id] &= ~2
+    const out = this.byOwner(this.touched)
+    this.touched = []
+    return out
+  }
+
+  private byOwner(ids: number[]): Map<number, number[]> {
+    const out = new Map<number, number[]>()
+    for (const id of ids) {
+      const list = out.get(this.owners[id])
+      if (list === undefined) out.set(this.owners[id], [id])
+      else list.push(id)
+    }
+    return out
+  }
+
+  /** The slot's name: 32 bytes. */
+  keyBytes(id: number): Uint8Array {
+    return wordToBytes(this.keys.words, id * LIMBS)
+  }
+
+  /** Its value without leading zeros. */
+  valueBytes(id: number): Uint8Array {
+    return trimLeft(wordToBytes(this.current, id * LIMBS))
+  }
+
+  /** Forgets all slots. */
+  clear(): void {
+    this.keys.clear()
+    this.changed = []
+    this.touched = []
+    if (this.epochs.length <= 0x1_0000) return
+    this.current = new Int32Array(256 * LIMBS)
+    this.original = new Int32Array(256 * LIMBS)
+    this.epochs = new Int32Array(256)
+    this.warm = new Int32Array(256)
+    this.owners = new Int32Array(256)
+    this.marks = new Uint8Array(256)
+  }
+
+  private grow(): void {
+    this.meter.take(this.epochs.length * SLOT_BYTES)
+    const capacity = this.epochs.length * 2
+    this.current = enlarged(this.current, capacity * LIMBS)
+    this.original = enlarged(this.original, capacity * LIMBS)
+    this.epochs = enlarged(this.epochs, capacity)
+    this.warm = enlarged(this.warm, capacity)
+    this.owners = enlarged(this.owners, capacity)
+    const marks = new Uint8Array(capacity)
+    marks.set(this.marks)
+    this.marks = marks
+  }
+}

@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto'
+import { ripemd160 } from 'ethereum-cryptography/ripemd160.js'
+import { keccak256, recoverPublicKey } from '../../../chain/crypto.js'
+import type { Fork, Rules } from '../../../chain/eth/forks.js'
+import { createBlake2 } from './blake2.js'
+import { createModexp } from './modexp.js'
+import { fitted, type Precompile } from './precompile.js'
+
+const NO_BYTES = new Uint8Array(0)
+const wordsOf = (input: Uint8Array) => Math.ceil(input.length / 32)
+
+/** The precompiles of a fork by their addresses, up to 0x100; undefined where there is none. Those on curves are what
+ *  `curves` gives, without their addresses' having to be asked for. */
+export function createPrecompileTable(rules: Rules, curves: CurvePrecompiles): (Precompile | undefined)[] {
+  const has = (fork: Fork) => rules.has(fork)
+  const out: (Precompile | undefined)[] = new Array(0x101).fill(undefined)
+  out[1] = { gas: () => 3000, run: recoverAddress }
+  out[2] = { gas: (input) => 60 + 12 * wordsOf(input), run: (input) => hash('sha256', input, 'buffer') }
+  out[3] = { gas: (input) => 600 + 120 * wordsOf(input), run: hashRipemd }
+  out[4] = { gas: (input) => 15 + 3 * wordsOf(input), run: (input) => input }
+  if (has('byzantium')) {
+    const pricing = has('osaka') ? 7883 : has('berlin') ? 2565 : 198
+    out[5] = createModexp({ pricing, maxLength: has('osaka') ? 1024 : Number.MAX_SAFE_INTEGER })
+    Object.assign(out, curves.bn254(has('istanbul')))
+  }
+  if (has('istanbul')) out[9] = createBlake2()
+  if (has('cancun')) out[10] = curves.pointEvaluation()
+  if (has('prague')) Object.assign(out, curves.bls())
+  if (has('osaka')) out[0x100] = curves.p256Verify()
+  return out
+}
+
+/** Precompiles by address. */
+export interface Precompiles {
+  [address: number]: Precompile
+}
+
+/** The precompiles on curves, which need large packages. */
+export interface CurvePrecompiles {
+  /** 6 to 8; prices after EIP-1108 when `cheap`. */
+  bn254(cheap: boolean): Precompiles
+  pointEvaluation(): Precompile
+  /** 11 to 17. */
+  bls(): Precompiles
+  p256Verify(): Precompile
+}
+
+const LONG: Precompile = { isLong: true, gas: () => 0, run: () => undefined }
+const longOnes = (from: number, to: number): Precompiles =>
+  Object.fromEntries(Array.from({ length: to - from + 1 }, (_, i) => [from + i, LONG]))
+
+/** Only where those on curves lie: for machines whose deadline lets nothing long begin, which never run them. */
+export const NO_CURVES: CurvePrecompiles = {
+  bn254: () => longOnes(6, 8),
+  pointEvaluation: () => LONG,
+  bls: () => longOnes(11, 17),
+  p256Verify: () => LONG,
+}
+
+function recoverAddress(input: Uint8Array): Uint8Array {
+  const data = fitted(input, 128)
+  const v = data[63]
+  if ((v !== 27 && v !== 28) || data.subarray(32, 63).some((byte) => byte !== 0)) return NO_BYTES
+  try {
+    const key = recoverPublicKey(data.subarray(0, 32), v - 27, data.subarray(64, 96), data.subarray(96, 128))
+    return keccak256(key).fill(0, 0, 12)
+  } catch {
+    return NO_BYTES // no signature by any key
+  }
+}
+
+function hashRipemd(input: Uint8Array): Uint8Array {
+  const out = new Uint8Array(32)
+  out.set(ripemd160(input), 12)
+  return out
+}

@@ -1,0 +1,208 @@
+import { type Code, call, get, i32, i32s, i64, i64s, memoryCopy, set, v128s } from '../../../wasm/assembler.js'
+import { INPUT_AT, OUTPUT_AT } from '../../../wasm/keccakModule.js'
+import { CALLS } from './arithmetic.js'
+import { KECCAK, LONGEST_HASHED, MASKS } from './layout.js'
+import { anyOf, type Case, type LoopWriter, limb, NONE, range, register } from './writer.js'
+
+/** Instructions on stack, memory, call data and code. */
+export function frameCases(w: LoopWriter): Case[] {
+  return [...memory(w), keccak(w), ...jumps(w), ...pushes(w), ...copies(w), ...numbers(w)]
+}
+
+function memory(w: LoopWriter): Case[] {
+  const { f } = w
+  /** Leaves offsets beyond those of `top`; otherwise sets `t` to the address. */
+  const address = (base: 'memory' | 'input', top: 'memoryTop' | 'inputTop') => {
+    w.operands()
+    f.goToWhen('leave', w.isBeyond(i64s.of(register(top))))
+    f.put(set(w.t, i32s.add(register(base), i32s.low(limb(w.a, 0)))))
+  }
+  return [
+    {
+      codes: [0x51], // MLOAD
+      write: () => {
+        address('memory', 'memoryTop')
+        w.writeReversed(get(w.t), get(w.a))
+        w.next(0)
+      },
+    },
+    {
+      codes: [0x52], // MSTORE
+      write: () => {
+        address('memory', 'memoryTop')
+        w.writeReversed(get(w.b), get(w.t))
+        w.next(-2)
+      },
+    },
+    {
+      codes: [0x53], // MSTORE8
+      write: () => {
+        address('memory', 'memoryTop')
+        f.put(i64s.store8(get(w.t), 0, limb(w.b, 0)))
+        w.next(-2)
+      },
+    },
+    {
+      codes: [0x35], // CALLDATALOAD
+      write: () => {
+        address('input', 'inputTop')
+        w.writeReversed(get(w.t), get(w.a))
+        w.next(0)
+      },
+    },
+  ]
+}
+
+/** KECCAK256 of not too many bytes in memory that is there already. Where jumps are left, it is left too, since then the
+ *  clock must be looked at. */
+function keccak(w: LoopWriter): Case {
+  const { f } = w
+  const [length, price] = w.x
+  return {
+    codes: [0x20],
+    write: () => {
+      w.operands()
+      f.goToWhen('leave', w.isBeyond(i64s.of(register('memoryTop'))))
+      const isLong = i64s.isMore(limb(w.b, 0), i64(BigInt(LONGEST_HASHED)))
+      const high = anyOf(limb(w.b, 1), limb(w.b, 2), limb(w.b, 3))
+      f.goToWhen('leave', i32s.or(i32s.isZero(i64s.isZero(high)), isLong))
+      f.put(set(length, limb(w.b, 0)))
+      f.goToWhen('leave', i64s.isMore(i64s.add(limb(w.a, 0), get(length)), i64s.of(register('memorySize'))))
+      const words = i64s.right(i64s.add(get(length), i64(31n)), i64(5n))
+      f.put(set(price, i64s.multiply(words, i64(6n))))
+      f.goToWhen('leave', i64s.isLessSigned(i64s.sub(get(w.gas), get(price)), get(w.checkAt)))
+      f.goToWhen('leave', i64s.isLessSigned(get(w.gas), get(price)))
+      f.put(set(w.gas, i64s.sub(get(w.gas), get(price))))
+      const from = i32s.add(register('memory'), i32s.low(limb(w.a, 0)))
+      f.put(memoryCopy(i32(KECCAK + INPUT_AT), from, i32s.low(get(length))))
+      f.put(call(CALLS.keccak, i32s.low(get(length)), i32(0), i32(1)))
+      w.writeReversed(i32(KECCAK + OUTPUT_AT), get(w.b))
+      w.next(-1)
+    },
+  }
+}
+
+function jumps(w: LoopWriter): Case[] {
+  const { f } = w
+  /** Jumps to where the word on top says. The JUMPDEST is executed here; that there was gas for it is seen at the next
+   *  instruction. */
+  const jump = (words: number) => {
+    f.goToWhen('leave', w.isBeyond(i64s.of(register('codeLength'))))
+    f.put(set(w.t, i32s.low(limb(w.a, 0))))
+    const bits = i32s.loadByte(i32s.add(register('targets'), i32s.right(get(w.t), i32(3))))
+    const bit = i32s.and(i32s.right(bits, i32s.and(get(w.t), i32(7))), i32(1))
+    f.goToWhen('leave', i32s.isZero(bit))
+    f.goToWhen('leave', i64s.isLessSigned(i64s.sub(get(w.gas), i64(1n)), get(w.checkAt)))
+    f.put(set(w.gas, i64s.sub(get(w.gas), i64(1n))), set(w.pc, i32s.add(get(w.code), get(w.t))))
+    w.next(words)
+  }
+  return [
+    {
+      codes: [0x56], // JUMP
+      write: () => {
+        w.operands()
+        jump(-1)
+      },
+    },
+    {
+      codes: [0x57], // JUMPI
+      write: () => {
+        w.operands()
+        f.when(w.isZero(w.b), () => w.next(-2))
+        jump(-2)
+      },
+    },
+    { codes: [0x5b], write: () => w.next(0) }, // JUMPDEST
+  ]
+}
+
+function pushes(w: LoopWriter): Case[] {
+  const { f } = w
+  const number = (code: number, value: Code): Case => ({
+    codes: [code],
+    write: () => {
+      w.setNumber(w.sp, value)
+      w.next(1, i32(code - 0x5f))
+    },
+  })
+  return [
+    number(0x5f, NONE),
+    number(0x60, i64s.load8(get(w.pc), 1)),
+    number(0x61, i64s.or(i64s.left(i64s.load8(get(w.pc), 1), i64(8n)), i64s.load8(get(w.pc), 2))),
+    {
+      codes: range(0x62, 0x7f),
+      write: () => {
+        // The 32 bytes that end with the data; those before it are masked.
+        f.put(set(w.b, i32s.sub(get(w.op), i32(0x5f))))
+        f.put(set(w.t, i32s.sub(i32s.add(get(w.pc), get(w.b)), i32(31))))
+        f.put(set(w.a, i32s.sub(i32(MASKS + 32), get(w.b))))
+        for (const [from, to] of [
+          [16, 0],
+          [0, 16],
+        ]) {
+          f.put(set(w.low, v128s.load(get(w.t), from)))
+          const bytes = v128s.and(v128s.reverse(get(w.low)), v128s.load(get(w.a), to))
+          f.put(v128s.store(get(w.sp), to, bytes))
+        }
+        w.next(1, get(w.b))
+      },
+    },
+  ]
+}
+
+function copies(w: LoopWriter): Case[] {
+  const { f } = w
+  return [
+    {
+      codes: range(0x80, 0x8f), // DUP1 to DUP16
+      write: () => {
+        f.put(set(w.t, i32s.sub(get(w.sp), i32s.left(i32s.sub(get(w.op), i32(0x7f)), i32(5)))))
+        for (const at of [0, 16]) f.put(v128s.store(get(w.sp), at, v128s.load(get(w.t), at)))
+        w.next(1)
+      },
+    },
+    {
+      codes: range(0x90, 0x9f), // SWAP1 to SWAP16
+      write: () => {
+        w.operands()
+        f.put(set(w.t, i32s.sub(get(w.sp), i32s.left(i32s.sub(get(w.op), i32(0x8e)), i32(5)))))
+        for (const at of [0, 16]) {
+          f.put(
+            set(w.low, v128s.load(get(w.t), at)),
+            set(w.high, v128s.load(get(w.a), at)),
+            v128s.store(get(w.t), at, get(w.high)),
+            v128s.store(get(w.a), at, get(w.low)),
+          )
+        }
+        w.next(0)
+      },
+    },
+    { codes: [0x50], write: () => w.next(-1) }, // POP
+  ]
+}
+
+/** What the registers hold, and the gas. */
+function numbers(w: LoopWriter): Case[] {
+  const number = (code: number, value: Code): Case => ({
+    codes: [code],
+    write: () => {
+      w.setNumber(w.sp, value)
+      w.next(1)
+    },
+  })
+  return [
+    number(0x36, i64s.of(register('inputLength'))), // CALLDATASIZE
+    number(0x38, i64s.of(register('codeLength'))), // CODESIZE
+    number(0x3d, i64s.of(register('returnLength'))), // RETURNDATASIZE
+    number(0x58, i64s.of(i32s.sub(get(w.pc), get(w.code)))), // PC
+    number(0x59, i64s.of(register('memorySize'))), // MSIZE
+    {
+      codes: [0x5a], // GAS
+      write: () => {
+        w.f.goToWhen('leave', register('gasBeyond'))
+        w.setNumber(w.sp, get(w.gas))
+        w.next(1)
+      },
+    },
+  ]
+}

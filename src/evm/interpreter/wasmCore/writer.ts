@@ -1,0 +1,116 @@
+import {
+  type Code,
+  F64,
+  FunctionWriter,
+  get,
+  I32,
+  I64,
+  i32,
+  i32s,
+  i64,
+  i64s,
+  set,
+  V128,
+  v128s,
+} from '../../../wasm/assembler.js'
+import { REGISTERS } from './layout.js'
+
+/** Some instructions, and what writes how the loop executes them. It ends with `LoopWriter.next`, or goes to `leave` while
+ *  nothing but the instruction's fixed gas has changed. */
+export interface Case {
+  codes: readonly number[]
+  write(): void
+}
+
+/** All codes from the first to the last. */
+export const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
+/** What a register holds. */
+export const register = (name: keyof typeof REGISTERS): Code => i32s.load(i32(REGISTERS[name]))
+/** Limb `i`, of 64 bits, of the word at an address in a local. */
+export const limb = (address: number, i: number): Code => i64s.load(get(address), 8 * i)
+/** All of their bits: zero when all are. */
+export const anyOf = (...limbs: readonly Code[]): Code => limbs.reduce((x, y) => i64s.or(x, y))
+/** Zero, of 64 bits. */
+export const NONE = i64(0n)
+
+/** Writes the loop: its locals, and what many instructions have in common. */
+export class LoopWriter {
+  readonly f = new FunctionWriter([I32, I32, F64, F64], [F64])
+  /** Addresses: of the instruction, and where the stack ends. */
+  readonly pc = 0
+  readonly sp = 1
+  /** What is left, which may be -1 before an instruction, as in `execute`. */
+  readonly gas = this.f.local(I64)
+  readonly checkAt = this.f.local(I64)
+  /** Addresses of where the frame's stack and the code begin. */
+  readonly base = this.f.local(I32)
+  readonly code = this.f.local(I32)
+  /** The instruction, and the address of its row in the table. */
+  readonly op = this.f.local(I32)
+  readonly row = this.f.local(I32)
+  /** Addresses of the words on top of the stack and below it. */
+  readonly a = this.f.local(I32)
+  readonly b = this.f.local(I32)
+  // Whatever a case needs.
+  readonly t = this.f.local(I32)
+  readonly flag = this.f.local(I32)
+  readonly x = this.f.locals(I64, 4)
+  readonly carry = this.f.local(I64)
+  readonly low = this.f.local(V128)
+  readonly high = this.f.local(V128)
+
+  /** Goes on behind the instruction and its `size` bytes of data, with the stack `words` higher. */
+  next(words: number, size: Code = i32(0)): void {
+    const f = this.f
+    if (words !== 0) f.put(set(this.sp, i32s.add(get(this.sp), i32(32 * words))))
+    f.put(set(this.pc, i32s.add(i32s.add(get(this.pc), i32(1)), size)))
+    f.goTo('next')
+  }
+
+  /** Sets the addresses of the words on the stack. */
+  operands(): void {
+    this.f.put(set(this.a, i32s.sub(get(this.sp), i32(32))), set(this.b, i32s.sub(get(this.sp), i32(64))))
+  }
+
+  /** A case of one instruction on the two words on top, of which one is left. */
+  binary(code: number, write: () => void): Case {
+    return {
+      codes: [code],
+      write: () => {
+        this.operands()
+        write()
+        this.next(-1)
+      },
+    }
+  }
+
+  /** Sets the word at the address to a number of 64 bits. */
+  setNumber(address: number, value: Code): void {
+    this.f.put(
+      i64s.store(get(address), 0, value),
+      i64s.store(get(address), 8, NONE),
+      v128s.store(get(address), 16, v128s.zero),
+    )
+  }
+
+  /** Whether the word at an address is zero. */
+  isZero(address: number): Code {
+    return i64s.isZero(anyOf(limb(address, 0), limb(address, 1), limb(address, 2), limb(address, 3)))
+  }
+
+  /** Whether the word on top is not below a number of at most 32 bits. */
+  isBeyond(limit: Code): Code {
+    const high = anyOf(limb(this.a, 1), limb(this.a, 2), limb(this.a, 3))
+    return i32s.or(i32s.isZero(i64s.isZero(high)), i64s.isAtLeast(limb(this.a, 0), limit))
+  }
+
+  /** Copies the 32 bytes at `from` in reverse order to the word at `to`, or the other way round. */
+  writeReversed(from: Code, to: Code): void {
+    this.f.put(
+      set(this.low, v128s.load(from, 16)),
+      set(this.high, v128s.load(from, 0)),
+      v128s.store(to, 0, v128s.reverse(get(this.low))),
+      v128s.store(to, 16, v128s.reverse(get(this.high))),
+    )
+  }
+}

@@ -1,0 +1,198 @@
+import { Address, eoaCode7702RecoverAuthority } from '@ethereumjs/util'
+import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
+import type { Authorization, Header } from '../../chain/eth/types.js'
+import { bigIntToBytes, concatBytes, EMPTY_BYTES } from '../../lib/bytes.js'
+import { collectSoon } from '../../lib/heap.js'
+import { formatData } from '../../lib/hex.js'
+import type { ChainReader } from '../../store/chain/types.js'
+import type { StateReader } from '../../store/state/stateReader.js'
+import { requireCallTerms, ZERO_ADDRESS } from '../calls/callChecks.js'
+import type { CallContext, CallOutcome } from '../calls/callContext.js'
+import type { CallRequest } from '../calls/callRequest.js'
+import { StateUnavailable } from '../errors.js'
+import { LARGE_CALL_BYTES, MemoryMeter } from '../interpreter/memoryMeter.js'
+import { createCodeCache, createStateProviders, type StateProvider } from '../state/stateProvider.js'
+import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
+import { createOverlay, type Overlay } from './overlay.js'
+
+/** Call sites by block number, over one EVM of @ethereumjs for each fork. Calls must not overlap: a thread runs one at a
+ *  time. Deadlines are not looked at. */
+export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
+  const codes = createCodeCache(reader)
+  const backings = createStateProviders(reader, { codes })
+  // The EVM is bound to one overlay for life; what lies below is exchanged with every call.
+  let current: StateProvider | undefined
+  const backing: StateProvider = {
+    account: (address) => current!.account(address),
+    storage: (address, slot) => current!.storage(address, slot),
+    code: (hash) => codes.byHash(hash),
+    hasStorage: (address) => current!.hasStorage(address),
+  }
+  const meter = new MemoryMeter()
+  const rootOf = () => {
+    throw new Error('a call asks for no state root')
+  }
+  const overlay = createOverlay(backing, rootOf, meter)
+  let machines: ReturnType<typeof createMachines> | undefined
+
+  const at = (blockNumber: number): CallContext<Promise<CallOutcome>> => {
+    const block = chain.blockByNumber(blockNumber)
+    if (!block || chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(blockNumber)
+    const { header } = block
+    const spec = chain.spec()
+    const rules = chain.rulesOf(block)
+    const below = backings.at(blockNumber, block.hash)
+    return {
+      header,
+      balance: (address) => below.account(address)?.account?.balance ?? 0n,
+      hasCode: (address) => (reader.account(address, blockNumber)?.account?.codeId ?? undefined) !== undefined,
+      rules,
+      run: async (request, { gasLimit, memoryBytes }) => {
+        machines ??= createMachines(spec, overlay, { blockHashes: (number) => chain.blockHash(number), meter })
+        const machine = await machines(rules)
+        current = below
+        meter.begin(memoryBytes)
+        try {
+          return await runMessage({ machine, overlay, header, rules, spec }, request, gasLimit)
+        } finally {
+          overlay.forget()
+          if (meter.peak() > LARGE_CALL_BYTES) collectSoon()
+          meter.end()
+        }
+      },
+    }
+  }
+  return { at }
+}
+
+interface Job {
+  machine: Machine
+  overlay: Overlay
+  header: Header
+  rules: Rules
+  spec: ChainSpec
+}
+
+async function runMessage(job: Job, request: CallRequest, gasLimit: bigint): Promise<CallOutcome> {
+  const { machine, overlay, header, rules } = job
+  const from = request.from ?? ZERO_ADDRESS
+  const balance = (await overlay.getAccount(new Address(from)))?.balance ?? 0n
+  const terms = requireCallTerms({ request, gasLimit, header, rules }, () => balance)
+  const { gasPrice, upfrontWei, freeBlobs, intrinsic, floor } = terms
+  // As geth does for calls without fee fields: BASEFEE is 0, so that contracts see consistent prices.
+  const baseFeePerGas = gasPrice === 0n ? 0n : header.baseFeePerGas
+  const block = createPackageBlock(machine.common, header, rules, { baseFeePerGas, freeBlobs })
+  try {
+    if (upfrontWei > 0n) await overlay.modifyAccountFields(new Address(from), { balance: balance - upfrontWei })
+    warmUp(machine, request, from, header, rules)
+    await applyAuthorizations(job, request.authorizationList ?? [])
+    const result = await execute(machine, block, { request, from, gasPrice, gasLimit: gasLimit - intrinsic })
+    return settle(result, intrinsic, floor, rules)
+  } finally {
+    machine.evm.journal.cleanJournal()
+    machine.evm.transientStorage.clear()
+    overlay.originalStorageCache.clear()
+  }
+}
+
+interface Message {
+  request: CallRequest
+  from: Uint8Array
+  gasPrice: bigint
+  gasLimit: bigint
+}
+
+async function execute(machine: Machine, block: PackageBlock, { request, from, gasPrice, gasLimit }: Message) {
+  const { execResult } = await machine.evm.runCall({
+    block: block as never,
+    gasPrice,
+    caller: new Address(from),
+    origin: new Address(from),
+    to: request.to && new Address(request.to),
+    gasLimit,
+    value: request.value ?? 0n,
+    data: request.data ?? EMPTY_BYTES,
+    blobVersionedHashes: request.blobVersionedHashes?.map((hash) => formatData(hash) as `0x${string}`),
+  })
+  return execResult
+}
+
+function settle(
+  result: Awaited<ReturnType<typeof execute>>,
+  intrinsic: bigint,
+  floor: bigint,
+  rules: Rules,
+): CallOutcome {
+  const spent = intrinsic + result.executionGasUsed
+  const most = spent / (rules.has('london') ? 5n : 2n) // EIP-3529
+  const refund = result.gasRefund ?? 0n
+  const gasRefunded = result.exceptionError ? 0n : refund < most ? refund : most
+  const gasUsed = spent - gasRefunded
+  return {
+    output: result.returnValue,
+    ...describeEnd(result.exceptionError?.error),
+    gasUsed: gasUsed < floor ? floor : gasUsed,
+    gasRefunded,
+  }
+}
+
+/** Addresses and slots that are warm from the beginning (EIP-2929, 2930, 3651). */
+function warmUp(machine: Machine, request: CallRequest, from: Uint8Array, header: Header, rules: Rules): void {
+  if (!rules.has('berlin')) return
+  const { journal, precompiles } = machine.evm
+  for (const address of precompiles.keys()) journal.addAlwaysWarmAddress(address)
+  const warm = (address: Uint8Array) => journal.addAlwaysWarmAddress(hexOf(address))
+  warm(from)
+  if (request.to) warm(request.to)
+  if (rules.has('shanghai')) warm(header.miner)
+  for (const { address, storageKeys } of request.accessList ?? []) {
+    warm(address)
+    for (const key of storageKeys) journal.addAlwaysWarmSlot(hexOf(address), hexOf(key))
+  }
+}
+
+/** Sets the delegations of EIP-7702 whose signature, chain and nonce fit; others are passed over, as in a block. */
+async function applyAuthorizations({ machine, overlay, spec }: Job, list: Authorization[]): Promise<void> {
+  for (const { chainId, address, nonce, yParity, r, s } of list) {
+    if (chainId !== 0n && chainId !== spec.chainId) continue
+    let authority: Address
+    try {
+      const tuple = [chainId, address, nonce, yParity, r, s].map((v) => (typeof v === 'bigint' ? bigIntToBytes(v) : v))
+      authority = eoaCode7702RecoverAuthority(tuple as never)
+    } catch {
+      continue
+    }
+    machine.evm.journal.addAlwaysWarmAddress(authority.toString())
+    const account = await overlay.getAccount(authority)
+    if ((account?.nonce ?? 0n) !== nonce) continue
+    const cleared = address.every((byte) => byte === 0)
+    await overlay.putCode(authority, cleared ? EMPTY_BYTES : concatBytes(Uint8Array.of(0xef, 0x01, 0x00), address))
+    await overlay.modifyAccountFields(authority, { nonce: nonce + 1n })
+  }
+}
+
+// The package's words, and geth's for the same.
+const FAILURES: { [word: string]: string } = {
+  'out of gas': 'out of gas',
+  'code store out of gas': 'contract creation code storage out of gas',
+  'code size to deposit exceeds maximum code size': 'max code size exceeded',
+  'stack underflow': 'stack underflow',
+  'stack overflow': 'stack limit reached 1024 (1023)',
+  'invalid JUMP': 'invalid jump destination',
+  'invalid opcode': 'invalid opcode: INVALID',
+  'value out of range': 'gas uint64 overflow',
+  'static state change': 'write protection',
+  'create collision': 'contract address collision',
+  'insufficient balance': 'insufficient balance for transfer',
+  'invalid bytecode deployed': 'invalid code: must not begin with 0xef',
+}
+
+function describeEnd(word: string | undefined): Pick<CallOutcome, 'status' | 'failure'> {
+  if (word === undefined) return { status: 'success' }
+  if (word === 'revert') return { status: 'revert', failure: 'execution reverted' }
+  return { status: 'halt', failure: FAILURES[word] ?? word }
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
+}

@@ -1,0 +1,47 @@
+import { noDeadline } from '../../lib/deadline.js'
+import { createChainReader } from '../../store/chain/chainReader.js'
+import type { Database } from '../../store/database.js'
+import { createStateReader } from '../../store/state/stateReader.js'
+import { ZERO_ADDRESS } from '../calls/callChecks.js'
+import { clampGas, requireOutput } from '../calls/callContext.js'
+import { searchGas, type Tried } from '../calls/estimateGas.js'
+import type { EvmService } from '../calls/evmService.js'
+import { CallRefused } from '../errors.js'
+import { createReferenceRunner } from './callRunner.js'
+
+/** An EVM service by @ethereumjs/evm over an open database. */
+export function createReferenceService(db: Database): EvmService {
+  const chain = createChainReader(db)
+  const runner = createReferenceRunner(chain, createStateReader(db))
+  return {
+    call: async (request, blockNumber, limits, deadline) => {
+      const site = runner.at(blockNumber)
+      const gasLimit = clampGas(site.header, request.gas, limits)
+      const outcome = await site.run(request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
+      return requireOutput(outcome, limits)
+    },
+    estimateGas: async (request, blockNumber, limits, deadline) => {
+      const site = runner.at(blockNumber)
+      const search = searchGas(site, request, limits)
+      const memoryBytes = limits.callMemoryBytes
+      let step = search.next()
+      while (step.done !== true) {
+        deadline.check()
+        const terms = { gasLimit: step.value, memoryBytes, deadline }
+        const tried: Tried = await site.run(request, terms).catch((error: unknown) => {
+          if (error instanceof CallRefused) return error
+          throw error
+        })
+        step = search.next(tried)
+      }
+      return step.value
+    },
+    warm: async () => {
+      const head = chain.head()
+      if (head === undefined || chain.coverage()?.stateFirst === undefined) return
+      await runner
+        .at(head)
+        .run({ to: ZERO_ADDRESS }, { gasLimit: 100_000n, memoryBytes: 2 ** 20, deadline: noDeadline })
+    },
+  }
+}

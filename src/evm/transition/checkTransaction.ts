@@ -1,0 +1,74 @@
+import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
+import type { Rules } from '../../chain/eth/forks.js'
+import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
+import type { Header, Transaction } from '../../chain/eth/types.js'
+import { formatData } from '../../lib/hex.js'
+
+/** What a transaction may break: a short name of the rule, and the values. */
+export interface BrokenRule {
+  rule: string
+  detail: string
+}
+
+/** What is asked of the sender of a transaction. */
+export interface Sender {
+  nonce: bigint
+  balance: bigint
+  /** It has code that is not a delegation (EIP-3607, EIP-7702). */
+  hasCode: boolean
+}
+
+/** Why a transaction cannot be executed in its block, by a short name of the rule and the values; undefined when it can.
+ *  Rules: Yellow Paper 6.1, EIP-1559, EIP-3607, EIP-4844, EIP-7702. Intrinsic gas is checked at execution. */
+export function checkAgainst(
+  sender: Sender,
+  transaction: Transaction,
+  { header, rules, gasUsedBefore }: { header: Header; rules: Rules; gasUsedBefore: bigint },
+): BrokenRule | undefined {
+  const { gasLimit, nonce } = transaction
+  const available = header.gasLimit - gasUsedBefore
+  if (gasLimit > available) {
+    return {
+      rule: 'block gas limit',
+      detail: `gas limit ${gasLimit} is above the ${available} that the block has left`,
+    }
+  }
+  const fees = checkFees(transaction, header, rules)
+  if (fees) return fees
+  const { nonce: expected, balance } = sender
+  if (nonce !== expected) {
+    return {
+      rule: 'nonce',
+      detail: `too ${nonce < expected ? 'low' : 'high'}: the sender's is ${expected}, got ${nonce}`,
+    }
+  }
+  if (nonce >= MAX_NONCE) return { rule: 'nonce', detail: `${nonce} cannot be increased (EIP-2681)` }
+  if (sender.hasCode) return { rule: 'sender', detail: `${formatData(transaction.from)} has code (EIP-3607)` }
+  const cost = upfrontCost(transaction)
+  if (balance < cost) return { rule: 'funds', detail: `the sender has ${balance} wei, and up to ${cost} may be needed` }
+  return undefined
+}
+
+function checkFees(transaction: Transaction, header: Header, rules: Rules): BrokenRule | undefined {
+  const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n
+  const { maxPriorityFeePerGas: priority, maxFeePerBlobGas } = transaction
+  if (priority !== undefined && priority > maxFee) {
+    return { rule: 'priority fee', detail: `${priority} is above the fee cap ${maxFee}` }
+  }
+  if (header.baseFeePerGas !== undefined && maxFee < header.baseFeePerGas) {
+    return { rule: 'fee cap', detail: `${maxFee} is below the base fee ${header.baseFeePerGas}` }
+  }
+  if (maxFeePerBlobGas !== undefined) {
+    const blobFee = blobBaseFee(header.excessBlobGas!, rules)
+    if (maxFeePerBlobGas < blobFee) {
+      return { rule: 'blob fee cap', detail: `${maxFeePerBlobGas} is below the blob base fee ${blobFee}` }
+    }
+  }
+  return undefined
+}
+
+function upfrontCost(transaction: Transaction): bigint {
+  const maxFee = transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n
+  const blobGas = BigInt(transaction.blobVersionedHashes?.length ?? 0) * GAS_PER_BLOB
+  return transaction.gasLimit * maxFee + transaction.value + blobGas * (transaction.maxFeePerBlobGas ?? 0n)
+}

@@ -1,0 +1,64 @@
+import { createBloomMaker } from '../../chain/eth/bloom.js'
+import type { Rules } from '../../chain/eth/forks.js'
+import { noDeadline } from '../../lib/deadline.js'
+import { InvalidTransaction } from '../errors.js'
+import { createForkTables } from '../interpreter/allPrecompiles.js'
+import { createCodeObjects } from '../interpreter/code.js'
+import type { ForkTables } from '../interpreter/forkTables.js'
+import { Journal } from '../interpreter/journal/journal.js'
+import { Machine } from '../interpreter/machine.js'
+import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
+import type { EvmKind } from '../kinds.js'
+import { createCodeCache, createNewestState, type NewestState } from '../state/stateProvider.js'
+import { runBlock } from './block.js'
+import {
+  type BlockEngine,
+  createExecutorOver,
+  type Executor,
+  type ExecutorParts,
+  requireHash,
+} from './blockExecutor.js'
+import { blockEnvironment } from './transaction.js'
+
+/** An executor of that kind over the newest state. The other kind is not loaded. */
+export async function loadExecutor(kind: EvmKind, parts: ExecutorParts): Promise<Executor> {
+  const { reader, root, cacheBytes } = parts
+  if (kind === 'reference') {
+    const { createReferenceExecutor } = await import('../reference/blockExecutor.js')
+    return createReferenceExecutor(parts)
+  }
+  // Code is kept as objects of the interpreter: the cache below serves its hashes alone.
+  const codes = createCodeCache(reader, cacheBytes / 16)
+  const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 11) / 16 })
+  return createExecutorOver(createEngine(parts, backing), backing, root)
+}
+
+/** Our own interpreter over a journal. */
+function createEngine({ spec, reader, blockHashes, cacheBytes }: ExecutorParts, backing: NewestState): BlockEngine {
+  const codes = createCodeObjects((hash) => reader.codeByHash(hash), cacheBytes / 4)
+  const journal = new Journal(backing, codes)
+  const blockHash = (number: number) => requireHash(blockHashes, number)
+  const bloomOf = createBloomMaker()
+  let tables: ((rules: Rules) => ForkTables) | undefined
+  let machine: Machine | undefined
+  return {
+    putGenesis: ({ accounts }) => {
+      for (const account of accounts) journal.putAccount(account.address, account)
+      journal.endTransaction(false)
+    },
+    run: async (block, rules, roots) => {
+      tables ??= createForkTables(await loadKzgVerifier())
+      const own = tables(rules)
+      if (machine === undefined) {
+        const environment = blockEnvironment(block.header, rules, { chainId: spec.chainId, blockHash })
+        machine = new Machine({ ...own, environment, state: journal, deadline: noDeadline })
+      }
+      const refuse = (index: number, { hash }: { hash: Uint8Array }, refused: { rule: string; detail: string }) =>
+        new InvalidTransaction(index, hash, refused.rule, refused.detail)
+      return runBlock({ spec, journal, machine, blockHash, bloomOf, roots, refuse }, block, { rules, tables: own })
+    },
+    takeTouched: () => journal.takeTouched(),
+    takeChanges: () => journal.takeChanges(),
+    forget: () => journal.forget(),
+  }
+}

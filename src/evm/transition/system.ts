@@ -1,0 +1,66 @@
+import { sha256 } from 'ethereum-cryptography/sha256.js'
+import type { Log } from '../../chain/eth/types.js'
+import { bytesToBigInt, concatBytes, equalBytes } from '../../lib/bytes.js'
+import { CairnError } from '../../lib/errors.js'
+import { parseHex } from '../../lib/hex.js'
+
+/** A system contract that the fork requires is missing or failed, or its result cannot be read: the block is invalid. */
+export class SystemCallFailed extends CairnError {}
+
+/** 20 bytes. */
+export const SYSTEM_ADDRESS = parseHex('0xfffffffffffffffffffffffffffffffffffffffe') // EIP-4788
+/** 20 bytes. */
+export const BEACON_ROOTS = parseHex('0x000f3df6d732807ef1319fb7b8bb8522d0beac02') // EIP-4788
+/** 20 bytes. */
+export const HISTORY_STORAGE = parseHex('0x0000f90827f1c53a10cb7a02335b175320002935') // EIP-2935
+/** 20 bytes. */
+export const WITHDRAWAL_REQUESTS = parseHex('0x00000961ef480eb55e80d19ad83579a64c007002') // EIP-7002
+/** 20 bytes. */
+export const CONSOLIDATION_REQUESTS = parseHex('0x0000bbddc7ce488642fb579f8b00f3a590007251') // EIP-7251
+/** EIP-4788. */
+export const SYSTEM_CALL_GAS = 30_000_000n
+
+/** The deposits that the logs tell of, one after another (EIP-6110).
+ *  @throws SystemCallFailed when a deposit log is not laid out as it must be. */
+export function readDeposits(logs: readonly Log[], depositContract: Uint8Array = new Uint8Array(20)): Uint8Array {
+  return concatBytes(...logs.filter((log) => isDeposit(log, depositContract)).map(readDeposit))
+}
+
+/** The requests hash over the requests of each type, from type 0 on (EIP-7685): 32 bytes. */
+export function hashRequests(requests: readonly Uint8Array[]): Uint8Array {
+  const hashes = requests.flatMap((data, type) =>
+    data.length === 0 ? [] : [sha256(concatBytes(Uint8Array.of(type), data))],
+  )
+  return sha256(concatBytes(...hashes))
+}
+
+const DEPOSIT_TOPIC = parseHex('0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5') // EIP-6110
+
+function isDeposit({ address, topics }: Log, depositContract: Uint8Array): boolean {
+  return equalBytes(address, depositContract) && topics.length > 0 && equalBytes(topics[0], DEPOSIT_TOPIC)
+}
+
+// EIP-6110: the event's ABI encoding must be laid out exactly so. Offsets and lengths in bytes.
+const DEPOSIT_DATA_LENGTH = 576
+const DEPOSIT_FIELDS = [
+  { name: 'pubkey', pointer: 160n, length: 48n },
+  { name: 'withdrawal credentials', pointer: 256n, length: 32n },
+  { name: 'amount', pointer: 320n, length: 8n },
+  { name: 'signature', pointer: 384n, length: 96n },
+  { name: 'index', pointer: 512n, length: 8n },
+]
+
+function readDeposit({ data }: Log): Uint8Array {
+  if (data.length !== DEPOSIT_DATA_LENGTH) {
+    throw new SystemCallFailed(`deposit log: expected ${DEPOSIT_DATA_LENGTH} bytes of data, got ${data.length}`)
+  }
+  const word = (offset: number) => bytesToBigInt(data.subarray(offset, offset + 32))
+  const parts = DEPOSIT_FIELDS.map(({ name, pointer, length }, index) => {
+    if (word(index * 32) !== pointer || word(Number(pointer)) !== length) {
+      throw new SystemCallFailed(`deposit log: ${name} is not where EIP-6110 lays it`)
+    }
+    const start = Number(pointer) + 32
+    return data.subarray(start, start + Number(length))
+  })
+  return concatBytes(...parts)
+}

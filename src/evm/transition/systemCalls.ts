@@ -1,0 +1,57 @@
+import type { Rules } from '../../chain/eth/forks.js'
+import type { Header, Log } from '../../chain/eth/types.js'
+import { EMPTY_BYTES } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
+import { withTransaction } from '../interpreter/environment.js'
+import { type Outcome, runMessage } from '../interpreter/run.js'
+import {
+  BEACON_ROOTS,
+  CONSOLIDATION_REQUESTS,
+  HISTORY_STORAGE,
+  hashRequests,
+  readDeposits,
+  SYSTEM_ADDRESS,
+  SYSTEM_CALL_GAS,
+  SystemCallFailed,
+  WITHDRAWAL_REQUESTS,
+} from './system.js'
+import type { TransactionContext } from './transaction.js'
+
+/** The calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
+ *  Without code at their address they do nothing. */
+export function callSystemBefore(site: TransactionContext, header: Header, rules: Rules): void {
+  if (rules.has('cancun')) callSystemContract(site, BEACON_ROOTS, header.parentBeaconBlockRoot!)
+  if (rules.has('prague')) callSystemContract(site, HISTORY_STORAGE, header.parentHash)
+}
+
+/** The requests hash of the block (EIP-7685): deposits from the logs (EIP-6110), then what the withdrawal and
+ *  consolidation contracts give (EIP-7002, EIP-7251). 32 bytes.
+ *  @throws SystemCallFailed when one of the contracts is missing or fails, or a deposit log is not laid out as it must be. */
+export function requestsOf(site: TransactionContext, logs: readonly Log[], depositContract?: Uint8Array): Uint8Array {
+  const deposits = readDeposits(logs, depositContract)
+  const withdrawals = requireSystemCall(site, WITHDRAWAL_REQUESTS)
+  const consolidations = requireSystemCall(site, CONSOLIDATION_REQUESTS)
+  return hashRequests([deposits, withdrawals, consolidations])
+}
+
+function requireSystemCall(site: TransactionContext, address: Uint8Array): Uint8Array {
+  const outcome = callSystemContract(site, address, EMPTY_BYTES)
+  if (!outcome) throw new SystemCallFailed(`no code at the system contract ${formatData(address)}`)
+  if (outcome.failure !== undefined) {
+    throw new SystemCallFailed(`system contract ${formatData(address)}: ${outcome.failure}`)
+  }
+  return outcome.output
+}
+
+/** Undefined when there is no code. Neither the caller's account nor the gas of the block changes. */
+function callSystemContract(
+  { machine, journal, environment }: TransactionContext,
+  to: Uint8Array,
+  input: Uint8Array,
+): Outcome | undefined {
+  if (journal.code(journal.account(to)).length === 0) return undefined
+  machine.environment = withTransaction(environment, { origin: SYSTEM_ADDRESS, gasPrice: 0n, blobVersionedHashes: [] })
+  const outcome = runMessage(machine, { caller: SYSTEM_ADDRESS, to, value: 0n, input, gas: SYSTEM_CALL_GAS })
+  journal.endTransaction(machine.rules.eip161)
+  return outcome
+}

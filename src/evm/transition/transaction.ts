@@ -1,0 +1,197 @@
+import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
+import type { Rules } from '../../chain/eth/forks.js'
+import { effectiveGasPrice } from '../../chain/eth/transaction.js'
+import type { AccessListEntry, Header, Log, Transaction } from '../../chain/eth/types.js'
+import { CairnError } from '../../lib/errors.js'
+import {
+  type BlockEnvironment,
+  createEnvironment,
+  type Environment,
+  withTransaction,
+} from '../interpreter/environment.js'
+import type { Journal } from '../interpreter/journal/journal.js'
+import type { Machine } from '../interpreter/machine.js'
+import { createContract, type Outcome, runMessage } from '../interpreter/run.js'
+import type { Account, EvmState } from '../interpreter/state.js'
+import { LIMBS, setBytes } from '../interpreter/words/words.js'
+import { applyAuthorizations } from './authorizations.js'
+import { checkAgainst } from './checkTransaction.js'
+import { intrinsicGas } from './intrinsicGas.js'
+
+/** A transaction cannot be executed in its block. `rule` is a short name of what it breaks, `detail` says how. */
+export class TransactionRefused extends CairnError {
+  readonly rule: string
+  readonly detail: string
+  constructor(rule: string, detail: string) {
+    super(`${rule}: ${detail}`)
+    this.rule = rule
+    this.detail = detail
+  }
+}
+
+/** Where transactions are executed: a block, and a machine whose rules are the block's and whose state is the journal. */
+export interface TransactionContext {
+  machine: Machine
+  journal: Journal
+  rules: Rules
+  header: Header
+  chainId: bigint
+  environment: Environment // of the block
+}
+
+/** What a transaction did, as its receipt needs it. */
+export interface AppliedTransaction {
+  succeeded: boolean
+  /** Why it did not succeed, in geth's words. */
+  failure?: string
+  output: Uint8Array
+  gasUsed: bigint
+  /** Gas that was given back at the end, which is not in `gasUsed`. */
+  gasRefunded: bigint
+  logs: Log[]
+  contractAddress?: Uint8Array // 20, of a creation, also of a failed one
+  effectiveGasPrice: bigint // wei
+}
+
+/** What instructions may ask of a block with that header. `blockHash` is asked for the 256 blocks before it. */
+export function blockEnvironment(
+  header: Header,
+  rules: Rules,
+  { chainId, blockHash }: Pick<BlockEnvironment, 'chainId' | 'blockHash'>,
+): Environment {
+  const { number, timestamp, miner: coinbase, gasLimit, difficulty, mixHash: prevRandao, excessBlobGas } = header
+  const baseFeePerGas = header.baseFeePerGas ?? 0n
+  const blobFee = excessBlobGas === undefined || !rules.blobs ? 0n : blobBaseFee(excessBlobGas, rules)
+  return createEnvironment(
+    {
+      number,
+      timestamp,
+      coinbase,
+      gasLimit,
+      difficulty,
+      prevRandao,
+      baseFeePerGas,
+      blobBaseFee: blobFee,
+      chainId,
+      blockHash,
+    },
+    rules.isProofOfStake,
+  )
+}
+
+/** Executes a transaction and leaves the journal at its end: fees paid, accounts deleted (Yellow Paper, 6; EIP-1559, 2930,
+ *  3529, 4844, 7623, 7702). `gasUsedBefore` is the gas of the block's transactions before it.
+ *  @throws TransactionRefused with nothing changed; DeadlineExceeded, after which the journal must be given up. */
+export function applyTransaction(
+  site: TransactionContext,
+  transaction: Transaction,
+  gasUsedBefore: bigint,
+): AppliedTransaction {
+  const { machine, journal, header } = site
+  const sender = journal.account(transaction.from)
+  const { intrinsic, floor } = check(site, sender, transaction, gasUsedBefore)
+  const price = effectiveGasPrice(transaction, header.baseFeePerGas)
+  machine.environment = withTransaction(site.environment, {
+    origin: transaction.from,
+    gasPrice: price,
+    blobVersionedHashes: transaction.blobVersionedHashes ?? [],
+  })
+  const blobs = BigInt(transaction.blobVersionedHashes?.length ?? 0)
+  const blobCost = blobs === 0n ? 0n : blobs * GAS_PER_BLOB * site.environment.block.blobBaseFee
+  journal.setBalance(sender, sender.balance - transaction.gasLimit * price - blobCost)
+  warmUp(site, transaction)
+  const outcome = executeMessage(site, transaction, transaction.gasLimit - intrinsic)
+
+  const { gasUsed, gasRefunded } = settleGas(site, { gasLimit: transaction.gasLimit, gasLeft: outcome.gasLeft, floor })
+  journal.setBalance(sender, sender.balance + (transaction.gasLimit - gasUsed) * price)
+  const coinbase = journal.account(header.miner)
+  journal.setBalance(coinbase, coinbase.balance + gasUsed * (price - (header.baseFeePerGas ?? 0n)))
+  const { logs } = journal
+  journal.endTransaction(machine.rules.eip161)
+  return {
+    succeeded: outcome.status === 'success',
+    failure: outcome.failure,
+    output: outcome.output,
+    gasUsed,
+    gasRefunded,
+    logs,
+    contractAddress: outcome.createdAddress,
+    effectiveGasPrice: price,
+  }
+}
+
+/** The gas that is due before the first instruction, and the least in all. @throws TransactionRefused. */
+function check(site: TransactionContext, sender: Account, transaction: Transaction, gasUsedBefore: bigint) {
+  const { rules, header } = site
+  const code = site.machine.state.code(sender)
+  const broken = checkAgainst(
+    {
+      nonce: sender.nonce,
+      balance: sender.balance,
+      hasCode: code.length > 0 && !(rules.has('prague') && code.delegation !== undefined),
+    },
+    transaction,
+    { header, rules, gasUsedBefore },
+  )
+  if (broken) throw new TransactionRefused(broken.rule, broken.detail)
+  const { to, input: data, accessList, authorizationList, gasLimit } = transaction
+  const { gas: intrinsic, floor } = intrinsicGas({ to, data, accessList, authorizationList }, rules)
+  const least = intrinsic > floor ? intrinsic : floor
+  if (gasLimit < least) throw new TransactionRefused('intrinsic gas', `needs ${least}, the gas limit is ${gasLimit}`)
+  return { intrinsic, floor }
+}
+
+/** What was used of a gas limit, at least `floor`, and what was given back of it (EIP-3529). To be asked before the
+ *  transaction ends, which the refund is of. */
+export function settleGas(
+  { journal, rules }: TransactionContext,
+  { gasLimit, gasLeft, floor }: { gasLimit: bigint; gasLeft: bigint; floor: bigint },
+): { gasUsed: bigint; gasRefunded: bigint } {
+  const spent = gasLimit - gasLeft
+  const most = spent / (rules.has('london') ? 5n : 2n)
+  const refund = BigInt(journal.refund)
+  const gasRefunded = refund < most ? refund : most
+  const gasUsed = spent - gasRefunded
+  return { gasUsed: gasUsed < floor ? floor : gasUsed, gasRefunded }
+}
+
+/** Makes warm what is so from the beginning, beside precompiles (EIP-2929, 2930, 3651). */
+export function warmUp(
+  { machine, header }: TransactionContext,
+  { from, to, accessList }: Pick<Transaction, 'from' | 'to' | 'accessList'>,
+): void {
+  const { rules, state } = machine
+  if (!rules.eip2929) return
+  state.warmAccount(state.account(from))
+  if (to) state.warmAccount(state.account(to))
+  if (rules.warmCoinbase) state.warmAccount(state.account(header.miner))
+  if (accessList) warmAccessList(state, accessList)
+}
+
+/** Warms what an access list names (EIP-2930). */
+function warmAccessList(state: EvmState, accessList: readonly AccessListEntry[]): void {
+  const word = new Int32Array(LIMBS)
+  for (const { address, storageKeys } of accessList) {
+    const account = state.account(address)
+    state.warmAccount(account)
+    for (const key of storageKeys) {
+      setBytes(word, 0, key, 0, 32)
+      state.warmSlot(state.slot(account, word, 0))
+    }
+  }
+}
+
+/** What a transaction does once its gas has been bought. */
+export type TransactionMessage = Pick<Transaction, 'from' | 'to' | 'value' | 'input' | 'authorizationList'>
+
+/** Runs a transaction's call or creation, which raises the nonce of the sender, with `gas` for its instructions.
+ *  @throws DeadlineExceeded */
+export function executeMessage(site: TransactionContext, message: TransactionMessage, gas: bigint): Outcome {
+  const { machine, journal, chainId } = site
+  const { from: caller, to, value, input, authorizationList = [] } = message
+  if (to === undefined) return createContract(machine, { caller, value, gas, initCode: input })
+  const sender = journal.account(caller)
+  journal.setNonce(sender, sender.nonce + 1n)
+  applyAuthorizations(journal, authorizationList, chainId)
+  return runMessage(machine, { caller, to, value, gas, input })
+}

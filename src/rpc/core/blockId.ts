@@ -1,0 +1,43 @@
+import { StateUnavailable } from '../../evm/errors.js'
+import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import { beyondHead, RpcError, SERVER_ERROR } from './errors.js'
+import type { BlockId } from './params.js'
+
+/** What `eth_call` and state methods answer to a block that is not known. */
+export const HEADER_NOT_FOUND = { code: SERVER_ERROR, message: 'header not found' } as const
+/** What they answer where the state of a block is not held. */
+export const STATE_NOT_HELD = { code: SERVER_ERROR, message: 'historical state N is not available' } as const
+
+/** True for the message of a block whose state is not held. */
+export function isStateNotHeld(message: string): boolean {
+  return /^historical state \d+ is not available$/.test(message)
+}
+
+/** The number that stands for a block: `earliest` is 0 even where block 0 is not held; `latest`, `pending`, `safe` and
+ *  `finalized` are the head, since imported files count as final. Undefined when nothing is held, or for a hash that is
+ *  not known. A number need not be held. */
+export function resolveNumber(chain: ChainReader, id: BlockId): number | undefined {
+  if (typeof id === 'number') return id
+  if (id === 'earliest') return 0
+  if (typeof id === 'string') return chain.head()
+  return chain.blockNumberByHash(id.hash)
+}
+
+/** The block; undefined when it is not held. `pending` is the head. */
+export function findBlock(chain: ChainReader, id: BlockId): StoredBlock | undefined {
+  const number = resolveNumber(chain, id)
+  return number === undefined ? undefined : chain.blockByNumber(number)
+}
+
+/** The number of a block whose state is held.
+ *  @throws RpcError `header not found` for a block beyond the head, which it names, or an unknown hash
+ *  @throws StateUnavailable for a block up to the head without its state. */
+export function requireStateBlock(chain: ChainReader, id: BlockId): number {
+  const coverage = chain.coverage()
+  const isHead = typeof id === 'string' && id !== 'earliest'
+  const number = isHead ? coverage?.head : resolveNumber(chain, id) // one read for both, on the path of every call
+  if (number === undefined || !coverage) throw new RpcError(HEADER_NOT_FOUND.code, HEADER_NOT_FOUND.message)
+  if (number > coverage.head) throw beyondHead(HEADER_NOT_FOUND.code, HEADER_NOT_FOUND.message, coverage.head)
+  if (coverage.stateFirst === undefined || number < coverage.stateFirst) throw new StateUnavailable(number)
+  return number
+}

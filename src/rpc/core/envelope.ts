@@ -1,0 +1,138 @@
+import { INVALID_REQUEST, PARSE_ERROR, type RpcErrorBody } from './errors.js'
+import { measureShape } from './jsonShape.js'
+import { scanRawIds } from './rawIds.js'
+
+/** Requests in one batch. geth's default, and enough for any client's batching. */
+const MAX_BATCH_ITEMS = 1000
+
+/** A checked request. */
+export interface RpcCall {
+  readonly method: string
+  /** As it came: an array, an object, or undefined. */
+  readonly params: unknown
+  /** The id as JSON text; undefined for a notification, which gets no answer. */
+  readonly idText: string | undefined
+}
+
+/** A batch item or a body that is no request, and what to answer. */
+export interface InvalidCall {
+  readonly idText: string
+  readonly error: RpcErrorBody
+}
+
+/** What a body holds. `values` is about how many JSON values, never fewer; undefined for a short body. */
+export type ParsedBody =
+  | { readonly kind: 'single'; readonly item: RpcCall | InvalidCall; readonly values?: number }
+  | { readonly kind: 'batch'; readonly items: readonly (RpcCall | InvalidCall)[]; readonly values?: number }
+
+/** The outcome of a call: the result's JSON as bytes, or an error. */
+export type RpcOutcome = { readonly result: Uint8Array } | { readonly error: RpcErrorBody }
+
+const PARSE_FAILED: InvalidCall = { idText: 'null', error: { code: PARSE_ERROR, message: 'parse error' } }
+const INVALID: RpcErrorBody = { code: INVALID_REQUEST, message: 'invalid request' }
+
+/** Parses and checks a request or a batch (JSON-RPC 2.0, sections 4 and 6). Never throws: what is wrong is an item
+ *  with its error. */
+export function parseBody(text: string): ParsedBody {
+  const { fault, values } = measureShape(text)
+  if (fault !== undefined) return { kind: 'single', item: invalidBody(fault) }
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    return { kind: 'single', item: PARSE_FAILED }
+  }
+  if (!Array.isArray(body)) return { kind: 'single', item: checkCall(body, () => scanRawIds(text)[0]), values }
+  if (body.length === 0) return { kind: 'single', item: invalidBody('empty batch') }
+  if (body.length > MAX_BATCH_ITEMS) return { kind: 'single', item: invalidBody('batch too large') }
+  let rawIds: (string | undefined)[] | undefined
+  const rawId = (index: number) => {
+    rawIds ??= scanRawIds(text)
+    return rawIds[index]
+  }
+  return { kind: 'batch', items: body.map((item, index) => checkCall(item, () => rawId(index))), values }
+}
+
+/** True for an item that is a request. */
+export function isCall(item: RpcCall | InvalidCall): item is RpcCall {
+  return 'method' in item
+}
+
+function invalidBody(message: string): InvalidCall {
+  return { idText: 'null', error: { code: INVALID_REQUEST, message } }
+}
+
+function checkCall(value: unknown, rawId: () => string | undefined): RpcCall | InvalidCall {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { idText: 'null', error: INVALID }
+  const { jsonrpc, method, params } = value as Record<string, unknown>
+  const idText = Object.hasOwn(value, 'id') ? formatId((value as { id: unknown }).id, rawId) : undefined
+  if (idText === 'invalid') return { idText: 'null', error: INVALID }
+  if (jsonrpc !== '2.0' || typeof method !== 'string') return { idText: idText ?? 'null', error: INVALID }
+  return { method, params, idText }
+}
+
+/** The id as JSON text, `invalid` for an object or an array. Numbers that JavaScript does not hold or would write in
+ *  another form are taken from the body. */
+function formatId(id: unknown, rawId: () => string | undefined): string {
+  if (typeof id === 'object' && id !== null) return 'invalid'
+  if (typeof id === 'number' && (!Number.isSafeInteger(id) || Object.is(id, -0))) return rawId() ?? 'null'
+  return JSON.stringify(id)
+}
+
+/** The bytes of a response; the result, or the `dataJson` of an error, is put in as it is. */
+export function encodeResponse(idText: string, outcome: RpcOutcome): Uint8Array[] {
+  if ('error' in outcome) {
+    const { dataJson, ...error } = outcome.error
+    const head = `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}`
+    if (dataJson === undefined) return [Buffer.from(`${head}}`)]
+    return [Buffer.from(`${head.slice(0, -1)},"data":`), dataJson, CLOSE_ERROR]
+  }
+  return [Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), outcome.result, CLOSE]
+}
+
+/** The bytes of a batch's response around those of its items. Small parts are joined: thousands of buffers take a socket
+ *  longer to write than the batch took to answer. */
+export function encodeBatch(responses: readonly (readonly Uint8Array[])[]): Uint8Array[] {
+  const parts: Uint8Array[] = []
+  let small: Uint8Array[] = []
+  let smallBytes = 0
+  const join = () => {
+    if (small.length > 0) parts.push(Buffer.concat(small, smallBytes))
+    small = []
+    smallBytes = 0
+  }
+  const add = (part: Uint8Array) => {
+    if (part.length > MAX_SMALL_BYTES) {
+      join()
+      return parts.push(part)
+    }
+    small.push(part)
+    smallBytes += part.length
+    if (smallBytes >= MIN_JOINED_BYTES) join()
+  }
+  responses.forEach((response, i) => {
+    add(i === 0 ? OPEN_LIST : COMMA)
+    for (const part of response) add(part)
+  })
+  add(CLOSE_LIST)
+  join()
+  return parts
+}
+
+/** The bytes together. */
+export function sizeOf(parts: readonly Uint8Array[]): number {
+  let size = 0
+  for (const part of parts) size += part.length
+  return size
+}
+
+/** Larger parts of a batch's response are not copied. */
+const MAX_SMALL_BYTES = 16_384
+/** Small parts are joined until they have so many bytes together. */
+const MIN_JOINED_BYTES = 65_536
+
+const CLOSE = Buffer.from('}')
+const CLOSE_ERROR = Buffer.from('}}')
+const OPEN_LIST = Buffer.from('[')
+const COMMA = Buffer.from(',')
+const CLOSE_LIST = Buffer.from(']')

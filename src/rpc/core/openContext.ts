@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import type { Budget } from '../../evm/calls/budget.js'
+import type { EvmService } from '../../evm/calls/evmService.js'
+import type { EvmKind } from '../../evm/kinds.js'
+import { noDeadline } from '../../lib/deadline.js'
+import type { Logger } from '../../lib/logger.js'
+import { createLogSource } from '../../logs/query.js'
+import { createChainReader } from '../../store/chain/chainReader.js'
+import { type CommitWatch, createCommitWatch } from '../../store/commitWatch.js'
+import { readCursorSecret } from '../../store/cursorSecret.js'
+import type { Database } from '../../store/database.js'
+import { createL2Reader } from '../../store/l2/l2Reader.js'
+import { openForReading, packagePath, requireCurrentSchema } from '../../store/open.js'
+import { createStateReads } from '../../store/state/stateReader.js'
+import { createTransactionFinder } from '../../transactions/finder.js'
+import type { PendingBlockForm, RpcContext, RpcLimits } from './context.js'
+
+/** A context over a connection of its own. */
+export interface OpenContext {
+  readonly context: RpcContext
+  readonly db: Database
+  readonly watch: CommitWatch
+  /** Our interpreter over the same connection, for a thread that has other things to do. */
+  loadBudgetedEvm(budget: Budget): Promise<EvmService>
+  close(): void
+}
+
+/** Opens the database of `datadir` read-only for one thread. The EVM, our own unless told, is loaded when it is first used
+ *  (200 ms and more), so that a thread that runs no calls never has it.
+ *  @throws DatabaseMissing when there is none; DatabaseOutdated when it is of an older version. */
+export function openContext(options: {
+  datadir: string
+  limits: RpcLimits
+  log: Logger
+  evm?: EvmKind
+  /** As the API specification has it unless told. */
+  pendingBlock?: PendingBlockForm
+  /** For the main thread of a server, whose requests may share looks at the database's version. */
+  mainThread?: boolean
+}): OpenContext {
+  const db = openForReading(options.datadir)
+  try {
+    requireCurrentSchema(db)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+  const watch = createCommitWatch(db, options)
+  const chain = createChainReader(db, watch)
+  let service: EvmService | undefined
+  let loading: Promise<EvmService> | undefined
+  const loadEvm = () => {
+    loading ??= import('../../evm/calls/loadEvmService.js').then(async ({ loadEvmService }) => {
+      service = await loadEvmService(db, options.evm ?? 'cairn', { watch, chain })
+      return service
+    })
+    return loading
+  }
+  const context: RpcContext = {
+    chain,
+    transactions: createTransactionFinder(db),
+    logs: createLogSource(db),
+    l2: createL2Reader(db),
+    evm: {
+      call: (...request) => service?.call(...request) ?? loadEvm().then((loaded) => loaded.call(...request)),
+      estimateGas: (...request) =>
+        service?.estimateGas(...request) ?? loadEvm().then((loaded) => loaded.estimateGas(...request)),
+      warm: async () => (await loadEvm()).warm(),
+    },
+    state: createStateReads(db),
+    limits: options.limits,
+    pendingBlock: options.pendingBlock ?? 'specification',
+    cursorSecret: readCursorSecret(db),
+    deadline: noDeadline,
+    waitedMs: 0,
+    log: options.log,
+    clientVersion: clientVersion(),
+  }
+  const loadBudgetedEvm = async (budget: Budget) => {
+    const { createBudgetedService } = await import('../../evm/calls/loadEvmService.js')
+    return createBudgetedService(db, { watch, chain }, budget)
+  }
+  return { context, db, watch, loadBudgetedEvm, close: () => void db.close() }
+}
+
+/** As `web3_clientVersion` says it: `Cairn/v0.1.0/linux-x64/node20`. */
+export function clientVersion(): string {
+  const [major] = process.versions.node.split('.')
+  return `Cairn/v${packageVersion()}/${process.platform}-${process.arch}/node${major}`
+}
+
+/** The version of this package. */
+export function packageVersion(): string {
+  return (JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { version: string }).version
+}

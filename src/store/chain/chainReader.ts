@@ -1,0 +1,137 @@
+import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
+import { decodeHeader } from '../../chain/eth/header.js'
+import { equalBytes } from '../../lib/bytes.js'
+import { CairnError } from '../../lib/errors.js'
+import { type CommitWatch, createCommitWatch } from '../commitWatch.js'
+import type { Database } from '../database.js'
+import { createMetaTable, META_CHAIN_ID, META_STATE_MODE, type MetaTable } from '../meta.js'
+import { createPackedBlockReader } from '../tip/packedBlock.js'
+import { type BlockBodies, bodiesOfPacked, createStoredBodies } from './blockBodies.js'
+import { type BlockRow, decodeBlockRow } from './blockRows.js'
+import { readChainSource, specOfSource } from './chainSource.js'
+import type { ChainReader, StoredBlock } from './types.js'
+
+/** Nothing was imported into the database yet. */
+export class EmptyDatabase extends CairnError {
+  constructor() {
+    super('the database holds no chain yet; import one first')
+  }
+}
+
+/** A reader over an open database, its statements prepared once. `watch` is the connection's, where there is one. */
+export function createChainReader(db: Database, watch: CommitWatch = createCommitWatch(db)): ChainReader {
+  const meta = createMetaTable(db)
+  const selectHead = db.prepare<[], { first: number | null; head: number | null }>(
+    'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',
+  )
+  const selectHeadHash = db.prepare<[], Uint8Array>('SELECT hash FROM blocks ORDER BY number DESC LIMIT 1').pluck()
+  const selectBlock = db.prepare<[number], BlockRow>('SELECT * FROM blocks WHERE number = ?')
+  const selectNumber = db.prepare<[Uint8Array], number>('SELECT number FROM blocks WHERE hash = ?').pluck()
+  const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
+  const selectBlockOfLog = db.prepare<[number], BlockRow>(
+    'SELECT * FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
+  )
+  const selectUncleHashes = db
+    .prepare<[number], Uint8Array>('SELECT hash FROM uncles WHERE block_number = ? ORDER BY idx')
+    .pluck()
+  const selectUncle = db
+    .prepare<[number, number], Uint8Array>('SELECT header FROM uncles WHERE block_number = ? AND idx = ?')
+    .pluck()
+  const selectUncles = db
+    .prepare<[number], Uint8Array>('SELECT header FROM uncles WHERE block_number = ? ORDER BY idx')
+    .pluck()
+
+  const blockRow = (row: BlockRow | undefined) => row && decodeBlockRow(row)
+  const stored = createStoredBodies(db)
+  const packed = createPackedBlockReader(db)
+  const bodies = (block: StoredBlock): BlockBodies => {
+    const newest = block.txCount === 0 ? undefined : packed()
+    return newest && equalBytes(newest.hash, block.hash) ? bodiesOfPacked(newest) : stored
+  }
+
+  const bounds = untilCommit(watch, () => selectHead.get()!)
+  const headHash = untilCommit(watch, () => selectHeadHash.get())
+  const chainIdText = lastingText(meta, META_CHAIN_ID)
+  let chainId: bigint | undefined
+  const stateMode = lastingText(meta, META_STATE_MODE)
+  let spec: ChainSpec | undefined
+  let holdsBlocks = false
+  const requireSpec = () => {
+    const source = spec ? undefined : readChainSource(db)
+    if (source) spec = specOfSource(source)
+    if (!spec) throw new EmptyDatabase()
+    return spec
+  }
+
+  return {
+    spec: requireSpec,
+    rulesOf: ({ header, totalDifficulty }) =>
+      rulesAt(requireSpec(), header.number, header.timestamp, totalDifficulty - header.difficulty),
+    chainId: () => {
+      if (chainId !== undefined) return chainId
+      const text = chainIdText()
+      if (text === undefined) throw new EmptyDatabase()
+      chainId = BigInt(text)
+      return chainId
+    },
+    coverage: () => {
+      const row = bounds()
+      if (row.first === null || row.head === null) return undefined
+      const executed = stateMode() === 'execute'
+      return { first: row.first, head: row.head, stateFirst: executed ? row.first : undefined }
+    },
+    holdsBlocks: () => {
+      holdsBlocks ||= bounds().head !== null
+      return holdsBlocks
+    },
+    head: () => bounds().head ?? undefined,
+    headHash,
+    blockByNumber: (number) => blockRow(selectBlock.get(number)),
+    blockHash: (number) => selectHash.get(number),
+    blockNumberByHash: (hash) => selectNumber.get(hash),
+    blockOfLog: (logId) => blockRow(selectBlockOfLog.get(logId)),
+    transactionHashes: (block) => bodies(block).transactionHashes(block),
+    transactions: (block) => bodies(block).transactions(block),
+    transaction: (block, index) => (holds(block, index) ? bodies(block).transaction(block, index) : undefined),
+    receipts: (block) => bodies(block).receipts(block),
+    receipt: (block, index) => (holds(block, index) ? bodies(block).receipt(block, index) : undefined),
+    transactionFees: (block) => bodies(block).transactionFees(block),
+    uncleHashes: (blockNumber) => selectUncleHashes.all(blockNumber),
+    uncle: (blockNumber, index) => {
+      const header = selectUncle.get(blockNumber, index)
+      return header && decodeHeader(header)
+    },
+    uncles: (blockNumber) => selectUncles.all(blockNumber).map((header) => decodeHeader(header)),
+  }
+}
+
+/** What `read` gave since another connection has committed last. To ask for that takes a third of the time of reading the
+ *  head. A connection that writes reads each time: its own commits do not count. */
+function untilCommit<T>(watch: CommitWatch, read: () => T): () => T {
+  let seen: number | undefined
+  let value: T
+  return () => {
+    // Before the reading: a commit in between makes the value newer than the version says, and it is read once more.
+    const now = watch.version()
+    if (now === undefined) return read()
+    if (now !== seen) {
+      watch.beforeRead()
+      value = read()
+      seen = now
+    }
+    return value as T
+  }
+}
+
+/** Reads a fact that is never changed once it is there; every call asks for some of them. */
+function lastingText(meta: MetaTable, key: string): () => string | undefined {
+  let known: string | undefined
+  return () => {
+    known ??= meta.get<string>(key)
+    return known
+  }
+}
+
+function holds(block: StoredBlock, index: number): boolean {
+  return index >= 0 && index < block.txCount
+}

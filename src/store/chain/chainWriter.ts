@@ -1,0 +1,272 @@
+import { keccak256 } from '../../chain/crypto.js'
+import { encodeWithdrawals } from '../../chain/eth/block.js'
+import { encodeHeader } from '../../chain/eth/header.js'
+import type { Block, Receipt } from '../../chain/eth/types.js'
+import { leadingZeros, trimLeft } from '../../lib/bytes.js'
+import { encodeUint } from '../columns.js'
+import type { Database } from '../database.js'
+import { createDictionary } from '../dictionary.js'
+import type { FirstIds } from '../tip/packedBody.js'
+import { createBodyInserts } from './bodyInserts.js'
+import { type RowValue, uintOrNull } from './bodyRows.js'
+
+/** How a block left an account. */
+export interface AccountChange {
+  address: Uint8Array // 20
+  incarnation: number
+  /** Undefined: the account does not exist any more; `incarnation` is then that of a later account there. */
+  account?: { nonce: bigint; balance: bigint; codeHash?: Uint8Array }
+}
+
+/** How a block left a storage slot. */
+export interface StorageChange {
+  address: Uint8Array // 20
+  incarnation: number
+  slot: Uint8Array // 32
+  value: Uint8Array // zero: no bytes
+}
+
+/** What a block changed in the state: the last value of everything that differs from before. */
+export interface StateChanges {
+  accounts: AccountChange[]
+  storage: StorageChange[]
+  /** Code that was not seen before, by the hash that accounts name. */
+  codes: { hash: Uint8Array; bytes: Uint8Array }[]
+}
+
+/** The writer of the Ethereum column. Blocks land in transactions that the caller begins and ends, several at a time. */
+export interface ChainWriter {
+  begin(): void
+  commit(): void
+  /** Gives up everything since `begin`. */
+  rollback(): void
+  /** Marks a place in the transaction to which `rollbackToMark` goes back; an earlier mark is forgotten. */
+  mark(): void
+  /** Gives up everything since the mark, which is forgotten. */
+  rollbackToMark(): void
+  readonly inTransaction: boolean
+  /** Stores a block on top of the newest one with everything that belongs to it. The caller has verified all of it. With
+   *  `packsTip`, the first block of a transaction has its transactions, receipts and logs packed, as a block at the head
+   *  of the chain is alone in its transaction: a tenth of the time. `unpack`, or the next block, makes rows of them.
+   *  Indexes take a block once its rows are there. */
+  insertBlock(block: Block, receipts: Receipt[], totalDifficulty: bigint, changes?: StateChanges): void
+  /** Makes the rows of a packed block, in the transaction that was begun; false when there is none. */
+  unpack(): boolean
+  /** Removes all blocks above `number` and their state. No block is packed then. */
+  rewindTo(number: number): void
+}
+
+/** How blocks are stored, and what is told of the ends of transactions. */
+export interface WriterOptions {
+  /** The first block of each transaction is packed; all readers of the database then know such blocks. */
+  packsTip?: boolean
+  /** Before each commit: may write what belongs to it. */
+  beforeCommit?(): void
+  /** After a rollback of a whole transaction. */
+  afterRollback?(): void
+}
+
+/** A writer over a database opened for writing. */
+export function createChainWriter(db: Database, options: WriterOptions = {}): ChainWriter {
+  const { packsTip = false, ...hooks } = options
+  const control = {
+    begin: db.prepare('BEGIN IMMEDIATE'),
+    commit: db.prepare('COMMIT'),
+    rollback: db.prepare('ROLLBACK'),
+    mark: db.prepare('SAVEPOINT cairn_mark'),
+    rollbackToMark: db.prepare('ROLLBACK TO cairn_mark'),
+    release: db.prepare('RELEASE cairn_mark'),
+  }
+  let marked = false
+  let alone = false // the next block is the first of its transaction
+  const insertHeader = createBlockInserts(db)
+  const bodies = createBodyInserts(db)
+  let state = createStateInserts(db)
+  let nextIds: FirstIds | undefined
+  const selectNextIds = db.prepare<[], FirstIds>(
+    'SELECT first_tx + n_tx AS tx, first_log + n_logs AS log FROM blocks ORDER BY number DESC LIMIT 1',
+  )
+  // Ids in memory may be of rows that are gone.
+  const forget = () => {
+    nextIds = undefined
+    bodies.forget()
+    state = createStateInserts(db)
+  }
+  return {
+    begin: () => {
+      control.begin.run()
+      alone = true
+    },
+    commit: () => {
+      hooks.beforeCommit?.()
+      control.commit.run()
+      marked = false
+    },
+    rollback: () => {
+      control.rollback.run()
+      marked = false
+      forget()
+      hooks.afterRollback?.()
+    },
+    mark: () => {
+      if (marked) control.release.run()
+      control.mark.run()
+      marked = true
+    },
+    rollbackToMark: () => {
+      control.rollbackToMark.run()
+      control.release.run()
+      marked = false
+      forget()
+    },
+    get inTransaction() {
+      return db.inTransaction
+    },
+    insertBlock: (block, receipts, totalDifficulty, changes) => {
+      nextIds ??= selectNextIds.get() ?? { tx: 0, log: 0 }
+      const logCount = receipts.reduce((count, { logs }) => count + logs.length, 0)
+      bodies.unpack()
+      if (alone && packsTip && block.transactions.length > 0) bodies.pack(block, receipts, nextIds)
+      else bodies.insert(block, receipts, nextIds)
+      alone = false
+      insertHeader(block, totalDifficulty, nextIds, logCount)
+      nextIds = { tx: nextIds.tx + block.transactions.length, log: nextIds.log + logCount }
+      if (changes) state.insert(block.header.number, changes)
+    },
+    unpack: () => bodies.unpack(),
+    rewindTo: (number) => {
+      nextIds = undefined
+      bodies.unpack()
+      removeAbove(db, number)
+    },
+  }
+}
+
+/** Columns of `blocks`: those of `blockValues` in their order, then where the block's parts lie. */
+export const BLOCK_COLUMNS = [
+  'number',
+  'hash',
+  'parent_hash',
+  'uncles_hash',
+  'miner',
+  'state_root',
+  'transactions_root',
+  'receipts_root',
+  'logs_bloom',
+  'difficulty',
+  'total_difficulty',
+  'gas_limit',
+  'gas_used',
+  'timestamp',
+  'extra_data',
+  'mix_hash',
+  'nonce',
+  'base_fee_per_gas',
+  'withdrawals_root',
+  'blob_gas_used',
+  'excess_blob_gas',
+  'parent_beacon_block_root',
+  'requests_hash',
+  'size',
+  'withdrawals',
+  'first_tx',
+  'n_tx',
+  'first_log',
+  'n_logs',
+] as const
+
+function createBlockInserts(db: Database) {
+  const insertBlock = db.prepare(
+    `INSERT INTO blocks (${BLOCK_COLUMNS.join(', ')}) VALUES (${placeholders(BLOCK_COLUMNS.length)})`,
+  )
+  const insertUncle = db.prepare('INSERT INTO uncles (block_number, idx, hash, header) VALUES (?, ?, ?, ?)')
+  return (block: Block, totalDifficulty: bigint, first: FirstIds, logCount: number) => {
+    block.uncles.forEach((uncle, index) => {
+      const header = encodeHeader(uncle)
+      insertUncle.run(block.header.number, index, keccak256(header), header)
+    })
+    insertBlock.run(...blockValues(block, totalDifficulty), first.tx, block.transactions.length, first.log, logCount)
+  }
+}
+
+/** The row of a block up to its withdrawals, in the order of `BLOCK_COLUMNS`. */
+export function blockValues({ hash, header, sizeBytes, withdrawals }: Block, totalDifficulty: bigint): RowValue[] {
+  return [
+    header.number,
+    hash,
+    header.parentHash,
+    header.unclesHash,
+    header.miner,
+    header.stateRoot,
+    header.transactionsRoot,
+    header.receiptsRoot,
+    leadingZeros(header.logsBloom) < header.logsBloom.length ? header.logsBloom : null,
+    encodeUint(header.difficulty),
+    encodeUint(totalDifficulty),
+    encodeUint(header.gasLimit),
+    encodeUint(header.gasUsed),
+    encodeUint(header.timestamp),
+    header.extraData,
+    header.mixHash,
+    header.nonce,
+    uintOrNull(header.baseFeePerGas),
+    header.withdrawalsRoot ?? null,
+    uintOrNull(header.blobGasUsed),
+    uintOrNull(header.excessBlobGas),
+    header.parentBeaconBlockRoot ?? null,
+    header.requestsHash ?? null,
+    sizeBytes,
+    withdrawals === undefined ? null : encodeWithdrawals(withdrawals),
+  ]
+}
+
+function createStateInserts(db: Database) {
+  const addresses = createDictionary(db, 'addresses')
+  const insertAccount = db.prepare(
+    `INSERT INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
+     VALUES (${placeholders(6)})`,
+  )
+  const insertStorage = db.prepare(
+    `INSERT INTO storage_history (address_id, incarnation, slot, block_number, value) VALUES (${placeholders(5)})`,
+  )
+  const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
+  const insertCode = db.prepare('INSERT INTO code (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING')
+  const insert = (blockNumber: number, changes: StateChanges) => {
+    for (const { hash, bytes } of changes.codes) insertCode.run(hash, bytes)
+    for (const { address, incarnation, account } of changes.accounts) {
+      const codeId = account?.codeHash === undefined ? null : selectCode.get(account.codeHash)!
+      insertAccount.run(
+        addresses.idOf(address),
+        blockNumber,
+        encodeUint(account?.nonce ?? 0n),
+        account ? encodeUint(account.balance) : null,
+        codeId,
+        incarnation,
+      )
+    }
+    for (const { address, incarnation, slot, value } of changes.storage) {
+      insertStorage.run(addresses.idOf(address), incarnation, trimLeft(slot), blockNumber, trimLeft(value))
+    }
+  }
+  return { insert }
+}
+
+function removeAbove(db: Database, number: number): void {
+  const first = db
+    .prepare<[number], { first_tx: number; first_log: number }>(
+      'SELECT first_tx, first_log FROM blocks WHERE number > ? ORDER BY number LIMIT 1',
+    )
+    .get(number)
+  if (!first) return
+  db.prepare('DELETE FROM logs WHERE id >= ?').run(first.first_log)
+  db.prepare('DELETE FROM receipts WHERE tx_id >= ?').run(first.first_tx)
+  db.prepare('DELETE FROM transactions WHERE id >= ?').run(first.first_tx)
+  db.prepare('DELETE FROM uncles WHERE block_number > ?').run(number)
+  db.prepare('DELETE FROM account_history WHERE block_number > ?').run(number)
+  db.prepare('DELETE FROM storage_history WHERE block_number > ?').run(number)
+  db.prepare('DELETE FROM blocks WHERE number > ?').run(number)
+}
+
+function placeholders(count: number): string {
+  return Array(count).fill('?').join(', ')
+}

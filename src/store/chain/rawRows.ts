@@ -1,0 +1,83 @@
+import type { Database } from '../database.js'
+import type { RowValue } from './bodyRows.js'
+
+/** A row as SQLite gives it, by column. */
+export interface RawRow {
+  readonly [column: string]: RowValue
+}
+
+/** Ids up to which rows belong to blocks: the last ones and one. */
+export interface RowBounds {
+  firstBlock: number
+  nextBlock: number
+  nextTx: number
+  nextLog: number
+}
+
+/** Rows of blocks as they are stored, for an audit. */
+export interface RawRows {
+  /** Number of the first block and of the newest; undefined when no block is held. */
+  range(): { first: number; head: number } | undefined
+  block(number: number): RawRow | undefined
+  uncles(blockNumber: number): RawRow[]
+  /** Rows with ids in [from, to), ascending. */
+  transactions(from: number, to: number): RawRow[]
+  receipts(from: number, to: number): RawRow[]
+  /** With `address` and `topic0` of the dictionaries; null where those lack the id. */
+  logs(from: number, to: number): RawRow[]
+  /** Blocks that are packed. */
+  packedNumbers(): number[]
+  packedData(blockNumber: number): RowValue
+  /** A row that belongs to no block, where there is one. */
+  stray(bounds: RowBounds): { table: string; id: number } | undefined
+}
+
+/** The rows of an open database, through statements prepared once. */
+export function createRawRows(db: Database): RawRows {
+  const range = db.prepare<[], { first: number | null; head: number | null }>(
+    'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',
+  )
+  const block = db.prepare<[number], RawRow>('SELECT * FROM blocks WHERE number = ?')
+  const uncles = db.prepare<[number], RawRow>('SELECT * FROM uncles WHERE block_number = ? ORDER BY idx')
+  const rowsOf = (table: string, id: string) =>
+    db.prepare<[number, number], RawRow>(`SELECT * FROM ${table} WHERE ${id} >= ? AND ${id} < ? ORDER BY ${id}`)
+  const transactions = rowsOf('transactions', 'id')
+  const receipts = rowsOf('receipts', 'tx_id')
+  const logs = db.prepare<[number, number], RawRow>(
+    `SELECT l.*, a.address, z.topic AS topic0
+     FROM logs l LEFT JOIN addresses a ON a.id = l.address_id LEFT JOIN topics z ON z.id = l.topic0_id
+     WHERE l.id >= ? AND l.id < ? ORDER BY l.id`,
+  )
+  const packedNumbers = db.prepare<[], number>('SELECT block_number FROM packed_bodies').pluck()
+  const packedData = db.prepare<[number], RowValue>('SELECT data FROM packed_bodies WHERE block_number = ?').pluck()
+  const outside = (table: string, id: string) =>
+    db.prepare<[number, number], number>(`SELECT ${id} FROM ${table} WHERE ${id} < ? OR ${id} >= ? LIMIT 1`).pluck()
+  const strays = {
+    uncles: outside('uncles', 'block_number'),
+    transactions: outside('transactions', 'id'),
+    receipts: outside('receipts', 'tx_id'),
+    logs: outside('logs', 'id'),
+  }
+  return {
+    range: () => {
+      const { first, head } = range.get()!
+      return first === null || head === null ? undefined : { first, head }
+    },
+    block: (number) => block.get(number),
+    uncles: (number) => uncles.all(number),
+    transactions: (from, to) => transactions.all(from, to),
+    receipts: (from, to) => receipts.all(from, to),
+    logs: (from, to) => logs.all(from, to),
+    packedNumbers: () => packedNumbers.all(),
+    packedData: (blockNumber) => packedData.get(blockNumber) ?? null,
+    stray: ({ firstBlock, nextBlock, nextTx, nextLog }) => {
+      const found = [
+        { table: 'uncles', id: strays.uncles.get(firstBlock, nextBlock) },
+        { table: 'transactions', id: strays.transactions.get(0, nextTx) },
+        { table: 'receipts', id: strays.receipts.get(0, nextTx) },
+        { table: 'logs', id: strays.logs.get(0, nextLog) },
+      ].find(({ id }) => id !== undefined)
+      return found && { table: found.table, id: found.id! }
+    },
+  }
+}

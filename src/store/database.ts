@@ -1,0 +1,6 @@
+import type SqliteDatabase from 'better-sqlite3'
+
+/** An open connection of better-sqlite3. */
+export type Database = SqliteDatabase.Database
+/** A prepared statement of it. */
+export type Statement = SqliteDatabase.Statement

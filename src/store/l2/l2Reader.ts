@@ -1,0 +1,106 @@
+import { decodeFelt, encodeFelt, type Felt } from '../../chain/starknet/felt.js'
+import { encodeChainId } from '../../chain/starknet/networks.js'
+import type { L2Status } from '../../chain/starknet/types.js'
+import type { Database } from '../database.js'
+import { createMetaTable, META_L2_CHAIN_ID } from '../meta.js'
+import {
+  decodeL2BlockRow,
+  decodePendingBody,
+  L2_BLOCK_COLUMNS,
+  type L2BlockRow,
+  type L2Header,
+  type L2PendingBody,
+} from './l2Rows.js'
+
+/** A layer-2 block that is held. */
+export interface StoredL2Block extends L2Header {
+  /** Derived: canonical blocks up to the layer-1 head are ACCEPTED_ON_L1, the other canonical ones ACCEPTED_ON_L2, the
+   *  rest REJECTED. */
+  status: Exclude<L2Status, 'PENDING'>
+}
+
+/** The unconfirmed block, as far as it is known where it stands. */
+export interface StoredL2Pending extends L2PendingBody {
+  number?: number
+  parentHash?: Felt
+}
+
+/** Reads of the layer-2 column. Each call sees the newest commit. Blocks need not be without gaps. */
+export interface L2Reader {
+  /** The chain id as a felt; undefined when neither a network was named nor a hash told it. */
+  chainId(): Felt | undefined
+  /** Number and hash of the highest canonical block. */
+  head(): { number: number; hash: Felt } | undefined
+  /** The canonical block of that number. */
+  blockByNumber(number: number): StoredL2Block | undefined
+  /** The block of that hash, canonical or rejected. */
+  blockByHash(hash: Felt): StoredL2Block | undefined
+  /** The highest canonical block that layer 1 has accepted. */
+  blockAcceptedOnL1(): StoredL2Block | undefined
+  /** The unconfirmed block on top of the head, when one is held. */
+  pending(): StoredL2Pending | undefined
+  /** Hashes of the block's transactions in order. */
+  transactionHashes(block: StoredL2Block): Felt[]
+}
+
+interface PendingRow {
+  number: number | null
+  parent_hash: Uint8Array | null
+  json: string
+}
+
+/** A reader over an open database, its statements prepared once. */
+export function createL2Reader(db: Database): L2Reader {
+  const meta = createMetaTable(db)
+  const selectHead = db.prepare<[], { number: number; hash: Uint8Array }>(
+    'SELECT number, hash FROM l2_blocks WHERE canonical = 1 ORDER BY number DESC LIMIT 1',
+  )
+  const selectByNumber = db.prepare<[number], L2BlockRow>(
+    `SELECT ${L2_BLOCK_COLUMNS} FROM l2_blocks WHERE canonical = 1 AND number = ?`,
+  )
+  const selectByHash = db.prepare<[Uint8Array], L2BlockRow>(`SELECT ${L2_BLOCK_COLUMNS} FROM l2_blocks WHERE hash = ?`)
+  const selectUpTo = db.prepare<[number], L2BlockRow>(
+    `SELECT ${L2_BLOCK_COLUMNS} FROM l2_blocks WHERE canonical = 1 AND number <= ? ORDER BY number DESC LIMIT 1`,
+  )
+  const selectL1Head = db.prepare<[], number | null>('SELECT l1_head_number FROM l2_state WHERE id = 1').pluck()
+  const selectPending = db.prepare<[], PendingRow>(
+    "SELECT number, parent_hash, json FROM l2_pending WHERE slot = 'pending'",
+  )
+  const selectHashes = db
+    .prepare<[Uint8Array], Uint8Array>('SELECT tx_hash FROM l2_block_txs WHERE block_hash = ? ORDER BY idx')
+    .pluck()
+
+  const l1Head = () => selectL1Head.get() ?? undefined
+  const toBlock = (row: L2BlockRow | undefined): StoredL2Block | undefined => {
+    if (row === undefined) return undefined
+    const accepted = row.number <= (l1Head() ?? -1) ? 'ACCEPTED_ON_L1' : 'ACCEPTED_ON_L2'
+    return { ...decodeL2BlockRow(row), status: row.canonical === 1 ? accepted : 'REJECTED' }
+  }
+  return {
+    chainId: () => {
+      const text = meta.get<string>(META_L2_CHAIN_ID)
+      return text === undefined ? undefined : encodeChainId(text)
+    },
+    head: () => {
+      const row = selectHead.get()
+      return row && { number: row.number, hash: decodeFelt(row.hash) }
+    },
+    blockByNumber: (number) => toBlock(selectByNumber.get(number)),
+    blockByHash: (hash) => toBlock(selectByHash.get(encodeFelt(hash))),
+    blockAcceptedOnL1: () => {
+      const number = l1Head()
+      return number === undefined ? undefined : toBlock(selectUpTo.get(number))
+    },
+    pending: () => {
+      const row = selectPending.get()
+      if (row === undefined) return undefined
+      const parentHash = row.parent_hash ?? (row.number === null ? undefined : selectByNumber.get(row.number - 1)?.hash)
+      return {
+        ...decodePendingBody(row.json),
+        number: row.number ?? undefined,
+        parentHash: parentHash && decodeFelt(parentHash),
+      }
+    },
+    transactionHashes: (block) => selectHashes.all(encodeFelt(block.hash)).map(decodeFelt),
+  }
+}

@@ -1,0 +1,121 @@
+import { decodeFelt, encodeFelt, type Felt } from '../../chain/starknet/felt.js'
+import type { L2Block } from '../../chain/starknet/types.js'
+import type { Database } from '../database.js'
+import { writeSeal } from '../seals.js'
+import { encodeL2Header, L2_BLOCK_COLUMNS, type L2Header } from './l2Rows.js'
+
+/** What the writer asks of and tells the layer-2 tables. */
+export type L2Statements = ReturnType<typeof createL2Statements>
+
+/** The statements, prepared once. None of them begins a transaction. */
+export function createL2Statements(db: Database) {
+  const selectHash = db
+    .prepare<[number], Uint8Array>('SELECT hash FROM l2_blocks WHERE canonical = 1 AND number = ?')
+    .pluck()
+  const selectParent = db
+    .prepare<[number], Uint8Array>('SELECT parent_hash FROM l2_blocks WHERE canonical = 1 AND number = ?')
+    .pluck()
+  const selectPlace = db.prepare<[Uint8Array], { number: number; canonical: number }>(
+    'SELECT number, canonical FROM l2_blocks WHERE hash = ?',
+  )
+  const selectHead = db.prepare<[], { number: number; hash: Uint8Array }>(
+    'SELECT number, hash FROM l2_blocks WHERE canonical = 1 ORDER BY number DESC LIMIT 1',
+  )
+  const insertBlock = db.prepare(
+    `INSERT INTO l2_blocks (${L2_BLOCK_COLUMNS}, upstream_status, seen_at, raw)
+     VALUES (${Array(26).fill('?').join(', ')})`,
+  )
+  const selectRecording = db.prepare<[Uint8Array], { raw: Uint8Array | null; verified: number | null }>(
+    'SELECT raw, verified FROM l2_blocks WHERE hash = ? AND canonical = 1',
+  )
+  // What only the older recording names stays: a fuller one may tell it by its parts instead.
+  const columns = L2_BLOCK_COLUMNS.split(',').map((name) => name.trim())
+  const replaced = columns.filter((name) => name !== 'hash' && name !== 'number' && name !== 'canonical')
+  const updateBlock = db.prepare(
+    `UPDATE l2_blocks SET ${replaced.map((name) => `${name} = coalesce(@${name}, ${name})`).join(', ')},
+       upstream_status = @status, seen_at = @seenAt, raw = @raw WHERE hash = @hash`,
+  )
+  const deleteTransactions = db.prepare('DELETE FROM l2_block_txs WHERE block_hash = ?')
+  const selectTransactions = db
+    .prepare<[Uint8Array], Uint8Array>('SELECT tx_hash FROM l2_block_txs WHERE block_hash = ? ORDER BY idx')
+    .pluck()
+  const insertTransaction = db.prepare('INSERT INTO l2_block_txs (block_hash, idx, tx_hash) VALUES (?, ?, ?)')
+  const raise = db.prepare(
+    `INSERT INTO l2_state (id, l1_head_number, l1_head_hash, finality_source) VALUES (1, ?, ?, 'file')
+     ON CONFLICT (id) DO UPDATE SET l1_head_number = excluded.l1_head_number, l1_head_hash = excluded.l1_head_hash,
+       finality_source = excluded.finality_source
+     WHERE l1_head_number IS NULL OR l1_head_number < excluded.l1_head_number`,
+  )
+  const upsertPending = db.prepare(
+    `INSERT OR REPLACE INTO l2_pending (slot, number, parent_hash, json, fetched_at) VALUES ('pending', ?, ?, ?, ?)`,
+  )
+  // A slot that knows neither its number nor its parent stands on the head as it was.
+  const dropPending = db.prepare(
+    `DELETE FROM l2_pending WHERE number <= ? OR parent_hash = ? OR (number IS NULL AND parent_hash IS NULL)`,
+  )
+  const numberPending = db.prepare('UPDATE l2_pending SET number = ? WHERE number IS NULL AND parent_hash = ?')
+
+  const insertTransactions = (hash: Uint8Array, transactionHashes: readonly Felt[]) => {
+    for (const [i, transactionHash] of transactionHashes.entries()) {
+      insertTransaction.run(hash, i, encodeFelt(transactionHash))
+    }
+  }
+  const felt = (bytes: Uint8Array | undefined) => bytes && decodeFelt(bytes)
+  return {
+    hashAt: (number: number) => felt(selectHash.get(number)),
+    parentAt: (number: number) => felt(selectParent.get(number)),
+    /** The number of a canonical block. */
+    numberOf: (hash: Felt) => {
+      const place = selectPlace.get(encodeFelt(hash))
+      return place?.canonical === 1 ? place.number : undefined
+    },
+    isRejected: (hash: Felt) => selectPlace.get(encodeFelt(hash))?.canonical === 0,
+    head: () => {
+      const row = selectHead.get()
+      return row && { number: row.number, hash: decodeFelt(row.hash) }
+    },
+    insert: (
+      header: L2Header,
+      { status, transactionHashes }: L2Block,
+      { canonical, verified, raw }: { canonical: 0 | 1; verified: 0 | 1 | null; raw: Uint8Array | undefined },
+    ) => {
+      insertBlock.run(...encodeL2Header(header), canonical, verified, status, unixNow(), raw ?? null)
+      insertTransactions(encodeFelt(header.hash), transactionHashes)
+    },
+    /** The recording of a canonical block, deflated, and whether its hash was recomputed. */
+    recordingOf: (hash: Felt) => {
+      const row = selectRecording.get(encodeFelt(hash))
+      return row && { raw: row.raw ?? undefined, isVerified: row.verified === 1 }
+    },
+    transactionHashes: (hash: Felt) => selectTransactions.all(encodeFelt(hash)).map(decodeFelt),
+    /** Puts another recording of a held block in the place of its row. */
+    replace: (
+      header: L2Header,
+      { status, transactionHashes }: L2Block,
+      { verified, raw }: { verified: 0 | 1 | null; raw: Uint8Array },
+    ) => {
+      const hash = encodeFelt(header.hash)
+      const values = [...encodeL2Header(header), 1, verified]
+      const named = Object.fromEntries(columns.map((name, i) => [name, values[i]]))
+      updateBlock.run({ ...named, status, seenAt: unixNow(), raw })
+      deleteTransactions.run(hash)
+      insertTransactions(hash, transactionHashes)
+    },
+    /** True when layer 1 was not known to have accepted as much before. */
+    raiseL1Head: (number: number, hash: Felt) => raise.run(number, encodeFelt(hash)).changes > 0,
+    putPending: ({ number, parentHash }: { number?: number; parentHash?: Felt }, json: string) => {
+      upsertPending.run(number ?? null, parentHash === undefined ? null : encodeFelt(parentHash), json, unixNow())
+      writeSeal(db, 'l2_pending')
+    },
+    /** Drops the unconfirmed block when a stored one takes its place, or tells it its number when that is its parent. */
+    settlePending: ({ number, hash, parentHash }: { number: number; hash: Felt; parentHash: Felt }) => {
+      const dropped = dropPending.run(number, encodeFelt(parentHash)).changes
+      const numbered = numberPending.run(number + 1, encodeFelt(hash)).changes
+      if (dropped + numbered > 0) writeSeal(db, 'l2_pending')
+    },
+  }
+}
+
+function unixNow(): number {
+  return Math.floor(Date.now() / 1000)
+}

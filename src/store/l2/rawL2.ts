@@ -1,0 +1,44 @@
+import type { RawRow } from '../chain/rawRows.js'
+import type { Database } from '../database.js'
+import { L2_BLOCK_COLUMNS } from './l2Rows.js'
+
+/** Rows of layer-2 blocks as they are stored, for an audit. */
+export interface RawL2 {
+  /** How many blocks there are. */
+  count(): number
+  /** All blocks with `upstream_status` and `raw`, by number. */
+  blocks(): IterableIterator<RawRow>
+  /** Rows of `l2_block_txs`, by index. */
+  transactions(blockHash: Uint8Array): RawRow[]
+  /** The hash of the canonical block of that number. */
+  canonicalHash(number: number): Uint8Array | undefined
+  /** A row of `l2_block_txs` whose block is not held. */
+  strayTransaction(): Uint8Array | undefined
+  state(): RawRow[]
+}
+
+/** The rows of an open database, through statements prepared once. */
+export function createRawL2(db: Database): RawL2 {
+  const count = db.prepare<[], number>('SELECT count(*) FROM l2_blocks').pluck()
+  const blocks = db.prepare<[], RawRow>(
+    `SELECT ${L2_BLOCK_COLUMNS}, upstream_status, raw FROM l2_blocks ORDER BY number, hash`,
+  )
+  const transactions = db.prepare<[Uint8Array], RawRow>('SELECT * FROM l2_block_txs WHERE block_hash = ? ORDER BY idx')
+  const canonical = db
+    .prepare<[number], Uint8Array>('SELECT hash FROM l2_blocks WHERE canonical = 1 AND number = ?')
+    .pluck()
+  const stray = db
+    .prepare<[], Uint8Array>(
+      'SELECT t.block_hash FROM l2_block_txs t LEFT JOIN l2_blocks b ON b.hash = t.block_hash WHERE b.hash IS NULL LIMIT 1',
+    )
+    .pluck()
+  const state = db.prepare<[], RawRow>('SELECT * FROM l2_state')
+  return {
+    count: () => count.get()!,
+    blocks: () => blocks.iterate(),
+    transactions: (blockHash) => transactions.all(blockHash),
+    canonicalHash: (number) => canonical.get(number),
+    strayTransaction: () => stray.get(),
+    state: () => state.all(),
+  }
+}

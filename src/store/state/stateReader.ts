@@ -1,0 +1,165 @@
+import { EMPTY_BYTES, padLeft, trimLeft } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
+import { decodeUint, type StoredUint } from '../columns.js'
+import type { Database } from '../database.js'
+
+/** An account as the state history has it. */
+export interface StoredAccount {
+  addressId: number
+  nonce: bigint
+  balance: bigint
+  /** Undefined: no code. */
+  codeId?: number
+  /** Storage of other incarnations is not this account's. */
+  incarnation: number
+}
+
+/** An account's last row: `account` is undefined when it does not exist, while `incarnation` is the next one's. */
+export interface AccountRecord {
+  addressId: number
+  incarnation: number
+  account?: StoredAccount
+}
+
+/** Reads of the state history. "At block N" is after N was executed. */
+export interface StateReader {
+  /** Undefined when the address never had an account up to that block. */
+  account(address: Uint8Array, blockNumber: number): AccountRecord | undefined
+  /** The slot's value without leading zeros; no bytes for zero. `slot` may have leading zeros. */
+  storage(addressId: number, incarnation: number, slot: Uint8Array, blockNumber: number): Uint8Array
+  code(codeId: number): Uint8Array
+  /** 32 bytes. */
+  codeHash(codeId: number): Uint8Array
+  /** @throws Error when no account ever had code of that hash. */
+  codeByHash(hash: Uint8Array): Uint8Array
+  /** True when the incarnation ever had a slot set, at any block. */
+  hasStorage(addressId: number, incarnation: number): boolean
+  /** The id of an address that is in the dictionary. */
+  addressId(address: Uint8Array): number | undefined
+  /** Accounts at the newest block, by address id: at most `limit` addresses above an id, those included that have no
+   *  account. */
+  latestAccounts(aboveId: number, limit: number): { addressId: number; address: Uint8Array; account?: StoredAccount }[]
+  /** Slots of one incarnation at the newest block, zero included, by their bytes without leading zeros: at most `limit`
+   *  after one, undefined: from the first on. */
+  latestStorage(
+    addressId: number,
+    incarnation: number,
+    range: { after?: Uint8Array; limit: number },
+  ): { slot: Uint8Array; value: Uint8Array }[]
+  /** How many addresses there are at most with an account, at any block. */
+  countAddresses(): number
+}
+
+interface SlotRow {
+  slot: Uint8Array
+  value: Uint8Array
+  newest: number
+}
+interface AccountRow {
+  address_id: number
+  nonce: StoredUint
+  balance: StoredUint | null
+  code_id: number | null
+  incarnation: number
+}
+
+/** A block number above every block: reads "at the newest". */
+export const LATEST = Number.MAX_SAFE_INTEGER
+
+/** A reader over an open database, its statements prepared once. */
+export function createStateReader(db: Database): StateReader {
+  const selectId = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
+  const selectAccount = db.prepare<[number, number], AccountRow>(
+    `SELECT address_id, nonce, balance, code_id, incarnation FROM account_history
+     WHERE address_id = ? AND block_number <= ? ORDER BY block_number DESC LIMIT 1`,
+  )
+  const selectStorage = db
+    .prepare<[number, number, Uint8Array, number], Uint8Array>(
+      `SELECT value FROM storage_history
+       WHERE address_id = ? AND incarnation = ? AND slot = ? AND block_number <= ? ORDER BY block_number DESC LIMIT 1`,
+    )
+    .pluck()
+  const selectAnySlot = db
+    .prepare<[number, number], number>('SELECT 1 FROM storage_history WHERE address_id = ? AND incarnation = ? LIMIT 1')
+    .pluck()
+  const selectCode = db.prepare<[number], Uint8Array>('SELECT bytes FROM code WHERE id = ?').pluck()
+  const selectCodeHash = db.prepare<[number], Uint8Array>('SELECT hash FROM code WHERE id = ?').pluck()
+  const selectCodeByHash = db.prepare<[Uint8Array], Uint8Array>('SELECT bytes FROM code WHERE hash = ?').pluck()
+  // With a bare column beside max(), SQLite takes it from the row of the maximum.
+  const selectAccounts = db.prepare<[number, number], AccountRow & { address: Uint8Array; newest: number }>(
+    `SELECT h.address_id, a.address, h.nonce, h.balance, h.code_id, h.incarnation, max(h.block_number) AS newest
+     FROM account_history h JOIN addresses a ON a.id = h.address_id WHERE h.address_id > ?
+     GROUP BY h.address_id ORDER BY h.address_id LIMIT ?`,
+  )
+  const selectSlots = db.prepare<[number, number, Uint8Array | string, number], SlotRow>(
+    `SELECT slot, value, max(block_number) AS newest FROM storage_history
+     WHERE address_id = ? AND incarnation = ? AND slot > ? GROUP BY slot ORDER BY slot LIMIT ?`,
+  )
+  const selectLastId = db.prepare<[], number | null>('SELECT max(id) FROM addresses').pluck()
+  return {
+    account: (address, blockNumber) => {
+      const id = selectId.get(address)
+      const row = id === undefined ? undefined : selectAccount.get(id, blockNumber)
+      return row && { addressId: row.address_id, incarnation: row.incarnation, account: decodeAccountRow(row) }
+    },
+    storage: (addressId, incarnation, slot, blockNumber) =>
+      selectStorage.get(addressId, incarnation, trimLeft(slot), blockNumber) ?? EMPTY_BYTES,
+    code: (codeId) => selectCode.get(codeId)!,
+    codeHash: (codeId) => selectCodeHash.get(codeId)!,
+    codeByHash: (hash) => {
+      const bytes = selectCodeByHash.get(hash)
+      if (!bytes) throw new Error(`no code with the hash ${formatData(hash)}`)
+      return bytes
+    },
+    hasStorage: (addressId, incarnation) => selectAnySlot.get(addressId, incarnation) !== undefined,
+    addressId: (address) => selectId.get(address),
+    latestAccounts: (aboveId, limit) =>
+      selectAccounts
+        .all(aboveId, limit)
+        .map((row) => ({ addressId: row.address_id, address: row.address, account: decodeAccountRow(row) })),
+    // Text sorts before all bytes, no bytes included.
+    latestStorage: (addressId, incarnation, { after = '', limit }) =>
+      selectSlots.all(addressId, incarnation, after, limit),
+    countAddresses: () => selectLastId.get() ?? 0,
+  }
+}
+
+function decodeAccountRow(row: AccountRow): StoredAccount | undefined {
+  if (row.balance === null) return undefined
+  return {
+    addressId: row.address_id,
+    nonce: decodeUint(row.nonce),
+    balance: decodeUint(row.balance),
+    codeId: row.code_id ?? undefined,
+    incarnation: row.incarnation,
+  }
+}
+
+/** Balance, nonce, code and storage by address and block, as the RPC methods ask. */
+export interface StateReads {
+  /** Wei; zero when the account does not exist. */
+  balance(address: Uint8Array, blockNumber: number): bigint
+  nonce(address: Uint8Array, blockNumber: number): bigint
+  /** No bytes when there is none. */
+  code(address: Uint8Array, blockNumber: number): Uint8Array
+  /** 32 bytes. */
+  storage(address: Uint8Array, slot: Uint8Array, blockNumber: number): Uint8Array
+}
+
+/** State reads over an open database. They do not check that the state of that block is held. */
+export function createStateReads(db: Database): StateReads {
+  const reader = createStateReader(db)
+  return {
+    balance: (address, blockNumber) => reader.account(address, blockNumber)?.account?.balance ?? 0n,
+    nonce: (address, blockNumber) => reader.account(address, blockNumber)?.account?.nonce ?? 0n,
+    code: (address, blockNumber) => {
+      const codeId = reader.account(address, blockNumber)?.account?.codeId
+      return codeId === undefined ? EMPTY_BYTES : reader.code(codeId)
+    },
+    storage: (address, slot, blockNumber) => {
+      const account = reader.account(address, blockNumber)?.account
+      if (!account) return new Uint8Array(32)
+      return padLeft(reader.storage(account.addressId, account.incarnation, slot, blockNumber), 32)
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import SqliteDatabase from 'better-sqlite3'
+import type { Database } from '../database.js'
+import { createMetaTable, META_STATE_TRIE } from '../meta.js'
+
+/** Which trie the pages hold. */
+export interface StateTrieHead {
+  /** The state root: hex. */
+  root: string
+  /** The slot of the top node (evm/trieSlots.ts): hex, of no bytes for an empty state. */
+  top: string
+  /** The id that no page had yet. */
+  nextPage: number
+  accounts: number
+  /** Present while the trie is made from the rows of the state: the block hash (hex) that they are of, and the address id
+   *  up to which accounts are in it. */
+  building?: { blockHash: string; addressId: number }
+}
+
+/** The stored pages of the trie of the newest state. Everything takes effect with the transaction that the caller is in. */
+export interface StateTrieTable {
+  /** @throws Error when there is no such page. */
+  read(page: number): Uint8Array
+  write(page: number, bytes: Uint8Array): void
+  remove(page: number): void
+  /** Removes all pages from this id on. */
+  removeFrom(page: number): void
+  /** Undefined when no trie was ever stored. */
+  head(): StateTrieHead | undefined
+  setHead(head: StateTrieHead): void
+  /** How many pages there are, and the largest id; 0 where there is none. */
+  extent(): { count: number; lastId: number }
+  readonly inTransaction: boolean
+}
+
+/** The table of an open database; writing needs one that was opened for it. */
+export function createStateTrieTable(db: Database): StateTrieTable {
+  const select = db.prepare<[number], Uint8Array>('SELECT data FROM state_trie_pages WHERE id = ?').pluck()
+  const upsert = db.prepare('INSERT OR REPLACE INTO state_trie_pages (id, data) VALUES (?, ?)')
+  const remove = db.prepare('DELETE FROM state_trie_pages WHERE id = ?')
+  const removeFrom = db.prepare('DELETE FROM state_trie_pages WHERE id >= ?')
+  const extent = db.prepare<[], { count: number; lastId: number }>(
+    'SELECT count(*) AS count, ifnull(max(id), 0) AS lastId FROM state_trie_pages',
+  )
+  const meta = createMetaTable(db)
+  return {
+    read: (page) => {
+      const bytes = select.get(page)
+      if (bytes === undefined) throw new Error(`the state trie has no page ${page}`)
+      // Views of a plain array are made in half of the time.
+      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+    },
+    write: (page, bytes) => void upsert.run(page, bytes),
+    remove: (page) => void remove.run(page),
+    removeFrom: (page) => void removeFrom.run(page),
+    head: () => meta.get(META_STATE_TRIE),
+    setHead: (head) => meta.set(META_STATE_TRIE, head),
+    extent: () => extent.get()!,
+    get inTransaction() {
+      return db.inTransaction
+    },
+  }
+}
+
+/** An empty table in a temporary file that nobody else sees and that is gone with `close`: for a trie that may be larger than
+ *  the memory. Its one transaction is open. */
+export function openScratchTrie(): { table: StateTrieTable; close(): void } {
+  const db = new SqliteDatabase('')
+  db.pragma('journal_mode = OFF')
+  db.pragma('cache_size = -65536') // 64 MiB; negative is KiB
+  db.exec('CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)')
+  db.exec('CREATE TABLE state_trie_pages (id INTEGER PRIMARY KEY, data BLOB NOT NULL)')
+  db.exec('BEGIN')
+  return { table: createStateTrieTable(db), close: () => void db.close() }
+}

@@ -1,0 +1,153 @@
+import { keccak256 } from '../chain/crypto.js'
+import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
+import { equalBytes, padLeft } from '../lib/bytes.js'
+import { formatData } from '../lib/hex.js'
+import type { Progress } from '../lib/progress.js'
+import type { StateReader, StoredAccount } from '../store/state/stateReader.js'
+import type { StateTrieTable } from '../store/state/stateTrieTable.js'
+import type { TrieNodeRef } from './nodeRef.js'
+import { createPageCache } from './pageCache.js'
+import { headOf } from './stateRoot.js'
+import { createMemoryPages } from './stateTrie.js'
+import { createStateTries, type StateTries, toTrieUpdate } from './stateTries.js'
+
+// Accounts or slots that are taken at a time: some tens of milliseconds of work.
+const STEP = 10_000
+const PAGE_BYTES = 64 * 2 ** 20
+
+/** The block that the newest state is of. */
+export interface StateHead {
+  hash: Uint8Array // 32
+  stateRoot: Uint8Array // 32
+}
+
+/** What making a trie needs of its surroundings. */
+export interface RebuildOptions {
+  reader: StateReader
+  progress: Progress
+  signal?: AbortSignal
+  begin(): void
+  commit(): void | Promise<void>
+}
+
+/** True when the table holds the trie of the head's state. */
+export function isStateTrieCurrent(table: StateTrieTable, { stateRoot }: StateHead): boolean {
+  const held = table.head()
+  return held !== undefined && held.building === undefined && held.root === formatData(stateRoot)
+}
+
+/** Makes the stored trie that of the newest state, from the rows of accounts and slots: for a database of an older
+ *  version, or after blocks were removed. It takes transactions of some tens of milliseconds, and goes on where it was when
+ *  the process ended. Ends early when `signal` says so.
+ *  @throws Error when the rows have another root than the head. */
+export async function rebuildStateTrie(
+  table: StateTrieTable,
+  { hash, stateRoot }: StateHead,
+  { reader, progress, signal, begin, commit }: RebuildOptions,
+): Promise<void> {
+  const blockHash = formatData(hash)
+  const held = table.head()
+  const from = held?.building?.blockHash === blockHash ? held : undefined
+  const pages = createPageCache(table, PAGE_BYTES)
+  pages.reset(from?.nextPage ?? 1)
+  const tries = createStateTries(pages)
+  const start = from && { top: topOf(from.top), accounts: from.accounts, addressId: from.building!.addressId }
+
+  begin()
+  // What was written of accounts that are not in the trie yet.
+  table.removeFrom(pages.nextPage)
+  let part: StatePart = start ?? { top: undefined, accounts: 0, addressId: 0 }
+  const write = (isDone: boolean) => {
+    pages.settle()
+    pages.save()
+    const building = isDone ? undefined : { blockHash, addressId: part.addressId }
+    table.setHead({ ...headOf(tries, part, pages.nextPage), building })
+  }
+  for (const step of statePartsAfter(reader, tries, part)) {
+    if (step === undefined) {
+      // Within the storage of an account: its pages are all new, so that the trie so far stays what it is.
+      pages.settle()
+      pages.save()
+    } else {
+      part = step
+      write(false)
+    }
+    await commit()
+    begin()
+    progress.update(part.addressId)
+    if (signal?.aborted) break
+  }
+  if (!signal?.aborted) {
+    requireRoot(tries, part.top, stateRoot)
+    write(true)
+  }
+  await commit()
+}
+
+/** The root of the newest state, from its rows alone: 32 bytes. All of its trie lies in memory. */
+export function hashStoredState(reader: StateReader): Uint8Array {
+  const tries = createStateTries(createMemoryPages())
+  let top: TrieNodeRef | undefined
+  for (const part of statePartsAfter(reader, tries, { top, accounts: 0, addressId: 0 })) top = part?.top ?? top
+  return tries.accounts.root(top)
+}
+
+function topOf(hex: string): TrieNodeRef | undefined {
+  const bytes = new Uint8Array(Buffer.from(hex.slice(2), 'hex'))
+  return bytes.length === 0 ? undefined : bytes
+}
+
+function requireRoot(tries: StateTries, top: TrieNodeRef | undefined, wanted: Uint8Array): void {
+  const root = tries.accounts.root(top)
+  if (equalBytes(root, wanted)) return
+  throw new Error(
+    `the stored state has the root ${formatData(root)}, the newest block says ${formatData(wanted)}: the database is damaged`,
+  )
+}
+
+/** The trie of the accounts up to an address id. */
+interface StatePart {
+  top: TrieNodeRef | undefined
+  accounts: number
+  addressId: number
+}
+
+/** The trie with more and more accounts. Undefined comes between, after a part of an account's storage. */
+function* statePartsAfter(reader: StateReader, tries: StateTries, start: StatePart): Generator<StatePart | undefined> {
+  let { top, accounts, addressId } = start
+  for (;;) {
+    const rows = reader.latestAccounts(addressId, STEP)
+    if (rows.length === 0) return
+    const updates = []
+    for (const { address, account } of rows) {
+      if (account === undefined) continue
+      const storage = yield* storageTrie(reader, tries, account)
+      const codeHash = account.codeId === undefined ? EMPTY_CODE_HASH : reader.codeHash(account.codeId)
+      const { nonce, balance } = account
+      const fields = { key: keccak256(address), account: { nonce, balance, codeHash }, cleared: false, slots: [] }
+      updates.push(toTrieUpdate(tries, { ...fields, storage }, () => accounts++))
+    }
+    top = tries.accounts.update(top, updates)?.slice()
+    addressId = rows.at(-1)!.addressId
+    yield { top, accounts, addressId }
+  }
+}
+
+function* storageTrie(
+  reader: StateReader,
+  { storage }: StateTries,
+  { addressId, incarnation }: StoredAccount,
+): Generator<undefined, TrieNodeRef | undefined> {
+  let top: TrieNodeRef | undefined
+  let after: Uint8Array | undefined
+  for (;;) {
+    const rows = reader.latestStorage(addressId, incarnation, { after, limit: STEP })
+    const updates = rows
+      .filter(({ value }) => value.length > 0)
+      .map(({ slot, value }) => ({ key: keccak256(padLeft(slot, 32)), change: () => value }))
+    top = storage.update(top, updates)
+    if (rows.length < STEP) return top
+    after = rows.at(-1)!.slot
+    yield undefined
+  }
+}

@@ -1,0 +1,116 @@
+import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
+import { encodeRlp } from '../chain/eth/rlp.js'
+import type { StateAccount } from '../chain/eth/stateAccount.js'
+import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
+import { bigIntToBytes, EMPTY_BYTES, equalBytes } from '../lib/bytes.js'
+import type { TrieNodeRef } from './nodeRef.js'
+import { createPagedTries, type PagedTries, type TriePages, type TrieUpdate } from './stateTrie.js'
+
+/** The tries of a state (Yellow Paper, 4.1): that of the accounts, and in the leaves of contracts those of their storage.
+ *  All lie in the same pages. */
+export interface StateTries {
+  /** Keys are hashes of addresses, values what `packAccount` makes. */
+  readonly accounts: PagedTries
+  /** Keys are hashes of slots, values lie without leading zeros. */
+  readonly storage: PagedTries
+}
+
+/** The tries of a state in `pages`. */
+export function createStateTries(pages: TriePages): StateTries {
+  const storage = createPagedTries(pages, encodeRlp)
+  const accounts = createPagedTries(pages, (stored) => accountRlp(stored, storage))
+  return { accounts, storage }
+}
+
+/* An account in its leaf: length of the nonce, with 0x10 added where there is code; length of the balance; nonce and
+ * balance without leading zeros; the code hash, where there is code; the slot of the storage trie's top node, where there is
+ * storage. The fields that most accounts have in common are left out. */
+const HAS_CODE = 0x10
+
+/** An account with its storage trie, as it lies in its leaf. */
+function packAccount({ nonce, balance, codeHash }: StateAccount, storage: TrieNodeRef = EMPTY_BYTES): Uint8Array {
+  const [nonceBytes, balanceBytes] = [bigIntToBytes(nonce), bigIntToBytes(balance)]
+  const code = equalBytes(codeHash, EMPTY_CODE_HASH) ? EMPTY_BYTES : codeHash
+  const out = new Uint8Array(2 + nonceBytes.length + balanceBytes.length + code.length + storage.length)
+  out[0] = nonceBytes.length | (code.length > 0 ? HAS_CODE : 0)
+  out[1] = balanceBytes.length
+  let at = 2
+  for (const part of [nonceBytes, balanceBytes, code, storage]) {
+    out.set(part, at)
+    at += part.length
+  }
+  return out
+}
+
+/** The storage trie of an account that lies so. */
+export function storageOfPacked(stored: Uint8Array): TrieNodeRef | undefined {
+  const at = 2 + (stored[0] & 0xf) + stored[1] + (stored[0] & HAS_CODE ? 32 : 0)
+  return at === stored.length ? undefined : stored.subarray(at)
+}
+
+// Long list, nonce and balance of up to 33 bytes with their headers, two hashes with theirs.
+const rlp = new Uint8Array(2 + 34 + 34 + 33 + 33)
+
+/** What the trie of the accounts is hashed with: the RLP of nonce, balance, storage root and code hash of an account as it lies
+ *  in its leaf. Valid until the next call. */
+export function accountRlp(stored: Uint8Array, storage: PagedTries): Uint8Array {
+  const top = storageOfPacked(stored)
+  const storageRoot = top === undefined ? EMPTY_TRIE_ROOT : storage.root(top)
+  const nonceEnd = 2 + (stored[0] & 0xf)
+  const balanceEnd = nonceEnd + stored[1]
+  let at = writeInteger(stored, 2, nonceEnd, 2)
+  at = writeInteger(stored, nonceEnd, balanceEnd, at)
+  at = writeHash(storageRoot, 0, at)
+  at = stored[0] & HAS_CODE ? writeHash(stored, balanceEnd, at) : writeHash(EMPTY_CODE_HASH, 0, at)
+  // With two hashes it is longer than 55 bytes, and never longer than 255.
+  rlp[0] = 0xf8
+  rlp[1] = at - 2
+  return rlp.subarray(0, at)
+}
+
+function writeInteger(bytes: Uint8Array, from: number, to: number, at: number): number {
+  if (to - from !== 1 || bytes[from] >= 0x80) rlp[at++] = 0x80 + to - from
+  for (let i = from; i < to; i++) rlp[at++] = bytes[i]
+  return at
+}
+
+function writeHash(bytes: Uint8Array, from: number, at: number): number {
+  rlp[at++] = 0xa0
+  for (let i = 0; i < 32; i++) rlp[at++] = bytes[from + i]
+  return at
+}
+
+/** A change of an account for `accounts.update`. */
+export interface AccountUpdate {
+  key: Uint8Array // hash of the address
+  /** Null: it does not exist. */
+  account: StateAccount | null
+  /** Its storage is emptied before the slots are set. */
+  cleared: boolean
+  /** By hashes of slots. */
+  slots: TrieUpdate[]
+  /** The storage trie of an account that was not there, where it is made already. */
+  storage?: TrieNodeRef
+}
+
+/** The change as `accounts.update` takes it. `count` is told 1 for an account that begins, -1 for one that ends. */
+export function toTrieUpdate(
+  { storage }: StateTries,
+  { key, account, cleared, slots, storage: made }: AccountUpdate,
+  count: (difference: number) => void,
+): TrieUpdate {
+  const change = (before: Uint8Array | undefined): Uint8Array | undefined => {
+    let top = before === undefined ? made : storageOfPacked(before)
+    if ((cleared || account === null) && top !== undefined) {
+      storage.free(top)
+      top = undefined
+    }
+    if (account === null) {
+      if (before !== undefined) count(-1)
+      return undefined
+    }
+    if (before === undefined) count(1)
+    return packAccount(account, storage.update(top, slots))
+  }
+  return { key, change }
+}

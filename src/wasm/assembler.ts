@@ -1,0 +1,303 @@
+/* WebAssembly written out by hand: what its binary format is made of (WebAssembly core specification, section 5), as far as
+   the modules here need it. */
+
+// As much of the environment's as is used here: TypeScript has it only among the types of browsers.
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object) => { readonly exports: object }
+}
+
+/** The functions that a module of `assembleModule` exports, and its memory.
+ *  @throws Error where there is no WebAssembly, or not enough memory, or none that knows its instructions. */
+export function instantiate<Functions>(
+  module: Uint8Array,
+): Functions & { readonly memory: { readonly buffer: ArrayBuffer } } {
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module))
+  return exports as ReturnType<typeof instantiate<Functions>>
+}
+
+type Bytes = readonly number[]
+
+/** Instructions with their operands, as bytes: those of an expression in those of another, so that none are copied until
+ *  all are written. */
+export type Code = readonly (number | Code)[]
+
+export const I32 = 0x7f
+export const I64 = 0x7e
+export const F64 = 0x7c
+export const V128 = 0x7b
+/** What a local, parameter or result is. */
+export type ValueType = typeof I32 | typeof I64 | typeof F64 | typeof V128
+
+/** LEB128, seven bits to a byte, the lowest first. */
+function unsigned(value: number): Bytes {
+  return value < 128 ? [value] : [(value & 127) | 128, ...unsigned(value >>> 7)]
+}
+
+/** LEB128 in two's complement, of 32 bits. */
+function signed(value: number): Bytes {
+  const low = value & 127
+  const rest = value >> 7
+  const ends = (rest === 0 && low < 64) || (rest === -1 && low >= 64)
+  return ends ? [low] : [low | 128, ...signed(rest)]
+}
+
+/** The same of 64 bits. */
+function signed64(value: bigint): Bytes {
+  const small = Number(value)
+  if (small === (small | 0)) return signed(small)
+  const rest = value >> 7n
+  return [Number(value & 127n) | 128, ...signed64(rest)]
+}
+
+function section(id: number, content: Code): Code {
+  const bytes: number[] = []
+  flatten(content, bytes)
+  return [id, unsigned(bytes.length), bytes]
+}
+
+/** A name of at most 127 bytes. */
+function name(text: string): Bytes {
+  return [text.length, ...Buffer.from(text)]
+}
+
+function flatten(code: Code, out: number[]): void {
+  for (let i = 0; i < code.length; i++) {
+    const part = code[i]
+    if (typeof part === 'number') out.push(part)
+    else flatten(part, out)
+  }
+}
+
+/** The bytes of a module with one memory of so many pages of 64 KiB, which is exported as `memory` and never grows.
+ *  Functions are numbered in their order; those with a name are exported. `data` is what the memory begins with. */
+export function assembleModule(parts: {
+  pages: number
+  functions: readonly FunctionCode[]
+  data?: readonly { at: number; bytes: readonly number[] }[]
+}): Uint8Array<ArrayBuffer> {
+  const { pages, functions, data = [] } = parts
+  const vector = (items: readonly Code[]): Code => [unsigned(items.length), items]
+  const bytes = (content: Bytes): Code => [unsigned(content.length), content]
+  const exported = functions.flatMap(({ exportName }, i) =>
+    exportName === undefined ? [] : [[name(exportName), 0, unsigned(i)]],
+  )
+  const out: number[] = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0] // magic and version
+  flatten(
+    [
+      section(1, vector(functions.map(({ params, results }) => [0x60, bytes(params), bytes(results)]))),
+      section(3, vector(functions.map((_, i) => unsigned(i)))),
+      section(5, [1, 1, unsigned(pages), unsigned(pages)]),
+      section(7, vector([[name('memory'), 2, 0], ...exported])),
+      section(10, vector(functions.map(({ code }) => bytes(code)))),
+      section(11, vector(data.map((part) => [0, i32(part.at), 0x0b, bytes(part.bytes)]))),
+    ],
+    out,
+  )
+  return new Uint8Array(out)
+}
+
+/** A function of a module. */
+export interface FunctionCode {
+  params: readonly ValueType[]
+  results: readonly ValueType[]
+  exportName?: string
+  /** Its locals and instructions. */
+  code: readonly number[]
+}
+
+/** Writes a function: expressions come as code, and blocks are named, so that nobody counts how deep they lie. */
+export class FunctionWriter {
+  readonly #params: readonly ValueType[]
+  readonly #results: readonly ValueType[]
+  readonly #locals: ValueType[] = []
+  readonly #labels: string[] = []
+  readonly #code: number[] = []
+
+  /** A function of these parameters, which are locals 0, 1 and so on, and results. */
+  constructor(params: readonly ValueType[], results: readonly ValueType[] = []) {
+    this.#params = params
+    this.#results = results
+  }
+
+  /** A new local, which begins as zero. */
+  local(type: ValueType): number {
+    this.#locals.push(type)
+    return this.#params.length + this.#locals.length - 1
+  }
+
+  /** So many new locals. */
+  locals(type: ValueType, count: number): number[] {
+    return Array.from({ length: count }, () => this.local(type))
+  }
+
+  /** Writes instructions. */
+  put(...codes: readonly Code[]): void {
+    flatten(codes, this.#code)
+  }
+
+  /** Instructions that `goTo` its label leaves. */
+  block(label: string, write: () => void): void {
+    this.#nest(label, [0x02, 0x40], write)
+  }
+
+  /** Instructions that `goTo` its label begins again. They end where they end. */
+  loop(label: string, write: () => void): void {
+    this.#nest(label, [0x03, 0x40], write)
+  }
+
+  /** Instructions for where the condition holds, and for where it does not. */
+  when(condition: Code, then: () => void, otherwise?: () => void): void {
+    this.put(condition)
+    this.#nest('', [0x04, 0x40], () => {
+      then()
+      if (otherwise === undefined) return
+      this.put([0x05])
+      otherwise()
+    })
+  }
+
+  /** Leaves the block of that label, or begins the loop of it again. */
+  goTo(label: string): void {
+    this.put([0x0c, ...unsigned(this.#depth(label))])
+  }
+
+  /** The same where the condition holds. */
+  goToWhen(label: string, condition: Code): void {
+    this.put(condition, [0x0d, ...unsigned(this.#depth(label))])
+  }
+
+  /** Goes to the label at an index, and beyond them to `otherwise`. */
+  goToOneOf(labels: readonly string[], otherwise: string, index: Code): void {
+    const depths = [...labels, otherwise].map((label) => this.#depth(label))
+    this.put(index, [0x0e, ...unsigned(labels.length), ...depths.flatMap(unsigned)])
+  }
+
+  /** The whole function. */
+  end(exportName?: string): FunctionCode {
+    const locals = this.#locals.flatMap((type) => [1, type])
+    const code = [...unsigned(this.#locals.length), ...locals, ...this.#code, 0x0b]
+    return { params: this.#params, results: this.#results, exportName, code }
+  }
+
+  #nest(label: string, begin: Code, write: () => void): void {
+    this.#labels.push(label)
+    this.put(begin)
+    write()
+    this.put([0x0b])
+    this.#labels.pop()
+  }
+
+  #depth(label: string): number {
+    const at = this.#labels.lastIndexOf(label)
+    if (at < 0) throw new Error(`no block around here is named ${label}`)
+    return this.#labels.length - 1 - at
+  }
+}
+
+type Binary = (x: Code, y: Code) => Code
+type Unary = (x: Code) => Code
+const binary =
+  (instruction: number): Binary =>
+  (x, y) => [x, y, instruction]
+const unary =
+  (instruction: number): Unary =>
+  (x) => [x, instruction]
+
+/** What a local holds. */
+export const get = (local: number): Code => [0x20, ...unsigned(local)]
+/** Sets a local. */
+export const set = (local: number, value: Code): Code => [value, 0x21, ...unsigned(local)]
+/** A constant, signed. */
+export const i32 = (value: number): Code => [0x41, ...signed(value)]
+/** A constant, signed. */
+export const i64 = (value: bigint): Code => [0x42, ...signed64(value)]
+/** Ends the function. */
+export const RETURN: Code = [0x0f]
+/** The function of that number in the module, called with values. */
+export const call = (index: number, ...values: readonly Code[]): Code => [values, 0x10, ...unsigned(index)]
+/** Sets `length` bytes from `to` on. */
+export const memoryFill = (to: Code, byte: Code, length: Code): Code => [to, byte, length, 0xfc, 11, 0]
+/** Copies `length` bytes. */
+export const memoryCopy = (to: Code, from: Code, length: Code): Code => [to, from, length, 0xfc, 10, 0, 0]
+
+type Load = (address: Code, offset?: number) => Code
+type Store = (address: Code, offset: number, value: Code) => Code
+// They say that nothing is known of the alignment, which changes nothing.
+const load =
+  (...instruction: Code): Load =>
+  (address, offset = 0) => [address, ...instruction, 0, ...unsigned(offset)]
+const store =
+  (...instruction: Code): Store =>
+  (address, offset, value) => [address, value, ...instruction, 0, ...unsigned(offset)]
+
+/** Instructions on integers of 32 bits; comparisons of both kinds give such. */
+export const i32s = {
+  load: load(0x28),
+  loadByte: load(0x2d),
+  store: store(0x36),
+  storeByte: store(0x3a),
+  isZero: unary(0x45),
+  equal: binary(0x46),
+  isLess: binary(0x49),
+  isMore: binary(0x4b),
+  isAtLeast: binary(0x4f),
+  isAtLeastSigned: binary(0x4e),
+  leadingZeros: unary(0x67),
+  add: binary(0x6a),
+  sub: binary(0x6b),
+  multiply: binary(0x6c),
+  divide: binary(0x6e),
+  and: binary(0x71),
+  or: binary(0x72),
+  xor: binary(0x73),
+  left: binary(0x74),
+  right: binary(0x76),
+  low: unary(0xa7),
+} as const
+
+/** Instructions on integers of 64 bits. */
+export const i64s = {
+  load: load(0x29),
+  load8Signed: load(0x30),
+  load8: load(0x31),
+  load32: load(0x35),
+  store: store(0x37),
+  store8: store(0x3c),
+  store32: store(0x3e),
+  isZero: unary(0x50),
+  equal: binary(0x51),
+  isLess: binary(0x54),
+  isLessSigned: binary(0x53),
+  isMore: binary(0x56),
+  isAtLeast: binary(0x5a),
+  leadingZeros: unary(0x79),
+  add: binary(0x7c),
+  sub: binary(0x7d),
+  multiply: binary(0x7e),
+  divide: binary(0x80),
+  remainder: binary(0x82),
+  and: binary(0x83),
+  or: binary(0x84),
+  xor: binary(0x85),
+  left: binary(0x86),
+  rightSigned: binary(0x87),
+  right: binary(0x88),
+  rotateLeft: binary(0x89),
+  of: unary(0xad), // an unsigned integer of 32 bits
+  ofDouble: unary(0xb0),
+  toDouble: unary(0xb9),
+} as const
+
+/** Instructions on 16 bytes at once. */
+export const v128s = {
+  load: load(0xfd, 0x00),
+  store: store(0xfd, 0x0b),
+  zero: [0xfd, 0x0c, ...new Array<number>(16).fill(0)] as Code,
+  /** The bytes in reverse order. `x` is computed twice. */
+  reverse: (x: Code): Code => [x, x, 0xfd, 0x0d, ...Array.from({ length: 16 }, (_, i) => 15 - i)],
+  not: (x: Code): Code => [x, 0xfd, 0x4d],
+  and: (x: Code, y: Code): Code => [x, y, 0xfd, 0x4e],
+  or: (x: Code, y: Code): Code => [x, y, 0xfd, 0x50],
+  xor: (x: Code, y: Code): Code => [x, y, 0xfd, 0x51],
+} as const

@@ -1,0 +1,65 @@
+import { createRequire } from 'node:module'
+import { instantiate } from './assembler.js'
+import { assembleKeccak, BLOCK_BYTES, INPUT_AT, INPUT_BYTES, OUTPUT_AT } from './keccakModule.js'
+
+/** keccak-256 of the bytes: 32 bytes of their own. */
+export type Keccak256 = (bytes: Uint8Array) => Uint8Array
+
+/** Writes keccak-256 of the bytes, 32 bytes, into `out` from `at` on: for hashes that are part of what is hashed next. */
+export type Keccak256Into = (bytes: Uint8Array, out: Uint8Array, at: number) => void
+
+/** Both forms of an implementation. */
+export interface Keccak {
+  readonly keccak256: Keccak256
+  readonly keccak256Into: Keccak256Into
+}
+
+/** The implementations, the fastest first: WebAssembly of our own, 15 times as fast as JavaScript at 32 bytes. */
+export const KECCAK_KINDS = ['wasm', 'javascript'] as const
+export type KeccakKind = (typeof KECCAK_KINDS)[number]
+
+/** The implementation of that kind. @throws Error where it cannot be had: there is no WebAssembly, or not enough memory. */
+export function createKeccak(kind: KeccakKind): Keccak {
+  if (kind === 'wasm') return createWasmKeccak()
+  const require = createRequire(import.meta.url)
+  const { keccak256 } = require('ethereum-cryptography/keccak.js') as { keccak256: Keccak256 }
+  return { keccak256, keccak256Into: (bytes, out, at) => out.set(keccak256(bytes), at) }
+}
+
+interface KeccakFunctions {
+  hash(length: number, continued: number, last: number): void
+}
+
+function createWasmKeccak(): Keccak {
+  const { hash, memory: own } = instantiate<KeccakFunctions>(assembleKeccak())
+  const memory = new Uint8Array(own.buffer)
+  const output = memory.subarray(OUTPUT_AT, OUTPUT_AT + 32)
+  // Less than a block must be left for the last call, which pads.
+  const mostAtOnce = INPUT_BYTES + BLOCK_BYTES - 1
+  const takeLong = (bytes: Uint8Array): void => {
+    let at = 0
+    for (; bytes.length - at > mostAtOnce; at += INPUT_BYTES) {
+      memory.set(bytes.subarray(at, at + INPUT_BYTES), INPUT_AT)
+      hash(INPUT_BYTES, at, 0)
+    }
+    memory.set(bytes.subarray(at), INPUT_AT)
+    hash(bytes.length - at, at, 1)
+  }
+  const take = (bytes: Uint8Array): void => {
+    if (bytes.length > mostAtOnce) takeLong(bytes)
+    else {
+      memory.set(bytes, INPUT_AT)
+      hash(bytes.length, 0, 1)
+    }
+  }
+  return {
+    keccak256: (bytes) => {
+      take(bytes)
+      return output.slice()
+    },
+    keccak256Into: (bytes, out, at) => {
+      take(bytes)
+      out.set(output, at)
+    },
+  }
+}

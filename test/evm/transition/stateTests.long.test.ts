@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
+import { createDraftBlsRunner, createStateCaseRunner, runFolder } from '../../support/stateTest.js'
+
+test('gives the state root and the logs of every official state test', async (t) => {
+  const folder = sharedPath('state-tests', 'GeneralStateTests')
+  if (folder === undefined) return t.skip(String(SKIP_SHARED))
+  const { count, failures } = runFolder(folder, await createStateCaseRunner())
+  assert.deepEqual(failures, [])
+  assert.ok(count > 2000, `only ${count} cases found`)
+})
+
+test('computes on BLS12-381 as the official tests of the draft of EIP-2537 say', (t) => {
+  const folder = sharedPath('state-tests', 'EIPTests')
+  if (folder === undefined) return t.skip(String(SKIP_SHARED))
+  const { count, failures } = runFolder(folder, createDraftBlsRunner())
+  assert.deepEqual(failures, [])
+  assert.equal(count, 280)
+})

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { answerBody } from '../../../src/rpc/core/answer.js'
+import type { Dispatcher } from '../../../src/rpc/core/dispatch.js'
+import { parseBody } from '../../../src/rpc/core/envelope.js'
+import { createTimeSlices } from '../../../src/rpc/core/timeSlices.js'
+
+/** A batch of so many calls. */
+const batchOf = (length: number) =>
+  parseBody(JSON.stringify(Array.from({ length }, (_, id) => ({ jsonrpc: '2.0', id, method: 'm' }))))
+
+/** A dispatcher each call of which takes a quarter of a millisecond by a clock of its own. */
+function clockwork(): Dispatcher & { done(): number } {
+  let nowMs = 0
+  let done = 0
+  return {
+    slices: createTimeSlices(() => nowMs),
+    done: () => done,
+    dispatch() {
+      nowMs += 0.25
+      done++
+      return { result: Buffer.from('1') }
+    },
+  }
+}
+
+test('all batches together take 5 ms of a turn of the event loop', async () => {
+  const dispatcher = clockwork()
+  const answers = Array.from({ length: 60 }, () => answerBody(batchOf(50), dispatcher))
+  let most = 0
+  let before = dispatcher.done()
+  while (dispatcher.done() < 3000) {
+    await new Promise(setImmediate)
+    most = Math.max(most, dispatcher.done() - before)
+    before = dispatcher.done()
+  }
+  for (const answer of await Promise.all(answers)) {
+    assert.equal(JSON.parse(Buffer.concat(answer ?? []).toString()).length, 50)
+  }
+  assert.equal(most, 20)
+})
+
+test('a short batch waits for a slice of each long one, not for their ends', async () => {
+  const dispatcher = clockwork()
+  const long = Array.from({ length: 10 }, () => answerBody(batchOf(500), dispatcher))
+  await answerBody(batchOf(4), dispatcher)
+  // Those before it had 5 ms in the first turn, and 1 ms each after that; some have begun their next.
+  assert.ok(dispatcher.done() < 100, `${dispatcher.done()} calls were done`)
+  await Promise.all(long)
+  assert.equal(dispatcher.done(), 5004)
+})
+
+test('batches that wait for calls elsewhere let others go on', async () => {
+  const slices = createTimeSlices()
+  const later: Dispatcher = {
+    slices,
+    dispatch: () => new Promise((resolve) => setImmediate(() => resolve({ result: Buffer.from('1') }))),
+  }
+  const now: Dispatcher = { slices, dispatch: () => ({ result: Buffer.from('1') }) }
+  const answers = Array.from({ length: 20 }, (_, i) => answerBody(batchOf(40), i % 2 === 0 ? later : now))
+  for (const answer of await Promise.all(answers)) {
+    assert.equal(JSON.parse(Buffer.concat(answer ?? []).toString()).length, 40)
+  }
+})
+
+test('one at a time works, however long each takes', async () => {
+  let nowMs = 0
+  const slices = createTimeSlices(() => nowMs)
+  let done = 0
+  const work = Array.from({ length: 30 }, async () => {
+    const slice = slices.join()
+    for (let i = 0; i < 4; i++) {
+      await slice.wait()
+      nowMs += 4
+      done++
+      // Those that wait for nothing else say so more than once.
+      slice.leave()
+      slice.leave()
+    }
+  })
+  await new Promise(setImmediate)
+  let most = 0
+  for (let before = done; done < 120; before = done) {
+    await new Promise(setImmediate)
+    most = Math.max(most, done - before)
+  }
+  await Promise.all(work)
+  assert.equal(most, 2) // the second begins within the 5 ms
+})

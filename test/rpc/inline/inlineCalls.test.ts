@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createChainBuilder } from '../../../scripts/fixture/chainBuilder.js'
+import type { Block } from '../../../src/chain/eth/types.js'
+import { createBudget } from '../../../src/evm/calls/budget.js'
+import { openWritableChain } from '../../../src/ingest/chainState.js'
+import { importBlocks } from '../../../src/ingest/pipeline.js'
+import { silentLogger } from '../../../src/lib/logger.js'
+import { noProgress } from '../../../src/lib/progress.js'
+import { createDispatcher } from '../../../src/rpc/core/dispatch.js'
+import type { RpcOutcome } from '../../../src/rpc/core/envelope.js'
+import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
+import { openContext } from '../../../src/rpc/core/openContext.js'
+import { createResponseCache } from '../../../src/rpc/core/responseCache.js'
+import { createInlineCalls } from '../../../src/rpc/inline/inlineCalls.js'
+import { METHODS } from '../../../src/rpc/methods.js'
+import { openForWriting } from '../../../src/store/open.js'
+import { fixtureGenesis, sourceOf } from '../../support/fixture.js'
+import { temporaryDirectory } from '../../support/temporary.js'
+
+/* Calls on the main thread's connection while another one writes. */
+
+const MINER = `0x${'ee'.repeat(20)}`
+/** The fixture's genesis with a contract that returns COINBASE: who made the block that is called. */
+const genesis = (() => {
+  const file = structuredClone(fixtureGenesis()) as { alloc: { [address: string]: object } }
+  file.alloc[MINER] = { balance: '0x0', code: '0x4160005260206000f3' }
+  return file
+})()
+
+/** Block 1 and those after it, each made by the miner of its place. */
+async function makeBranch(t: TestContext, miners: readonly number[]): Promise<Block[]> {
+  const db = openForWriting(temporaryDirectory(t))
+  t.after(() => void db.close())
+  const builder = await createChainBuilder(db, genesis)
+  for (const miner of miners) await builder.add({ miner: new Uint8Array(20).fill(miner) })
+  return builder.blocks
+}
+
+/** Imports blocks on top of block `keep`. */
+async function write(datadir: string, blocks: readonly Block[], keep?: number): Promise<void> {
+  if (keep !== undefined) {
+    const db = openForWriting(datadir)
+    const chain = await openWritableChain(db, { genesis }, 'execute')
+    chain.writer.begin()
+    chain.writer.rewindTo(keep)
+    chain.indexer.truncate()
+    chain.writer.commit()
+    db.close()
+  }
+  const db = openForWriting(datadir)
+  await importBlocks(await openWritableChain(db, { genesis }, 'execute'), sourceOf([...blocks]), {
+    progress: noProgress,
+  })
+  db.close()
+}
+
+for (const cached of [false, true]) {
+  test(`calls are made on the newest chain after each commit and each reorg, ${cached ? 'with' : 'without'} a cache`, async (t) => {
+    const [ours, theirs] = [await makeBranch(t, [1, 2, 3]), await makeBranch(t, [1, 4, 5, 6])]
+    const datadir = temporaryDirectory(t)
+    await write(datadir, ours.slice(0, 2))
+    const opened = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
+    t.after(() => opened.close())
+    const { context, watch } = opened
+    const budget = createBudget(() => 0)
+    const inline = createInlineCalls({
+      context,
+      evm: await opened.loadBudgetedEvm(budget),
+      budget,
+      policy: { grant: () => 1, note: () => {}, endTurn: () => {} },
+      withSnapshot: watch.withSnapshot,
+    })
+    const remote = { run: () => Promise.reject(new Error('a thread was asked')) }
+    const cache = cached ? createResponseCache({ maxBytes: 1_000_000 }) : undefined
+    const dispatcher = createDispatcher({ methods: METHODS, context, remote, log: silentLogger, cache, inline })
+    const minerOf = (block: string) => {
+      const call = { method: 'eth_call', params: [{ to: MINER, data: '0x' }, block], idText: '1' }
+      const outcome = dispatcher.dispatch(call) as RpcOutcome
+      return 'error' in outcome
+        ? outcome.error.message
+        : Number(JSON.parse(Buffer.from(outcome.result).toString()).slice(-1))
+    }
+    const miners = () => ['latest', '0x1', '0x2', '0x3', '0x4'].map(minerOf)
+    const none = 'header not found'
+
+    assert.deepEqual(miners(), [2, 1, 2, none, none])
+    await write(datadir, ours)
+    assert.deepEqual(miners(), [3, 1, 2, 3, none])
+    await write(datadir, theirs, 1)
+    assert.deepEqual(miners(), [6, 1, 4, 5, 6])
+    await write(datadir, ours, 1)
+    assert.deepEqual(miners(), [3, 1, 2, 3, none])
+    assert.equal(inline.report().brokenOff, 0)
+  })
+}
