@@ -51,24 +51,27 @@ export function ensureInstalled() {
   writeStamp(INSTALL_STAMP, wanted)
 }
 
-/** Compiles src/ to dist/ unless dist/ was made from this very source. */
+/** Checks the types of src/ and bundles it to dist/, unless dist/ was made from this very source. */
 export function ensureBuilt() {
-  compile('dist', ['src'], ['-p', 'tsconfig.json'])
+  compile('dist', ['src'], ['scripts/bundle.mjs'], () => {
+    run(tool('tsc'), ['-p', 'tsconfig.json'])
+    run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs')])
+  })
 }
 
 /** Compiles src/, test/ and scripts/ to build/ unless it was made from these very sources. */
 export function ensureTestsBuilt() {
-  compile('build', ['src', 'test', 'scripts'], ['-p', 'test/tsconfig.json'])
+  compile('build', ['src', 'test', 'scripts'], [], () => run(tool('tsc'), ['-p', 'test/tsconfig.json']))
 }
 
-function compile(outDir, folders, args) {
+function compile(outDir, folders, tools, work) {
   const configs = ['package-lock.json', 'tsconfig.json', 'test/tsconfig.json']
-  const wanted = hashFiles([...configs, ...folders.flatMap(listSources)])
+  const wanted = hashFiles([...configs, ...tools, ...folders.flatMap(listSources)])
   const stamp = `${outDir}/.cairn-stamp`
   if (readStamp(stamp) === wanted) return
   // Of a file that is gone, nothing must be left that could still be imported or run as a test.
   rmSync(join(ROOT, outDir), { recursive: true, force: true })
-  step(`compiling ${folders.map((folder) => `${folder}/`).join(', ')} to ${outDir}/`, () => run(tool('tsc'), args))
+  step(`compiling ${folders.map((folder) => `${folder}/`).join(', ')} to ${outDir}/`, work)
   writeStamp(stamp, wanted)
 }
 

@@ -13,6 +13,7 @@ import { type OpenContext, openContext, packageVersion } from '../rpc/core/openC
 import { createResponseCache, type ResponseCache } from '../rpc/core/responseCache.js'
 import { createInlineCalls, type InlineCalls } from '../rpc/inline/inlineCalls.js'
 import { createInlinePolicy, type ThreadLoad } from '../rpc/inline/inlinePolicy.js'
+import { loadMethods } from '../rpc/loadMethods.js'
 import { warmCalls } from '../rpc/warmUp.js'
 import { createAccess } from '../server/access.js'
 import { createAdmission } from '../server/admission.js'
@@ -59,8 +60,8 @@ export interface ServingOptions {
   readonly limits: RpcLimits
   readonly pendingBlock: PendingBlockForm
   readonly logLevel: LogLevel
-  /** URL of the module that exports the method table `METHODS`. */
-  readonly methodsModule: string
+  /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
+  readonly methodsModule?: string
 }
 
 /** A server that answers. */
@@ -87,7 +88,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const { datadir, limits, pendingBlock } = options
   const opened = openContext({ datadir, limits, pendingBlock, log, mainThread: true })
   const { context, db, watch, close: closeContext } = opened
-  const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
+  const methods = await loadMethods(options.methodsModule)
   const keys = createApiKeyReader(db)
   let serving = true
   let warm = false
@@ -100,14 +101,14 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   let inlineCalls: InlineCalls | undefined
   const inline: InlineRunner = { run: (...call) => inlineCalls?.run(...call), withSnapshot: watch.withSnapshot }
   const runsInline = options.inlineCalls && options.evm === 'cairn'
-  const dispatch = { methods: METHODS, context, remote, log, cache, inline: runsInline ? inline : undefined }
+  const dispatch = { methods, context, remote, log, cache, inline: runsInline ? inline : undefined }
   const dispatcher = createDispatcher(dispatch)
   const reports = { cache, pool: () => pool, inlineCalls: () => inlineCalls }
   const health = {
     report: createHealthReporter({ context, db, ...reports, serving: () => serving, warm: () => warm }),
     problem: createDatabaseProbe(db, options.datadir),
   }
-  const admission = createAdmission(options.serverLimits, (method) => METHODS.get(method)?.cost)
+  const admission = createAdmission(options.serverLimits, (method) => methods.get(method)?.cost)
   const reach = { access, admission, limits: options.serverLimits, cors, hosts }
   const serverOptions = { dispatcher, ...reach, compression, health, failures, log, keys }
   const http = createHttpServer(serverOptions)
@@ -128,7 +129,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const startInlineCalls = async () => {
     const load = { jobs: started.callsUnderWay, threads: options.evmThreads }
     try {
-      inlineCalls = await openInlineCalls(opened, METHODS, load)
+      inlineCalls = await openInlineCalls(opened, methods, load)
     } catch (error) {
       log.warn({ error: messageOf(error) }, 'calls run in threads only')
     }

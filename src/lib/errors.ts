@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { mapStack } from './sourceMaps.js'
 
 /** Base of every failure that Cairn names itself. Subclasses carry what a caller needs as fields;
  *  JSON-RPC codes are given only in `rpc/errors`. */
@@ -26,6 +27,6 @@ export function messageOf(error: unknown): string {
 export function describeError(error: unknown): string {
   if (typeof error === 'string') return error
   const { stack, message } = (error ?? {}) as { stack?: unknown; message?: unknown }
-  if (typeof stack === 'string') return stack
+  if (typeof stack === 'string') return mapStack(stack)
   return typeof message === 'string' ? message : inspect(error, { depth: 3 })
 }

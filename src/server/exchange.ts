@@ -1,3 +1,4 @@
+import { describeError } from '../lib/errors.js'
 import type { FailureLog } from '../lib/failureLog.js'
 import type { Logger } from '../lib/logger.js'
 import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/core/answer.js'
@@ -128,7 +129,7 @@ export function attempt(exchange: Exchange, step: () => void | Promise<void>, ro
   const { options, reply } = exchange
   const fail = (error: unknown) => {
     room?.release()
-    options.log.error({ error: error instanceof Error ? error.stack : String(error) }, 'a response failed')
+    options.log.error({ error: describeError(error) }, 'a response failed')
     if (reply.isSent()) reply.destroy()
     else sendError(exchange, 500, { code: INTERNAL_ERROR, message: 'internal error' })
   }

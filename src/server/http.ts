@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { encodeResponse, parseBody, sizeOf } from '../rpc/core/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../rpc/core/errors.js'
@@ -21,7 +21,6 @@ import {
   sendError,
   sendRefusal,
 } from './exchange.js'
-import { createHealthApp } from './health.js'
 import { createHostCheck } from './hosts.js'
 import { createOutbox, type Outbox } from './outbox.js'
 import { type PlainHandler, takePlainRequests } from './plainConnections.js'
@@ -66,7 +65,12 @@ export interface HttpServer {
 /** A server for calls by POST and for GET of `/health` and `/ready`. */
 export function createHttpServer(options: ServerOptions): HttpServer {
   const { limits, admission } = options
-  const app = createHealthApp(options.health)
+  let app: Promise<RequestListener> | undefined
+  // Loaded by the first request that it answers: express and what it needs are 1 MB of code, and no call passes through it.
+  const loadApp = () => {
+    app ??= import('./health.js').then(({ createHealthApp }) => createHealthApp(options.health))
+    return app
+  }
   const isServedHost = createHostCheck(options.hosts)
   const server = createServer({
     headersTimeout: HEADERS_MS,
@@ -98,7 +102,10 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     }
     if (caller === undefined) {
       for (const [name, value] of cors) response.setHeader(name, value)
-      return void app(request, response)
+      return void loadApp().then(
+        (respond) => respond(request, response),
+        (error) => response.destroy(error),
+      )
     }
     receiveCall(shared, { request, response, caller })
   }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
+import { describeError } from '../lib/errors.js'
 import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/core/answer.js'
 import { type ParsedBody, parseBody, sizeOf } from '../rpc/core/envelope.js'
 import { SERVER_BUSY } from '../rpc/core/errors.js'
@@ -152,7 +153,7 @@ export function createMessages(
     const parts = answerBody(body, calls, conditions)
     if (!(parts instanceof Promise)) return finish(parts)
     parts.then(finish).catch((error: unknown) => {
-      log.error({ error: error instanceof Error ? error.stack : String(error) }, 'a response failed')
+      log.error({ error: describeError(error) }, 'a response failed')
       room?.release()
       peer.socket.terminate()
     })

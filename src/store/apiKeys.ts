@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import SqliteDatabase from 'better-sqlite3'
 import type { Database } from './database.js'
-import { DATABASE_FILE, DatabaseLocked, openForWriting } from './open.js'
+import { DATABASE_FILE, DatabaseLocked } from './open.js'
+import { openForWriting } from './openForWriting.js'
 import { writeSeal } from './seals.js'
 
 /** An API key without the key itself, which is not kept. */

@@ -1,5 +1,5 @@
 import type { Database } from './database.js'
-import { openEmptySchema } from './open.js'
+import { openEmptySchema } from './openForWriting.js'
 
 /** An entry of a database's schema. */
 export interface SchemaEntry {

@@ -8,8 +8,8 @@ export interface ReaderData {
   readonly datadir: string
   readonly limits: RpcLimits
   readonly logLevel: LogLevel
-  /** URL of a module that exports `METHODS`, the table of methods to answer. */
-  readonly methodsModule: string
+  /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
+  readonly methodsModule?: string
   /** What runs calls. */
   readonly evm: EvmKind
   /** Whether to load the EVM and run a call before saying `ready`. */

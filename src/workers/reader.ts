@@ -4,10 +4,11 @@ import { type Deadline, DeadlineExceeded, deadlineBetween } from '../lib/deadlin
 import { describeError, messageOf } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
 import type { RpcContext } from '../rpc/core/context.js'
-import { type MethodTable, methodNotFound, runMethod } from '../rpc/core/dispatch.js'
+import { methodNotFound, runMethod } from '../rpc/core/dispatch.js'
 import type { RpcOutcome } from '../rpc/core/envelope.js'
 import type { RpcErrorBody } from '../rpc/core/errors.js'
 import { type OpenContext, openContext } from '../rpc/core/openContext.js'
+import { loadMethods } from '../rpc/loadMethods.js'
 import { warmCalls, warmLogQueries } from '../rpc/warmUp.js'
 import { openClaims } from './claims.js'
 import { yieldToMainThread } from './priority.js'
@@ -31,14 +32,14 @@ process.on('uncaughtException', (error) => {
 const options = workerData as ReaderData
 if (!options.awaited) yieldToMainThread()
 const opened = openContext({ ...options, log: createLogger(options.logLevel) })
-const { METHODS } = (await import(options.methodsModule)) as { METHODS: MethodTable }
+const methods = await loadMethods(options.methodsModule)
 if (options.loadEvm) {
   await opened.context.evm.warm()
   cryptoImplementations() // loads them, or the first ECRECOVER would wait for it
-  await warmCalls(METHODS, opened.context)
+  await warmCalls(methods, opened.context)
 }
 const hasMoreLogs = options.warmLogs && readTail(opened, TAIL_SLICES)
-if (options.warmLogs) await warmLogQueries(METHODS, opened.context)
+if (options.warmLogs) await warmLogQueries(methods, opened.context)
 if (options.awaited) yieldToMainThread()
 const claims = openClaims(options.claims)
 const waiting: ReaderRequest[] = []
@@ -63,7 +64,7 @@ async function work(): Promise<void> {
 
 async function answer({ context }: OpenContext, request: ReaderRequest, begunMs: number): Promise<void> {
   const { slot, limitMs, runMs } = request
-  const method = METHODS.get(request.method)
+  const method = methods.get(request.method)
   const deadline = untilStopped(deadlineBetween(limitMs, runMs))
   const own: RpcContext = { ...context, deadline, waitedMs: begunMs - request.queuedMs }
   const outcome: RpcOutcome = method

@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { explainFailure } from '../../src/cli/explainFailure.js'
 import { CairnError, UsageError } from '../../src/lib/errors.js'
 import { createMetaTable } from '../../src/store/meta.js'
-import { openForReading, openForWriting } from '../../src/store/open.js'
+import { openForReading } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /** What the failure of `work` is said to be. */

@@ -3,16 +3,16 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { createLogIndexer } from '../../src/logs/indexer.js'
 import type { ExplanationJson } from '../../src/rpc/cairn/formatFacts.js'
-import { openForWriting, packagePath } from '../../src/store/open.js'
+import { packagePath } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { FIRST_BLOCK, randomBlocks } from '../logs/randomFilters.js'
 import { seededFractions, writeLogs } from '../logs/randomLogs.js'
 import { EMITTER, NUMBERED_TOPIC } from '../support/fixtureChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const MAIN = packagePath('dist/cli/main.js')
 const FOLDER = packagePath('fixtures/chain')
 
 /** Runs `cairn` to its end, with `input` on standard input. */

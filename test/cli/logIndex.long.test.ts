@@ -1,24 +1,22 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { noDeadline } from '../../src/lib/deadline.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
 import { LOG_SEARCH_INDEX } from '../../src/logs/logSearchIndex.js'
 import { createLogSource } from '../../src/logs/query.js'
 import { describeIndex } from '../../src/segments/indexSummary.js'
-import { openForReading, openForWriting } from '../../src/store/open.js'
+import { openForReading } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { asPlaced, expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from '../logs/randomFilters.js'
 import { type PlacedLog, seededFractions, writeLogs } from '../logs/randomLogs.js'
-import { spawnNode } from '../support/cairn.js'
+import { spawnCairn } from '../support/cairn.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* `cairn verify --index`, `cairn reindex`, and the index in `cairn status`, over segments of 64 logs. */
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 const BLOCKS = 700
 
-const spawnBuilt = (args: readonly string[]) => spawnNode([MAIN, ...args])
-const cairn = (args: readonly string[]) => spawnBuilt(args).ended
+const cairn = (args: readonly string[]) => spawnCairn(args).ended
 
 function prepare(t: TestContext): { datadir: string; logs: PlacedLog[] } {
   const datadir = temporaryDirectory(t)
@@ -106,7 +104,7 @@ test('wrong use is said, with exit code 2', async (t) => {
 
 /** Starts a rebuild and ends it by the signal when it is half done; false when it was done before. */
 async function endHalfway(datadir: string, signal: NodeJS.Signals, halfway: () => boolean): Promise<boolean> {
-  const running = spawnBuilt(['reindex', '--datadir', datadir])
+  const running = spawnCairn(['reindex', '--datadir', datadir])
   let over = false
   running.child.once('exit', () => {
     over = true

@@ -5,12 +5,12 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { openForWriting, packagePath } from '../../src/store/open.js'
+import { packagePath } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { post, request } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const MAIN = packagePath('dist/cli/main.js')
 const FIXTURE = packagePath('fixtures/chain')
 
 interface Outcome {

@@ -18,10 +18,10 @@ import {
   DATABASE_FILE,
   DatabaseOutdated,
   openForReading,
-  openForWriting,
   packagePath,
   requireCurrentSchema,
 } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { createTransactionFinder } from '../../src/transactions/finder.js'
 import { FIRST_BLOCK, randomBlocks } from '../logs/randomFilters.js'
 import { type PlacedLog, seededFractions, writeLogs } from '../logs/randomLogs.js'

@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import type { Log } from '../../src/chain/eth/types.js'
 import { trimLeft } from '../../src/lib/bytes.js'
 import type { Database } from '../../src/store/database.js'
-import { openForWriting } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

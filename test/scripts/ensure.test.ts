@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict'
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
@@ -33,10 +43,15 @@ function makeCheckout(t: TestContext): Checkout {
   mkdirSync(at('src'), { recursive: true })
   mkdirSync(at('test'))
   mkdirSync(join(folder, 'bin'))
-  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'test/tsconfig.json', 'scripts/ensure.mjs'])
-    cpSync(packagePath(name), at(name))
-  cpSync(packagePath('scripts/build.mjs'), at('scripts/build.mjs'))
-  writeFileSync(at('src/a.ts'), 'export const a: number = 1\n')
+  const configs = ['package.json', 'package-lock.json', 'tsconfig.json', 'test/tsconfig.json']
+  const scripts = ['ensure', 'build', 'bundle'].map((name) => `scripts/${name}.mjs`)
+  for (const name of [...configs, ...scripts]) cpSync(packagePath(name), at(name))
+  for (const name of ['cli/main', 'workers/reader', 'workers/l2VerifierThread', 'workers/checkpointerThread']) {
+    mkdirSync(dirname(at('src', name)), { recursive: true })
+    writeFileSync(at('src', `${name}.ts`), `export const name: string = '${name}'\n`)
+  }
+  writeFileSync(at('src/cli/lazy.ts'), 'export const lazy = 1\n')
+  writeFileSync(at('src/cli/main.ts'), "export const { lazy } = await import('./lazy.js')\n")
   writeFileSync(join(folder, 'bin', 'npm'), INSTALLER)
   chmodSync(join(folder, 'bin', 'npm'), 0o755)
   const path = `${join(folder, 'bin')}${delimiter}${process.env.PATH}`
@@ -66,7 +81,9 @@ test('a checkout is installed and compiled once, also when it is moved', async (
   const said = await checkout.build()
   assert.equal(checkout.installs().length, 1)
   assert.match(said, /^installing packages.*\n {2}done in \d+\.\d s\ncompiling src\/ to dist\/ \.\.\.\n {2}done in \d+/)
-  assert.ok(existsSync(checkout.at('dist/a.js')))
+  const built = readdirSync(checkout.at('dist/cli'))
+  for (const name of ['main.js', 'main.js.map', 'reader.js', 'l2VerifierThread.js', 'checkpointerThread.js'])
+    assert.ok(built.includes(name), `${name} is missing in ${built}`)
   assert.equal(await checkout.build(), '')
   checkout.move()
   assert.equal(await checkout.build(), '')
@@ -78,10 +95,12 @@ test('what changed is done again, and nothing else', async (t) => {
   await checkout.build()
   assert.equal(checkout.installs().length, 1)
 
-  renameSync(checkout.at('src/a.ts'), checkout.at('src/b.ts'))
+  const lateFiles = () => readdirSync(checkout.at('dist/cli')).filter((name) => /^la.*\.js$/.test(name))
+  assert.match(lateFiles().join(), /^lazy-\w+\.js$/)
+  renameSync(checkout.at('src/cli/lazy.ts'), checkout.at('src/cli/late.ts'))
+  writeFileSync(checkout.at('src/cli/main.ts'), "export const { lazy } = await import('./late.js')\n")
   assert.match(await checkout.build(), /^compiling src/)
-  assert.ok(!existsSync(checkout.at('dist/a.js')))
-  assert.ok(existsSync(checkout.at('dist/b.js')))
+  assert.match(lateFiles().join(), /^late-\w+\.js$/)
   assert.deepEqual(checkout.installs(), [])
 
   // As another Node would have left it.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApiKeyReader, createApiKeyTable, openForKeys } from '../../src/store/apiKeys.js'
-import { openForWriting } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { temporaryConnections } from '../support/temporaryConnections.js'
 

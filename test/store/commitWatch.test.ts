@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createCommitWatch } from '../../src/store/commitWatch.js'
-import { openForReading, openForWriting } from '../../src/store/open.js'
+import { openForReading } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

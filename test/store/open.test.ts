@@ -7,10 +7,10 @@ import {
   DATABASE_FILE,
   DatabaseTooNew,
   openForReading,
-  openForWriting,
   packagePath,
   requireCurrentSchema,
 } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { spawnProgram } from '../support/cairn.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

@@ -1,6 +1,6 @@
 import { createChainIndexer } from '../../src/ingest/chainIndexer.js'
 import { openWritableChain } from '../../src/ingest/chainState.js'
-import { openForWriting } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { CHUNK_BITS, indexedBlocks } from './indexedChain.js'
 
 /* A program that goes on with a chain of `indexedBlocks`: `node indexWriterProcess.js DATADIR OPTIONS`. Each block is a

@@ -8,7 +8,7 @@ import { noProgress } from '../../src/lib/progress.js'
 import type { Database } from '../../src/store/database.js'
 import { createL2Reader, type L2Reader } from '../../src/store/l2/l2Reader.js'
 import { createL2Writer, type L2Writer } from '../../src/store/l2/l2Writer.js'
-import { openForWriting } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 
 const verifyBlock = createBlockVerifier()
 

@@ -1,7 +1,7 @@
 import { type Serving, type ServingOptions, startServing } from '../../src/cli/serving.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { DEFAULT_SERVER_LIMITS } from '../../src/server/limits.js'
-import { openForWriting } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { temporaryDirectory } from './temporary.js'
 
 /** Where the tests' method table is. */

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { Database } from '../../src/store/database.js'
-import { openForReading, openForWriting } from '../../src/store/open.js'
+import { openForReading } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { temporaryDirectory } from './temporary.js'
 
 /** Two connections to a database of the test's own, closed when the test ends. */

@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { packagePath } from '../../src/store/open.js'
 import { createL2Verifier, L2VerifierFailed } from '../../src/workers/l2Verifier.js'
 import { makeBlock, makeChain } from '../support/l2Blocks.js'
@@ -50,7 +49,7 @@ test('a process that refuses a block waits for its threads to end', (t) => {
   const [block] = readFileSync(packagePath('fixtures/chain/l2.ndjson'), 'utf8').split('\n')
   const path = join(directory, 'wrong.json')
   writeFileSync(path, block.replace('"timestamp":1', '"timestamp":2'))
-  const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+  const cli = packagePath('dist/cli/main.js')
   const run = spawnSync(process.execPath, [cli, 'import', '--datadir', directory, path], { encoding: 'utf8' })
   assert.match(run.stderr, /is refused: block hash/)
   assert.equal(run.status, 1)

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatData } from '../../../src/lib/hex.js'
-import { openForWriting } from '../../../src/store/open.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createChainBuilder, type Sender, type TransactionPlan } from '../../fixture/chainBuilder.js'
 import { encodeCall } from '../../fixture/contracts.js'
 import { createRandom } from '../logChain.js'

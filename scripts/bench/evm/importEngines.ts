@@ -11,7 +11,7 @@ import { openChainRlp } from '../../../src/ingest/sources/chainRlp.js'
 import { ERA1, openEra1 } from '../../../src/ingest/sources/era1.js'
 import { noProgress } from '../../../src/lib/progress.js'
 import { type ChainSource, genesisOfSource } from '../../../src/store/chain/chainSource.js'
-import { openForWriting } from '../../../src/store/open.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createDefaultCommon, createDefaultVm, decodePackageBlock, runDefaultBlock } from './packageDefaults.js'
 import type { ChainFile } from './plans.js'
 

@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module'
 import { type ChainConfig, Holesky, Hoodi, Mainnet, Sepolia } from '@ethereumjs/common'
-import { getGenesis } from '@ethereumjs/genesis'
 import { bytesToBigInt, EMPTY_BYTES, padLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import { abbreviate, formatData, parseHex } from '../../lib/hex.js'
@@ -44,6 +44,9 @@ function packageChain(network: Network): ChainConfig {
 export function builtInGenesis(network: Network): Genesis {
   const config = packageChain(network)
   const spec = specOfPackageChain(network, config)
+  // Required here: it is 700 KB of states, which threads that know the chain's rules only do without.
+  const require = createRequire(import.meta.url)
+  const { getGenesis } = require('@ethereumjs/genesis') as typeof import('@ethereumjs/genesis')
   const state = getGenesis(Number(config.chainId)) ?? {}
   const accounts = Object.entries(state).map(([address, entry]) => {
     const [balance, code = '0x', storage = [], nonce = '0x0'] = Array.isArray(entry) ? entry : [entry]

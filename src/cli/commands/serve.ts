@@ -89,7 +89,6 @@ async function serve(
     limits: readLimits(config),
     pendingBlock: config.pendingBlock,
     logLevel: config.logLevel,
-    methodsModule: new URL('../../rpc/methods.js', import.meta.url).href,
   }).catch((error: unknown) => {
     throw explainListenError(error, config)
   })

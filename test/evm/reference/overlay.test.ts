@@ -9,7 +9,7 @@ import { createCodeCache, createNewestState } from '../../../src/evm/state/state
 import { bigIntToBytes, EMPTY_BYTES, padLeft } from '../../../src/lib/bytes.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { createChainWriter } from '../../../src/store/chain/chainWriter.js'
-import { openForWriting } from '../../../src/store/open.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createStateReader, createStateReads } from '../../../src/store/state/stateReader.js'
 import { createStateTrieTable } from '../../../src/store/state/stateTrieTable.js'
 import { hashStoredState } from '../../../src/trie/rebuild.js'

@@ -15,7 +15,7 @@ import { openContext } from '../../../src/rpc/core/openContext.js'
 import { createResponseCache } from '../../../src/rpc/core/responseCache.js'
 import { getLogs } from '../../../src/rpc/eth/getLogs.js'
 import { createChainWriter } from '../../../src/store/chain/chainWriter.js'
-import { openForWriting } from '../../../src/store/open.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
 import { numberedBytes, seededFractions } from '../../logs/randomLogs.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

@@ -6,7 +6,7 @@ import type { Block, Header, Log, Receipt, Transaction } from '../../../src/chai
 import { EMPTY_BYTES } from '../../../src/lib/bytes.js'
 import { createChainWriter } from '../../../src/store/chain/chainWriter.js'
 import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_STATE_MODE } from '../../../src/store/meta.js'
-import { openForWriting } from '../../../src/store/open.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
 import { numberedBytes } from '../../logs/randomLogs.js'
 
 /** The first block held: those before it are not. */

@@ -9,7 +9,7 @@ import { runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { ETH_METHODS } from '../../../src/rpc/eth/methods.js'
-import { openForWriting } from '../../../src/store/open.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { FIRST, FIRST_TOTAL_DIFFICULTY, type HandmadeChain, writeHandmadeChain } from './handmadeChain.js'
 

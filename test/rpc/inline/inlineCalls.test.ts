@@ -14,7 +14,7 @@ import { openContext } from '../../../src/rpc/core/openContext.js'
 import { createResponseCache } from '../../../src/rpc/core/responseCache.js'
 import { createInlineCalls } from '../../../src/rpc/inline/inlineCalls.js'
 import { METHODS } from '../../../src/rpc/methods.js'
-import { openForWriting } from '../../../src/store/open.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
 import { fixtureGenesis, sourceOf } from '../../support/fixture.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

@@ -9,7 +9,7 @@ import { noProgress } from '../../../src/lib/progress.js'
 import { createChainReader } from '../../../src/store/chain/chainReader.js'
 import { createChainWriter } from '../../../src/store/chain/chainWriter.js'
 import type { Database } from '../../../src/store/database.js'
-import { openForWriting } from '../../../src/store/open.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
 import { fixtureBlocks, fixtureGenesis, sourceOf } from '../../support/fixture.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
