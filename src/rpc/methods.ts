@@ -1,18 +1,23 @@
-import { explainLogs } from './cairn/explainLogs.js'
+import { CAIRN_METHODS } from './cairn/methods.js'
 import type { MethodTable } from './core/dispatch.js'
 import type { Method } from './core/method.js'
 import { packageVersion } from './core/openContext.js'
+import { DEBUG_METHODS } from './debug/methods.js'
 import { ETH_METHODS } from './eth/methods.js'
-import { requiringChain } from './eth/requireChain.js'
+import { NET_METHODS } from './net/methods.js'
 import { createDiscover } from './rpc/discover.js'
 import { createModules } from './rpc/modules.js'
 import { STARKNET_METHODS } from './starknet/methods.js'
+import { WEB3_METHODS } from './web3/methods.js'
 
 /** Every method of the server, by family. */
 export const ALL_METHODS: readonly Method[] = [
   ...ETH_METHODS,
+  ...NET_METHODS,
+  ...WEB3_METHODS,
+  ...DEBUG_METHODS,
   ...STARKNET_METHODS,
-  requiringChain(explainLogs),
+  ...CAIRN_METHODS,
   createModules(() => ALL_METHODS),
   createDiscover(() => ALL_METHODS, packageVersion()),
 ]

@@ -1,5 +1,6 @@
 import type { EvmKind } from '../evm/kinds.js'
 import type { LogLevel } from '../lib/logger.js'
+import type { CallMessage } from '../rpc/core/boundCall.js'
 import type { RpcLimits } from '../rpc/core/context.js'
 import type { RpcErrorBody } from '../rpc/core/errors.js'
 
@@ -26,9 +27,7 @@ export interface ReaderData {
 export interface ReaderRequest {
   /** Where the claim on it is (`claims`), and what its answer is known by. */
   readonly slot: number
-  readonly method: string
-  /** As it came: decoded from JSON, not checked. */
-  readonly params: unknown
+  readonly call: CallMessage
   /** When it came, by `monotonicMs`. */
   readonly queuedMs: number
   /** How long it may run from when the thread begins it. */

@@ -4,7 +4,7 @@ import { type Deadline, DeadlineExceeded, deadlineBetween } from '../lib/deadlin
 import { describeError, messageOf } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
 import type { RpcContext } from '../rpc/core/context.js'
-import { methodNotFound, runMethod } from '../rpc/core/dispatch.js'
+import { runCallMessage } from '../rpc/core/dispatch.js'
 import type { RpcOutcome } from '../rpc/core/envelope.js'
 import type { RpcErrorBody } from '../rpc/core/errors.js'
 import { type OpenContext, openContext } from '../rpc/core/openContext.js'
@@ -64,12 +64,9 @@ async function work(): Promise<void> {
 
 async function answer({ context }: OpenContext, request: ReaderRequest, begunMs: number): Promise<void> {
   const { slot, limitMs, runMs } = request
-  const method = methods.get(request.method)
   const deadline = untilStopped(deadlineBetween(limitMs, runMs))
   const own: RpcContext = { ...context, deadline, waitedMs: begunMs - request.queuedMs }
-  const outcome: RpcOutcome = method
-    ? await runMethod(method, request.params, own)
-    : { error: methodNotFound(request.method) }
+  const outcome: RpcOutcome = await runCallMessage(methods, request.call, own)
   if ('error' in outcome) {
     postError(slot, outcome.error)
   } else if (outcome.result.length <= COPIED_BYTES) {

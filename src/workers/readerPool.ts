@@ -81,7 +81,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     threads,
     wanted,
     onRefused(job, error) {
-      log.warn({ method: job.method, error: describeError(error) }, 'could not hand a request to a thread')
+      log.warn({ method: job.call.method.name, error: describeError(error) }, 'could not hand a request to a thread')
       finish(job, { error: NOT_COPIED })
     },
   })
@@ -197,7 +197,10 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     const end = () => {
       // It may have answered since, and have begun another one.
       if (!holder.reader.has(job) || !threads.has(holder)) return
-      log.warn({ method: job.method, limitMs: job.limitMs }, 'a request ran past its time; its thread is replaced')
+      log.warn(
+        { method: job.call.method.name, limitMs: job.limitMs },
+        'a request ran past its time; its thread is replaced',
+      )
       remove(holder)
       void holder.reader.end()
     }
@@ -208,7 +211,8 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
 
   fill()
   return {
-    run(cost, method, params, { client = NOBODY, sinceMs } = {}) {
+    run(call, { client = NOBODY, sinceMs } = {}) {
+      const cost = call.method.cost as RemoteCost
       if (closed) return Promise.resolve({ error: INTERNAL })
       const queuedMs = performance.now()
       const limit = limitMs[cost]
@@ -216,7 +220,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       if (runMs <= 0) return Promise.resolve({ error: timeoutError(cost, limit) })
       return new Promise((resolve) => {
         const job: PoolJob = {
-          ...{ cost, client, method, params, queuedMs, runMs, limitMs: limit, resolve },
+          ...{ cost, client, call, queuedMs, runMs, limitMs: limit, resolve },
           handedMs: 0,
           done: false,
         }

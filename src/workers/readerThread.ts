@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads'
+import type { BoundCall } from '../rpc/core/boundCall.js'
 import type { RpcOutcome } from '../rpc/core/envelope.js'
 import { createClaimMemory, openClaims } from './claims.js'
 import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
 
 /** A request on its way. */
 export interface Job {
-  readonly method: string
-  readonly params: unknown
+  readonly call: BoundCall
   /** When it came, by `performance.now()` of the main thread. */
   readonly queuedMs: number
   /** How long it may run, from when a thread begins it, and the limit of which that is left, for words. */
@@ -119,10 +119,10 @@ export function startReaderThread<J extends Job>(
     hand(job) {
       const slot = slots.size < maxJobs ? claims.offer() : undefined
       if (slot === undefined) return false
-      const { method, params, runMs, limitMs } = job
+      const { call, runMs, limitMs } = job
       const queuedMs = job.queuedMs + CLOCK_OFFSET_MS
       try {
-        worker.postMessage({ slot, method, params, queuedMs, runMs, limitMs } satisfies ReaderRequest)
+        worker.postMessage({ slot, call: call.toMessage(), queuedMs, runMs, limitMs } satisfies ReaderRequest)
       } catch (error) {
         claims.free(slot)
         throw error

@@ -1,9 +1,10 @@
-import type { ClientId, RemoteRunner } from '../rpc/core/dispatch.js'
+import type { ClientId } from '../rpc/core/dispatch.js'
+import type { CostClass } from '../rpc/core/method.js'
 import { createFairQueue } from './fairQueue.js'
 import type { Job, ReaderThread } from './readerThread.js'
 
 /** Classes of requests that run in threads. */
-export type RemoteCost = Parameters<RemoteRunner['run']>[0]
+export type RemoteCost = Exclude<CostClass, 'point'>
 
 const COSTS = ['evm', 'scan'] as const
 

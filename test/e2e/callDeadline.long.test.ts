@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { silentLogger } from '../../src/lib/logger.js'
+import { bindCall } from '../../src/rpc/core/boundCall.js'
 import type { RpcOutcome } from '../../src/rpc/core/envelope.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
+import { call } from '../../src/rpc/eth/call.js'
 import { packagePath } from '../../src/store/open.js'
 import { createReaderPool } from '../../src/workers/readerPool.js'
 import { runCairnOk } from '../support/cairn.js'
@@ -42,9 +44,9 @@ test('endless calls are stopped at their time, and no thread is lost', async () 
   const pool = await startPool()
   const aborted = { code: -32000, message: 'execution aborted (timeout = 0.1s)' }
   for (let i = 0; i < 10; i++) {
-    assert.deepEqual(read(await pool.run('evm', 'eth_call', [SPIN, 'latest'])), aborted)
+    assert.deepEqual(read(await pool.run(bindCall(call, [SPIN, 'latest']))), aborted)
   }
   assert.deepEqual([pool.lostThreads(), pool.threadCount()], [0, 3])
-  const supply = read(await pool.run('evm', 'eth_call', [{ to: TOKEN, data: '0x18160ddd' }, 'latest']))
+  const supply = read(await pool.run(bindCall(call, [{ to: TOKEN, data: '0x18160ddd' }, 'latest'])))
   assert.equal(BigInt(supply as string), 1000n * 10n ** 18n)
 })

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { EvmKind } from '../../src/evm/kinds.js'
 import { silentLogger } from '../../src/lib/logger.js'
+import { bindCall } from '../../src/rpc/core/boundCall.js'
+import type { CallOrigin } from '../../src/rpc/core/dispatch.js'
 import { encodeResponse, type RpcOutcome } from '../../src/rpc/core/envelope.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
@@ -9,6 +11,7 @@ import { createReaderPool, type ReaderPool } from '../../src/workers/readerPool.
 import { seededRandom } from '../support/random.js'
 import { TEST_METHODS } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { METHODS } from '../support/testMethods.js'
 
 /** A pool of one thread per class, unless told, and a spare, over an empty database, all ready. */
 async function startPool(
@@ -35,6 +38,11 @@ async function startPool(
   return pool
 }
 
+/** Runs a method of the test table. */
+function run(pool: ReaderPool, method: string, params: unknown, origin?: CallOrigin): Promise<RpcOutcome> {
+  return pool.run(bindCall(METHODS.get(method)!, params), origin)
+}
+
 function read(outcome: RpcOutcome): unknown {
   return 'error' in outcome ? outcome.error : JSON.parse(Buffer.from(outcome.result).toString())
 }
@@ -46,21 +54,21 @@ test('answers from threads, in the order of the queue', async (t) => {
   const done: string[] = []
   const outcomes = await Promise.all(
     words.map(async (word) => {
-      const outcome = await pool.run('scan', 'test_scan', [word])
+      const outcome = await run(pool, 'test_scan', [word])
       done.push(word)
       return read(outcome)
     }),
   )
   assert.deepEqual(outcomes, words)
   assert.deepEqual(done, words)
-  assert.deepEqual(read(await pool.run('evm', 'test_call', ['hello'])), 'hello')
+  assert.deepEqual(read(await run(pool, 'test_call', ['hello'])), 'hello')
 })
 
 test('large data of an error comes from its thread as finished JSON', async (t) => {
   const pool = await startPool(t)
-  const short = await pool.run('evm', 'test_revert', ['0x3'])
+  const short = await run(pool, 'test_revert', ['0x3'])
   assert.deepEqual(short, { error: { code: 3, message: 'execution reverted', data: '0xababab' } })
-  const long = await pool.run('evm', 'test_revert', ['0x100000'])
+  const long = await run(pool, 'test_revert', ['0x100000'])
   assert.ok('error' in long && long.error.data === undefined && long.error.dataJson !== undefined)
   const response = Buffer.concat(encodeResponse('1', long)).toString()
   assert.deepEqual(JSON.parse(response).error, {
@@ -72,7 +80,7 @@ test('large data of an error comes from its thread as finished JSON', async (t) 
 
 test('parameters are checked in the thread', async (t) => {
   const pool = await startPool(t)
-  assert.deepEqual(read(await pool.run('scan', 'test_scan', [5])), {
+  assert.deepEqual(read(await run(pool, 'test_scan', [5])), {
     code: -32602,
     message: 'invalid argument 0: word: expected a string, got 5',
   })
@@ -81,13 +89,13 @@ test('parameters are checked in the thread', async (t) => {
 test('a call that never ends is answered at its time, and the next one by the spare at once', async (t) => {
   const pool = await startPool(t, { callTimeoutMs: 300 }, 'reference')
   const start = performance.now()
-  const stuck = pool.run('evm', 'test_stuckCall', [])
-  const scanned = read(await pool.run('scan', 'test_scan', ['meanwhile']))
+  const stuck = run(pool, 'test_stuckCall', [])
+  const scanned = read(await run(pool, 'test_scan', ['meanwhile']))
   assert.equal(scanned, 'meanwhile')
   assert.ok(performance.now() - start < 200, 'another class waits for nothing')
   assert.deepEqual(read(await stuck), { code: -32000, message: 'execution aborted (timeout = 0.3s)' })
   assert.ok(performance.now() - start >= 300)
-  assert.equal(read(await pool.run('evm', 'test_call', ['next'])), 'next')
+  assert.equal(read(await run(pool, 'test_call', ['next'])), 'next')
   await pool.ready()
   assert.equal(pool.threadCount(), 3)
 })
@@ -96,14 +104,14 @@ test('our interpreter is given half a second more to stop by itself, and nobody 
   const pool = await startPool(t, { callTimeoutMs: 300 })
   const start = performance.now()
   const aborted = { code: -32000, message: 'execution aborted (timeout = 0.3s)' }
-  const waiting = pool.run('evm', 'test_stuckCall', [])
-  const behind = pool.run('evm', 'test_call', ['behind'], { sinceMs: start + 100 })
+  const waiting = run(pool, 'test_stuckCall', [])
+  const behind = run(pool, 'test_call', ['behind'], { sinceMs: start + 100 })
   assert.deepEqual(read(await waiting), aborted)
   assert.ok(performance.now() - start >= 300)
   assert.equal(read(await behind), 'behind')
-  assert.equal(read(await pool.run('evm', 'test_call', ['next'])), 'next')
+  assert.equal(read(await run(pool, 'test_call', ['next'])), 'next')
   // It never does stop: it is ended then, and there is a new spare.
-  while (pool.lostThreads() === 0) assert.equal(read(await pool.run('evm', 'test_call', ['meanwhile'])), 'meanwhile')
+  while (pool.lostThreads() === 0) assert.equal(read(await run(pool, 'test_call', ['meanwhile'])), 'meanwhile')
   const replaced = performance.now() - start
   assert.ok(replaced >= 790, `replaced after ${replaced} ms`)
   await pool.ready()
@@ -112,12 +120,12 @@ test('our interpreter is given half a second more to stop by itself, and nobody 
 
 test('a thread that stops late by itself is not lost: it is the next spare', async (t) => {
   const pool = await startPool(t, { callTimeoutMs: 100 })
-  const threads = new Set([read(await pool.run('evm', 'test_thread', []))])
+  const threads = new Set([read(await run(pool, 'test_thread', []))])
   for (let i = 0; i < 4; i++) {
     // 250 ms of its 100, and 20 more
-    assert.ok('error' in (await pool.run('evm', 'test_deafCall', ['0xfa'])))
-    threads.add(read(await pool.run('evm', 'test_thread', [])))
-    await pool.run('scan', 'test_wait', ['0xc8'])
+    assert.ok('error' in (await run(pool, 'test_deafCall', ['0xfa'])))
+    threads.add(read(await run(pool, 'test_thread', [])))
+    await run(pool, 'test_wait', ['0xc8'])
   }
   assert.equal(threads.size, 2, 'the same two by turns')
   assert.deepEqual([pool.lostThreads(), pool.threadCount()], [0, 3])
@@ -126,9 +134,9 @@ test('a thread that stops late by itself is not lost: it is the next spare', asy
 test('what waits behind a long call is taken over by a thread that has nothing to do', async (t) => {
   const pool = await startPool(t, { callTimeoutMs: 5000 }, 'cairn', 2)
   const start = performance.now()
-  const long = pool.run('evm', 'test_deafCall', ['0x320']) // 800 ms
+  const long = run(pool, 'test_deafCall', ['0x320']) // 800 ms
   const words = Array.from({ length: 30 }, (_, i) => `word ${i}`)
-  const outcomes = await Promise.all(words.map((word) => pool.run('evm', 'test_call', [word])))
+  const outcomes = await Promise.all(words.map((word) => run(pool, 'test_call', [word])))
   assert.deepEqual(outcomes.map(read), words)
   assert.ok(performance.now() - start < 400, `took ${performance.now() - start} ms`)
   assert.equal(read(await long), 'worked 800')
@@ -138,7 +146,7 @@ test('what waits behind a long call is taken over by a thread that has nothing t
 test('the only native addon of a reader thread is better-sqlite3, whichever interpreter runs', async (t) => {
   for (const evm of ['cairn', 'reference'] as const) {
     const pool = await startPool(t, {}, evm)
-    assert.deepEqual(read(await pool.run('evm', 'test_addons', [])), ['better_sqlite3.node'], evm)
+    assert.deepEqual(read(await run(pool, 'test_addons', [])), ['better_sqlite3.node'], evm)
   }
 })
 
@@ -147,9 +155,7 @@ test('many more calls than threads are all answered, each with its own answer', 
   const random = seededRandom(71)
   const words = Array.from({ length: 900 }, (_, i) => 'x'.repeat(i % 100 === 0 ? 10_000 : random.below(50)) + i)
   const outcomes = await Promise.all(
-    words.map((word, i) =>
-      pool.run('evm', i % 50 === 49 ? 'test_deafCall' : 'test_call', [i % 50 === 49 ? '0x3' : word]),
-    ),
+    words.map((word, i) => run(pool, i % 50 === 49 ? 'test_deafCall' : 'test_call', [i % 50 === 49 ? '0x3' : word])),
   )
   assert.deepEqual(
     outcomes.map(read),
@@ -161,25 +167,25 @@ test('a log query that never looks up is ended half a second after its time, a p
   const pool = await startPool(t, { logsTimeoutMs: 200 })
   const expected = { code: -32005, message: 'query timeout exceeded' }
   let start = performance.now()
-  assert.deepEqual(read(await pool.run('scan', 'test_polite', [])), expected)
+  assert.deepEqual(read(await run(pool, 'test_polite', [])), expected)
   assert.ok(performance.now() - start < 600)
   start = performance.now()
-  assert.deepEqual(read(await pool.run('scan', 'test_stuckScan', [])), expected)
+  assert.deepEqual(read(await run(pool, 'test_stuckScan', [])), expected)
   const took = performance.now() - start
   assert.ok(took >= 690 && took < 900, `took ${took} ms`)
-  assert.equal(read(await pool.run('scan', 'test_scan', ['next'])), 'next')
+  assert.equal(read(await run(pool, 'test_scan', ['next'])), 'next')
 })
 
 test('the time of a call begins when a thread begins it', async (t) => {
   const pool = await startPool(t, { callTimeoutMs: 2000 })
-  const outcomes = await Promise.all(Array.from({ length: 4 }, () => pool.run('evm', 'test_deafCall', ['0x2bc'])))
+  const outcomes = await Promise.all(Array.from({ length: 4 }, () => run(pool, 'test_deafCall', ['0x2bc'])))
   assert.deepEqual(outcomes.map(read), Array(4).fill('worked 700'))
 })
 
 test('a request that no thread takes in time is refused', async (t) => {
   const pool = await startPool(t, { queueTimeoutMs: 200 })
-  const running = pool.run('scan', 'test_wait', ['0x3e8'])
-  assert.deepEqual(read(await pool.run('scan', 'test_scan', ['late'])), {
+  const running = run(pool, 'test_wait', ['0x3e8'])
+  assert.deepEqual(read(await run(pool, 'test_scan', ['late'])), {
     code: -32005,
     message: 'server busy: no thread took the request within 0.2s',
   })
@@ -189,11 +195,9 @@ test('a request that no thread takes in time is refused', async (t) => {
 test('endless calls of one client keep no other client waiting', async (t) => {
   const pool = await startPool(t, { callTimeoutMs: 5000 }, 'cairn', 2)
   let ended = 0
-  const endless = Array.from({ length: 50 }, () =>
-    pool.run('evm', 'test_stuckCall', [], { client: 1 }).then(() => ended++),
-  )
+  const endless = Array.from({ length: 50 }, () => run(pool, 'test_stuckCall', [], { client: 1 }).then(() => ended++))
   for (let i = 0; i < 5; i++) {
-    assert.equal(read(await pool.run('evm', 'test_call', ['mine'], { client: 2 })), 'mine')
+    assert.equal(read(await run(pool, 'test_call', ['mine'], { client: 2 })), 'mine')
   }
   assert.equal(ended, 0)
   await pool.close()
@@ -204,7 +208,7 @@ test('clients take turns, however many calls one of them has waiting', async (t)
   const pool = await startPool(t, { callTimeoutMs: 60_000, queueTimeoutMs: 60_000 }, 'cairn', 2)
   const done: number[] = []
   const ask = async (client: number) => {
-    await pool.run('evm', 'test_deafCall', ['0x14'], { client })
+    await run(pool, 'test_deafCall', ['0x14'], { client })
     done.push(client)
   }
   const greedy = Array.from({ length: 100 }, () => ask(1))
@@ -216,9 +220,9 @@ test('clients take turns, however many calls one of them has waiting', async (t)
 
 test('a full queue refuses the newest request of the client that has the most waiting', async (t) => {
   const pool = await startPool(t)
-  const running = pool.run('scan', 'test_wait', ['0xc8'], { client: 1 })
-  const waiting = Array.from({ length: 1024 }, () => pool.run('scan', 'test_scan', ['w'], { client: 1 }))
-  const other = pool.run('scan', 'test_scan', ['other'], { client: 2 })
+  const running = run(pool, 'test_wait', ['0xc8'], { client: 1 })
+  const waiting = Array.from({ length: 1024 }, () => run(pool, 'test_scan', ['w'], { client: 1 }))
+  const other = run(pool, 'test_scan', ['other'], { client: 2 })
   assert.deepEqual(read(await waiting[1023]), { code: -32005, message: 'server busy' })
   assert.equal(read(await other), 'other')
   assert.equal(read(await running), 'waited 200')
@@ -229,23 +233,23 @@ test('the log says why a thread failed, also when it threw no Error', async (t) 
   const errors: unknown[] = []
   const log = { ...silentLogger, error: (fields: object) => void errors.push((fields as { error: string }).error) }
   const pool = await startPool(t, {}, 'cairn', 1, log)
-  await pool.run('scan', 'test_fail', [])
+  await run(pool, 'test_fail', [])
   assert.match(String(errors[0]), /database disk image is malformed.*\n.* at /s)
 })
 
 test('a thread that dies answers its request with an internal error and is replaced', async (t) => {
   const pool = await startPool(t)
-  const crashed = pool.run('scan', 'test_crash', [])
-  const next = pool.run('scan', 'test_scan', ['next'])
+  const crashed = run(pool, 'test_crash', [])
+  const next = run(pool, 'test_scan', ['next'])
   assert.deepEqual(read(await crashed), { code: -32603, message: 'internal error' })
   assert.equal(read(await next), 'next')
 })
 
 test('beyond the queue the server says that it is busy', async (t) => {
   const pool = await startPool(t)
-  const running = pool.run('scan', 'test_wait', ['0xc8'])
-  const waiting = Array.from({ length: 1024 }, () => pool.run('scan', 'test_scan', ['w']))
-  assert.deepEqual(read(await pool.run('scan', 'test_scan', ['w'])), { code: -32005, message: 'server busy' })
+  const running = run(pool, 'test_wait', ['0xc8'])
+  const waiting = Array.from({ length: 1024 }, () => run(pool, 'test_scan', ['w']))
+  assert.deepEqual(read(await run(pool, 'test_scan', ['w'])), { code: -32005, message: 'server busy' })
   assert.equal(read(await running), 'waited 200')
   for (const outcome of await Promise.all(waiting)) assert.equal(read(outcome), 'w')
 })
@@ -254,16 +258,16 @@ test('parameters that cannot be copied to a thread are refused, and harm nobody 
   const pool = await startPool(t)
   let deep: unknown[] = []
   for (let i = 0; i < 200_000; i++) deep = [deep]
-  const [odd, plain] = await Promise.all([pool.run('scan', 'test_scan', [deep]), pool.run('scan', 'test_scan', ['w'])])
+  const [odd, plain] = await Promise.all([run(pool, 'test_scan', [deep]), run(pool, 'test_scan', ['w'])])
   assert.deepEqual(read(odd), { code: -32602, message: 'params: cannot be read, being nested too deep' })
   assert.equal(read(plain), 'w')
 })
 
 test('closing answers what is under way and what waits', async (t) => {
   const pool = await startPool(t)
-  const jobs = [pool.run('evm', 'test_stuckCall', []), pool.run('evm', 'test_call', ['w'])]
+  const jobs = [run(pool, 'test_stuckCall', []), run(pool, 'test_call', ['w'])]
   await pool.close()
-  for (const outcome of await Promise.all([...jobs, pool.run('scan', 'test_scan', ['late'])])) {
+  for (const outcome of await Promise.all([...jobs, run(pool, 'test_scan', ['late'])])) {
     assert.deepEqual(read(outcome), { code: -32603, message: 'internal error' })
   }
   assert.equal(pool.threadCount(), 0)

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { bindCall } from '../../src/rpc/core/boundCall.js'
 import type { RpcOutcome } from '../../src/rpc/core/envelope.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { type Job, type ReaderThread, startReaderThread } from '../../src/workers/readerThread.js'
 import { TEST_METHODS } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { METHODS } from '../support/testMethods.js'
 
 /** A thread over an empty database, ready. */
 async function startThread(t: TestContext): Promise<ReaderThread<Job>> {
@@ -31,7 +33,7 @@ async function startThread(t: TestContext): Promise<ReaderThread<Job>> {
 }
 
 function job(method: string, params: unknown[] = []): Job {
-  return { method, params, queuedMs: performance.now(), runMs: 60_000, limitMs: 60_000 }
+  return { call: bindCall(METHODS.get(method)!, params), queuedMs: performance.now(), runMs: 60_000, limitMs: 60_000 }
 }
 
 test('a thread that has nothing to do ends by itself', async (t) => {

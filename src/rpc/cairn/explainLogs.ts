@@ -23,8 +23,9 @@ export const explainLogs = defineMethod({
     { code: INVALID_PARAMS, message: 'block range extends beyond current head block' },
     { code: SERVER_ERROR, message: 'unknown block' },
   ],
-  handler: ({ chain, logs, limits, deadline }, object) => {
-    const filter = resolveFilter(chain, object, limits)
+  handler: (context, object) => {
+    const { logs, limits, deadline } = context
+    const filter = resolveFilter(context, object)
     const explanation = logs.explain(filter, { deadline, maxResults: limits.maxLogs })
     const json = formatExplanation(explanation)
     if (object.fromBlock !== undefined || object.blockHash !== undefined) return json

@@ -1,5 +1,7 @@
 import { StateUnavailable } from '../../evm/errors.js'
+import { equalBytes } from '../../lib/bytes.js'
 import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import type { ResolvedBlocks } from './context.js'
 import { beyondHead, RpcError, SERVER_ERROR } from './errors.js'
 import type { BlockId } from './params.js'
 
@@ -21,6 +23,12 @@ export function resolveNumber(chain: ChainReader, id: BlockId): number | undefin
   if (id === 'earliest') return 0
   if (typeof id === 'string') return chain.head()
   return chain.blockNumberByHash(id.hash)
+}
+
+/** True while the last block of a resolved range is canonical, and with it all blocks below. */
+export function isCanonical(chain: ChainReader, { toBlock, hash }: ResolvedBlocks): boolean {
+  const now = toBlock === chain.head() ? chain.headHash() : chain.blockHash(toBlock)
+  return now !== undefined && equalBytes(now, hash)
 }
 
 /** The block; undefined when it is not held. `pending` is the head. */

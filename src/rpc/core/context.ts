@@ -23,6 +23,13 @@ export interface RpcLimits extends CallLimits {
 export const PENDING_BLOCK_FORMS = ['specification', 'geth'] as const
 export type PendingBlockForm = (typeof PENDING_BLOCK_FORMS)[number]
 
+/** Canonical blocks [fromBlock, toBlock], both inclusive. `hash` is that of `toBlock`, 32 bytes: it identifies the chain. */
+export interface ResolvedBlocks {
+  readonly fromBlock: number
+  readonly toBlock: number
+  readonly hash: Uint8Array
+}
+
 /** What a handler may use. One per thread; `deadline` is the request's own. */
 export interface RpcContext {
   readonly chain: ChainReader
@@ -37,6 +44,8 @@ export interface RpcContext {
   /** Authenticates cursors; every connection to a database, and to a copy of it, has the same. 32 bytes. */
   readonly cursorSecret: Uint8Array
   readonly deadline: Deadline
+  /** The blocks that the request names, where the method's `caching.resolveBlocks` resolved them. They are canonical. */
+  readonly blocks?: ResolvedBlocks
   /** How long the request waited for its thread, which is not part of its deadline. */
   readonly waitedMs: number
   readonly log: Logger

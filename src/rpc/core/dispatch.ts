@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { keyOfBytes } from '../../lib/bytes.js'
 import { DeadlineExceeded } from '../../lib/deadline.js'
 import { describeError, Interruption } from '../../lib/errors.js'
 import { abbreviate } from '../../lib/hex.js'
 import type { Logger } from '../../lib/logger.js'
+import { isCanonical } from './blockId.js'
+import { BoundCall, bindCall, type CallMessage } from './boundCall.js'
 import type { RpcContext } from './context.js'
 import type { RpcCall, RpcOutcome } from './envelope.js'
 import {
@@ -37,13 +40,13 @@ export interface CallOrigin {
 
 /** Where `scan` and `evm` methods run. Never rejects: what goes wrong is an error outcome. */
 export interface RemoteRunner {
-  run(cost: Exclude<CostClass, 'point'>, method: string, params: unknown, origin?: CallOrigin): Promise<RpcOutcome>
+  run(call: BoundCall, origin?: CallOrigin): Promise<RpcOutcome>
 }
 
 /** Where small calls of `evm` methods run: on the spot. */
 export interface InlineRunner {
   /** The outcome; undefined for a call that a thread is to run. */
-  run(method: Method, params: unknown): RpcOutcome | undefined
+  run(call: BoundCall): RpcOutcome | undefined
   /** Runs work on a call that is to see one state of the chain, once more when that changed meanwhile. */
   withSnapshot<T>(work: () => T): T
 }
@@ -90,56 +93,53 @@ export function createDispatcher(options: {
   const { methods, context, remote, log, cache, inline } = options
   return {
     slices: createTimeSlices(),
-    dispatch(call, client) {
-      const method = methods.get(call.method)
-      if (method === undefined) return { error: methodNotFound(call.method) }
+    dispatch({ method: name, params }, client) {
+      const method = methods.get(name)
+      if (method === undefined) return { error: methodNotFound(name) }
+      let call: BoundCall
       try {
-        bindParams(method, call.params)
+        call = bindCall(method, params)
       } catch (error) {
         return describeFailure(error, method, log)
       }
-      const { cost } = method
-      if (cost === 'point') return runMethod(method, call.params, context)
-      const run = (sinceMs?: number) => remote.run(cost, call.method, call.params, { client, sinceMs })
-      const runInline = inline && method.costKey && (() => inline.run(method, call.params))
+      if (method.cost === 'point') return runCall(call, context)
+      const run = (sinceMs?: number) => remote.run(call, { client, sinceMs })
+      const runInline = inline && method.costKey && (() => inline.run(call))
       const answer = () => {
-        const cacheable = cache && describeCacheable(method, call.params, context, { run, runInline })
-        return cacheable === undefined ? (runInline?.() ?? run()) : cache!.answer(cacheable)
+        const cached = cache && lookUp(call, context, { run, runInline })
+        if (cached === undefined) return runInline?.() ?? run()
+        return 'error' in cached ? cached : cache!.answer(cached)
       }
       return runInline === undefined ? answer() : inline!.withSnapshot(answer)
     },
   }
 }
 
-/** The call as the cache takes it; undefined when its outcome is not to be kept, or is a refusal that the handler words. */
-function describeCacheable(
-  method: Method,
-  params: unknown,
+/** The call as the cache takes it; undefined when its outcome is not to be cached. An error where the call is refused for
+ *  its parameters or blocks. */
+function lookUp(
+  call: BoundCall,
   context: RpcContext,
   runs: Pick<CacheableCall, 'run' | 'runInline'>,
-): CacheableCall | undefined {
-  const { caching } = method
-  if (caching === undefined || !isShort(params, MAX_KEYED_CHARACTERS)) return undefined
-  let name: (() => string | undefined) | undefined
-  const keyNow = () => {
-    try {
-      name ??= caching.keyOfRaw
-        ? caching.keyOfRaw(context, bindParams(method, params))
-        : caching.keyOf?.(context, ...decodeParams(method, params))
-      const key = name?.()
-      return key && `${method.name} ${key}`
-    } catch (error) {
-      if (error instanceof Interruption) throw error
-      return undefined // what is wrong is said, or logged, where the method runs
+): CacheableCall | { error: RpcErrorBody } | undefined {
+  const { caching, name } = call.method
+  if (caching === undefined || !isShort(call.values, MAX_KEYED_CHARACTERS)) return undefined
+  try {
+    const blocks = caching.resolveBlocks(context, call)
+    if (blocks === undefined) return undefined
+    call.blocks = blocks
+    const key = caching.key(call)
+    if (key === undefined) return undefined
+    return {
+      key: `${name} ${blocks.fromBlock} ${keyOfBytes(blocks.hash)} ${key}`,
+      isCurrent: () => isCanonical(context.chain, blocks),
+      lasts: (outcome) => 'result' in outcome || caching.keepsError?.(outcome.error, context) === true,
+      ...runs,
     }
-  }
-  const key = keyNow()
-  if (key === undefined) return undefined
-  return {
-    key,
-    keyNow,
-    lasts: (outcome) => 'result' in outcome || caching.keepsError?.(outcome.error, context) === true,
-    ...runs,
+  } catch (error) {
+    if (error instanceof Interruption) throw error
+    const known = translateError(error)
+    return known && { error: known } // the thread that runs the call finds and logs any other error
   }
 }
 
@@ -160,11 +160,37 @@ function isShort(value: unknown, limit: number): boolean {
   return true
 }
 
-/** Decodes the parameters, runs the handler and encodes what it gives. An error that nobody foresaw is logged with a
- *  request id and answered as `internal error`. @throws Interruption, and nothing else */
+/** Binds and decodes the parameters and runs the handler. @throws Interruption, and nothing else */
 export function runMethod(method: Method, params: unknown, context: RpcContext): RpcOutcome | Promise<RpcOutcome> {
   try {
-    const result = method.handler(context, ...decodeParams(method, params))
+    return runCall(bindCall(method, params), context)
+  } catch (error) {
+    if (error instanceof Interruption) throw error
+    return describeFailure(error, method, context.log)
+  }
+}
+
+/** Runs a call that another thread bound. Blocks that were resolved there count only while this thread's chain has them.
+ *  @throws Interruption, and nothing else */
+export function runCallMessage(
+  methods: MethodTable,
+  message: CallMessage,
+  context: RpcContext,
+): RpcOutcome | Promise<RpcOutcome> {
+  const method = methods.get(message.method)
+  if (method === undefined) return { error: methodNotFound(message.method) }
+  const call = new BoundCall(method, message.values ?? [], message.args)
+  const { blocks } = message
+  if (blocks === undefined || !isCanonical(context.chain, blocks)) return runCall(call, context)
+  return runCall(call, { ...context, blocks })
+}
+
+/** Runs the handler and encodes its result. An unknown error is logged with a request id and answered as
+ *  `internal error`. @throws Interruption, and nothing else */
+export function runCall(call: BoundCall, context: RpcContext): RpcOutcome | Promise<RpcOutcome> {
+  const { method } = call
+  try {
+    const result = method.handler(context, ...call.args())
     if (!isPromise(result)) return { result: encodeResult(result) }
     return result.then(
       (value) => ({ result: encodeResult(value) }),
@@ -194,45 +220,6 @@ export function timeoutError(cost: CostClass, limitMs: number): RpcErrorBody {
 /** What is answered to a name that is not in the table. */
 export function methodNotFound(name: string): RpcErrorBody {
   return { code: METHOD_NOT_FOUND, message: `the method ${abbreviate(name)} does not exist/is not available` }
-}
-
-/** The parameters in their order, undecoded, from an array or by name; absent ones are undefined.
- *  @throws RpcError -32602 for too many, unknown, or missing ones. */
-export function bindParams(method: Method, params: unknown): unknown[] {
-  const values = Array.isArray(params) ? params : namedValues(method, params)
-  const want = method.params.length
-  if (values.length > want) throw invalidParams(`too many arguments, want at most ${want}`)
-  for (let i = 0; i < want; i++) {
-    if (method.params[i].required && (values[i] === undefined || values[i] === null)) {
-      throw invalidParams(`missing value for required argument ${i}`)
-    }
-  }
-  return values
-}
-
-function namedValues(method: Method, params: unknown): unknown[] {
-  if (params === undefined || params === null) return []
-  if (typeof params !== 'object') throw invalidParams('params: expected an array or an object')
-  const names = method.params.map((param) => param.name)
-  for (const name of Object.keys(params)) {
-    if (!names.includes(name)) {
-      const wanted = names.length === 0 ? 'the method takes none' : `want ${names.join(', ')}`
-      throw invalidParams(`unknown parameter ${JSON.stringify(name.slice(0, 80))}, ${wanted}`)
-    }
-  }
-  return names.map((name) => (Object.hasOwn(params, name) ? (params as Record<string, unknown>)[name] : undefined))
-}
-
-function decodeParams(method: Method, params: unknown): unknown[] {
-  const values = bindParams(method, params)
-  return method.params.map((param, i) => {
-    try {
-      return param.decode(values[i] ?? undefined, '')
-    } catch (error) {
-      if (!(error instanceof InvalidValue)) throw error
-      throw invalidParams(`invalid argument ${i}: ${error.message}`)
-    }
-  })
 }
 
 function encodeResult(result: unknown): Uint8Array {

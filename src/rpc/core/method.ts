@@ -1,4 +1,4 @@
-import type { RpcContext } from './context.js'
+import type { ResolvedBlocks, RpcContext } from './context.js'
 import type { RpcErrorBody } from './errors.js'
 
 /** Where a method runs: `point` on the main thread (microseconds to a few milliseconds); `scan` and `evm` in a reader
@@ -26,17 +26,22 @@ export interface ErrorDoc {
   readonly message: string
 }
 
-/** Which outcomes of a method may be kept and given again. */
+/** The parameters of one call. */
+export interface CallArguments<P extends readonly unknown[] = readonly unknown[]> {
+  /** In their order, as they came; absent ones are undefined. */
+  readonly values: readonly unknown[]
+  /** The decoded parameter; decoded once. @throws RpcError -32602 that names it. */
+  arg<I extends number>(index: I): P[I]
+}
+
+/** Which outcomes of a method may be cached. An outcome must depend on the parameters and the resolved blocks alone. */
 export interface Caching<P extends readonly unknown[] = readonly unknown[]> {
-  /** What names the outcome of the call as the chain is whenever it is asked: on the main thread, with its context, before
-   *  the call is run and again when the outcome has come. Calls of equal names have the same outcome, whatever happens to
-   *  the chain, so a name holds the hash of the block on which all that is read depends. Undefined when there is no such
-   *  name. Both may throw what the handler would. */
-  keyOf?(context: RpcContext, ...params: P): () => string | undefined
-  /** The same from the parameters as they came, for methods whose runs are so short that decoding them twice would cost
-   *  more than the cache saves. Calls that are refused for their parameters may share a name with each other only. */
-  keyOfRaw?(context: RpcContext, params: readonly unknown[]): () => string | undefined
-  /** True for an error that every run would give; without it, only results are kept. */
+  /** Resolves the blocks that the call names, on the main thread, once. Undefined: the call is not cached, and its handler
+   *  resolves them. @throws what the handler would; that is the answer then. */
+  resolveBlocks(context: RpcContext, call: CallArguments<P>): ResolvedBlocks | undefined
+  /** Identifies the call among those of the method on the same blocks. Undefined: it is not cached. */
+  key(call: CallArguments<P>): string | undefined
+  /** True for an error that every run would give; without it, only results are cached. */
   keepsError?(error: RpcErrorBody, context: RpcContext): boolean
 }
 
@@ -44,7 +49,6 @@ export interface Caching<P extends readonly unknown[] = readonly unknown[]> {
  *  handler has written the JSON itself. */
 export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   readonly name: string
-  /** Other names that are answered the same. */
   readonly summary: string
   /** More for the reference page, in Markdown. */
   readonly description?: string
@@ -54,11 +58,10 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   readonly errors: readonly ErrorDoc[]
   /** Only for `scan` and `evm` methods; without it, every call is run. */
   readonly caching?: Caching<P>
-  /** Only for methods that give their outcome at once where `evm` does: what says most about how long a call takes, from its
-   *  parameters as they came. Calls of equal names mostly take about as long as each other. Undefined for a call that is to
-   *  run in a thread; without it, all do. */
-  costKey?(params: readonly unknown[]): string | undefined
-  /** Fewer or by-name parameters only: an object stands for one that holds every parameter by its name. */
+  /** Groups calls that take about as long as each other, from their undecoded parameters: the main thread runs the short
+   *  ones inline. Undefined for a call that a thread must run; without it, threads run all. Only for methods whose handler
+   *  is synchronous where the EVM is. */
+  costKey?(values: readonly unknown[]): string | undefined
   handler(context: RpcContext, ...params: P): unknown
 }
 

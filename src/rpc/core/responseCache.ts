@@ -12,8 +12,8 @@ const MAX_SHARE = 1 / 8
 export interface CacheableCall {
   /** Names the outcome: calls of equal keys have the same one. */
   readonly key: string
-  /** The key that the call has now, when the chain may have changed; undefined when it has none. */
-  keyNow(): string | undefined
+  /** False once a reorg has replaced the blocks that the key names. */
+  isCurrent(): boolean
   /** Whether the outcome is one that another run would give too, and no accident of this one. */
   lasts(outcome: RpcOutcome): boolean
   /** Makes the outcome, counting its time from `sinceMs` of `performance.now()`, from now when absent. */
@@ -52,9 +52,8 @@ export function createResponseCache({ maxBytes }: { maxBytes: number }): Respons
   let misses = 0
 
   const settle = (call: CacheableCall, outcome: RpcOutcome): Flight => {
-    // The thread that answered may have seen another chain than the key was made from: a block more under `latest`, or a
-    // reorg. When the key is still the same, so were the blocks.
-    const lasting = call.lasts(outcome) && call.keyNow() === call.key
+    // The thread may have seen another chain than the one that the key names.
+    const lasting = call.lasts(outcome) && call.isCurrent()
     if (lasting && sizeOf(outcome) <= maxBytes * MAX_SHARE) kept.set(call.key, ownBytes(outcome))
     return { outcome, lasting }
   }

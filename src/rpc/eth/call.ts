@@ -22,9 +22,9 @@ export const call = defineMethod({
   errors: [...CALL_ERRORS, ...STATE_ERRORS],
   caching: CALL_CACHING,
   costKey: callCostKey,
-  handler: ({ chain, evm, limits, deadline }, object, id) => {
+  handler: ({ chain, evm, limits, deadline, blocks }, object, id) => {
     const request = requestForChain(chain, object)
-    const output = evm.call(request, requireStateBlock(chain, id), limits, deadline)
+    const output = evm.call(request, blocks?.toBlock ?? requireStateBlock(chain, id), limits, deadline)
     return mapMaybePromise(output, (bytes) => new JsonBytes(encodeDataJson(bytes)))
   },
 })

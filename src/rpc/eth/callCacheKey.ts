@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto'
-import { keyOfBytes } from '../../lib/bytes.js'
-import type { ChainReader } from '../../store/chain/types.js'
-import { HEADER_NOT_FOUND, isStateNotHeld } from '../core/blockId.js'
+import { HEADER_NOT_FOUND, isStateNotHeld, requireStateBlock } from '../core/blockId.js'
 import { timeoutError } from '../core/dispatch.js'
 import { EXECUTION_REVERTED, SERVER_ERROR } from '../core/errors.js'
 import type { Caching } from '../core/method.js'
 import type { BlockId } from '../core/params.js'
 import { CALL_MEMBERS, type CallObject } from './callObject.js'
-import { stateBlockParam } from './commonParams.js'
 import { overridesNothing } from './stateOverrides.js'
 
 /** Longer texts are hashed: as a part of a key, they would be held as long as the outcome. */
@@ -16,16 +13,15 @@ const MAX_TEXT = 200
 /** Outcomes of calls that may be given again: results, and failures that every run on top of that block has, reverts above
  *  all. The block's hash stands for all that a call can read. */
 export const CALL_CACHING: Caching<readonly [CallObject, BlockId, undefined]> = {
-  keyOfRaw: ({ chain }, [call, block, overrides]) => {
-    if (typeof call !== 'object' || Array.isArray(call) || !overridesNothing(overrides)) return () => undefined
-    const id = stateBlockParam.decode(block ?? undefined, '')
-    let text: string | undefined
-    return () => {
-      const hash = stateBlockHash(chain, id)
-      if (hash === undefined) return undefined
-      text ??= shorten(describeCall(call as object))
-      return keyOfBytes(hash) + text
-    }
+  resolveBlocks: ({ chain }, call) => {
+    const number = requireStateBlock(chain, call.arg(1))
+    const hash = number === chain.head() ? chain.headHash() : chain.blockHash(number)
+    return hash && { fromBlock: number, toBlock: number, hash }
+  },
+  // From the undecoded call: a cached outcome costs less than to decode it would.
+  key: ({ values: [call, , overrides] }) => {
+    if (typeof call !== 'object' || Array.isArray(call) || !overridesNothing(overrides)) return undefined
+    return shorten(describeCall(call as object))
   },
   keepsError: ({ code, message }, { limits }) => {
     if (code === EXECUTION_REVERTED) return true
@@ -49,14 +45,6 @@ export function callCostKey([call]: readonly unknown[]): string | undefined {
     return undefined
   if (accessList || authorizationList) return undefined
   return to + text.slice(0, SELECTOR_TEXT) + Math.clz32(text.length)
-}
-
-/** The hash of the block that a call is made on; undefined when it is not held. */
-function stateBlockHash(chain: ChainReader, id: BlockId): Uint8Array | undefined {
-  if (typeof id === 'number') return chain.blockHash(id)
-  if (id === 'earliest') return chain.blockHash(0)
-  if (typeof id === 'string') return chain.headHash()
-  return chain.blockNumberByHash(id.hash) === undefined ? undefined : id.hash
 }
 
 /** The members of a call object in a fixed order, their hex digits in lower case, each text with its length before it so that

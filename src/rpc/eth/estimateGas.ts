@@ -21,9 +21,9 @@ export const estimateGas = defineMethod({
   errors: [...CALL_ERRORS, ...STATE_ERRORS],
   caching: CALL_CACHING,
   costKey: callCostKey,
-  handler: ({ chain, evm, limits, deadline }, object, id) => {
+  handler: ({ chain, evm, limits, deadline, blocks }, object, id) => {
     const request = requestForChain(chain, object)
-    const block = requireStateBlock(chain, id)
+    const block = blocks?.toBlock ?? requireStateBlock(chain, id)
     return mapMaybePromise(evm.estimateGas(request, block, limits, deadline), formatQuantity)
   },
 })

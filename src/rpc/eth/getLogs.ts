@@ -4,7 +4,7 @@ import { logWhenSlow } from '../core/slowLogs.js'
 import { wrapLogs } from './format/log.js'
 import { logFilterParam } from './logFilter.js'
 import { logFilterCacheKey } from './logFilterCacheKey.js'
-import { resolveFilter } from './resolveFilter.js'
+import { resolveFilter, resolveFilterBlocks } from './resolveFilter.js'
 import { LOG_SCHEMA } from './schemas.js'
 
 export const getLogs = defineMethod({
@@ -34,14 +34,15 @@ export const getLogs = defineMethod({
     { code: SERVER_ERROR, message: 'logs before block N are not held, the first block is N' },
   ],
   caching: {
-    keyOf: ({ chain, limits }, object) => logFilterCacheKey(chain, object, limits),
+    resolveBlocks: (context, call) => resolveFilterBlocks(context, call.arg(0)),
+    key: (call) => logFilterCacheKey(call.arg(0)),
     // Clients ask a refused query again and again, since the code says that they may. Not so a timeout: it may have had
     // other reasons than the query.
     keepsError: ({ message }, { limits }) => message === tooManyLogsMessage(limits.maxLogs),
   },
   handler: (context, object) => {
-    const { chain, logs, limits, deadline } = context
-    const filter = resolveFilter(chain, object, limits)
+    const { logs, limits, deadline } = context
+    const filter = resolveFilter(context, object)
     return logWhenSlow(context, 'eth_getLogs', (trace) => {
       const found = logs.query(filter, { deadline, maxResults: limits.maxLogs, trace })
       return { value: wrapLogs(found, '[', ']'), results: found.count, outcome: 'answered' }

@@ -58,7 +58,7 @@ export const getLogsWithCursor = defineMethod({
   handler: (context, object, cursorText, limit) => {
     const { chain, logs, limits } = context
     const cursor = cursorText === undefined ? undefined : decodeCursor(cursorText, object, context)
-    const resolved = resolveFilter(chain, object, limits)
+    const resolved = resolveFilter(context, object)
     const filter = cursor ? { ...resolved, toBlock: cursor.toBlock } : resolved
     const page = logWhenSlow(context, 'eth_getLogsWithCursor', (trace) => {
       const found = logs.page(filter, {

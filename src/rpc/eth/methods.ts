@@ -1,12 +1,5 @@
 import type { Method } from '../core/method.js'
-import { getRawBlock } from '../debug/getRawBlock.js'
-import { getRawHeader } from '../debug/getRawHeader.js'
-import { getRawReceipts } from '../debug/getRawReceipts.js'
-import { getRawTransaction } from '../debug/getRawTransaction.js'
-import { listening } from '../net/listening.js'
-import { version } from '../net/version.js'
-import { clientVersion } from '../web3/clientVersion.js'
-import { sha3 } from '../web3/sha3.js'
+import { requiringChain } from '../core/requireChain.js'
 import { accounts } from './accounts.js'
 import { blobBaseFee } from './blobBaseFee.js'
 import { blockNumber } from './blockNumber.js'
@@ -35,14 +28,13 @@ import { getUncleByBlockNumberAndIndex } from './getUncleByBlockNumberAndIndex.j
 import { getUncleCountByBlockHash } from './getUncleCountByBlockHash.js'
 import { getUncleCountByBlockNumber } from './getUncleCountByBlockNumber.js'
 import { maxPriorityFeePerGas } from './maxPriorityFeePerGas.js'
-import { requiringChain } from './requireChain.js'
 import { syncing } from './syncing.js'
 
 /** Methods that say nothing about the chain. */
-const CHAINLESS: readonly Method[] = [syncing, accounts, listening, clientVersion, sha3]
+const CHAINLESS: readonly Method[] = [syncing, accounts]
 
-/** All methods of the Ethereum column, in the order of the reference page. */
-export const ETH_METHODS: Method[] = [
+/** The `eth` namespace, in the order of the reference page. */
+export const ETH_METHODS: readonly Method[] = [
   blockNumber,
   chainId,
   syncing,
@@ -72,12 +64,4 @@ export const ETH_METHODS: Method[] = [
   maxPriorityFeePerGas,
   blobBaseFee,
   feeHistory,
-  version,
-  listening,
-  clientVersion,
-  sha3,
-  getRawBlock,
-  getRawHeader,
-  getRawReceipts,
-  getRawTransaction,
 ].map((method) => (CHAINLESS.includes(method) ? method : requiringChain(method)))

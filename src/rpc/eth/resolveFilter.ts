@@ -2,18 +2,30 @@ import { TooManyFilterParams } from '../../logs/errors.js'
 import { countFilterParams, type LogFilter } from '../../logs/filter.js'
 import type { ChainReader } from '../../store/chain/types.js'
 import { resolveNumber } from '../core/blockId.js'
-import type { RpcLimits } from '../core/context.js'
+import type { ResolvedBlocks, RpcContext } from '../core/context.js'
 import { beyondHead, INVALID_PARAMS, invalidParams, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { LogFilterObject } from './logFilter.js'
 
-/** The filter with its bounds as block numbers. @throws TooManyFilterParams, RpcError for bounds that do not fit. */
-export function resolveFilter(chain: ChainReader, object: LogFilterObject, limits: RpcLimits): LogFilter {
+/** The filter with its bounds as block numbers: those of `context.blocks` where the main thread has resolved them.
+ *  @throws TooManyFilterParams, RpcError for bounds that do not fit. */
+export function resolveFilter({ chain, limits, blocks }: FilterContext, object: LogFilterObject): LogFilter {
   const { addresses, topics } = object
+  if (blocks !== undefined) return { fromBlock: blocks.fromBlock, toBlock: blocks.toBlock, addresses, topics }
   const filter: LogFilter = { ...resolveRange(chain, object), addresses, topics }
   const count = countFilterParams(filter)
   if (count > limits.maxFilterParams) throw new TooManyFilterParams({ count, limit: limits.maxFilterParams })
   return filter
 }
+
+/** The blocks of a filter; undefined when the last one is not held. @throws what `resolveFilter` does */
+export function resolveFilterBlocks(context: FilterContext, object: LogFilterObject): ResolvedBlocks | undefined {
+  const { fromBlock, toBlock } = resolveFilter(context, object)
+  // The filter's own hash: another block may have taken its number since.
+  const hash = object.blockHash ?? context.chain.blockHash(toBlock)
+  return hash && { fromBlock, toBlock, hash }
+}
+
+type FilterContext = Pick<RpcContext, 'chain' | 'limits' | 'blocks'>
 
 function resolveRange(chain: ChainReader, object: LogFilterObject): { fromBlock: number; toBlock: number } {
   if (object.blockHash) {

@@ -1,7 +1,7 @@
 import { type Budget, OutOfBudget } from '../../evm/calls/budget.js'
 import type { EvmService } from '../../evm/calls/evmService.js'
-import type { RpcContext } from '../core/context.js'
-import { bindParams, type InlineRunner, runMethod } from '../core/dispatch.js'
+import type { ResolvedBlocks, RpcContext } from '../core/context.js'
+import { type InlineRunner, runCall } from '../core/dispatch.js'
 import type { RpcOutcome } from '../core/envelope.js'
 import type { InlinePolicy } from './inlinePolicy.js'
 
@@ -27,7 +27,11 @@ export function createInlineCalls(parts: {
   withSnapshot: InlineRunner['withSnapshot']
 }): InlineCalls {
   const { budget, policy, withSnapshot } = parts
-  const context: RpcContext = { ...parts.context, evm: parts.evm, deadline: budget.deadline }
+  const context: RpcContext & { blocks?: ResolvedBlocks } = {
+    ...parts.context,
+    evm: parts.evm,
+    deadline: budget.deadline,
+  }
   let answered = 0
   let brokenOff = 0
   let inTurn = false
@@ -37,10 +41,11 @@ export function createInlineCalls(parts: {
   }
   return {
     withSnapshot,
-    run(method, params) {
-      const length = method.costKey?.(bindParams(method, params))
-      if (length === undefined) return undefined
-      const name = method.name + length
+    run(call) {
+      const { method, values, blocks } = call
+      const costKey = method.costKey?.(values)
+      if (costKey === undefined) return undefined
+      const name = method.name + costKey
       // Sockets that can be read are all read in one turn; what is to be done immediately comes after them.
       if (!inTurn) setImmediate(endTurn)
       inTurn = true
@@ -49,7 +54,8 @@ export function createInlineCalls(parts: {
       const begun = performance.now()
       budget.begin(timeMs)
       try {
-        const outcome = runMethod(method, params, context) as RpcOutcome
+        context.blocks = blocks
+        const outcome = runCall(call, context) as RpcOutcome
         policy.note(name, true, performance.now() - begun)
         answered++
         return outcome

@@ -4,11 +4,12 @@ import { DeadlineExceeded } from '../../../src/lib/deadline.js'
 import type { Logger } from '../../../src/lib/logger.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
-import { createDispatcher, dispatchFor, type RemoteRunner, runMethod } from '../../../src/rpc/core/dispatch.js'
+import { createDispatcher, dispatchFor, type RemoteRunner, runCallMessage } from '../../../src/rpc/core/dispatch.js'
 import type { RpcOutcome } from '../../../src/rpc/core/envelope.js'
 import { defineMethod, JsonBytes, type Method } from '../../../src/rpc/core/method.js'
 import { address, arrayOf, boolean, objectOf, optional, quantity, required } from '../../../src/rpc/core/params.js'
 import { createResponseCache } from '../../../src/rpc/core/responseCache.js'
+import type { ChainReader } from '../../../src/store/chain/types.js'
 
 type Parsed = { result?: unknown; error?: { code: number; message: string } }
 
@@ -38,6 +39,9 @@ const two = {
   params: [required('amount', quantity, ''), optional('flag', boolean, '', false)],
   handler: (_context: RpcContext, ...values: unknown[]) => values.map(String),
 } as unknown as Method
+
+/** A chain of block 0. */
+const ONE_BLOCK = { head: () => 0, headHash: () => new Uint8Array(32) } as Partial<ChainReader> as ChainReader
 
 test('parameters are taken in their order or by name', async () => {
   assert.deepEqual(await call(two, ['0x1', true]), { result: ['1', 'true'] })
@@ -113,12 +117,12 @@ test('methods of other costs run elsewhere, after their parameters were counted'
   const asked: unknown[] = []
   const remote: RemoteRunner = {
     run: async (...request) => {
-      asked.push(request.slice(0, 3))
+      asked.push(request[0].toMessage())
       return { result: Buffer.from('7') }
     },
   }
   assert.deepEqual(await call({ ...two, cost: 'evm' }, ['0x1'], { remote }), { result: 7 })
-  assert.deepEqual(asked, [['evm', 'm', ['0x1']]])
+  assert.deepEqual(asked, [{ method: 'm', values: ['0x1'], blocks: undefined }])
   assert.equal((await call({ ...two, cost: 'scan' }, [], { remote })).error?.code, -32602)
   assert.equal(asked.length, 1)
 })
@@ -126,7 +130,7 @@ test('methods of other costs run elsewhere, after their parameters were counted'
 test('a call runs for its client, and not at all once that is refused', async () => {
   const clients: unknown[] = []
   const remote: RemoteRunner = {
-    run: async (_cost, _method, _params, origin) => {
+    run: async (_call, origin) => {
       clients.push(origin?.client)
       return { result: Buffer.from('7') }
     },
@@ -152,9 +156,9 @@ test('outcomes of a method that names them are given again, and its refusals kee
   let runs = 0
   const cache = createResponseCache({ maxBytes: 100_000 })
   const remote: RemoteRunner = {
-    run: async (_cost, _method, params) => {
+    run: async (bound) => {
       runs++
-      return runMethod(method, params, context)
+      return runCallMessage(methods, structuredClone(bound.toMessage()), context)
     },
   }
   const method = defineMethod({
@@ -165,11 +169,12 @@ test('outcomes of a method that names them are given again, and its refusals kee
     result: { name: 'r', schema: {} },
     errors: [],
     caching: {
-      keyOf: (_context, amount) => () => (amount === 13n ? assert.fail('a fault in the key') : String(amount)),
+      resolveBlocks: ({ chain }) => ({ fromBlock: 0, toBlock: 0, hash: chain.headHash()! }),
+      key: (bound) => (bound.arg(0) === 13n ? assert.fail('a fault in the key') : String(bound.arg(0))),
     },
     handler: (_context, amount) => (amount > 99n ? assert.fail('a fault in the handler') : String(amount)),
   })
-  const context = { log: silentLogger } as RpcContext
+  const context = { log: silentLogger, chain: ONE_BLOCK } as RpcContext
   const other = { ...method, name: 'other' }
   const methods = new Map([method, other].map((each) => [each.name, each]))
   const dispatcher = createDispatcher({ methods, context, remote, log: silentLogger, cache })
@@ -185,12 +190,54 @@ test('outcomes of a method that names them are given again, and its refusals kee
   for (let i = 0; i < 2; i++) {
     assert.deepEqual(await ask(['seven']), [
       'invalid argument 0: amount: expected a quantity with 0x prefix, got "seven"',
-      1,
+      0,
     ])
     assert.deepEqual(await ask(['0xd']), ['"13"', 1])
     assert.deepEqual(await ask(['0x64']), ['internal error', 1])
     assert.deepEqual(await ask([]), ['missing value for required argument 0', 0])
   }
+})
+
+test('a call is decoded and its blocks are resolved once, whichever thread runs it', async () => {
+  let decoded = 0
+  let resolved = 0
+  const counted: typeof quantity = {
+    ...quantity,
+    decode(value, path) {
+      decoded++
+      return quantity.decode(value, path)
+    },
+  }
+  const method = defineMethod({
+    name: 'm',
+    summary: '',
+    cost: 'scan',
+    params: [required('amount', counted, '')],
+    result: { name: 'r', schema: {} },
+    errors: [],
+    caching: {
+      resolveBlocks: ({ chain }) => ({ fromBlock: 0, toBlock: ++resolved && 0, hash: chain.headHash()! }),
+      key: (bound) => String(bound.arg(0)),
+    },
+    handler: ({ blocks }, amount) => [String(amount), blocks?.toBlock ?? 'none'],
+  })
+  const context = { log: silentLogger, chain: ONE_BLOCK } as RpcContext
+  const methods = new Map([['m', method]])
+  let threadContext = context
+  const remote: RemoteRunner = {
+    run: async (bound) => runCallMessage(methods, structuredClone(bound.toMessage()), threadContext),
+  }
+  const cache = createResponseCache({ maxBytes: 100_000 })
+  const dispatcher = createDispatcher({ methods, context, remote, log: silentLogger, cache })
+  const ask = async (amount: string) => {
+    const outcome = await dispatcher.dispatch({ method: 'm', params: [amount], idText: '1' })
+    return 'result' in outcome ? JSON.parse(Buffer.from(outcome.result).toString()) : outcome
+  }
+  assert.deepEqual(await ask('0x7'), ['7', 0])
+  assert.deepEqual([decoded, resolved], [1, 1])
+  // On another chain the blocks count for nothing: the handler resolves them there.
+  threadContext = { ...context, chain: { ...ONE_BLOCK, headHash: () => new Uint8Array(32).fill(1) } }
+  assert.deepEqual(await ask('0x8'), ['8', 'none'])
 })
 
 test('parameters that would take long to decode are not looked up', async () => {
@@ -203,13 +250,22 @@ test('parameters that would take long to decode are not looked up', async () => 
     params: [required('values', arrayOf(address), '')],
     result: { name: 'r', schema: {} },
     errors: [],
-    caching: { keyOf: (_context, values) => () => `${++keys && values.length}` },
+    caching: {
+      resolveBlocks: () => ({ fromBlock: 0, toBlock: 0, hash: new Uint8Array(32) }),
+      key: (bound) => `${++keys && bound.arg(0).length}`,
+    },
     handler: (_context, values) => values.length,
   })
   const remote: RemoteRunner = { run: async () => ({ result: Buffer.from(String(++runs)) }) }
   const cache = createResponseCache({ maxBytes: 100_000 })
   const methods = new Map([['m', method]])
-  const dispatcher = createDispatcher({ methods, context: {} as RpcContext, remote, log: silentLogger, cache })
+  const dispatcher = createDispatcher({
+    methods,
+    context: { chain: ONE_BLOCK } as RpcContext,
+    remote,
+    log: silentLogger,
+    cache,
+  })
   const ask = (count: number) =>
     dispatcher.dispatch({ method: 'm', params: [Array(count).fill(`0x${'ab'.repeat(20)}`)], idText: '1' })
   for (let i = 0; i < 2; i++) await ask(5_000)

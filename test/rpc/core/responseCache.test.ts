@@ -9,11 +9,11 @@ const TIMEOUT: RpcOutcome = { error: { code: -32005, message: 'query timeout exc
 const resultOf = (text: string): RpcOutcome => ({ result: new Uint8Array(Buffer.from(text)) })
 
 /** A call whose runs wait until they are told their outcomes, in the order in which they began. */
-function heldCall(key: string, keyNow: () => string | undefined = () => key) {
+function heldCall(key: string, isCurrent: () => boolean = () => true) {
   const runs: { sinceMs: number | undefined; finish(outcome: RpcOutcome): void }[] = []
   const call: CacheableCall = {
     key,
-    keyNow,
+    isCurrent,
     lasts: (outcome) => outcome !== TIMEOUT,
     run: (sinceMs) => new Promise((finish) => runs.push({ sinceMs, finish })),
   }
@@ -69,7 +69,7 @@ test('a timeout is neither kept nor shared: who waited runs in what is left of t
 test('an answer is neither kept nor shared when the chain changed meanwhile', async () => {
   const cache = createResponseCache({ maxBytes: MIB })
   let head = 'a'
-  const { call, runs } = heldCall('a', () => head)
+  const { call, runs } = heldCall('a', () => head === 'a')
   const answers = [cache.answer(call), cache.answer(call)]
   head = 'b'
   runs[0].finish(resultOf('["of b"]'))

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { formatData } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
-import { createDispatcher, runMethod } from '../../../src/rpc/core/dispatch.js'
+import { createDispatcher, type RemoteRunner, runCallMessage, runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { createResponseCache } from '../../../src/rpc/core/responseCache.js'
@@ -34,7 +34,9 @@ async function openBoth(t: TestContext) {
   })
   const cache = createResponseCache({ maxBytes: 1_000_000 })
   const run = async (method: string, params: unknown) => runMethod(METHODS.get(method)!, params, thread)
-  const remote = { run: (_cost: string, method: string, params: unknown) => run(method, params) }
+  const remote: RemoteRunner = {
+    run: async (bound) => runCallMessage(METHODS, structuredClone(bound.toMessage()), thread),
+  }
   const dispatcher = createDispatcher({ methods: METHODS, context: main, remote, log: silentLogger, cache })
   /** Asks both and compares. @returns the answer and whether it came from the cache. */
   const ask = async (method: string, ...params: unknown[]) => {

@@ -8,7 +8,7 @@ import type { Block, Header, Log, Receipt } from '../../../src/chain/eth/types.j
 import { EMPTY_BYTES } from '../../../src/lib/bytes.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
-import { createDispatcher, runMethod } from '../../../src/rpc/core/dispatch.js'
+import { createDispatcher, type RemoteRunner, runCallMessage, runMethod } from '../../../src/rpc/core/dispatch.js'
 import type { RpcOutcome } from '../../../src/rpc/core/envelope.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
@@ -91,10 +91,10 @@ function openBoth(t: TestContext, datadir: string) {
     return opened.context
   })
   const cache = createResponseCache({ maxBytes: 200_000 })
-  const remote = {
-    run: async (_cost: string, _method: string, params: unknown): Promise<RpcOutcome> => {
+  const remote: RemoteRunner = {
+    run: async (bound) => {
       await new Promise<void>((resolve) => setImmediate(resolve))
-      return runMethod(getLogs, params, thread)
+      return runCallMessage(methods, structuredClone(bound.toMessage()), thread)
     },
   }
   const methods = new Map([[getLogs.name, getLogs]])

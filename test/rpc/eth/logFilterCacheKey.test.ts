@@ -4,7 +4,9 @@ import { formatData } from '../../../src/lib/hex.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { logFilterParam } from '../../../src/rpc/eth/logFilter.js'
 import { logFilterCacheKey } from '../../../src/rpc/eth/logFilterCacheKey.js'
+import { resolveFilterBlocks } from '../../../src/rpc/eth/resolveFilter.js'
 import { createChainReader } from '../../../src/store/chain/chainReader.js'
+import type { ChainReader } from '../../../src/store/chain/types.js'
 import { hashOfBlock, numberedBytes, seededFractions, temporaryDatabase, writeLogs } from '../../logs/randomLogs.js'
 
 const FIRST = 10
@@ -16,10 +18,14 @@ function openChain(t: Parameters<typeof temporaryDatabase>[0]) {
   const db = temporaryDatabase(t)
   writeLogs(db, FIRST, Array(HEAD - FIRST + 1).fill([]))
   const chain = createChainReader(db)
-  return {
-    db,
-    keyOf: (filter: Filter) => logFilterCacheKey(chain, logFilterParam.decode(filter, ''), DEFAULT_LIMITS)(),
-  }
+  return { db, keyOf: (filter: Filter) => fullKey(chain, filter) }
+}
+
+/** What the cache knows a call by: its blocks, and the key. */
+function fullKey(chain: ChainReader, filter: Filter): string | undefined {
+  const object = logFilterParam.decode(filter, '')
+  const blocks = resolveFilterBlocks({ chain, limits: DEFAULT_LIMITS }, object)
+  return blocks && `${blocks.fromBlock} ${formatData(blocks.hash)} ${logFilterCacheKey(object)}`
 }
 
 const address = (number: number) => formatData(numberedBytes(0xa0 + number, 20))
@@ -128,5 +134,5 @@ test('there is no key without blocks, and a filter that is refused is refused he
   assert.throws(() => keyOf({ blockHash: topic(1) }), /unknown block/)
   assert.throws(() => keyOf({ topics: [Array(5_001).fill(topic(1))] }), /5001 parameters/)
   const empty = createChainReader(temporaryDatabase(t))
-  assert.equal(logFilterCacheKey(empty, { addresses: [], topics: [] }, DEFAULT_LIMITS)(), undefined)
+  assert.equal(fullKey(empty, {}), undefined)
 })

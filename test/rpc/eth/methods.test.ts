@@ -8,7 +8,7 @@ import { silentLogger } from '../../../src/lib/logger.js'
 import { runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
-import { ETH_METHODS } from '../../../src/rpc/eth/methods.js'
+import { ALL_METHODS } from '../../../src/rpc/methods.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { FIRST, FIRST_TOTAL_DIFFICULTY, type HandmadeChain, writeHandmadeChain } from './handmadeChain.js'
@@ -18,6 +18,8 @@ type Json = any
 type Ask = (name: string, ...params: unknown[]) => Promise<Json>
 
 const LIMITS = { ...DEFAULT_LIMITS, maxLogs: 2, maxFilterParams: 3 }
+/** Those of the Ethereum column. */
+const ETH_METHODS = ALL_METHODS.filter(({ name }) => /^(eth|net|web3|debug)_/.test(name))
 const byName = new Map(ETH_METHODS.map((method) => [method.name, method]))
 
 function openDatadir(t: TestContext, datadir: string): Ask {

@@ -10,7 +10,7 @@ import { noProgress } from '../../../src/lib/progress.js'
 import { runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
-import { ETH_METHODS } from '../../../src/rpc/eth/methods.js'
+import { ALL_METHODS } from '../../../src/rpc/methods.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { readRecordings } from '../../support/recordings.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
@@ -36,7 +36,9 @@ test('answers as recorded in the official suite', { skip: SKIP_SHARED }, async (
   const datadir = await importChain(t, suite!)
   const opened = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
   t.after(() => opened.close())
-  for (const method of ETH_METHODS.filter(({ name }) => !NOT_RECORDED.has(name))) {
+  for (const method of ALL_METHODS.filter(
+    ({ name }) => /^(eth|net|web3|debug)_/.test(name) && !NOT_RECORDED.has(name),
+  )) {
     for (const { name, kindOnly, exchanges } of readRecordings(suite!, method.name)) {
       await t.test(name, async () => {
         for (const { request, expected } of exchanges) {

@@ -1,7 +1,7 @@
 import { EmptyDatabase } from '../../store/chain/chainReader.js'
-import type { RpcContext } from '../core/context.js'
-import { RpcError, SERVER_ERROR } from '../core/errors.js'
-import type { ErrorDoc, Method } from '../core/method.js'
+import type { RpcContext } from './context.js'
+import { RpcError, SERVER_ERROR } from './errors.js'
+import type { ErrorDoc, Method } from './method.js'
 
 /** What Ethereum methods answer from a database that holds layer-2 blocks only. */
 export const LAYER_2_ONLY: ErrorDoc = {
@@ -14,8 +14,16 @@ export const LAYER_2_ONLY: ErrorDoc = {
 /** The method, refused with one error while the database holds no Ethereum block. Such a database has no answer, where
  *  null would say that it has looked. */
 export function requiringChain(method: Method): Method {
+  const { caching } = method
   return {
     ...method,
+    caching: caching && {
+      ...caching,
+      resolveBlocks: (context, call) => {
+        requireBlocks(context)
+        return caching.resolveBlocks(context, call)
+      },
+    },
     handler: (context, ...params) => {
       requireBlocks(context)
       return method.handler(context, ...params)

@@ -1,0 +1,98 @@
+import type { ResolvedBlocks } from './context.js'
+import { InvalidValue, invalidParams } from './errors.js'
+import type { CallArguments, Method } from './method.js'
+
+/** A call whose parameters were checked against the definition of its method. Each parameter is decoded at most once, and
+ *  the blocks that it names are resolved at most once, whichever thread runs it. */
+export class BoundCall implements CallArguments {
+  readonly method: Method
+  /** The blocks it is about, where they were resolved when it came. */
+  blocks: ResolvedBlocks | undefined
+  /** The parameters in their order, as they came; absent ones are undefined. */
+  readonly values: readonly unknown[]
+  private readonly decoded: unknown[] = []
+  /** How many parameters are decoded. */
+  private known = 0
+
+  /** With `args`, the decoded parameters, `values` is not looked at. */
+  constructor(method: Method, values: readonly unknown[], args?: readonly unknown[]) {
+    this.method = method
+    this.values = values
+    if (args !== undefined) {
+      this.decoded = [...args]
+      this.known = method.params.length
+    }
+  }
+
+  /** The decoded parameter. @throws RpcError -32602 that names it. */
+  arg(index: number): unknown {
+    const { decoded } = this
+    if (this.isDecoded() || index in decoded) return decoded[index]
+    const value = decodeParam(this.method, index, this.values[index] ?? undefined)
+    decoded[index] = value
+    this.known++
+    return value
+  }
+
+  /** All decoded parameters. @throws RpcError -32602 that names the one at fault. */
+  args(): readonly unknown[] {
+    for (let i = 0; i < this.method.params.length; i++) this.arg(i)
+    return this.decoded
+  }
+
+  /** What another thread needs to run the call: decoded parameters where they were decoded here. Can be cloned. */
+  toMessage(): CallMessage {
+    const { blocks, method } = this
+    return this.isDecoded()
+      ? { method: method.name, args: this.decoded, blocks }
+      : { method: method.name, values: this.values, blocks }
+  }
+
+  private isDecoded(): boolean {
+    return this.known === this.method.params.length
+  }
+}
+
+/** A bound call on its way to another thread; it has either `values` or `args`. */
+export interface CallMessage {
+  readonly method: string
+  readonly values?: readonly unknown[]
+  readonly args?: readonly unknown[]
+  readonly blocks?: ResolvedBlocks
+}
+
+/** Binds parameters, an array or an object by name, to those of the method.
+ *  @throws RpcError -32602 for too many, unknown, or missing ones. */
+export function bindCall(method: Method, params: unknown): BoundCall {
+  const values = Array.isArray(params) ? params : namedValues(method, params)
+  const want = method.params.length
+  if (values.length > want) throw invalidParams(`too many arguments, want at most ${want}`)
+  for (let i = 0; i < want; i++) {
+    if (method.params[i].required && (values[i] === undefined || values[i] === null)) {
+      throw invalidParams(`missing value for required argument ${i}`)
+    }
+  }
+  return new BoundCall(method, values)
+}
+
+function decodeParam(method: Method, index: number, value: unknown): unknown {
+  try {
+    return method.params[index].decode(value, '')
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error
+    throw invalidParams(`invalid argument ${index}: ${error.message}`)
+  }
+}
+
+function namedValues(method: Method, params: unknown): unknown[] {
+  if (params === undefined || params === null) return []
+  if (typeof params !== 'object') throw invalidParams('params: expected an array or an object')
+  const names = method.params.map((param) => param.name)
+  for (const name of Object.keys(params)) {
+    if (!names.includes(name)) {
+      const wanted = names.length === 0 ? 'the method takes none' : `want ${names.join(', ')}`
+      throw invalidParams(`unknown parameter ${JSON.stringify(name.slice(0, 80))}, ${wanted}`)
+    }
+  }
+  return names.map((name) => (Object.hasOwn(params, name) ? (params as Record<string, unknown>)[name] : undefined))
+}
