@@ -48,21 +48,26 @@ test('once it says ready, the first calls and log queries load no module', async
 
   const balance = `0x70a08231${ALICE.slice(2).padStart(64, '0')}`
   const recover = { to: `0x${'1'.padStart(40, '0')}`, data: `0x${'11'.repeat(128)}` }
-  // Of each kind more than there are threads: small calls, calls that only threads run, and log queries.
-  await Promise.all(
-    Array.from({ length: 8 }, async (_, i) => {
-      const from = `0x${String(i).padStart(40, '0')}`
-      await resultOf(url, 'eth_call', [{ from, to: TOKEN, data: balance }, 'latest'])
-      await resultOf(url, 'eth_call', [{ ...recover, from }, 'latest'])
-      await resultOf(url, 'eth_estimateGas', [{ from, to: TOKEN, data: balance }, 'latest'])
-      await resultOf(url, 'eth_getLogs', [
-        { fromBlock: `0x${i}`, toBlock: 'latest', address: TOKEN, topics: [TRANSFER_TOPIC] },
-      ])
-    }),
-  )
+  // Of each kind more than there are threads: small calls, calls that only threads run, and log queries. On a busy machine
+  // the main thread may break off every small call of a round.
+  const askAll = (round: number) =>
+    Promise.all(
+      Array.from({ length: 8 }, async (_, i) => {
+        const from = `0x${String(8 * round + i).padStart(40, '0')}`
+        await resultOf(url, 'eth_call', [{ from, to: TOKEN, data: balance }, 'latest'])
+        await resultOf(url, 'eth_call', [{ ...recover, from }, 'latest'])
+        await resultOf(url, 'eth_estimateGas', [{ from, to: TOKEN, data: balance }, 'latest'])
+        await resultOf(url, 'eth_getLogs', [
+          { fromBlock: `0x${i}`, toBlock: 'latest', address: TOKEN, topics: [TRANSFER_TOPIC] },
+        ])
+      }),
+    )
+  for (let round = 0, ranInBoth = false; !ranInBoth; round++) {
+    await askAll(round)
+    const { answered, brokenOff } = (await get(`${url}/health`)).body.inlineCalls!
+    ranInBoth = answered > 0 && brokenOff > 0
+  }
   assert.equal(readFileSync(log, 'utf8').slice(loaded.length), '')
-  const { answered, brokenOff } = (await get(`${url}/health`)).body.inlineCalls!
-  assert.ok(answered > 0 && brokenOff > 0, 'the calls were to run on the main thread and in others')
 })
 
 test('a server is not ready before its threads are warm, and answers what needs none', async (t) => {
