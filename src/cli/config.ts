@@ -130,6 +130,18 @@ export const OPTIONS = {
     'Origins of web pages that may read answers, by comma; * for all.',
     'those of localhost and loopback addresses when open on loopback, none otherwise',
   ),
+  metrics: flag(
+    'metrics',
+    ['serve'],
+    'Serve Prometheus metrics at /metrics of the port for calls; no key is asked for.',
+  ),
+  metricsPort: maybeNumber('metrics-port', 'PORT', ['serve'], {
+    min: 0,
+    max: 65_535,
+    doc: 'Port of its own for /metrics, /health and /ready; 0 takes a free one.',
+    defaultText: 'none',
+  }),
+  metricsHost: text('metrics-host', 'HOST', '127.0.0.1', ['serve'], 'Address to listen on for --metrics-port.'),
   allowedHosts: maybeText(
     'allowed-hosts',
     'NAMES',

@@ -1,31 +1,33 @@
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import { logCrypto } from '../chain/crypto.js'
 import { createBudget } from '../evm/calls/budget.js'
 import type { EvmKind } from '../evm/kinds.js'
-import { messageOf } from '../lib/errors.js'
+import { CairnError, messageOf } from '../lib/errors.js'
 import { createFailureLog } from '../lib/failureLog.js'
 import { reduceGcFrequency } from '../lib/heap.js'
-import { formatData } from '../lib/hex.js'
 import { createLogger, type LogLevel } from '../lib/logger.js'
-import type { PendingBlockForm, RpcContext, RpcLimits } from '../rpc/core/context.js'
+import { createMetrics, type Metrics } from '../lib/metrics.js'
+import type { PendingBlockForm, RpcLimits } from '../rpc/core/context.js'
 import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/core/dispatch.js'
-import { type OpenContext, openContext, packageVersion } from '../rpc/core/openContext.js'
-import { createResponseCache, type ResponseCache } from '../rpc/core/responseCache.js'
-import { createInlineCalls, type InlineCalls } from '../rpc/inline/inlineCalls.js'
+import { type OpenContext, openContext } from '../rpc/core/openContext.js'
+import { createResponseCache } from '../rpc/core/responseCache.js'
+import { createInlineCalls } from '../rpc/inline/inlineCalls.js'
 import { createInlinePolicy, type ThreadLoad } from '../rpc/inline/inlinePolicy.js'
 import { loadMethods } from '../rpc/loadMethods.js'
 import { warmCalls } from '../rpc/warmUp.js'
 import { createAccess } from '../server/access.js'
+import { measureCalls } from '../server/admin/callMetrics.js'
+import { registerDatabaseMetrics } from '../server/admin/databaseMetrics.js'
+import { createHealthReporter } from '../server/admin/healthReport.js'
 import { createAdmission } from '../server/admission.js'
 import type { CompressionPolicy } from '../server/compression.js'
 import { type CorsPolicy, isLoopback } from '../server/cors.js'
-import type { HealthReport } from '../server/health.js'
 import type { HostPolicy } from '../server/hosts.js'
-import { createHttpServer, type HttpServer } from '../server/http.js'
+import { createHttpServer } from '../server/http.js'
 import type { ServerLimits } from '../server/limits.js'
+import { createRefusalCounter } from '../server/refusals.js'
 import { attachWebSocket } from '../server/websocket.js'
 import { createApiKeyReader } from '../store/apiKeys.js'
-import type { Database } from '../store/database.js'
 import { createDatabaseProbe } from '../store/databaseProbe.js'
 import { keepFresh } from '../transactions/keepFresh.js'
 import { createReaderPool, type ReaderPool } from '../workers/readerPool.js'
@@ -51,6 +53,7 @@ export interface ServingOptions {
   /** Whether the main thread runs small calls itself, where our interpreter runs calls. */
   readonly inlineCalls: boolean
   readonly rateLimitRps: number
+  readonly metrics: MetricsOptions
   /** What clients together may take. */
   readonly serverLimits: ServerLimits
   readonly scanThreads: number
@@ -64,9 +67,33 @@ export interface ServingOptions {
   readonly methodsModule?: string
 }
 
+/** Where metrics are served; nowhere by default. */
+export interface MetricsOptions {
+  /** At `/metrics` of the port for calls. */
+  readonly onRpcPort: boolean
+  /** At `/metrics` of a port that serves nothing else but `/health` and `/ready`. */
+  readonly ownPort: { readonly host: string; readonly port: number; readonly hosts: HostPolicy } | undefined
+}
+
+/** A port cannot be listened on; `cause` has the `code` of the system. */
+export class ListenFailed extends CairnError {
+  readonly host: string
+  readonly port: number
+  /** Which options name it. */
+  readonly options: 'calls' | 'metrics'
+  constructor(address: { host: string; port: number; options: ListenFailed['options'] }, cause: Error) {
+    super(`cannot listen on ${address.host} port ${address.port}: ${cause.message}`, { cause })
+    this.host = address.host
+    this.port = address.port
+    this.options = address.options
+  }
+}
+
 /** A server that answers. */
 export interface Serving {
   readonly url: string
+  /** Where metrics have a port of their own. */
+  readonly metricsUrl: string | undefined
   /** False when calls need a key and there is none. */
   readonly reachable: boolean
   /** False when the database holds no block of any chain. */
@@ -81,7 +108,7 @@ export interface Serving {
 
 /** Opens the database of `datadir`, its reader threads and the port. Resolves when requests are taken. Those for threads wait
  *  until the first of them is warm.
- *  @throws DatabaseMissing, and an error with `code` when the port cannot be had. */
+ *  @throws DatabaseMissing, ListenFailed */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   reduceGcFrequency()
   const log = createLogger(options.logLevel)
@@ -97,39 +124,62 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   let pool: ReaderPool | undefined
   const remote = { run: (...call: Parameters<ReaderPool['run']>) => pool!.run(...call) }
   const { cors, hosts, compression, responseCacheBytes } = options
-  const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes }) : undefined
-  let inlineCalls: InlineCalls | undefined
+  const metrics = createMetrics()
+  registerDatabaseMetrics(metrics, { context, db })
+  const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes, metrics }) : undefined
+  let inlineCalls: InlineRunner | undefined
   const inline: InlineRunner = { run: (...call) => inlineCalls?.run(...call), withSnapshot: watch.withSnapshot }
   const runsInline = options.inlineCalls && options.evm === 'cairn'
-  const dispatch = { methods, context, remote, log, cache, inline: runsInline ? inline : undefined }
-  const dispatcher = createDispatcher(dispatch)
-  const reports = { cache, pool: () => pool, inlineCalls: () => inlineCalls }
+  const dispatch = { methods: methods, context, remote, log, cache, inline: runsInline ? inline : undefined }
+  const ready = () => serving && warm
+  metrics.gauge('cairn_ready', '1 while calls are answered as fast as they will be.', () => Number(ready()))
   const health = {
-    report: createHealthReporter({ context, db, ...reports, serving: () => serving, warm: () => warm }),
+    report: createHealthReporter({ context, db, metrics, isServing: () => serving, isReady: ready }),
     problem: createDatabaseProbe(db, options.datadir),
   }
-  const admission = createAdmission(options.serverLimits, (method) => methods.get(method)?.cost)
-  const reach = { access, admission, limits: options.serverLimits, cors, hosts }
-  const serverOptions = { dispatcher, ...reach, compression, health, failures, log, keys }
+  const { onRpcPort, ownPort } = options.metrics
+  const isMeasured = onRpcPort || ownPort !== undefined
+  const page = isMeasured ? (await import('../server/admin/metricsPage.js')).createMetricsPage(metrics) : undefined
+  const calls = createDispatcher(dispatch)
+  const dispatcher = isMeasured ? measureCalls(calls, methods, metrics) : calls
+  const admission = createAdmission(options.serverLimits, (method) => methods.get(method)?.cost, metrics)
+  const reach = { access, admission, limits: options.serverLimits, cors, hosts, metrics }
+  const refusals = createRefusalCounter(metrics)
+  const metricsPage = onRpcPort ? page : undefined
+  const serverOptions = { dispatcher, ...reach, refusals, compression, health, metricsPage, failures, log, keys }
   const http = createHttpServer(serverOptions)
   const { server } = http
   const sockets = attachWebSocket(http, serverOptions)
+  const notFound = 'not found; this port serves /metrics, /health and /ready'
+  const admin =
+    ownPort &&
+    (await import('../server/admin/adminPort.js')).createAdminServer({
+      hosts: ownPort.hosts,
+      health,
+      metricsPage: page,
+      notFound,
+    })
   try {
-    await listen(server, options)
+    if (admin !== undefined) await listen(admin, ownPort!, 'metrics')
+    await listen(server, options, 'calls')
   } catch (error) {
     sockets.close()
+    server.close()
+    admin?.close()
     closeContext()
     throw error
   }
+  const metricsUrl = admin && `${formatUrl(admin.address() as AddressInfo)}/metrics`
+  if (metricsUrl !== undefined) log.info({ url: metricsUrl }, 'serving metrics')
   logCrypto(log)
   // After the port, which has to be there before the process is kept busy by starting threads.
-  const started = createReaderPool({ ...options, log })
+  const started = createReaderPool({ ...options, log, metrics })
   pool = started
   const stopRefreshing = keepFresh(context.transactions, log)
   const startInlineCalls = async () => {
     const load = { jobs: started.callsUnderWay, threads: options.evmThreads }
     try {
-      inlineCalls = await openInlineCalls(opened, methods, load)
+      inlineCalls = await openInlineCalls(opened, methods, { load, metrics })
     } catch (error) {
       log.warn({ error: messageOf(error) }, 'calls run in threads only')
     }
@@ -152,6 +202,9 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     // Connections that were busy become idle without the server looking at them again.
     const sweep = setInterval(() => http.closeIdle(), 100)
     await closed
+    // Until here it says that the server is stopping.
+    admin?.close()
+    admin?.closeAllConnections()
     clearTimeout(deadline)
     clearInterval(sweep)
     await started.close()
@@ -161,6 +214,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   }
   return {
     url: formatUrl(server.address() as AddressInfo),
+    metricsUrl,
     reachable: options.open || keys.hasAny(),
     hasBlocks: context.chain.coverage() !== undefined || context.l2.head() !== undefined,
     pool: started,
@@ -173,20 +227,31 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
 }
 
 /** What runs small calls on the main thread, over its connection, once it has run some. */
-async function openInlineCalls(opened: OpenContext, methods: MethodTable, load: ThreadLoad): Promise<InlineCalls> {
+async function openInlineCalls(
+  opened: OpenContext,
+  methods: MethodTable,
+  { load, metrics }: { load: ThreadLoad; metrics: Metrics },
+): Promise<InlineRunner> {
   const budget = createBudget()
   const evm = await opened.loadBudgetedEvm(budget)
   const { context, watch } = opened
   budget.begin(INLINE_WARM_MS)
   await warmCalls(methods, { ...context, evm, deadline: budget.deadline })
-  return createInlineCalls({ context, evm, budget, policy: createInlinePolicy(load), withSnapshot: watch.withSnapshot })
+  const policy = createInlinePolicy(load)
+  return createInlineCalls({ context, evm, budget, policy, withSnapshot: watch.withSnapshot, metrics })
 }
 
-function listen(server: HttpServer['server'], { host, port }: { host: string; port: number }): Promise<void> {
+/** @throws ListenFailed */
+function listen(
+  server: Server,
+  { host, port }: { host: string; port: number },
+  options: ListenFailed['options'],
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    const fail = (cause: Error) => reject(new ListenFailed({ host, port, options }, cause))
+    server.once('error', fail)
     server.listen(port, host, () => {
-      server.off('error', reject)
+      server.off('error', fail)
       resolve()
     })
   })
@@ -195,43 +260,4 @@ function listen(server: HttpServer['server'], { host, port }: { host: string; po
 function formatUrl({ address, family, port }: AddressInfo): string {
   if (isLoopback(address) && address !== '::1') return `http://127.0.0.1:${port}`
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-}
-
-/** What `/health` says of an open database. */
-function createHealthReporter(parts: {
-  context: RpcContext
-  db: Database
-  cache: ResponseCache | undefined
-  pool: () => ReaderPool | undefined
-  inlineCalls: () => InlineCalls | undefined
-  serving: () => boolean
-  warm: () => boolean
-}): () => HealthReport {
-  const { context, db, cache, pool, inlineCalls, serving, warm } = parts
-  const version = packageVersion()
-  const migrations = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
-  return () => {
-    const coverage = context.chain.coverage()
-    const head = coverage && context.chain.blockByNumber(coverage.head)
-    const l2Head = context.l2.head()
-    return {
-      serving: serving(),
-      ready: serving() && warm(),
-      version,
-      schemaVersion: migrations.get()!,
-      chainId: coverage === undefined ? null : String(context.chain.chainId()),
-      head: head ? { number: head.header.number, hash: formatData(head.hash) } : null,
-      coverage: coverage
-        ? { first: coverage.first, head: coverage.head, stateFirst: coverage.stateFirst ?? null }
-        : null,
-      l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
-      threads: {
-        living: pool()?.threadCount() ?? 0,
-        warm: pool()?.warmCount() ?? 0,
-        lost: pool()?.lostThreads() ?? 0,
-      },
-      responseCache: cache?.report() ?? null,
-      inlineCalls: inlineCalls()?.report() ?? null,
-    }
-  }
 }

@@ -6,6 +6,7 @@ import type { ApiKeyReader } from '../store/apiKeys.js'
 import { clientOfAddress } from './addresses.js'
 import { createGuessLimiter } from './keyGuesses.js'
 import { createRateLimiter, type RateRefusal } from './rateLimit.js'
+import type { RefusalReason } from './refusals.js'
 
 /** Who asks: `keyId` is undefined on an open server. */
 export interface Caller {
@@ -32,6 +33,7 @@ export interface Credentials {
 export interface Refusal {
   /** 401; 429 and 503 with a time to wait; 503 without one while keys cannot be looked up. */
   readonly status: 401 | 429 | 503
+  readonly reason: RefusalReason
   readonly error: RpcErrorBody
   readonly retryAfterSeconds?: number
 }
@@ -58,11 +60,20 @@ const KEY_LIVES_MS = 5
 
 const KEY_REQUIRED: Refusal = {
   status: 401,
+  reason: 'unauthorized',
   error: { code: UNAUTHORIZED, message: 'API key required in the path' },
 }
-const KEY_INVALID: Refusal = { status: 401, error: { code: UNAUTHORIZED, message: 'invalid API key' } }
+const KEY_INVALID: Refusal = {
+  status: 401,
+  reason: 'unauthorized',
+  error: { code: UNAUTHORIZED, message: 'invalid API key' },
+}
 
-const KEYS_UNREADABLE: Refusal = { status: 503, error: { code: INTERNAL_ERROR, message: 'internal error' } }
+const KEYS_UNREADABLE: Refusal = {
+  status: 503,
+  reason: 'keys_unreadable',
+  error: { code: INTERNAL_ERROR, message: 'internal error' },
+}
 
 const TOO_MANY_GUESSES: RpcErrorBody = { code: LIMIT_EXCEEDED, message: 'too many invalid API keys' }
 
@@ -109,7 +120,9 @@ export function createAccess(options: {
     countRefusal(refusal, remoteAddress) {
       if (refusal !== KEY_INVALID) return refusal // without a key nothing was guessed
       const retryAfterSeconds = guesses.charge(clientOfAddress(remoteAddress))
-      return retryAfterSeconds === undefined ? refusal : { status: 429, error: TOO_MANY_GUESSES, retryAfterSeconds }
+      return retryAfterSeconds === undefined
+        ? refusal
+        : { status: 429, reason: 'key_guesses', error: TOO_MANY_GUESSES, retryAfterSeconds }
     },
     refuse(caller, calls) {
       if (!isLive(caller)) return KEY_INVALID
@@ -117,7 +130,7 @@ export function createAccess(options: {
       const refusal = limiter.charge(caller.keyId, calls)
       if (refusal === undefined) return undefined
       const retryAfterSeconds = Math.max(1, Math.ceil(refusal.backoff_seconds))
-      return { status: 429, error: rateError(refusal), retryAfterSeconds }
+      return { status: 429, reason: 'rate_limit', error: rateError(refusal), retryAfterSeconds }
     },
     isLive,
     watchKey(caller) {

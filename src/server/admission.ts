@@ -1,3 +1,4 @@
+import type { Metrics } from '../lib/metrics.js'
 import type { ParsedBody } from '../rpc/core/envelope.js'
 import { isCall } from '../rpc/core/envelope.js'
 import { LIMIT_EXCEEDED, SERVER_BUSY } from '../rpc/core/errors.js'
@@ -36,10 +37,11 @@ export interface Admission {
 }
 
 /** What a client is told whose request there is no memory for. */
-export const BUSY: Refusal = { status: 503, error: SERVER_BUSY, retryAfterSeconds: 1 }
+export const BUSY: Refusal = { status: 503, reason: 'memory', error: SERVER_BUSY, retryAfterSeconds: 1 }
 
 const TOO_MANY_IN_FLIGHT: Refusal = {
   status: 429,
+  reason: 'in_flight',
   error: { code: LIMIT_EXCEEDED, message: 'too many requests under way' },
   retryAfterSeconds: 1,
 }
@@ -51,12 +53,17 @@ const SCAN_ANSWER_BYTES = 1_000_000
 const VALUE_BYTES = 64
 
 /** Admission by the limits of a server. `costOf` tells the cost class of a method by its name. */
-export function createAdmission(limits: ServerLimits, costOf: (method: string) => CostClass | undefined): Admission {
+export function createAdmission(
+  limits: ServerLimits,
+  costOf: (method: string) => CostClass | undefined,
+  metrics: Metrics,
+): Admission {
   const bodies = createByteBudget(limits.bodyBytes)
   const output = createOutputBudget({ totalBytes: limits.outputBytes, connectionBytes: limits.connectionOutputBytes })
   /** Requests under way by key id or client. */
   const inFlight = new Map<number | string, number>()
 
+  registerBudgetMetrics(metrics, limits, { bodies, output })
   const leave = (owner: number | string) => {
     const left = inFlight.get(owner)! - 1
     if (left === 0) inFlight.delete(owner)
@@ -92,6 +99,21 @@ export function createAdmission(limits: ServerLimits, costOf: (method: string) =
       })
     },
   }
+}
+
+function registerBudgetMetrics(
+  metrics: Metrics,
+  limits: ServerLimits,
+  { bodies, output }: Pick<Admission, 'bodies' | 'output'>,
+): void {
+  metrics.gauge('cairn_memory_budget_used_bytes', 'Memory taken by request bodies, and by answers.', () => [
+    [{ budget: 'bodies' }, bodies.usedBytes()],
+    [{ budget: 'answers' }, output.usedBytes()],
+  ])
+  metrics.gauge('cairn_memory_budget_limit_bytes', 'Memory that request bodies, and answers, may take.', () => [
+    [{ budget: 'bodies' }, limits.bodyBytes],
+    [{ budget: 'answers' }, limits.outputBytes],
+  ])
 }
 
 /** The room, which also ends something when it is released first. */

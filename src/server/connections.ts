@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Metrics } from '../lib/metrics.js'
 import { encodeResponse } from '../rpc/core/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../rpc/core/errors.js'
 import { BUSY } from './admission.js'
@@ -24,8 +25,12 @@ export interface Connections {
   onSweep(check: (nowMs: number) => void): void
 }
 
+/** Who speaks on a connection: our reader of plain requests, Node's HTTP parser, or `ws`. */
+export type ConnectionKind = 'plain' | 'http' | 'websocket'
+
 /** Keeps the place of a connection among those that may be closed for others. */
 export interface Activity {
+  kind: ConnectionKind
   /** A whole request has come: the connection is not closed for another. */
   begin(): void
   /** All requests that have come are answered. */
@@ -36,7 +41,7 @@ export interface Activity {
   upgrade(): void
 }
 
-const NO_ACTIVITY: Activity = { begin() {}, end() {}, receive() {}, upgrade() {} }
+const NO_ACTIVITY: Activity = { kind: 'http', begin() {}, end() {}, receive() {}, upgrade() {} }
 
 const SWEEP_MS = 1000
 
@@ -63,15 +68,19 @@ export interface WatchOptions {
   readonly limits: ServerLimits
   readonly output: OutputBudget
   readonly reads: ReadBudget
+  readonly metrics: Metrics
 }
 
 /** Keeps the connections of a server below a number, and cuts off clients that do not take their answers. */
-export function watchConnections(server: Server, { limits, output, reads }: WatchOptions): Connections {
+export function watchConnections(server: Server, { limits, output, reads, metrics }: WatchOptions): Connections {
   const open = new Map<Socket, Connection>()
   const queues = createQueues()
   const checks = [(nowMs: number) => output.sweep(nowMs)]
   const rule = { stallMs: limits.writeStallMs, leastBytes: 1 }
-  let refused = 0
+  const closed = { receivedBytes: 0, sentBytes: 0 }
+  const counts = { accepted: 0, refused: 0, evicted: 0, stalled: 0 }
+  let lingering = 0
+  registerConnectionMetrics(metrics, { limits, open, closed, counts })
 
   const isStalled = (socket: Socket, connection: Connection, nowMs: number) => {
     if (socket.writableLength === 0) {
@@ -92,7 +101,11 @@ export function watchConnections(server: Server, { limits, output, reads }: Watc
   const timer = setInterval(
     () => {
       const nowMs = performance.now()
-      for (const [socket, connection] of open) if (isStalled(socket, connection, nowMs)) socket.resetAndDestroy()
+      for (const [socket, connection] of open) {
+        if (!isStalled(socket, connection, nowMs)) continue
+        counts.stalled++
+        socket.resetAndDestroy()
+      }
       for (const check of checks) check(nowMs)
     },
     Math.min(SWEEP_MS, limits.writeStallMs / 4, limits.bodyStallMs / 4),
@@ -100,12 +113,13 @@ export function watchConnections(server: Server, { limits, output, reads }: Watc
   server.on('close', () => clearInterval(timer))
 
   const refuse = (socket: Socket) => {
-    if (refused >= MAX_REFUSED) return void socket.destroy()
-    refused++
+    counts.refused++
+    if (lingering >= MAX_REFUSED) return void socket.destroy()
+    lingering++
     const linger = setTimeout(() => void socket.destroy(), LINGER_MS)
     socket.on('error', () => {}) // it is closed then
     socket.on('close', () => {
-      refused--
+      lingering--
       clearTimeout(linger)
     })
     socket.end(formatRawRefusal(503))
@@ -113,13 +127,17 @@ export function watchConnections(server: Server, { limits, output, reads }: Watc
   }
   const forget = (socket: Socket) => {
     const connection = open.get(socket)
-    if (connection !== undefined) unlink(connection.entry)
+    if (connection === undefined) return
+    unlink(connection.entry)
     open.delete(socket)
+    closed.receivedBytes += socket.bytesRead
+    closed.sentBytes += socket.bytesWritten
   }
   /** Closes an idle connection, if there is one. */
   const makeRoom = () => {
     const socket = queues.silent.oldest() ?? queues.keptAlive.oldest() ?? queues.upgraded.oldest()
     if (socket === undefined) return false
+    counts.evicted++
     forget(socket)
     socket.destroy()
     return true
@@ -130,6 +148,7 @@ export function watchConnections(server: Server, { limits, output, reads }: Watc
         refuse(socket)
         return undefined
       }
+      counts.accepted++
       const entry = createQueueEntry(socket)
       const activity = createActivity(entry, queues)
       open.set(socket, { lane: output.openLane(), activity, entry, taking: undefined, takingFast: undefined })
@@ -163,7 +182,8 @@ function createActivity(entry: QueueEntry<Socket>, { silent, keptAlive, upgraded
     if (!entry.value.destroyed) queue.append(entry)
   }
   wait()
-  return {
+  const activity: Activity = {
+    kind: 'http',
     begin: () => unlink(entry),
     end() {
       if (queue === silent) queue = keptAlive
@@ -172,9 +192,56 @@ function createActivity(entry: QueueEntry<Socket>, { silent, keptAlive, upgraded
     receive: wait,
     upgrade() {
       queue = upgraded
+      activity.kind = 'websocket'
       wait()
     },
   }
+  return activity
+}
+
+function registerConnectionMetrics(
+  metrics: Metrics,
+  parts: {
+    limits: ServerLimits
+    open: ReadonlyMap<Socket, Connection>
+    closed: { receivedBytes: number; sentBytes: number }
+    counts: { accepted: number; refused: number; evicted: number; stalled: number }
+  },
+): void {
+  const { limits, open, closed, counts } = parts
+  metrics.gauge(
+    'cairn_connections',
+    'Open connections by who reads them: plain, http (the parser of Node.js), websocket.',
+    () => {
+      const kinds = { plain: 0, http: 0, websocket: 0 }
+      for (const { activity } of open.values()) kinds[activity.kind]++
+      return Object.entries(kinds).map(([kind, count]) => [{ kind }, count])
+    },
+  )
+  metrics.gauge('cairn_connections_limit', 'Connections that may be open.', () => limits.maxConnections)
+  metrics.counter('cairn_connections_accepted_total', 'Connections taken.', () => counts.accepted)
+  metrics.counter(
+    'cairn_connections_refused_total',
+    'Connections refused with all taken and none idle.',
+    () => counts.refused,
+  )
+  metrics.counter('cairn_connections_evicted_total', 'Idle connections closed for new ones.', () => counts.evicted)
+  metrics.counter(
+    'cairn_connections_stalled_total',
+    'Connections cut off since the client did not take its answers.',
+    () => counts.stalled,
+  )
+  const total = (own: 'bytesRead' | 'bytesWritten', before: number) => {
+    let sum = before
+    for (const socket of open.keys()) sum += socket[own]
+    return sum
+  }
+  metrics.counter('cairn_network_received_bytes_total', 'Bytes received from clients.', () =>
+    total('bytesRead', closed.receivedBytes),
+  )
+  metrics.counter('cairn_network_sent_bytes_total', 'Bytes sent to clients, or queued for them.', () =>
+    total('bytesWritten', closed.sentBytes),
+  )
 }
 
 /** What a client is told that does not go on with its request. */

@@ -1,18 +1,21 @@
 import { describeError } from '../lib/errors.js'
 import type { FailureLog } from '../lib/failureLog.js'
 import type { Logger } from '../lib/logger.js'
+import type { Metrics } from '../lib/metrics.js'
 import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/core/answer.js'
 import { type Dispatcher, dispatchFor } from '../rpc/core/dispatch.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/core/envelope.js'
 import { INTERNAL_ERROR, type RpcErrorBody } from '../rpc/core/errors.js'
 import { type Access, type Caller, clientOf, type Refusal } from './access.js'
+import type { HealthSource } from './admin/adminApp.js'
+import type { MetricsPage } from './admin/metricsPage.js'
 import { type Admission, BUSY } from './admission.js'
 import type { CompressionPolicy, Compressor } from './compression.js'
 import { type CorsPolicy, corsHeaders } from './cors.js'
-import type { HealthSource } from './health.js'
 import type { HostPolicy } from './hosts.js'
 import type { ServerLimits } from './limits.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from './outputBudget.js'
+import type { RefusalCounter } from './refusals.js'
 
 /** What the HTTP and WebSocket servers need. */
 export interface ServerOptions {
@@ -24,6 +27,10 @@ export interface ServerOptions {
   readonly hosts: HostPolicy
   readonly compression: CompressionPolicy
   readonly health: HealthSource
+  /** Undefined where `/metrics` is not served on this port. */
+  readonly metricsPage: MetricsPage | undefined
+  readonly metrics: Metrics
+  readonly refusals: RefusalCounter
   /** Is told when keys cannot be looked up. */
   readonly failures: FailureLog
   readonly log: Logger
@@ -91,8 +98,9 @@ export function sendError({ reply, headers }: Exchange, status: number, error: R
 }
 
 /** Answers every call of a body with why the request is refused; with the id null where there is none to name. */
-export function sendRefusal({ reply, headers }: Exchange, refusal: Refusal, body: ParsedBody): void {
-  const { error, status } = refusal
+export function sendRefusal({ reply, headers, options }: Exchange, refusal: Refusal, body: ParsedBody): void {
+  const { error, status, reason } = refusal
+  options.refusals.count(reason)
   headers.push(...retryHeaders(refusal))
   reply.send(status, headers, refuseBody(body, error) ?? encodeResponse('null', { error }))
 }
@@ -145,6 +153,7 @@ function answer(exchange: Exchange, caller: Caller, body: string | Buffer): void
   const { admission, dispatcher } = exchange.options
   const holding = admission.bodies.open()
   if (!holding.resize(body.length)) {
+    exchange.options.refusals.count(BUSY.reason)
     exchange.headers.push(...retryHeaders(BUSY))
     return sendError(exchange, BUSY.status, BUSY.error)
   }

@@ -25,6 +25,7 @@ import { createHostCheck } from './hosts.js'
 import { createOutbox, type Outbox } from './outbox.js'
 import { type PlainHandler, takePlainRequests } from './plainConnections.js'
 import { createReadBudget, type ReadBudget } from './readBudget.js'
+import type { RefusalReason } from './refusals.js'
 import { bodyHeaders, JOIN_BYTES, joinParts } from './responseParts.js'
 
 /** Largest request body, as the contract's host has it; a filter of 5,000 parameters has 350 kB. */
@@ -65,10 +66,14 @@ export interface HttpServer {
 /** A server for calls by POST and for GET of `/health` and `/ready`. */
 export function createHttpServer(options: ServerOptions): HttpServer {
   const { limits, admission } = options
+  const { health, metricsPage, refusals, metrics } = options
   let app: Promise<RequestListener> | undefined
   // Loaded by the first request that it answers: express and what it needs are 1 MB of code, and no call passes through it.
   const loadApp = () => {
-    app ??= import('./health.js').then(({ createHealthApp }) => createHealthApp(options.health))
+    const notFound = 'not found; calls go to POST /v3/<API_KEY>'
+    app ??= import('./admin/adminApp.js').then(({ createAdminApp }) =>
+      createAdminApp({ health, metricsPage, notFound }),
+    )
     return app
   }
   const isServedHost = createHostCheck(options.hosts)
@@ -79,7 +84,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     connectionsCheckingInterval: CHECK_MS,
   })
   const reads = createReadBudget()
-  const watched = watchConnections(server, { limits, output: admission.output, reads })
+  const watched = watchConnections(server, { limits, output: admission.output, reads, metrics })
   const shared: Shared = {
     options,
     compressor: createCompressor(options.compression),
@@ -91,6 +96,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     if (!isServedHost(request.headers.host)) {
       discardBody(request, reads)
+      refusals.count('bad_host')
       return rejectHost(response)
     }
     const cors = corsHeaders(options.cors, request.headers.origin)
@@ -122,6 +128,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     },
     bodies: admission.bodies,
     reads,
+    refusals,
     admit: watched.admit,
     onSweep: watched.onSweep,
   })
@@ -273,21 +280,26 @@ function takeCall(
   { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
 ): void {
   const parts = { request, response, reads }
-  const refuseWith = (status: number, error: RpcErrorBody) => refuse(exchange, parts, { status, error })
+  const count = (reason: RefusalReason) => exchange.options.refusals.count(reason)
+  const refuseWith = (status: number, reason: RefusalReason, message: string) => {
+    count(reason)
+    refuse(exchange, parts, { status, error: { code: INVALID_REQUEST, message } })
+  }
   if (request.method !== 'POST') {
     exchange.headers.push('Allow', 'POST, OPTIONS')
-    return void refuseWith(405, { code: INVALID_REQUEST, message: 'method not allowed, use POST' })
+    return void refuseWith(405, 'bad_method', 'method not allowed, use POST')
   }
   const isRefused = isRefusal(caller)
   const refusal = isRefused ? exchange.options.access.countRefusal(caller, request.socket.remoteAddress) : undefined
   if (refusal?.status === 429) {
     // A client that guesses keys has to connect again for each.
+    count(refusal.reason)
     exchange.headers.push(...retryHeaders(refusal))
     return void refuse(exchange, parts, { status: 429, error: refusal.error, closes: true })
   }
   const wrongType = checkType(request.headers['content-type'], request.headers['content-encoding'])
   if (refusal === undefined && wrongType !== undefined) {
-    return void refuseWith(415, { code: INVALID_REQUEST, message: wrongType })
+    return void refuseWith(415, 'bad_type', wrongType)
   }
   const activity = connections.activityOf(request.socket)
   activity.receive()
@@ -301,14 +313,19 @@ function takeCall(
     fail(reason) {
       activity.begin()
       if (reason === 'slow') {
+        count('too_slow')
         return refuse(exchange, parts, { status: 408, error: TOO_SLOW, closes: true })
       }
       if (reason === 'busy') {
+        count(BUSY.reason)
         exchange.headers.push(...retryHeaders(BUSY))
         return refuse(exchange, parts, { status: 503, error: BUSY.error, closes: true })
       }
-      if (refusal !== undefined) return refuseWith(401, refusal.error)
-      refuseWith(413, { code: INVALID_REQUEST, message: `request body exceeds ${MAX_BODY_BYTES} bytes` })
+      if (refusal !== undefined) {
+        count(refusal.reason)
+        return refuse(exchange, parts, { status: 401, error: refusal.error })
+      }
+      refuseWith(413, 'too_large', `request body exceeds ${MAX_BODY_BYTES} bytes`)
     },
   })
 }

@@ -9,6 +9,7 @@ import type { Outbox } from './outbox.js'
 import { type PlainHead, parsePlainHead } from './plainHead.js'
 import { createProgress, type Progress } from './progress.js'
 import type { ReadBudget } from './readBudget.js'
+import type { RefusalCounter } from './refusals.js'
 import { bodyHeaders, formatPlainAnswer, JOIN_BYTES } from './responseParts.js'
 
 /* Plain requests for calls are taken from the sockets and answered here: Node's own way from a socket to a handler and back
@@ -49,6 +50,7 @@ export interface PlainOptions<Admitted> {
   /** Where requests that are not whole are counted. */
   readonly bodies: ByteBudget
   readonly reads: ReadBudget
+  readonly refusals: RefusalCounter
   /** Undefined for a new connection that was refused. */
   admit(socket: Socket): Activity | undefined
   /** Checks regularly; `check` gets the time of `performance.now()`. */
@@ -189,6 +191,7 @@ function openPlainConnection<Admitted>(
   }
   /** Ends the connection in the middle of a request. */
   const refuse = (status: 408 | 503) => {
+    surroundings.refusals.count(status === 408 ? 'too_slow' : 'memory')
     if (!isBusy) socket.write(formatRawRefusal(status))
     socket.destroySoon()
   }
@@ -251,6 +254,7 @@ function openPlainConnection<Admitted>(
     if (hasEnded) return void socket.destroySoon()
     surroundings.forget(connection)
     turns.close()
+    activity.kind = 'http'
     socket.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
     socket.pause()
     unread.passTo(unread.size())
@@ -268,6 +272,7 @@ function openPlainConnection<Admitted>(
     },
     destroy: () => void socket.destroy(),
   }
+  activity.kind = 'plain'
   socket.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   return connection
 }

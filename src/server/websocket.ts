@@ -10,6 +10,7 @@ import { isAllowedOrigin } from './cors.js'
 import { retryHeaders, type ServerOptions } from './exchange.js'
 import { createHostCheck } from './hosts.js'
 import { credentialsOf, HOST_REFUSED, type HttpServer, MAX_BODY_BYTES } from './http.js'
+import type { RefusalReason } from './refusals.js'
 import { CLOSE_POLICY, createMessages, type Peer } from './websocketPeer.js'
 
 /** How often keys are looked at for open sockets, when another process has committed something. */
@@ -54,27 +55,28 @@ export function attachWebSocket(
   const isServedHost = createHostCheck(options.hosts)
   let closing = false
 
-  const reject = (stream: Duplex, ...reason: RejectReason) => {
-    rejectUpgrade(stream, ...reason)
+  const reject = (stream: Duplex, reason: RefusalReason, ...answer: RejectAnswer) => {
+    options.refusals.count(reason)
+    rejectUpgrade(stream, ...answer)
     reads.discard(stream)
   }
   const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed during its handshake'))
     const { host, origin } = request.headers
-    if (!isServedHost(host)) return reject(stream, '403 Forbidden', envelope(HOST_REFUSED))
+    if (!isServedHost(host)) return reject(stream, 'bad_host', '403 Forbidden', envelope(HOST_REFUSED))
     // Pages may open sockets to anywhere and read what comes: only the server can refuse (RFC 6455, section 10.2).
     if (origin !== undefined && !isAllowedOrigin(options.cors, origin)) {
-      return reject(stream, '403 Forbidden', envelope(ORIGIN_REFUSED))
+      return reject(stream, 'bad_origin', '403 Forbidden', envelope(ORIGIN_REFUSED))
     }
     const caller = access.identify(credentialsOf(request), '/ws/v3')
-    if (closing) return reject(stream, '503 Service Unavailable', { error: 'stopping' })
+    if (closing) return reject(stream, 'stopping', '503 Service Unavailable', { error: 'stopping' })
     if (caller === undefined) {
-      return reject(stream, '404 Not Found', { error: 'not found; sockets open at /ws/v3/<API_KEY>' })
+      return reject(stream, 'bad_path', '404 Not Found', { error: 'not found; sockets open at /ws/v3/<API_KEY>' })
     }
     if (isRefusal(caller)) {
       const refusal = access.countRefusal(caller, request.socket.remoteAddress)
       const status = `${refusal.status} ${STATUS_CODES[refusal.status]}`
-      return reject(stream, status, envelope(refusal.error), retryHeaders(refusal))
+      return reject(stream, refusal.reason, status, envelope(refusal.error), retryHeaders(refusal))
     }
     sockets.handleUpgrade(request, stream, head, (socket) => {
       // What the server hands over as a stream is the socket of the connection.
@@ -137,11 +139,11 @@ function envelope(error: RpcErrorBody): object {
   return { jsonrpc: '2.0', id: null, error }
 }
 
-type RejectReason = [status: string, body: object, headers?: readonly string[]]
+type RejectAnswer = [status: string, body: object, headers?: readonly string[]]
 
 /** Answers a handshake with an error. `headers` are names and values by turns. A client that does not end its side is cut off
  *  a second later. */
-function rejectUpgrade(stream: Duplex, ...[status, body, headers = []]: RejectReason): void {
+function rejectUpgrade(stream: Duplex, ...[status, body, headers = []]: RejectAnswer): void {
   const text = JSON.stringify(body)
   let head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n`
   for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`

@@ -66,12 +66,24 @@ export function createMessages(
   options: ServerOptions,
   { peers, reads }: { peers: Set<Peer>; reads: ReadBudget },
 ): Messages {
-  const { access, admission, limits, log } = options
+  const { access, admission, limits, log, refusals, metrics } = options
   const bodyRule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
   /** Peers whose next message may begin when it is their turn. */
   const ready = new Set<Peer>()
   let turnStart: number | undefined
   let isStopping = false
+  let received = 0
+  metrics.gauge('cairn_websocket_peers', 'Open WebSockets.', () => peers.size)
+  metrics.counter('cairn_websocket_messages_total', 'Messages received on WebSockets.', () => received)
+  metrics.gauge(
+    'cairn_websocket_messages_waiting',
+    'Messages that wait for their turn, or for room for their answers.',
+    () => {
+      let waiting = 0
+      for (const peer of peers) waiting += peer.waiting.length
+      return waiting
+    },
+  )
 
   const hasTime = () => {
     if (turnStart === undefined) {
@@ -107,6 +119,7 @@ export function createMessages(
     else peer.activity.end()
   }
   const receive = (peer: Peer, text: string) => {
+    received++
     if (peer.waiting.length === 0 && mayBegin(peer) && hasTime()) begin(peer, text)
     else {
       peer.waiting.push(text)
@@ -121,6 +134,7 @@ export function createMessages(
     const body = parseBody(text)
     const refusal = access.refuse(caller, callCount(body))
     if (refusal !== undefined) {
+      refusals.count(refusal.reason)
       send(peer, refuseBody(body, refusal.error))
       if (!access.isLive(caller)) peer.socket.close(CLOSE_POLICY, 'API key revoked')
       return
@@ -136,6 +150,7 @@ export function createMessages(
       isGone: () => peer.abandonment.aborted,
       begin: (room) => answerWith(peer, body, room),
       refuse(busy) {
+        refusals.count(busy.reason)
         end(peer)
         send(peer, refuseBody(body, busy.error))
       },
@@ -164,7 +179,10 @@ export function createMessages(
     const held = room?.settle(size) ? room : admission.output.hold(peer.lane, size)
     if (room !== held) room?.release()
     // What waits in a socket that does not take its small answers is little: nothing more is begun for it.
-    if (held === undefined && size > SMALL_ANSWER_BYTES) return send(peer, refuseBody(body, SERVER_BUSY))
+    if (held === undefined && size > SMALL_ANSWER_BYTES) {
+      refusals.count('memory')
+      return send(peer, refuseBody(body, SERVER_BUSY))
+    }
     send(peer, parts, () => held?.release())
   }
   const send = (peer: Peer, parts: Response, onTaken?: () => void) => {
@@ -184,6 +202,7 @@ export function createMessages(
   /** Counts what the peer has sent; it is cut off when there is no memory for that. */
   const count = (peer: Peer) => {
     if (peer.holding.resize(peer.meter.unfinishedBytes() + peer.waitingBytes)) return
+    refusals.count('memory')
     peer.socket.close(CLOSE_TRY_AGAIN, 'server busy')
     peer.socket.terminate()
   }
@@ -238,6 +257,7 @@ export function createMessages(
         }
         peer.coming ??= createProgress(bodyRule, nowMs)
         if (!peer.coming.isStalled(bytes, nowMs)) continue
+        refusals.count('too_slow')
         peer.socket.close(CLOSE_POLICY, 'the message came too slowly')
         peer.socket.terminate()
       }

@@ -1,12 +1,20 @@
 import { availableParallelism } from 'node:os'
 import { describeError } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
+import type { Labels, Metrics } from '../lib/metrics.js'
 import { type ClientId, type RemoteRunner, timeoutError } from '../rpc/core/dispatch.js'
 import type { RpcOutcome } from '../rpc/core/envelope.js'
 import { INTERNAL_ERROR, INVALID_PARAMS, LIMIT_EXCEEDED, type RpcErrorBody, SERVER_BUSY } from '../rpc/core/errors.js'
 import type { ReaderData } from './protocol.js'
 import { startReaderThread } from './readerThread.js'
-import { createScheduler, MAX_JOBS, type RemoteCost, type ScheduledJob, type ScheduledThread } from './scheduler.js'
+import {
+  createScheduler,
+  MAX_JOBS,
+  type RemoteCost,
+  type ScheduledJob,
+  type ScheduledThread,
+  type Scheduler,
+} from './scheduler.js'
 
 /** Requests of one class that may wait. More would only wait to be refused; 1,000 are a full batch. */
 const MAX_QUEUED = 1024
@@ -33,6 +41,7 @@ export interface ReaderPoolOptions extends Omit<ReaderData, 'loadEvm' | 'warmLog
   readonly scanThreads: number
   readonly evmThreads: number
   readonly log: Logger
+  readonly metrics: Metrics
 }
 
 /** Reader threads. */
@@ -46,8 +55,6 @@ export interface ReaderPool extends RemoteRunner {
   callsUnderWay(): number
   /** Threads that live, the spare among them. */
   threadCount(): number
-  /** Threads that are warm, the spare among them. */
-  warmCount(): number
   /** Threads that were ended since the start because a request did not stop, or that ended by themselves. */
   lostThreads(): number
   /** Ends all threads; requests under way and waiting are answered `internal error`. */
@@ -209,6 +216,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     setTimeout(end, LINGER_MS).unref()
   }
 
+  registerPoolMetrics(options.metrics, { threads, scheduler, lost: () => lost })
   fill()
   return {
     run(call, { client = NOBODY, sinceMs } = {}) {
@@ -242,7 +250,6 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       }),
     callsUnderWay: () => calls,
     threadCount: () => threads.size,
-    warmCount: () => [...threads].filter(({ reader }) => reader.ready).length,
     lostThreads: () => lost,
     async close() {
       closed = true
@@ -255,6 +262,39 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       await Promise.all(living.map(({ reader }) => reader.end()))
     },
   }
+}
+
+function registerPoolMetrics(
+  metrics: Metrics,
+  parts: { threads: ReadonlySet<Thread>; scheduler: Scheduler<PoolJob>; lost: () => number },
+): void {
+  const { threads, scheduler, lost } = parts
+  const costs = ['evm', 'scan'] as const
+  metrics.gauge('cairn_threads', 'Reader threads by class and state; the spare takes the place of a lost one.', () => {
+    const counts = new Map<string, [Labels, number]>()
+    for (const name of [...costs, 'spare'] as const) {
+      for (const state of ['starting', 'idle', 'busy']) counts.set(`${name} ${state}`, [{ class: name, state }, 0])
+    }
+    for (const { cost, reader } of threads) {
+      const state = !reader.ready ? 'starting' : reader.jobCount() === 0 ? 'idle' : 'busy'
+      counts.get(`${cost ?? 'spare'} ${state}`)![1]++
+    }
+    return counts.values()
+  })
+  metrics.counter(
+    'cairn_threads_lost_total',
+    'Reader threads that failed, or were ended because a request did not.',
+    lost,
+  )
+  metrics.gauge('cairn_queue_requests', 'Requests that no thread was handed yet, by class.', () =>
+    costs.map((cost) => [{ class: cost }, scheduler.waiting(cost)]),
+  )
+  metrics.gauge('cairn_thread_requests', 'Requests that threads were handed and have not answered, by class.', () =>
+    costs.map((cost) => {
+      const own = [...threads].filter((thread) => thread.cost === cost)
+      return [{ class: cost }, own.reduce((sum, { reader }) => sum + reader.jobCount(), 0)]
+    }),
+  )
 }
 
 function waitedTooLong(limitMs: number): RpcErrorBody {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { silentLogger } from '../../src/lib/logger.js'
+import { createMetrics } from '../../src/lib/metrics.js'
 import { bindCall } from '../../src/rpc/core/boundCall.js'
 import type { RpcOutcome } from '../../src/rpc/core/envelope.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
@@ -23,6 +24,7 @@ async function startPool() {
   const folder = packagePath('fixtures/chain')
   await runCairnOk(['import', '--datadir', datadir, '--genesis', `${folder}/genesis.json`, `${folder}/chain.rlp`])
   const pool = createReaderPool({
+    metrics: createMetrics(),
     datadir,
     limits: { ...DEFAULT_LIMITS, callTimeoutMs: CALL_TIMEOUT_MS, gasCapPercent: 100_000, maxCallGas: 1e12 },
     logLevel: 'silent',

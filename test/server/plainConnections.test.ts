@@ -230,7 +230,8 @@ async function startEcho(t: TestContext, timeouts: { idleMs: number; requestMs: 
     timeouts: { ...timeouts, stallMs: 10_000, leastBytes: 1 },
     bodies: createByteBudget(1e6),
     reads: createReadBudget(),
-    admit: () => ({ begin() {}, end() {}, receive() {}, upgrade() {} }),
+    refusals: { count() {} },
+    admit: () => ({ kind: 'http', begin() {}, end() {}, receive() {}, upgrade() {} }),
     onSweep(check) {
       const timer = setInterval(() => check(performance.now()), 50)
       t.after(() => clearInterval(timer))

@@ -25,6 +25,7 @@ export async function startTestServer(
     responseCacheBytes: 0,
     inlineCalls: true,
     rateLimitRps: 0,
+    metrics: { onRpcPort: false, ownPort: undefined },
     serverLimits: DEFAULT_SERVER_LIMITS,
     scanThreads: 1,
     evmThreads: 1,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { EvmKind } from '../../src/evm/kinds.js'
 import { silentLogger } from '../../src/lib/logger.js'
+import { createMetrics } from '../../src/lib/metrics.js'
 import { bindCall } from '../../src/rpc/core/boundCall.js'
 import type { CallOrigin } from '../../src/rpc/core/dispatch.js'
 import { encodeResponse, type RpcOutcome } from '../../src/rpc/core/envelope.js'
@@ -24,6 +25,7 @@ async function startPool(
   const datadir = temporaryDirectory(t)
   openForWriting(datadir).close()
   const pool = createReaderPool({
+    metrics: createMetrics(),
     datadir,
     limits: { ...DEFAULT_LIMITS, ...limits },
     logLevel: 'silent',

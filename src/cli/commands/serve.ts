@@ -6,10 +6,10 @@ import { createLogger } from '../../lib/logger.js'
 import { corsPolicy, isLoopback } from '../../server/cors.js'
 import { hostPolicy } from '../../server/hosts.js'
 import { defaultThreads } from '../../workers/readerPool.js'
-import type { Config } from '../config.js'
+import { type Config, envName } from '../config.js'
 import { readLimits, readServerLimits } from '../limits.js'
 import type { ParsedArgs } from '../parseArgs.js'
-import { type Serving, startServing } from '../serving.js'
+import { ListenFailed, type MetricsOptions, type Serving, startServing } from '../serving.js'
 import { listenForStop } from '../stopSignal.js'
 
 /** `cairn serve`: returns when the server has stopped after SIGINT or SIGTERM. */
@@ -78,6 +78,7 @@ async function serve(
     port: config.port,
     cors: corsPolicy(config.cors, { host: config.host, open }),
     hosts: hostPolicy(config.allowedHosts, config.host),
+    metrics: readMetricsOptions(config),
     compression: { mode: config.compress, aboveBytes: config.compressAbove * 1024 },
     responseCacheBytes: config.responseCache * 1024 * 1024,
     inlineCalls: config.inlineCalls,
@@ -90,7 +91,7 @@ async function serve(
     pendingBlock: config.pendingBlock,
     logLevel: config.logLevel,
   }).catch((error: unknown) => {
-    throw explainListenError(error, config)
+    throw explainListenError(error)
   })
   if (!serving.reachable) {
     process.stderr.write("there is no API key yet: make one with 'cairn keys create NAME', or serve with --open\n")
@@ -108,15 +109,28 @@ async function serve(
   return 0
 }
 
-function explainListenError(error: unknown, { host, port }: Config): unknown {
-  const { code, syscall } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE')
-    return new UsageError(`port ${port} is in use; choose another with --port or CAIRN_PORT; 0 takes a free one`)
-  if (code === 'EACCES' && syscall === 'listen')
+function readMetricsOptions({ metrics, metricsHost: host, metricsPort: port, allowedHosts }: Config): MetricsOptions {
+  const ownPort = port === undefined ? undefined : { host, port, hosts: hostPolicy(allowedHosts, host) }
+  return { onRpcPort: metrics, ownPort }
+}
+
+function explainListenError(error: unknown): unknown {
+  if (!(error instanceof ListenFailed)) return error
+  const { code, syscall } = error.cause as NodeJS.ErrnoException
+  const { host, port, options } = error
+  const [hostFlag, portFlag] = options === 'metrics' ? ['metrics-host', 'metrics-port'] : ['host', 'port']
+  if (code === 'EADDRINUSE') {
+    return new UsageError(
+      `port ${port} is in use; choose another with --${portFlag} or ${envName({ flag: portFlag })}; 0 takes a free one`,
+    )
+  }
+  if (code === 'EACCES' && syscall === 'listen') {
     return new UsageError(`port ${port} may not be opened by this user; choose one above 1023`)
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return new UsageError(`--host ${host} is not an address of this machine`)
-  return error
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new UsageError(`--${hostFlag} ${host} is not an address of this machine`)
+  }
+  return error.cause
 }
 
 /** Resolves when a signal came and the server has stopped. */

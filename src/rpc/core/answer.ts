@@ -70,7 +70,10 @@ export function refuseBody(body: ParsedBody, error: RpcErrorBody): Uint8Array[] 
 }
 
 function answerItem(item: RpcCall | InvalidCall, dispatcher: Dispatcher): Response | Promise<Response> {
-  if (!isCall(item)) return encodeResponse(item.idText, item)
+  if (!isCall(item)) {
+    dispatcher.onInvalid?.(item.error)
+    return encodeResponse(item.idText, item)
+  }
   const { idText } = item
   const encode = (outcome: RpcOutcome) => (idText === undefined ? undefined : encodeResponse(idText, outcome))
   const outcome = dispatcher.dispatch(item)

@@ -61,6 +61,8 @@ export interface Dispatcher {
   dispatch(call: RpcCall, client?: ClientId): RpcOutcome | Promise<RpcOutcome>
   /** How its batches share the time of the main thread; without it, each batch takes it as if it were alone. */
   readonly slices?: TimeSlices
+  /** Is told of each item that is no call, and of its error. */
+  onInvalid?(error: RpcErrorBody): void
 }
 
 /** The dispatcher for the calls of one client. Where `refusal` gives an error, that is the outcome of the call. */
@@ -69,10 +71,11 @@ export function dispatchFor(
   client: ClientId,
   refusal?: () => RpcErrorBody | undefined,
 ): Dispatcher {
-  const { slices } = dispatcher
-  if (refusal === undefined) return { slices, dispatch: (call) => dispatcher.dispatch(call, client) }
+  const { slices, onInvalid } = dispatcher
+  if (refusal === undefined) return { slices, onInvalid, dispatch: (call) => dispatcher.dispatch(call, client) }
   return {
     slices,
+    onInvalid,
     dispatch(call) {
       const error = refusal()
       return error === undefined ? dispatcher.dispatch(call, client) : { error }

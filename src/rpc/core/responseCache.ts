@@ -1,4 +1,5 @@
 import { createByteLru } from '../../lib/byteLru.js'
+import { type Metrics, registerCacheMetrics } from '../../lib/metrics.js'
 import type { RpcOutcome } from './envelope.js'
 
 /** An entry of a two-byte result took 1.0 kB of resident memory, its key of 56 characters included (measured with 100,000
@@ -22,27 +23,15 @@ export interface CacheableCall {
   runInline?(): RpcOutcome | undefined
 }
 
-/** Facts about a cache. */
-export interface ResponseCacheReport {
-  readonly maxBytes: number
-  readonly bytes: number
-  readonly entries: number
-  /** Calls that were answered without being run, those that waited for an equal one among them. */
-  readonly hits: number
-  /** Calls that were run. */
-  readonly misses: number
-}
-
 /** Recent outcomes of calls, and the calls of which they are being made. */
 export interface ResponseCache {
   /** The outcome: at once when it is held, else from a run. Equal calls at the same time are one run. */
   answer(call: CacheableCall): RpcOutcome | Promise<RpcOutcome>
-  report(): ResponseCacheReport
 }
 
 /** A cache of outcomes, the least recently asked of which go when all take more than `maxBytes`. The bytes of an outcome
- *  are shared by all who ask for it: nobody may write to them. */
-export function createResponseCache({ maxBytes }: { maxBytes: number }): ResponseCache {
+ *  are shared by all who ask for it: nobody may write to them. A call that waited for an equal one is a hit. */
+export function createResponseCache({ maxBytes, metrics }: { maxBytes: number; metrics: Metrics }): ResponseCache {
   const kept = createByteLru<RpcOutcome>({
     maxBytes,
     sizeOf: (key, outcome) => ENTRY_BYTES + key.length + sizeOf(outcome),
@@ -50,6 +39,13 @@ export function createResponseCache({ maxBytes }: { maxBytes: number }): Respons
   const underWay = new Map<string, Promise<Flight>>()
   let hits = 0
   let misses = 0
+  registerCacheMetrics(metrics, 'responses', {
+    maxBytes,
+    bytes: kept.bytes,
+    entries: kept.size,
+    hits: () => hits,
+    misses: () => misses,
+  })
 
   const settle = (call: CacheableCall, outcome: RpcOutcome): Flight => {
     // The thread may have seen another chain than the one that the key names.
@@ -94,7 +90,6 @@ export function createResponseCache({ maxBytes }: { maxBytes: number }): Respons
       misses++
       return settle(call, outcome).outcome
     },
-    report: () => ({ maxBytes, bytes: kept.bytes(), entries: kept.size(), hits, misses }),
   }
 }
 

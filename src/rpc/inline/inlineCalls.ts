@@ -1,22 +1,10 @@
 import { type Budget, OutOfBudget } from '../../evm/calls/budget.js'
 import type { EvmService } from '../../evm/calls/evmService.js'
+import type { Metrics } from '../../lib/metrics.js'
 import type { ResolvedBlocks, RpcContext } from '../core/context.js'
 import { type InlineRunner, runCall } from '../core/dispatch.js'
 import type { RpcOutcome } from '../core/envelope.js'
 import type { InlinePolicy } from './inlinePolicy.js'
-
-/** Facts about the calls that the main thread runs itself. */
-export interface InlineReport {
-  /** Calls that it answered. */
-  readonly answered: number
-  /** Calls that it broke off and handed to a thread. */
-  readonly brokenOff: number
-}
-
-/** What runs small calls on the main thread. */
-export interface InlineCalls extends InlineRunner {
-  report(): InlineReport
-}
 
 /** Runs calls as the policy allows with the service, whose budget it is. */
 export function createInlineCalls(parts: {
@@ -25,7 +13,8 @@ export function createInlineCalls(parts: {
   budget: Budget
   policy: InlinePolicy
   withSnapshot: InlineRunner['withSnapshot']
-}): InlineCalls {
+  metrics: Metrics
+}): InlineRunner {
   const { budget, policy, withSnapshot } = parts
   const context: RpcContext & { blocks?: ResolvedBlocks } = {
     ...parts.context,
@@ -33,7 +22,15 @@ export function createInlineCalls(parts: {
     deadline: budget.deadline,
   }
   let answered = 0
-  let brokenOff = 0
+  let aborted = 0
+  parts.metrics.counter(
+    'cairn_inline_calls_total',
+    'Calls that the main thread ran itself: answered, or aborted and handed to a thread.',
+    () => [
+      [{ outcome: 'answered' }, answered],
+      [{ outcome: 'aborted' }, aborted],
+    ],
+  )
   let inTurn = false
   const endTurn = () => {
     inTurn = false
@@ -62,10 +59,9 @@ export function createInlineCalls(parts: {
       } catch (error) {
         if (!(error instanceof OutOfBudget)) throw error
         policy.note(name, false, performance.now() - begun)
-        brokenOff++
+        aborted++
         return undefined
       }
     },
-    report: () => ({ answered, brokenOff }),
   }
 }

@@ -8,8 +8,8 @@ import { createDispatcher, dispatchFor, type RemoteRunner, runCallMessage } from
 import type { RpcOutcome } from '../../../src/rpc/core/envelope.js'
 import { defineMethod, JsonBytes, type Method } from '../../../src/rpc/core/method.js'
 import { address, arrayOf, boolean, objectOf, optional, quantity, required } from '../../../src/rpc/core/params.js'
-import { createResponseCache } from '../../../src/rpc/core/responseCache.js'
 import type { ChainReader } from '../../../src/store/chain/types.js'
+import { createMeasuredCache } from '../../support/measuredCache.js'
 
 type Parsed = { result?: unknown; error?: { code: number; message: string } }
 
@@ -154,7 +154,7 @@ test('a call runs for its client, and not at all once that is refused', async ()
 
 test('outcomes of a method that names them are given again, and its refusals keep their words', async () => {
   let runs = 0
-  const cache = createResponseCache({ maxBytes: 100_000 })
+  const cache = createMeasuredCache({ maxBytes: 100_000 })
   const remote: RemoteRunner = {
     run: async (bound) => {
       runs++
@@ -227,7 +227,7 @@ test('a call is decoded and its blocks are resolved once, whichever thread runs 
   const remote: RemoteRunner = {
     run: async (bound) => runCallMessage(methods, structuredClone(bound.toMessage()), threadContext),
   }
-  const cache = createResponseCache({ maxBytes: 100_000 })
+  const cache = createMeasuredCache({ maxBytes: 100_000 })
   const dispatcher = createDispatcher({ methods, context, remote, log: silentLogger, cache })
   const ask = async (amount: string) => {
     const outcome = await dispatcher.dispatch({ method: 'm', params: [amount], idText: '1' })
@@ -257,7 +257,7 @@ test('parameters that would take long to decode are not looked up', async () => 
     handler: (_context, values) => values.length,
   })
   const remote: RemoteRunner = { run: async () => ({ result: Buffer.from(String(++runs)) }) }
-  const cache = createResponseCache({ maxBytes: 100_000 })
+  const cache = createMeasuredCache({ maxBytes: 100_000 })
   const methods = new Map([['m', method]])
   const dispatcher = createDispatcher({
     methods,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RpcOutcome } from '../../../src/rpc/core/envelope.js'
-import { type CacheableCall, createResponseCache } from '../../../src/rpc/core/responseCache.js'
+import type { CacheableCall } from '../../../src/rpc/core/responseCache.js'
+import { createMeasuredCache } from '../../support/measuredCache.js'
 
 const MIB = 1_048_576
 const TIMEOUT: RpcOutcome = { error: { code: -32005, message: 'query timeout exceeded' } }
@@ -21,7 +22,7 @@ function heldCall(key: string, isCurrent: () => boolean = () => true) {
 }
 
 test('what was answered once is answered again at once, with the same bytes', async () => {
-  const cache = createResponseCache({ maxBytes: MIB })
+  const cache = createMeasuredCache({ maxBytes: MIB })
   const { call, runs } = heldCall('a')
   const first = cache.answer(call)
   const outcome = resultOf('[1]')
@@ -36,7 +37,7 @@ test('what was answered once is answered again at once, with the same bytes', as
 })
 
 test('equal calls at the same time are one run', async () => {
-  const cache = createResponseCache({ maxBytes: MIB })
+  const cache = createMeasuredCache({ maxBytes: MIB })
   const { call, runs } = heldCall('a')
   const other = heldCall('b')
   const answers = [cache.answer(call), cache.answer(call), cache.answer(other.call), cache.answer(call)]
@@ -50,7 +51,7 @@ test('equal calls at the same time are one run', async () => {
 })
 
 test('a timeout is neither kept nor shared: who waited runs in what is left of the own time', async () => {
-  const cache = createResponseCache({ maxBytes: MIB })
+  const cache = createMeasuredCache({ maxBytes: MIB })
   const { call, runs } = heldCall('a')
   const before = performance.now()
   const answers = [cache.answer(call), cache.answer(call)]
@@ -67,7 +68,7 @@ test('a timeout is neither kept nor shared: who waited runs in what is left of t
 })
 
 test('an answer is neither kept nor shared when the chain changed meanwhile', async () => {
-  const cache = createResponseCache({ maxBytes: MIB })
+  const cache = createMeasuredCache({ maxBytes: MIB })
   let head = 'a'
   const { call, runs } = heldCall('a', () => head === 'a')
   const answers = [cache.answer(call), cache.answer(call)]
@@ -81,7 +82,7 @@ test('an answer is neither kept nor shared when the chain changed meanwhile', as
 })
 
 test('a run that throws is not in the way of the next one', async () => {
-  const cache = createResponseCache({ maxBytes: MIB })
+  const cache = createMeasuredCache({ maxBytes: MIB })
   const { call } = heldCall('a')
   const broken: CacheableCall = { ...call, run: () => Promise.reject(new Error('broken')) }
   await assert.rejects(async () => cache.answer(broken), /broken/)
@@ -90,7 +91,7 @@ test('a run that throws is not in the way of the next one', async () => {
 
 test('stays within its bytes, keys and entries counted, and keeps no outcome above an eighth of them', async () => {
   const maxBytes = 100_000
-  const cache = createResponseCache({ maxBytes })
+  const cache = createMeasuredCache({ maxBytes })
   const ask = async (key: string, outcome: RpcOutcome) =>
     cache.answer({ ...heldCall(key).call, run: async () => outcome })
   for (let i = 0; i < 500; i++) {

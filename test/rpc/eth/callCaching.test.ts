@@ -6,7 +6,6 @@ import { silentLogger } from '../../../src/lib/logger.js'
 import { createDispatcher, type RemoteRunner, runCallMessage, runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
-import { createResponseCache } from '../../../src/rpc/core/responseCache.js'
 import { call } from '../../../src/rpc/eth/call.js'
 import { CALL_CACHING } from '../../../src/rpc/eth/callCacheKey.js'
 import { estimateGas } from '../../../src/rpc/eth/estimateGas.js'
@@ -15,6 +14,7 @@ import { packagePath } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { runCairnOk } from '../../support/cairn.js'
 import { ABI, ALICE, HEAD, REVERTER, TOKEN } from '../../support/fixtureChain.js'
+import { createMeasuredCache } from '../../support/measuredCache.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const abi = parseAbi(ABI)
@@ -32,7 +32,7 @@ async function openBoth(t: TestContext) {
     t.after(() => opened.close())
     return opened.context
   })
-  const cache = createResponseCache({ maxBytes: 1_000_000 })
+  const cache = createMeasuredCache({ maxBytes: 1_000_000 })
   const run = async (method: string, params: unknown) => runMethod(METHODS.get(method)!, params, thread)
   const remote: RemoteRunner = {
     run: async (bound) => runCallMessage(METHODS, structuredClone(bound.toMessage()), thread),

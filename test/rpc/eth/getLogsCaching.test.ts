@@ -12,11 +12,11 @@ import { createDispatcher, type RemoteRunner, runCallMessage, runMethod } from '
 import type { RpcOutcome } from '../../../src/rpc/core/envelope.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
-import { createResponseCache } from '../../../src/rpc/core/responseCache.js'
 import { getLogs } from '../../../src/rpc/eth/getLogs.js'
 import { createChainWriter } from '../../../src/store/chain/chainWriter.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { numberedBytes, seededFractions } from '../../logs/randomLogs.js'
+import { createMeasuredCache } from '../../support/measuredCache.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const MAX_LOGS = 12
@@ -90,7 +90,7 @@ function openBoth(t: TestContext, datadir: string) {
     t.after(() => opened.close())
     return opened.context
   })
-  const cache = createResponseCache({ maxBytes: 200_000 })
+  const cache = createMeasuredCache({ maxBytes: 200_000 })
   const remote: RemoteRunner = {
     run: async (bound) => {
       await new Promise<void>((resolve) => setImmediate(resolve))

@@ -1,0 +1,121 @@
+/** What tells the samples of one family apart. Values come from a bounded set, never from a client. */
+export type Labels = Readonly<Record<string, string>>
+
+/** One number, or one number for each set of labels. Undefined while there is nothing to say. */
+export type Reading = number | Iterable<readonly [Labels, number]> | undefined
+
+/** A family of counters (which only rise, and begin with the process) or gauges. */
+export interface NumberFamily {
+  readonly kind: 'counter' | 'gauge'
+  readonly name: string
+  readonly help: string
+  /** @throws what a reader throws, as when the database cannot be read */
+  samples(): (readonly [Labels, number])[]
+}
+
+/** A family of histograms. */
+export interface HistogramFamily {
+  readonly kind: 'histogram'
+  readonly name: string
+  readonly help: string
+  histograms(): Iterable<readonly [Labels, Histogram]>
+}
+
+export type MetricFamily = NumberFamily | HistogramFamily
+
+/** The metrics of a process. Each part of the program registers its own in one line, and keeps its figures as plain numbers:
+ *  they are read when somebody asks for them. Names are Prometheus names with the unit at the end: `cairn_wal_bytes`,
+ *  `cairn_evictions_total`. */
+export interface Metrics {
+  /** Registers a number that only rises. Several registrations under one name are one family, with other labels each. */
+  counter(name: string, help: string, read: () => Reading): void
+  /** Registers a number that rises and falls. Several registrations under one name are one family, with other labels each. */
+  gauge(name: string, help: string, read: () => Reading): void
+  histogram(name: string, help: string, read: () => Iterable<readonly [Labels, Histogram]>): void
+  /** All families, in the order in which they were registered. */
+  families(): Iterable<MetricFamily>
+  /** The sum of the samples of a counter or gauge that have these labels; undefined when there are none. */
+  value(name: string, labels?: Labels): number | undefined
+}
+
+/** A registry without metrics. */
+export function createMetrics(): Metrics {
+  const families = new Map<string, MetricFamily>()
+  const readers = new Map<string, (() => Reading)[]>()
+
+  const register = (kind: NumberFamily['kind'], name: string, help: string, read: () => Reading) => {
+    const own = readers.get(name)
+    if (own !== undefined) return void own.push(read)
+    const all = [read]
+    readers.set(name, all)
+    families.set(name, { kind, name, help, samples: () => all.flatMap((each) => samplesOf(each())) })
+  }
+  return {
+    counter: (...metric) => register('counter', ...metric),
+    gauge: (...metric) => register('gauge', ...metric),
+    histogram: (name, help, read) => void families.set(name, { kind: 'histogram', name, help, histograms: read }),
+    families: () => families.values(),
+    value(name, labels = {}) {
+      const family = families.get(name)
+      if (family === undefined || family.kind === 'histogram') return undefined
+      const wanted = Object.entries(labels)
+      const values = family
+        .samples()
+        .filter(([own]) => wanted.every(([label, value]) => own[label] === value))
+        .map(([, value]) => value)
+      return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0)
+    },
+  }
+}
+
+function samplesOf(reading: Reading): (readonly [Labels, number])[] {
+  if (reading === undefined) return []
+  return typeof reading === 'number' ? [[{}, reading]] : [...reading]
+}
+
+/** Registers the metrics that all caches have, labelled by `cache`. */
+export function registerCacheMetrics(
+  metrics: Metrics,
+  cache: string,
+  figures: { maxBytes: number; bytes(): number; entries(): number; hits(): number; misses(): number },
+): void {
+  const labelled = (read: () => number) => (): Reading => [[{ cache }, read()]]
+  metrics.gauge('cairn_cache_entries', 'Entries of a cache.', labelled(figures.entries))
+  metrics.gauge('cairn_cache_bytes', 'Memory that the entries of a cache take.', labelled(figures.bytes))
+  metrics.gauge(
+    'cairn_cache_limit_bytes',
+    'Memory that a cache may take.',
+    labelled(() => figures.maxBytes),
+  )
+  metrics.counter('cairn_cache_hits_total', 'Look-ups answered from a cache.', labelled(figures.hits))
+  metrics.counter('cairn_cache_misses_total', 'Look-ups that a cache could not answer.', labelled(figures.misses))
+}
+
+/** Counts of observed values by size. */
+export interface Histogram {
+  /** Upper bounds of the buckets, ascending and inclusive. Larger values fall into one more bucket. */
+  readonly bounds: readonly number[]
+  /** How many values fell into each bucket, not cumulative; one longer than `bounds`. */
+  readonly counts: Float64Array
+  /** Of all values. */
+  sum(): number
+  /** Takes some nanoseconds. */
+  observe(value: number): void
+}
+
+/** An empty histogram. */
+export function createHistogram(bounds: readonly number[]): Histogram {
+  const counts = new Float64Array(bounds.length + 1)
+  let sum = 0
+  return {
+    bounds,
+    counts,
+    sum: () => sum,
+    observe(value) {
+      let bucket = 0
+      while (bucket < bounds.length && value > bounds[bucket]) bucket++
+      counts[bucket]++
+      sum += value
+    },
+  }
+}

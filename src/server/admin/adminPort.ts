@@ -1,0 +1,22 @@
+import { createServer, type Server } from 'node:http'
+import { createHostCheck, type HostPolicy } from '../hosts.js'
+import { HOST_REFUSED } from '../http.js'
+import { type AdminOptions, createAdminApp } from './adminApp.js'
+
+/** Connections at a time: some scrapers and probes, and a browser. */
+const MAX_CONNECTIONS = 64
+
+/** Longest that a request may take to arrive. */
+const REQUEST_MS = 10_000
+
+/** A server, not listening yet, of `/metrics`, `/health` and `/ready` alone. */
+export function createAdminServer({ hosts, ...options }: AdminOptions & { hosts: HostPolicy }): Server {
+  const app = createAdminApp(options)
+  const isServedHost = createHostCheck(hosts)
+  const server = createServer({ headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS }, (request, response) => {
+    if (isServedHost(request.headers.host)) return void app(request, response)
+    response.writeHead(403, { 'Content-Type': 'application/json' }).end(JSON.stringify({ error: HOST_REFUSED.message }))
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  return server
+}

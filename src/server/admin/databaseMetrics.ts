@@ -1,0 +1,66 @@
+import { statSync } from 'node:fs'
+import type { Metrics } from '../../lib/metrics.js'
+import { LOG_SEARCH_INDEX } from '../../logs/logSearchIndex.js'
+import { resolveNumber } from '../../rpc/core/blockId.js'
+import type { RpcContext } from '../../rpc/core/context.js'
+import { packageVersion } from '../../rpc/core/openContext.js'
+import { describeIndex } from '../../segments/indexSummary.js'
+import type { Database } from '../../store/database.js'
+import { TRANSACTION_INDEX } from '../../transactions/transactionIndex.js'
+
+/** Registers what an open database says of the chain, of its files and of its indexes. Everything is read when it is asked
+ *  for: together about a millisecond. */
+export function registerDatabaseMetrics(
+  metrics: Metrics,
+  { context, db }: { context: RpcContext; db: Database },
+): void {
+  const { chain, l2 } = context
+  metrics.gauge('cairn_info', 'Version of Cairn and of Node.js; always 1.', () => [
+    [{ version: packageVersion(), node: process.versions.node }, 1],
+  ])
+  const timestamp = () => {
+    const head = chain.head()
+    const block = head === undefined ? undefined : chain.blockByNumber(head)
+    return block && Number(block.header.timestamp)
+  }
+  metrics.gauge('cairn_first_block_number', 'Oldest block held.', () => chain.coverage()?.first)
+  metrics.gauge('cairn_head_block_number', 'Newest block held.', () => chain.head())
+  metrics.gauge('cairn_safe_block_number', 'Number of the safe block.', () => resolveNumber(chain, 'safe'))
+  metrics.gauge('cairn_finalized_block_number', 'Number of the finalized block.', () =>
+    resolveNumber(chain, 'finalized'),
+  )
+  metrics.gauge('cairn_head_timestamp_seconds', 'Timestamp of the newest block, in Unix time.', timestamp)
+  metrics.gauge('cairn_head_age_seconds', 'Time since the timestamp of the newest block.', () => {
+    const seconds = timestamp()
+    return seconds === undefined ? undefined : Date.now() / 1000 - seconds
+  })
+  metrics.gauge('cairn_l2_head_block_number', 'Newest layer-2 block held.', () => l2.head()?.number)
+
+  metrics.gauge('cairn_database_bytes', 'Sizes of the files of the database.', () =>
+    (['', '-wal', '-shm'] as const).map((suffix) => [
+      { file: suffix === '' ? 'db' : suffix.slice(1) },
+      statSync(`${db.name}${suffix}`, { throwIfNoEntry: false })?.size ?? 0,
+    ]),
+  )
+  const pragma = (name: string) => db.pragma(name, { simple: true }) as number
+  metrics.gauge('cairn_database_page_bytes', 'Size of a page of the database.', () => pragma('page_size'))
+  metrics.gauge('cairn_database_pages', 'Pages of the database.', () => pragma('page_count'))
+  metrics.gauge('cairn_database_free_pages', 'Pages of the database that are not used.', () => pragma('freelist_count'))
+  registerIndexMetrics(metrics, db)
+}
+
+function registerIndexMetrics(metrics: Metrics, db: Database): void {
+  for (const kind of [LOG_SEARCH_INDEX, TRANSACTION_INDEX]) {
+    const labels = { index: `${kind.item}s` }
+    const index = () => describeIndex(db, kind)
+    metrics.gauge('cairn_index_segments', 'Segments of an index by state.', () => {
+      const { levels, building, dropped } = index()
+      const live = levels.reduce((sum, { segments }) => sum + segments, 0)
+      return Object.entries({ live, building, dropped }).map(([state, count]) => [{ ...labels, state }, count])
+    })
+    metrics.gauge('cairn_index_items', 'Logs and transactions that are in segments, and those behind them.', () => {
+      const { sealed, tail } = index()
+      return Object.entries({ sealed, tail }).map(([place, count]) => [{ ...labels, place }, count])
+    })
+  }
+}

@@ -1,0 +1,85 @@
+import { formatData } from '../../lib/hex.js'
+import type { Metrics } from '../../lib/metrics.js'
+import type { RpcContext } from '../../rpc/core/context.js'
+import { packageVersion } from '../../rpc/core/openContext.js'
+import type { Database } from '../../store/database.js'
+
+/** What `/health` says. */
+export interface HealthReport {
+  /** True until the server stops. */
+  readonly serving: boolean
+  /** True when calls and log queries are answered as fast as they will be: all threads are warm. */
+  readonly ready: boolean
+  readonly version: string
+  readonly schemaVersion: number
+  readonly chainId: string | null
+  readonly head: { number: number; hash: string } | null
+  readonly coverage: { first: number; head: number; stateFirst: number | null } | null
+  readonly l2Head: { number: number; hash: string } | null
+  /** Reader threads that live, the spare among them; those of them that are warm; and those that were ended or ended by
+   *  themselves since the start. */
+  readonly threads: { living: number; warm: number; lost: number }
+  /** Since the start; null without a cache. */
+  readonly responseCache: { maxBytes: number; bytes: number; entries: number; hits: number; misses: number } | null
+  /** Calls that the main thread answered itself, and those that it aborted and handed to a thread, since the start; null
+   *  where no calls are run by the main thread, or none yet. */
+  readonly inlineCalls: { answered: number; brokenOff: number } | null
+}
+
+/** Makes the report of an open database and of the metrics of the server.
+ *  @returns a function that throws when the database cannot be read */
+export function createHealthReporter(parts: {
+  context: RpcContext
+  db: Database
+  metrics: Metrics
+  isServing: () => boolean
+  isReady: () => boolean
+}): () => HealthReport {
+  const { context, db, metrics, isServing, isReady } = parts
+  const version = packageVersion()
+  const migrations = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
+  return () => {
+    const coverage = context.chain.coverage()
+    const head = coverage && context.chain.blockByNumber(coverage.head)
+    const l2Head = context.l2.head()
+    return {
+      serving: isServing(),
+      ready: isReady(),
+      version,
+      schemaVersion: migrations.get()!,
+      chainId: coverage === undefined ? null : String(context.chain.chainId()),
+      head: head ? { number: head.header.number, hash: formatData(head.hash) } : null,
+      coverage: coverage
+        ? { first: coverage.first, head: coverage.head, stateFirst: coverage.stateFirst ?? null }
+        : null,
+      l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
+      ...readFigures(metrics),
+    }
+  }
+}
+
+function readFigures(metrics: Metrics): Pick<HealthReport, 'threads' | 'responseCache' | 'inlineCalls'> {
+  const read = (name: string, labels?: { [label: string]: string }) => metrics.value(name, labels) ?? 0
+  const living = read('cairn_threads')
+  const responses = { cache: 'responses' }
+  const hasCache = metrics.value('cairn_cache_entries', responses) !== undefined
+  const answered = metrics.value('cairn_inline_calls_total', { outcome: 'answered' })
+  return {
+    threads: {
+      living,
+      warm: living - read('cairn_threads', { state: 'starting' }),
+      lost: read('cairn_threads_lost_total'),
+    },
+    responseCache: hasCache
+      ? {
+          maxBytes: read('cairn_cache_limit_bytes', responses),
+          bytes: read('cairn_cache_bytes', responses),
+          entries: read('cairn_cache_entries', responses),
+          hits: read('cairn_cache_hits_total', responses),
+          misses: read('cairn_cache_misses_total', responses),
+        }
+      : null,
+    inlineCalls:
+      answered === undefined ? null : { answered, brokenOff: read('cairn_inline_calls_total', { outcome: 'aborted' }) },
+  }
+}

@@ -1,0 +1,85 @@
+import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
+import type { HistogramFamily, MetricFamily, Metrics, NumberFamily } from '../../lib/metrics.js'
+
+/** The metrics of a process as text. */
+export interface MetricsPage {
+  readonly contentType: string
+  /** The page in the Prometheus text format 0.0.4. A family that cannot be read, as when the database is gone, has no samples
+   *  on it and is counted in `cairn_metrics_read_failures_total`. */
+  render(): Promise<string>
+}
+
+/** A page is given again for so many times as long as it took to make: a client that asks on and on takes a twentieth of the
+ *  main thread's time. */
+const REUSE_FACTOR = 20
+
+/** A page of the registry, and of what prom-client measures of Node.js itself: event-loop delay, garbage collection, memory,
+ *  CPU time. */
+export function createMetricsPage(metrics: Metrics): MetricsPage {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  let failures = 0
+  metrics.counter('cairn_metrics_read_failures_total', 'Metrics that could not be read.', () => failures)
+  const read = (family: MetricFamily) => {
+    try {
+      return family.kind === 'histogram' ? histogramValues(family) : numberValues(family)
+    } catch {
+      failures++
+      return []
+    }
+  }
+  const registered = new Set<MetricFamily>()
+  const make = () => {
+    for (const family of metrics.families()) {
+      if (registered.has(family)) continue
+      registered.add(family)
+      const { kind, name, help } = family
+      const get = async () => ({ name, help, type: kind, aggregator: 'sum', values: read(family) })
+      // The registry asks a metric for these two only.
+      registry.registerMetric({ name, get } as unknown as Metric)
+    }
+    return registry.metrics()
+  }
+  let page: Promise<string> | undefined
+  let expiresMs = 0
+  return {
+    contentType: registry.contentType,
+    render() {
+      const begunMs = performance.now()
+      if (page !== undefined && begunMs < expiresMs) return page
+      expiresMs = Number.POSITIVE_INFINITY
+      page = make().finally(() => {
+        const nowMs = performance.now()
+        expiresMs = nowMs + (nowMs - begunMs) * REUSE_FACTOR
+      })
+      return page
+    },
+  }
+}
+
+/** A value as prom-client writes it. */
+interface Value {
+  readonly metricName?: string
+  readonly labels: { readonly [label: string]: string | number }
+  readonly value: number
+}
+
+function numberValues(family: NumberFamily): Value[] {
+  return family.samples().map(([labels, value]) => ({ labels, value }))
+}
+
+/** The cumulative buckets, the sum and the count of each histogram. */
+function histogramValues({ name, histograms }: HistogramFamily): Value[] {
+  const values: Value[] = []
+  for (const [labels, { bounds, counts, sum }] of histograms()) {
+    let count = 0
+    counts.forEach((own, i) => {
+      count += own
+      const le = i < bounds.length ? bounds[i] : '+Inf'
+      values.push({ metricName: `${name}_bucket`, labels: { ...labels, le }, value: count })
+    })
+    values.push({ metricName: `${name}_sum`, labels, value: sum() })
+    values.push({ metricName: `${name}_count`, labels, value: count })
+  }
+  return values
+}

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { packagePath } from '../../src/store/open.js'
+import { parseExposition } from '../support/exposition.js'
+import { startTestServer } from '../support/serving.js'
+
+test('docs/operators.md lists every metric, and no other', async (t) => {
+  const metrics = { onRpcPort: true, ownPort: undefined }
+  const { url, warm } = await startTestServer(t, { metrics, responseCacheBytes: 1_000_000 })
+  await warm()
+  const { types } = parseExposition(await (await fetch(`${url}/metrics`)).text())
+  const served = [...types.keys()].filter((name) => name.startsWith('cairn_'))
+  const rows = readFileSync(packagePath('docs/operators.md'), 'utf8').match(/^\| `cairn_.*$/gm)!
+  const listed = rows.flatMap((row) => row.split(' | ')[0].match(/cairn_\w+/g)!)
+  assert.deepEqual(listed.sort(), served.sort())
+})
