@@ -58,3 +58,20 @@ test('every source, script and page that the pages name in code is there', () =>
   }
   assert.deepEqual(missing, [])
 })
+
+test('every module of src that the pages name by its path below src is there', () => {
+  const folders = readdirSync(join(root, 'src')).join('|')
+  const missing: string[] = []
+  let checked = 0
+  for (const page of ['architecture', 'glossary', 'testing', 'benchmarks', 'verification']) {
+    const text = readFileSync(join(root, 'docs', `${page}.md`), 'utf8')
+    for (const [, path] of text.matchAll(new RegExp(`\`((?:${folders})/[\\w/]+)\``, 'g'))) {
+      checked++
+      if (!existsSync(join(root, 'src', path)) && !existsSync(join(root, 'src', `${path}.ts`))) {
+        missing.push(`${page}: ${path}`)
+      }
+    }
+  }
+  assert.ok(checked > 20, `only ${checked} modules found`)
+  assert.deepEqual(missing, [])
+})
