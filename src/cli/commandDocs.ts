@@ -23,12 +23,12 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     detail: [
       'PATH is a file of RLP blocks (.rlp, .blocks), an era1 archive (.era1) or layer-2 recordings (.json, .ndjson), each ' +
         'also gzipped (.gz). The format is detected from the content.',
-      'PATH may be a directory: its genesis.json names the chain, unless --genesis or --network does, and block 0 is ' +
-        'stored. Beside a genesis.json, chain.rlp and l2.ndjson (each also .gz) are imported alone, where there is a ' +
-        'chain.rlp: a fixture. Else all files right in it with one of the endings above are, by name, numbers in names by ' +
-        'their value; JSON without layer-2 blocks is passed over.',
-      'Blocks that are held already are skipped, so the same command resumes an interrupted import. SIGINT and SIGTERM ' +
-        'end it after the batch under way.',
+      'PATH may be a directory. Its genesis.json names the chain unless --genesis or --network does. A directory with ' +
+        'genesis.json and chain.rlp is a fixture: only these and l2.ndjson are imported (chain.rlp and l2.ndjson also ' +
+        'as .gz). From other directories, all files with one of the extensions above are imported in natural order of ' +
+        'their names (2 before 10), without subdirectories. JSON files without layer-2 blocks are skipped.',
+      'Stored blocks are skipped, so the same command resumes an interrupted import. SIGINT and SIGTERM end it after the ' +
+        'current batch.',
     ],
     examples: [
       { line: 'cairn import --genesis genesis.json chain.rlp', note: 'a chain of your own' },
@@ -42,8 +42,8 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Answer JSON-RPC over HTTP and WebSocket.',
     usage: ['cairn serve [OPTIONS]', 'cairn serve --fixture DIR [OPTIONS]'],
     detail: [
-      "Requests go to POST /v3/<API_KEY>, sockets open at /ws/v3/<API_KEY>. Prints 'ready http://HOST:PORT' on standard " +
-        'output when it answers. SIGINT and SIGTERM finish the requests under way.',
+      "HTTP: POST /v3/<API_KEY>. WebSocket: /ws/v3/<API_KEY>. Prints 'ready http://HOST:PORT' on standard output when it " +
+        'accepts requests. SIGINT and SIGTERM let running requests finish.',
     ],
     examples: [
       { line: 'cairn serve', note: 'needs an API key: cairn keys create NAME' },
@@ -70,11 +70,11 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     examples: [{ line: 'cairn status' }, { line: 'cairn status --datadir /srv/cairn --json', note: 'for scripts' }],
   },
   'explain-logs': {
-    summary: 'Show what a log query does, where its time goes, and what would be better.',
+    summary: 'Show how a log query runs, where its time goes, and how to make it faster.',
     usage: ['cairn explain-logs [OPTIONS] FILTER.json', 'cairn explain-logs [OPTIONS] - < FILTER.json'],
     detail: [
-      'The file holds a filter as eth_getLogs takes it, or a whole request with one. The query runs as in a server that ' +
-        'has nothing in memory yet. cairn_explainLogs gives the same from a running server.',
+      'FILTER.json contains an eth_getLogs filter or a whole request. The query runs with cold caches. cairn_explainLogs ' +
+        'does the same in a running server.',
     ],
     examples: [
       { line: 'cairn explain-logs filter.json' },
@@ -85,10 +85,10 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Check that a database holds what was imported.',
     usage: ['cairn verify [OPTIONS]'],
     detail: [
-      'Recomputes from the rows what each answer is made from: block hashes, roots, blooms and senders, the state root of ' +
-        "every block, the indexes, layer-2 hashes; and runs SQLite's integrity check. Without an option it does all of that; " +
-        'options name the parts to do.',
-      'The first fault is named by table, row and column, with exit code 1. Only reads; an import may run beside it.',
+      'Recomputes block hashes, roots, blooms, senders, the state root of every block, the indexes and layer-2 hashes from ' +
+        "the rows, and runs SQLite's integrity check. Options select parts; without one, everything is verified.",
+      'Stops at the first fault and names its table, row and column; exit code 1. It only reads, and an import may run at ' +
+        'the same time.',
     ],
     examples: [
       { line: 'cairn verify' },
@@ -100,8 +100,9 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Rebuild the indexes from the rows.',
     usage: ['cairn reindex [OPTIONS]'],
     detail: [
-      'A server may run beside it: it answers correctly throughout, more slowly until the index is back. SIGINT and ' +
-        'SIGTERM end it after the step under way; an import, or running it again, completes the index.',
+      'Drops the segments of the log and transaction indexes and builds them again. A server may run at the same time; its ' +
+        'answers stay correct, but are slower until the index is complete. SIGINT and SIGTERM end it after the current ' +
+        'step; the next import or reindex completes the index.',
     ],
     examples: [{ line: 'cairn reindex --datadir /srv/cairn' }],
   },

@@ -33,8 +33,9 @@ test('the page names every check of a block, and no other', () => {
   for (const file of ['ingest/pipeline.ts', 'ingest/acceptBlock.ts']) {
     for (const name of namesIn(file, /\brefusal\(block, '([^']+)'/g, /check: '([^']+)'/g)) names.add(name)
   }
-  for (const name of namesIn('evm/checkTransaction.ts', /rule: '([^']+)'/g)) names.add(`transaction: ${name}`)
-  names.add('transaction: intrinsic gas').add('transaction: transaction') // of evm/execute
+  for (const name of namesIn('evm/transition/checkTransaction.ts', /rule: '([^']+)'/g))
+    names.add(`transaction: ${name}`)
+  names.add('transaction: intrinsic gas').add('transaction: transaction') // of evm/transition
   names.add('system call')
   names.add('uncle N').add('uncle N: parent hash').add('uncle N: …')
   assert.deepEqual([...checksUnder('Checks of a block')].toSorted(), [...names].toSorted())
@@ -48,7 +49,7 @@ test('the page names every check of a layer-2 block, and no other', () => {
       /Commitment: '([a-z ]+ commitment)'/g,
       /mismatchOf\('([^']+)'/g,
     ),
-    ...namesIn('store/l2Writer.ts', /refuse\(\s*block,\s*'([^']+)'/g, /refuse\(\s*block,\s*`([a-z ]+) \(/g),
+    ...namesIn('store/l2/l2Writer.ts', /refuse\(\s*block,\s*'([^']+)'/g, /refuse\(\s*block,\s*`([a-z ]+) \(/g),
     'transaction hash of receipt N',
   ]
   assert.deepEqual([...checksUnder('Layer 2')].toSorted(), [...new Set(names)].toSorted())

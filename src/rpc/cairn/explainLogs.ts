@@ -7,13 +7,13 @@ import { formatExplanation } from './formatFacts.js'
 
 export const explainLogs = defineMethod({
   name: 'cairn_explainLogs',
-  summary: 'What `eth_getLogs` does for a filter, where its time goes, and what would be better.',
+  summary: 'Shows how `eth_getLogs` runs for a filter, where its time goes, and how to make it faster.',
   description:
-    'Cairn’s own. Runs the query and gives the facts instead of the logs: the plan; each segment of the index that was ' +
-    'looked into, with the clauses in the order in which they were asked, their keys and how many logs they have; the ' +
-    'scan of the tail; candidates, rows read, met and rejected; milliseconds by step; and advice in sentences. More than ' +
-    '10,000 logs, a timeout and a range that begins before the first block held are outcomes here, with the facts until ' +
-    'then. Counts are JSON numbers and block numbers are quantities; `rpc_discover` has the schema with every member.',
+    'A Cairn extension. Runs the query and returns its trace instead of the logs: the plan; each index segment used, with ' +
+    'its clauses in evaluation order, their keys and log counts; the tail scan; candidates, rows read, matched and ' +
+    'rejected; milliseconds per step; and advice. More than 10,000 logs, a timeout and a range that starts before the ' +
+    'first stored block are outcomes here, not errors, with the trace up to that point. Counts are JSON numbers, block ' +
+    'numbers are quantities; `rpc_discover` has the full schema.',
   cost: 'scan',
   params: [logFilterParam],
   result: { name: 'explanation', schema: EXPLANATION_SCHEMA },

@@ -3,7 +3,7 @@ import { address } from '../core/params.js'
 
 export const accounts = defineMethod({
   name: 'eth_accounts',
-  summary: 'Accounts that the server can sign for: none.',
+  summary: 'Accounts the server can sign for: none.',
   cost: 'point',
   params: [],
   result: { name: 'accounts', schema: { type: 'array', items: address.schema } },

@@ -7,7 +7,7 @@ import { orNull } from './schemas.js'
 
 export const blobBaseFee = defineMethod({
   name: 'eth_blobBaseFee',
-  summary: 'Fee per blob gas of the head in wei (EIP-4844); null before Cancun.',
+  summary: 'Blob base fee of the head in wei (EIP-4844); null before Cancun.',
   cost: 'point',
   params: [],
   result: { name: 'blob base fee', schema: orNull(quantity.schema) },

@@ -11,11 +11,11 @@ import { stateOverridesParam } from './stateOverrides.js'
 
 export const call = defineMethod({
   name: 'eth_call',
-  summary: 'What a message call returns on top of a block, without a transaction.',
+  summary: 'Executes a message call on the state after a block, without a transaction.',
   description:
-    'A missing `from` is the zero address. `gas` above 10 times the gas limit of the block, or above ' +
-    '2,000 million, is clamped to that. Fees are paid before the call runs, and without fee fields BASEFEE is 0. The ' +
-    '`data` of a revert is what the contract gave; `Error(string)` and `Panic(uint256)` are in the message too.',
+    'A missing `from` is the zero address. `gas` is clamped to 10 times the gas limit of the block and to 2,000 million. ' +
+    'Fees are paid before the call runs; without fee fields BASEFEE is 0. `data` of a revert is the revert data; ' +
+    '`Error(string)` and `Panic(uint256)` are also decoded in the message.',
   cost: 'evm',
   params: [callParam, stateBlockParam, stateOverridesParam],
   result: { name: 'return data', schema: data.schema },

@@ -4,7 +4,7 @@ import { quantity } from '../core/params.js'
 
 export const chainId = defineMethod({
   name: 'eth_chainId',
-  summary: 'Chain id of the chain that is served (EIP-155).',
+  summary: 'Chain id (EIP-155).',
   cost: 'point',
   params: [],
   result: { name: 'chain id', schema: quantity.schema },

@@ -15,8 +15,8 @@ import {
 export const blockNumberParam = required('block', blockNumberOrTag, 'block number or tag')
 export const blockHashParam = required('blockHash', hash32, 'hash of the block')
 export const transactionHashParam = required('transactionHash', hash32, 'hash of the transaction')
-export const transactionIndexParam = required('transactionIndex', index, 'position of the transaction in the block')
-export const uncleIndexParam = required('uncleIndex', index, "position of the uncle in the block's list")
+export const transactionIndexParam = required('transactionIndex', index, 'index of the transaction in the block')
+export const uncleIndexParam = required('uncleIndex', index, "index of the uncle in the block's list")
 export const accountParam = required('address', address, 'address of the account')
 export const fullTransactionsParam = required(
   'fullTransactions',

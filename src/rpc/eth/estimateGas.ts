@@ -11,10 +11,10 @@ import { stateOverridesParam } from './stateOverrides.js'
 
 export const estimateGas = defineMethod({
   name: 'eth_estimateGas',
-  summary: 'A gas limit with which the call succeeds on top of a block.',
+  summary: 'A gas limit with which the call succeeds on the state after a block.',
   description:
-    'Found by trying, as geth does: at most 1.5 % above the least. `gas` above 10 times the gas limit of the block, or ' +
-    'above 2,000 million, is clamped to that; on Osaka and later no more than 16,777,216 is tried (EIP-7825).',
+    'Found by binary search, as in geth: at most 1.5 % above the minimum. `gas` is clamped to 10 times the gas limit of ' +
+    'the block and to 2,000 million; from Osaka on also to 16,777,216 (EIP-7825).',
   cost: 'evm',
   params: [callParam, stateBlockParam, stateOverridesParam],
   result: { name: 'gas limit', schema: quantity64.schema },

@@ -37,10 +37,10 @@ const percentiles: ValueType<number[]> = {
 // `scan`: 1,024 full blocks take some hundred milliseconds.
 export const feeHistory = defineMethod({
   name: 'eth_feeHistory',
-  summary: 'Base fees, use of gas and paid tips of up to 1,024 blocks.',
+  summary: 'Base fees, gas used ratios and paid priority fees of up to 1,024 blocks.',
   description:
-    '`baseFeePerGas` and `baseFeePerBlobGas` hold one more value, that of the block after the last. Blocks that are ' +
-    'not held are left out at the beginning: `oldestBlock` says where the answer starts.',
+    '`baseFeePerGas` and `baseFeePerBlobGas` have one more value, for the block after the last. Blocks before the first ' +
+    'stored one are left out; `oldestBlock` is the first block of the result.',
   cost: 'scan',
   params: [
     required('blockCount', indexOrDecimal, 'how many blocks, at most 1,024'),

@@ -6,7 +6,7 @@ import { suggestTip } from './suggestTip.js'
 
 export const gasPrice = defineMethod({
   name: 'eth_gasPrice',
-  summary: 'A gas price in wei that newest blocks took: base fee of the head and the suggested tip.',
+  summary: 'Suggested gas price in wei: base fee of the head plus the suggested priority fee.',
   cost: 'point',
   params: [],
   result: { name: 'gas price', schema: quantity.schema },

@@ -11,7 +11,7 @@ export const getBlockByNumber = defineMethod({
   description:
     '`safe` and `finalized` are the head, since imported files count as final. `pending` is an empty block on top of ' +
     'the head, with null `hash`, `number`, `nonce` and `logsBloom`; with `--pending-block geth` it has its `number` and ' +
-    'a `logsBloom` of zeros.',
+    'a zero `logsBloom`.',
   cost: 'point',
   params: [blockNumberParam, fullTransactionsParam],
   result: { name: 'block', schema: orNull(BLOCK_SCHEMA) },

@@ -6,7 +6,7 @@ import { orNull, RECEIPT_SCHEMA } from './schemas.js'
 
 export const getBlockReceipts = defineMethod({
   name: 'eth_getBlockReceipts',
-  summary: 'Receipts of all transactions of a block in their order, or null.',
+  summary: 'Receipts of a block in transaction order, or null.',
   description: '`pending` answers as `latest`.',
   cost: 'point',
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object')],

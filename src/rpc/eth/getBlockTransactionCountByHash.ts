@@ -7,7 +7,7 @@ import { orNull } from './schemas.js'
 
 export const getBlockTransactionCountByHash = defineMethod({
   name: 'eth_getBlockTransactionCountByHash',
-  summary: 'How many transactions the block with that hash has, or null.',
+  summary: 'Number of transactions in the block with that hash, or null.',
   cost: 'point',
   params: [blockHashParam],
   result: { name: 'count', schema: orNull(index.schema) },

@@ -7,7 +7,7 @@ import { orNull } from './schemas.js'
 
 export const getBlockTransactionCountByNumber = defineMethod({
   name: 'eth_getBlockTransactionCountByNumber',
-  summary: 'How many transactions the block with that number has, or null.',
+  summary: 'Number of transactions in the block with that number, or null.',
   description: 'The pending block is empty.',
   cost: 'point',
   params: [blockNumberParam],

@@ -8,7 +8,7 @@ import { STATE_ERRORS } from './schemas.js'
 export const getCode = defineMethod({
   name: 'eth_getCode',
   summary: 'Code of an account after a block; `0x` when it has none.',
-  description: 'Of an account that delegates (EIP-7702) it is the delegation designator.',
+  description: 'For a delegating account (EIP-7702): the delegation designator.',
   cost: 'point',
   params: [accountParam, stateBlockParam],
   result: { name: 'code', schema: data.schema },

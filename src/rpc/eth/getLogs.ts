@@ -9,13 +9,12 @@ import { LOG_SCHEMA } from './schemas.js'
 
 export const getLogs = defineMethod({
   name: 'eth_getLogs',
-  summary: 'Logs that a filter wants, in the order of the chain.',
+  summary: 'Logs that match a filter, in chain order.',
   description:
-    'At most 10,000 logs, 5,000 addresses and topic values, and 10 seconds. Topics go by position; a log must have at ' +
-    'least as many topics as the list has positions, also where they are null. `pending`, `safe` and `finalized` are ' +
-    'the head. A range that begins before the first block held is an error, since logs would be missing. A refusal with ' +
-    '-32005 has `data` `{from, to}` where a narrower range is known that is answered; a range beyond the head has ' +
-    '`{head}`.',
+    'At most 10,000 logs, 5,000 addresses and topic values, and 10 seconds. Topics match by position; a log must have at ' +
+    'least as many topics as the list has positions, null positions included. `pending`, `safe` and `finalized` mean ' +
+    'the head. A range that starts before the first stored block is an error, because logs would be missing. Error ' +
+    '-32005 has `data` `{from, to}` if a narrower range is known to succeed; a range beyond the head has `{head}`.',
   cost: 'scan',
   params: [logFilterParam],
   result: { name: 'logs', schema: { type: 'array', items: LOG_SCHEMA } },

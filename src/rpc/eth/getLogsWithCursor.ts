@@ -16,14 +16,14 @@ const MAX_PAGE = 10_000
 
 export const getLogsWithCursor = defineMethod({
   name: 'eth_getLogsWithCursor',
-  summary: 'The logs of a filter page by page; without a limit of the whole, and without a timeout.',
+  summary: 'Logs that match a filter, page by page, without a total limit or timeout.',
   description:
-    'Cairn’s own. The first call has no cursor; each next one has the same filter and the cursor of the page before, ' +
-    'until `cursor` is null. A page has at most `limit` logs and may have none: it also ends after about two seconds. ' +
-    'Pages end anywhere, inside a block too, and all together they are what one `eth_getLogs` would give. `scannedTo` is ' +
-    'the last block that is done, null before the first one is; `headHash` is the hash of the last block of the query, ' +
-    'which the first page fixes. A cursor holds for the database that gave it, and its copies. When a block that was looked at is replaced by a reorg, the next page is an error that ' +
-    'names the first replaced block in `data.forkBlock`.',
+    'A Cairn extension. The first call has no cursor; each further call repeats the filter with the cursor of the previous ' +
+    'page, until `cursor` is null. A page has at most `limit` logs and may be empty: it also ends after about two seconds. ' +
+    'A page may end inside a block; all pages together equal one `eth_getLogs` result. `scannedTo` is the last completed ' +
+    'block, null if none; `headHash` is the hash of the last block of the query, fixed by the first page. A cursor is ' +
+    'valid for the database that issued it and its copies. If a scanned block is replaced by a reorg, the next page is an ' +
+    'error with the first replaced block in `data.forkBlock`.',
   cost: 'scan',
   params: [
     logFilterParam,

@@ -22,7 +22,7 @@ const storageKey: ValueType<Uint8Array> = {
 
 export const getStorageAt = defineMethod({
   name: 'eth_getStorageAt',
-  summary: "The 32 bytes in a slot of an account's storage after a block.",
+  summary: "Value of an account's storage slot after a block, 32 bytes.",
   cost: 'point',
   params: [
     accountParam,

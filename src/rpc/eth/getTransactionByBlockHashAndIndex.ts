@@ -6,7 +6,7 @@ import { orNull, TRANSACTION_SCHEMA } from './schemas.js'
 
 export const getTransactionByBlockHashAndIndex = defineMethod({
   name: 'eth_getTransactionByBlockHashAndIndex',
-  summary: 'The transaction at that position of the block with that hash, or null.',
+  summary: 'The transaction at that index of the block with that hash, or null.',
   cost: 'point',
   params: [blockHashParam, transactionIndexParam],
   result: { name: 'transaction', schema: orNull(TRANSACTION_SCHEMA) },

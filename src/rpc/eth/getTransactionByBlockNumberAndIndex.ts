@@ -6,7 +6,7 @@ import { orNull, TRANSACTION_SCHEMA } from './schemas.js'
 
 export const getTransactionByBlockNumberAndIndex = defineMethod({
   name: 'eth_getTransactionByBlockNumberAndIndex',
-  summary: 'The transaction at that position of the block with that number, or null.',
+  summary: 'The transaction at that index of the block with that number, or null.',
   description: 'The pending block is empty.',
   cost: 'point',
   params: [blockNumberParam, transactionIndexParam],

@@ -6,7 +6,7 @@ import { uncleOfBlock } from './uncleOfBlock.js'
 
 export const getUncleByBlockHashAndIndex = defineMethod({
   name: 'eth_getUncleByBlockHashAndIndex',
-  summary: 'The uncle at that position of the list of the block with that hash, or null.',
+  summary: 'The uncle at that index of the block with that hash, or null.',
   cost: 'point',
   params: [blockHashParam, uncleIndexParam],
   result: { name: 'uncle', schema: orNull(UNCLE_SCHEMA) },

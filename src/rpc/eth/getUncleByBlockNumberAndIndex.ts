@@ -6,7 +6,7 @@ import { uncleOfBlock } from './uncleOfBlock.js'
 
 export const getUncleByBlockNumberAndIndex = defineMethod({
   name: 'eth_getUncleByBlockNumberAndIndex',
-  summary: 'The uncle at that position of the list of the block with that number, or null.',
+  summary: 'The uncle at that index of the block with that number, or null.',
   description: 'The pending block has no uncles.',
   cost: 'point',
   params: [blockNumberParam, uncleIndexParam],

@@ -7,7 +7,7 @@ import { orNull } from './schemas.js'
 
 export const getUncleCountByBlockHash = defineMethod({
   name: 'eth_getUncleCountByBlockHash',
-  summary: 'How many uncles the block with that hash has, or null.',
+  summary: 'Number of uncles in the block with that hash, or null.',
   cost: 'point',
   params: [blockHashParam],
   result: { name: 'count', schema: orNull(index.schema) },

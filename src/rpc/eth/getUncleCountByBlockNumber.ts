@@ -7,7 +7,7 @@ import { orNull } from './schemas.js'
 
 export const getUncleCountByBlockNumber = defineMethod({
   name: 'eth_getUncleCountByBlockNumber',
-  summary: 'How many uncles the block with that number has, or null.',
+  summary: 'Number of uncles in the block with that number, or null.',
   description: 'The pending block is empty.',
   cost: 'point',
   params: [blockNumberParam],

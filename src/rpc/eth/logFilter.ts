@@ -93,6 +93,6 @@ function decodeTopic(value: unknown, path: string): Uint8Array[] | null {
 export const logFilterParam = required(
   'filter',
   logFilter,
-  'which logs: one block by `blockHash`, or a range `fromBlock` to `toBlock` (both `latest` when absent); any of ' +
-    '`address`; by position of `topics` any of the values, null for every one',
+  'one block by `blockHash`, or a range `fromBlock` to `toBlock` (default `latest`); `address`: one or a list; ' +
+    '`topics`: per position one value, a list, or null for any',
 )

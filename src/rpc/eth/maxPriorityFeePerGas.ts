@@ -5,8 +5,8 @@ import { suggestTip } from './suggestTip.js'
 
 export const maxPriorityFeePerGas = defineMethod({
   name: 'eth_maxPriorityFeePerGas',
-  summary: 'A tip per gas in wei that newest blocks took.',
-  description: 'Of each of the last 20 blocks the three lowest tips, of these the 60th percentile; 1 gwei without any.',
+  summary: 'Suggested priority fee per gas in wei.',
+  description: 'The 60th percentile of the three lowest tips of each of the last 20 blocks; 1 gwei if there are none.',
   cost: 'point',
   params: [],
   result: { name: 'tip', schema: quantity.schema },

@@ -20,5 +20,5 @@ const noOverrides: ValueType<undefined> = {
 export const stateOverridesParam = optional(
   'stateOverrides',
   noOverrides,
-  'accounts to be changed for the call: not supported yet; null and `{}` are taken',
+  'state overrides: not supported yet; only null and `{}` are accepted',
 )

@@ -2,7 +2,7 @@ import { defineMethod } from '../core/method.js'
 
 export const listening = defineMethod({
   name: 'net_listening',
-  summary: 'True: the server answers.',
+  summary: 'Always true.',
   cost: 'point',
   params: [],
   result: { name: 'listening', schema: { type: 'boolean' } },

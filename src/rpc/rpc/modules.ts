@@ -4,7 +4,7 @@ import { defineMethod, type Method } from '../core/method.js'
 export function createModules(methods: () => readonly Method[]): Method {
   return defineMethod({
     name: 'rpc_modules',
-    summary: 'The method families of this server, each with its version.',
+    summary: 'Namespaces of this server, each with its version.',
     cost: 'point',
     params: [],
     result: { name: 'modules', schema: { type: 'object', additionalProperties: { type: 'string' } } },

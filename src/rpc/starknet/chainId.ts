@@ -4,11 +4,10 @@ import { FELT_SCHEMA } from './schemas.js'
 
 export const chainId = defineMethod({
   name: 'starknet_chainId',
-  summary: 'Id of the layer-2 network.',
+  summary: 'Chain id of the layer-2 network.',
   description:
-    'The network that `--l2-network` named on import, or the one whose chain id a verified block covers, by its hash ' +
-    '(before 0.7) or by that of a transaction of it. `0x0` where neither is known, as when all recordings have ' +
-    'transactions by their hashes only.',
+    'The network given by `--l2-network` on import, or the one that a verified block hash (before 0.7) or transaction ' +
+    'hash commits to. `0x0` if unknown, for example if all recordings have transaction hashes only.',
   cost: 'point',
   params: [],
   result: { name: 'chain id', schema: FELT_SCHEMA },

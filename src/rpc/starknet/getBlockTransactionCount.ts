@@ -6,7 +6,7 @@ import { INTEGER_SCHEMA } from './schemas.js'
 
 export const getBlockTransactionCount = defineMethod({
   name: 'starknet_getBlockTransactionCount',
-  summary: 'How many transactions a layer-2 block has.',
+  summary: 'Number of transactions in a layer-2 block.',
   cost: 'point',
   params: [required('block_id', starknetBlockId, 'A tag, or an object with one of block_hash and block_number.')],
   result: { name: 'transaction count', schema: INTEGER_SCHEMA },

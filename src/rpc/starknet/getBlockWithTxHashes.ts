@@ -10,7 +10,7 @@ export const getBlockWithTxHashes = defineMethod({
   summary: 'A layer-2 block with the hashes of its transactions.',
   description:
     'The object of specification 0.9, with the commitments and counts of 0.10 as far as they are known. ' +
-    'Gas prices that were not recorded are zero.',
+    'Gas prices that the recording lacks are zero.',
   cost: 'point',
   params: [required('block_id', starknetBlockId, 'A tag, or an object with one of block_hash and block_number.')],
   result: { name: 'block', schema: STARKNET_BLOCK_SCHEMA },

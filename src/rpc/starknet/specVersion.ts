@@ -5,7 +5,7 @@ const SPEC_VERSION = '0.9.0'
 
 export const specVersion = defineMethod({
   name: 'starknet_specVersion',
-  summary: 'Version of the Starknet JSON-RPC specification that is served.',
+  summary: 'Implemented version of the Starknet JSON-RPC specification.',
   cost: 'point',
   params: [],
   result: { name: 'version', schema: { type: 'string' } },

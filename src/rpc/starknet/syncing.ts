@@ -2,7 +2,7 @@ import { defineMethod } from '../core/method.js'
 
 export const syncing = defineMethod({
   name: 'starknet_syncing',
-  summary: 'False: what is held is served.',
+  summary: 'Always false: Cairn serves what is stored.',
   cost: 'point',
   params: [],
   result: { name: 'syncing', schema: { type: 'boolean' } },

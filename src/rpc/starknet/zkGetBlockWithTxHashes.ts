@@ -8,8 +8,8 @@ export const zkGetBlockWithTxHashes = defineMethod({
   name: 'zk_getBlockWithTxHashes',
   summary: 'A layer-2 block with the hashes of its transactions, or null.',
   description:
-    'A block that the sequencer gave up is found by its hash only, with `status` `REJECTED`. A pending block has ' +
-    'neither `block_hash`, `block_number` nor `new_root`.',
+    'A rejected block is found by its hash only and has `status` `REJECTED`. A pending block has no `block_hash`, ' +
+    '`block_number` and `new_root`.',
   cost: 'point',
   params: [required('block_id', zkBlockId, 'A tag, or an object with one of block_hash, block_number and block_tag.')],
   result: { name: 'block', schema: ZK_BLOCK_SCHEMA },

@@ -5,7 +5,7 @@ import { data, hash32, required } from '../core/params.js'
 
 export const sha3 = defineMethod({
   name: 'web3_sha3',
-  summary: 'keccak-256 of the data.',
+  summary: 'Keccak-256 of the data.',
   cost: 'point',
   params: [required('data', data, 'what to hash')],
   result: { name: 'hash', schema: hash32.schema },
