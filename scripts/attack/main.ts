@@ -110,6 +110,7 @@ async function runAttack(arena: Arena, { name }: Attack, options: Options): Prom
     const peakMb = server.peakMb()
     bystander.send('count')
     const times = await bystander.next()
+    bystander.kill()
     const faults = await judge(server, { peakMb, times, lenient: options.lenient })
     return { attack: name, peakMb, enforced: server.enforced, bystander: times, outcomes, faults }
   } finally {

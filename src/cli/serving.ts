@@ -32,6 +32,10 @@ import { createDatabaseProbe } from '../store/databaseProbe.js'
 import { keepFresh } from '../transactions/keepFresh.js'
 import { createReaderPool, type ReaderPool } from '../workers/readerPool.js'
 
+/** Connections that wait to be accepted, of which each turn of the event loop accepts one. The client of a connection beyond tries
+ *  again after 1 s. The system may allow fewer (`net.core.somaxconn`); Node's default is 511. */
+const BACKLOG = 2048
+
 /** After this long, a server that stops no longer waits for requests: above the longest that a request may take. */
 const STOP_MS = 15_000
 
@@ -250,7 +254,7 @@ function listen(
   return new Promise((resolve, reject) => {
     const fail = (cause: Error) => reject(new ListenFailed({ host, port, options }, cause))
     server.once('error', fail)
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', fail)
       resolve()
     })

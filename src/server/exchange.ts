@@ -149,25 +149,37 @@ export function attempt(exchange: Exchange, step: () => void | Promise<void>, ro
 }
 
 function answer(exchange: Exchange, caller: Caller, body: string | Buffer): void | Promise<void> {
-  if (body.length <= SMALL_BODY_LENGTH) return answerText(exchange, caller, body.toString())
-  const { admission, dispatcher } = exchange.options
+  return inSharedTime(exchange.options, body.length, {
+    work: () => (exchange.reply.isGone() ? undefined : answerText(exchange, caller, body.toString())),
+    refuse() {
+      exchange.options.refusals.count(BUSY.reason)
+      exchange.headers.push(...retryHeaders(BUSY))
+      sendError(exchange, BUSY.status, BUSY.error)
+    },
+  })
+}
+
+/** Decodes and parses a body of `length` by `work`: a short one at once, a long one in the time that batches share. Refuses one
+ *  for which there is no memory while it waits. */
+export function inSharedTime(
+  { admission, dispatcher }: ServerOptions,
+  length: number,
+  { work, refuse }: { work: () => void | Promise<void>; refuse: () => void },
+): void | Promise<void> {
+  if (length <= SMALL_BODY_LENGTH) return work()
   const holding = admission.bodies.open()
-  if (!holding.resize(body.length)) {
-    exchange.options.refusals.count(BUSY.reason)
-    exchange.headers.push(...retryHeaders(BUSY))
-    return sendError(exchange, BUSY.status, BUSY.error)
-  }
+  if (!holding.resize(length)) return refuse()
   const slice = dispatcher.slices?.join()
-  const answerInTurn = () => {
+  const workInTurn = () => {
     holding.release()
     try {
-      if (!exchange.reply.isGone()) return answerText(exchange, caller, body.toString())
+      return work()
     } finally {
       slice?.leave()
     }
   }
   const turn = slice?.wait()
-  return turn === undefined ? answerInTurn() : turn.then(answerInTurn)
+  return turn === undefined ? workInTurn() : turn.then(workInTurn)
 }
 
 function answerText(exchange: Exchange, caller: Caller, text: string): void | Promise<void> {

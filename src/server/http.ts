@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Socket } from 'node:net'
 import { encodeResponse, parseBody, sizeOf } from '../rpc/core/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../rpc/core/errors.js'
-import { type Caller, type Credentials, isRefusal, type Refusal } from './access.js'
+import { createTimeSlices } from '../rpc/core/timeSlices.js'
+import { type Caller, type Credentials, clientOf, isRefusal, type Refusal } from './access.js'
 import { BUSY } from './admission.js'
 import { type BodyReader, createBodyReader } from './bodyReader.js'
 import type { ByteBudget, Holding } from './byteBudget.js'
@@ -21,6 +22,7 @@ import {
   sendError,
   sendRefusal,
 } from './exchange.js'
+import { createFairTurns, type FairTurns } from './fairTurns.js'
 import { createHostCheck } from './hosts.js'
 import { createOutbox, type Outbox } from './outbox.js'
 import { type PlainHandler, takePlainRequests } from './plainConnections.js'
@@ -57,6 +59,8 @@ export interface HttpServer {
   readonly connections: Connections
   /** For what is read on all connections. */
   readonly reads: ReadBudget
+  /** For the short requests of all connections. */
+  readonly fairTurns: FairTurns
   /** Ends connections without a request under way. */
   closeIdle(): void
   /** Ends all connections. */
@@ -84,6 +88,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     connectionsCheckingInterval: CHECK_MS,
   })
   const reads = createReadBudget()
+  const fairTurns = createFairTurns(options.dispatcher.slices ?? createTimeSlices())
   const watched = watchConnections(server, { limits, output: admission.output, reads, metrics })
   const shared: Shared = {
     options,
@@ -129,6 +134,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     bodies: admission.bodies,
     reads,
     refusals,
+    fairTurns,
     admit: watched.admit,
     onSweep: watched.onSweep,
   })
@@ -136,6 +142,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     server,
     connections: watched,
     reads,
+    fairTurns,
     closeIdle() {
       server.closeIdleConnections()
       plain.closeIdle()
@@ -251,6 +258,7 @@ function createPlainHandler(
       const caller = options.access.identify({ path, authorization, apiKey, remoteAddress }, '/v3')
       return caller === undefined || isRefusal(caller) ? undefined : caller
     },
+    clientOf,
     answer({ head: { origin, acceptEncoding }, admitted, body, socket }, reply) {
       const client = { origin, acceptEncoding, remoteAddress: socket.remoteAddress }
       const exchange = beginExchange(options, { compressor, client, reply, lane: connections.laneOf(socket) })

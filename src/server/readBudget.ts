@@ -26,20 +26,22 @@ export interface ReadTurns {
   close(): void
 }
 
-/** About 5 ms of copying. */
-const TURN_BYTES = 4_000_000
+/** About 0.3 ms of copying. libuv accepts one connection in a turn, so turns have to be short: with 4 MB in each, a new client
+ *  waited a second behind 300 others. */
+const TURN_BYTES = 262_144
 
-/** libuv reads up to 64 KiB at once; a paused stream takes up to two such chunks until it stops. */
-const LEAST_READ_BYTES = 131_072
+/** What a source may bring when it is resumed: libuv reads up to 64 KiB at once, and a paused stream takes up to two such chunks
+ *  until it stops. One that brought little before is taken to bring little again, within reason. */
+const MOST_READ_BYTES = 131_072
+const LEAST_READ_BYTES = 4096
 
 /** Work of a piece beside its bytes, so that a body in tiny chunks does not come cheaper than it is. */
 const PIECE_BYTES = 512
 
 /** A budget of `turnBytes` for each turn of the event loop. Paused sources are resumed in the order in which they were paused. */
 export function createReadBudget(turnBytes = TURN_BYTES): ReadBudget {
-  const resumedPerTurn = Math.max(1, Math.floor(turnBytes / LEAST_READ_BYTES))
-  /** Paused sources and how they are resumed, the one that has waited longest first. */
-  const waiting = new Map<ReadTurns, () => void>()
+  /** Paused sources, how they are resumed and what they may bring then, the one that has waited longest first. */
+  const waiting = new Map<ReadTurns, { resume: () => void; expectedBytes: number }>()
   let spent = 0
   let isTurnPlanned = false
 
@@ -51,9 +53,10 @@ export function createReadBudget(turnBytes = TURN_BYTES): ReadBudget {
   const beginTurn = () => {
     isTurnPlanned = false
     spent = 0
-    let left = resumedPerTurn
-    for (const [turns, resume] of waiting) {
-      if (left-- === 0) break
+    let left = turnBytes
+    for (const [turns, { resume, expectedBytes }] of waiting) {
+      if (left < expectedBytes && left < turnBytes) break
+      left -= expectedBytes
       waiting.delete(turns)
       resume()
     }
@@ -66,7 +69,8 @@ export function createReadBudget(turnBytes = TURN_BYTES): ReadBudget {
         planTurn()
         // While others wait, each gets one piece in its turn: those that are read first would take all of it.
         if ((spent < turnBytes && waiting.size === 0) || waiting.has(turns)) return
-        waiting.set(turns, () => source.resume())
+        const expectedBytes = Math.min(MOST_READ_BYTES, Math.max(LEAST_READ_BYTES, 2 * bytes))
+        waiting.set(turns, { resume: () => source.resume(), expectedBytes })
         source.pause()
       },
       isWaiting: () => waiting.has(turns),

@@ -36,7 +36,7 @@ export interface WebSocketSide {
 /** Answers upgrades of `/ws/v3/<API_KEY>` on the server. Each message is a body as in a POST; answers come in the order
  *  of their completion. */
 export function attachWebSocket(
-  { server, connections, reads }: HttpServer,
+  { server, connections, reads, fairTurns }: HttpServer,
   options: ServerOptions & { keys: ApiKeyReader },
 ): WebSocketSide {
   const { access, keys, log } = options
@@ -50,7 +50,7 @@ export function attachWebSocket(
     perMessageDeflate: false,
   })
   const peers = new Set<Peer>()
-  const messages = createMessages(options, { peers, reads })
+  const messages = createMessages(options, { peers, reads, fairTurns })
   connections.onSweep(messages.sweep)
   const isServedHost = createHostCheck(options.hosts)
   let closing = false

@@ -2,12 +2,13 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { describeError } from '../lib/errors.js'
 import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/core/answer.js'
-import { type ParsedBody, parseBody, sizeOf } from '../rpc/core/envelope.js'
+import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/core/envelope.js'
 import { SERVER_BUSY } from '../rpc/core/errors.js'
-import type { Caller } from './access.js'
+import { type Caller, clientOf } from './access.js'
 import type { Holding } from './byteBudget.js'
 import type { Activity } from './connections.js'
-import { callCount, dispatcherOf, type ServerOptions } from './exchange.js'
+import { callCount, dispatcherOf, inSharedTime, type ServerOptions } from './exchange.js'
+import type { FairTurns } from './fairTurns.js'
 import { createFrameMeter, type FrameMeter } from './frameMeter.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from './outputBudget.js'
 import { createProgress, type Progress } from './progress.js'
@@ -15,9 +16,6 @@ import type { ReadBudget, ReadTurns } from './readBudget.js'
 
 /** Messages of one socket under way; above that it is not read from. */
 const MAX_RUNNING = 256
-
-/** Messages are begun for so long in one turn of the event loop, of all sockets together, whatever they have sent. */
-const SLICE_MS = 5
 
 /** Policy violation (RFC 6455, 7.4.1): the key was revoked, or the message comes too slowly. */
 export const CLOSE_POLICY = 1008
@@ -44,7 +42,9 @@ export interface Peer {
   /** Of messages that are not whole. */
   readonly turns: ReadTurns
   /** Messages that wait for their turn, and their bytes. */
-  readonly waiting: string[]
+  readonly waiting: Buffer[]
+  /** Whether it waits for its turn with the first of them. */
+  isInLine: boolean
   waitingBytes: number
   /** Of a message that is not whole. */
   coming: Progress | undefined
@@ -64,13 +64,10 @@ export interface Messages {
  *  than can be answered at once. */
 export function createMessages(
   options: ServerOptions,
-  { peers, reads }: { peers: Set<Peer>; reads: ReadBudget },
+  { peers, reads, fairTurns }: { peers: Set<Peer>; reads: ReadBudget; fairTurns: FairTurns },
 ): Messages {
   const { access, admission, limits, log, refusals, metrics } = options
   const bodyRule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
-  /** Peers whose next message may begin when it is their turn. */
-  const ready = new Set<Peer>()
-  let turnStart: number | undefined
   let isStopping = false
   let received = 0
   metrics.gauge('cairn_websocket_peers', 'Open WebSockets.', () => peers.size)
@@ -85,32 +82,21 @@ export function createMessages(
     },
   )
 
-  const hasTime = () => {
-    if (turnStart === undefined) {
-      turnStart = performance.now()
-      setImmediate(beginTurn)
-    }
-    return performance.now() - turnStart < SLICE_MS
-  }
-  const beginTurn = () => {
-    turnStart = undefined
-    for (const peer of ready) {
-      if (!hasTime()) return
-      ready.delete(peer)
-      if (!mayBegin(peer)) continue
-      const text = peer.waiting.shift()!
-      peer.waitingBytes -= text.length
-      count(peer)
-      begin(peer, text)
-      goOn(peer)
-    }
+  const beginNext = (peer: Peer) => {
+    peer.isInLine = false
+    const message = mayBegin(peer) ? peer.waiting.shift() : undefined
+    if (message === undefined) return
+    peer.waitingBytes -= message.length
+    count(peer)
+    begin(peer, message)
+    goOn(peer)
   }
   /** Puts a peer in line if it has something to do, and reads from it while it has not. */
   const goOn = (peer: Peer) => {
     const { socket } = peer
-    if (peer.waiting.length > 0 && mayBegin(peer)) {
-      ready.add(peer)
-      hasTime() // so that there is a next turn
+    if (peer.waiting.length > 0 && mayBegin(peer) && !peer.isInLine) {
+      peer.isInLine = true
+      fairTurns.run(clientOf(peer.caller, peer.socket), () => beginNext(peer))
     }
     const isFull = peer.waiting.length > 0 || !mayBegin(peer) || peer.turns.isWaiting()
     if (isFull && !socket.isPaused) socket.pause()
@@ -118,18 +104,27 @@ export function createMessages(
     if (isBusy(peer)) peer.activity.begin()
     else peer.activity.end()
   }
-  const receive = (peer: Peer, text: string) => {
+  const receive = (peer: Peer, message: Buffer) => {
     received++
-    if (peer.waiting.length === 0 && mayBegin(peer) && hasTime()) begin(peer, text)
-    else {
-      peer.waiting.push(text)
-      peer.waitingBytes += text.length
-    }
+    peer.waiting.push(message)
+    peer.waitingBytes += message.length
     goOn(peer)
   }
 
-  const begin = (peer: Peer, text: string) => {
-    if (isStopping || peer.socket.readyState !== peer.socket.OPEN) return
+  const begin = (peer: Peer, message: Buffer) => {
+    peer.running++
+    const begun = inSharedTime(options, message.length, {
+      work: () => answerMessage(peer, message.toString()),
+      refuse() {
+        refusals.count('memory')
+        send(peer, encodeResponse('null', { error: SERVER_BUSY }))
+        end(peer)
+      },
+    })
+    begun?.catch((error: unknown) => fail(peer, error))
+  }
+  const answerMessage = (peer: Peer, text: string) => {
+    if (isStopping || peer.socket.readyState !== peer.socket.OPEN) return end(peer)
     const { caller, lane, remoteAddress } = peer
     const body = parseBody(text)
     const refusal = access.refuse(caller, callCount(body))
@@ -137,9 +132,8 @@ export function createMessages(
       refusals.count(refusal.reason)
       send(peer, refuseBody(body, refusal.error))
       if (!access.isLive(caller)) peer.socket.close(CLOSE_POLICY, 'API key revoked')
-      return
+      return end(peer)
     }
-    peer.running++
     if (!admission.isNeeded(body)) return answerWith(peer, body)
     admission.enter({
       caller,
@@ -168,10 +162,13 @@ export function createMessages(
     const parts = answerBody(body, calls, conditions)
     if (!(parts instanceof Promise)) return finish(parts)
     parts.then(finish).catch((error: unknown) => {
-      log.error({ error: describeError(error) }, 'a response failed')
       room?.release()
-      peer.socket.terminate()
+      fail(peer, error)
     })
+  }
+  const fail = (peer: Peer, error: unknown) => {
+    log.error({ error: describeError(error) }, 'a response failed')
+    peer.socket.terminate()
   }
   const sendAnswer = (peer: Peer, { body, parts, room }: { body: ParsedBody; parts: Response; room?: Room }) => {
     if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return room?.release()
@@ -218,7 +215,6 @@ export function createMessages(
   }
   const forget = (peer: Peer) => {
     peers.delete(peer)
-    ready.delete(peer)
     peer.waiting.length = 0
     peer.holding.release()
     peer.turns.close()
@@ -239,12 +235,13 @@ export function createMessages(
         meter: createFrameMeter(),
         turns: reads.open({ pause: () => goOn(peer), resume: () => goOn(peer) }),
         waiting: [],
+        isInLine: false,
         waitingBytes: 0,
         coming: undefined,
       }
       peers.add(peer)
       stream.prependListener('data', (chunk: Buffer) => measure(peer, chunk))
-      socket.on('message', (message) => receive(peer, String(message)))
+      socket.on('message', (message) => receive(peer, message as Buffer))
       socket.on('close', () => forget(peer))
       return peer
     },

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { createTimeSlices } from '../../src/rpc/core/timeSlices.js'
 import { createByteBudget } from '../../src/server/byteBudget.js'
+import { createFairTurns } from '../../src/server/fairTurns.js'
 import { createOutbox } from '../../src/server/outbox.js'
 import { takePlainRequests } from '../../src/server/plainConnections.js'
 import { createReadBudget } from '../../src/server/readBudget.js'
@@ -225,12 +227,17 @@ test('when the server stops, idle connections end and a request under way is ans
 async function startEcho(t: TestContext, timeouts: { idleMs: number; requestMs: number }): Promise<string> {
   const server = createServer((_request, response) => void response.writeHead(404).end())
   const connections = takePlainRequests<true>(server, {
-    handler: { admit: () => true, answer: ({ body }, reply) => reply.send(200, [], [Buffer.from(body)]) },
+    handler: {
+      admit: () => true,
+      clientOf: () => 1,
+      answer: ({ body }, reply) => reply.send(200, [], [Buffer.from(body)]),
+    },
     outbox: createOutbox(),
     timeouts: { ...timeouts, stallMs: 10_000, leastBytes: 1 },
     bodies: createByteBudget(1e6),
     reads: createReadBudget(),
     refusals: { count() {} },
+    fairTurns: createFairTurns(createTimeSlices()),
     admit: () => ({ kind: 'http', begin() {}, end() {}, receive() {}, upgrade() {} }),
     onSweep(check) {
       const timer = setInterval(() => check(performance.now()), 50)

@@ -44,6 +44,18 @@ test('many sources together are read up to the budget in a turn, each in its tur
   assert.ok(Math.min(...chunks) > 1 && Math.max(...chunks) - Math.min(...chunks) <= 20, `${chunks}`)
 })
 
+test('sources that bring little are resumed by the dozen', async () => {
+  const budget = createReadBudget(262_144)
+  let resumed = 0
+  for (let i = 0; i < 1000; i++) budget.open({ pause() {}, resume: () => void resumed++ }).count(1)
+  let turns = 0
+  for (let before = -1; before < resumed; turns++) {
+    before = resumed
+    await nextTurn()
+  }
+  assert.ok(resumed > 400 && turns < 30, `${resumed} in ${turns} turns`)
+})
+
 test('a source that was closed is not resumed', async () => {
   const [first, second] = createSources(CHUNK, 2)
   for (const { read } of [first, second]) read()

@@ -16,14 +16,14 @@ export interface AttackPlan {
 export type AttackOutcomes = { [outcome: string]: number }
 
 /* Runs one attack until it is killed; a second message asks for the outcomes so far. It is a process of its own so that it
- * shares nothing with the bystander, and one of low priority, since on two cores it would otherwise take the time of the
- * server that it is to keep busy. */
+ * shares nothing with the bystander, and one of the lowest priority: a real attacker has a machine
+ * of its own, and on two cores this one would otherwise take the time of the server that it is to keep busy. */
 
 /** An attack whose orchestrator is gone ends by itself. */
 const LONGEST_MS = 3_600_000
 
 process.once('message', async ({ name, target, seed, scale }: AttackPlan) => {
-  setPriority(10)
+  setPriority(19)
   process.on('uncaughtException', (error: NodeJS.ErrnoException) => {
     // A connection that was cut off may still fail once it is let go.
     if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') throw error
