@@ -90,7 +90,6 @@ async function storeBlocks(
   writer.begin()
   for (const { block, receipts, logs } of blocks) {
     writer.insertBlock(block, receipts, 0n)
-    writer.unpack()
     indexer.add(block, receipts)
     count += logs.length
   }

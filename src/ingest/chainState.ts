@@ -103,7 +103,7 @@ export async function openWritableChain(
     return { root, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
   }
   const { root, executor } = stateMode === 'execute' ? await openExecutor() : {}
-  const storing = { packsTip: true, beforeCommit: () => root?.save(), afterRollback: () => executor?.reset() }
+  const storing = { beforeCommit: () => root?.save(), afterRollback: () => executor?.reset() }
   const writer = createChainWriter(db, storing)
   if (!held) {
     const genesis = genesisOfSource(source)
@@ -115,7 +115,6 @@ export async function openWritableChain(
     if (block) writer.insertBlock(block, [], block.header.difficulty, executor.accept())
     writer.commit()
   }
-  unpackLeft(writer)
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
   const genesisBlock = async () => {
     const scratch = (await openExecutor()).executor
@@ -135,13 +134,6 @@ function isRoundedFrom(held: unknown, wanted: unknown): boolean {
   if (names.length !== Object.keys(wanted).length) return false
   const [a, b] = [held, wanted] as [Record<string, unknown>, Record<string, unknown>]
   return names.every((name) => Object.hasOwn(b, name) && isRoundedFrom(a[name], b[name]))
-}
-
-/** Makes rows of a block that a killed process left packed. */
-function unpackLeft(writer: ChainWriter): void {
-  writer.begin()
-  writer.unpack()
-  writer.commit()
 }
 
 async function catchUp(

@@ -1,4 +1,4 @@
-import type { Block, Receipt } from '../chain/eth/types.js'
+import type { Block } from '../chain/eth/types.js'
 import { equalBytes } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
 import { type AcceptedBlock, acceptBlock, type Head } from './acceptBlock.js'
@@ -183,23 +183,9 @@ function createIntake(chain: WritableChain, checkpoints?: Checkpoints): Intake {
 function createBatches({ writer, indexer }: WritableChain, checkpoints?: Checkpoints) {
   let blocks = 0
   let startedMs = 0
-  /** The only block of the batch so far: it may be packed, and the index does not have it. */
-  let tip: { block: Block; receipts: Receipt[] } | undefined
-  const indexTip = () => {
-    if (!tip) return
-    writer.unpack()
-    indexer.add(tip.block, tip.receipts)
-    tip = undefined
-  }
   const end = async (): Promise<void> => {
     blocks = 0
     if (!writer.inTransaction) return
-    if (tip) {
-      // Readers have the block with this; its rows come behind.
-      writer.commit()
-      writer.begin()
-      indexTip()
-    }
     indexer.work(Number.POSITIVE_INFINITY)
     writer.commit()
     await checkpoints?.afterCommit()
@@ -216,13 +202,10 @@ function createBatches({ writer, indexer }: WritableChain, checkpoints?: Checkpo
         startedMs = performance.now()
       }
       try {
-        indexTip()
         if (mark) writer.mark()
         writer.insertBlock(block, receipts, totalDifficulty, changes)
-        tip = { block, receipts }
-        if (blocks > 0 || mark) indexTip()
+        indexer.add(block, receipts)
       } catch (error) {
-        tip = undefined
         indexer.forget()
         writer.rollback() // half a block may be in the transaction: all of the batch goes
         throw error

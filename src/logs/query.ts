@@ -1,13 +1,11 @@
 import { trimLeft } from '../lib/bytes.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import type { Database } from '../store/database.js'
-import { createPackedBlockReader, type PackedBlock } from '../store/tip/packedBlock.js'
 import { LogScanTimeout, LogsNotHeld, TooManyLogs } from './errors.js'
 import { createLogExplainer, type LogExplainer } from './explain.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
 import { createCandidateWriter, createLogWriter, type LogTexts } from './logText.js'
 import { lookAhead } from './lookAhead.js'
-import { addPackedLogs, fillWithPackedLogs } from './packedLogs.js'
 import { findPage, findRows, type LogAccess, type LogQueryOptions } from './planner.js'
 import type { Clause, IdRange, RowFilter } from './rowFilter.js'
 import { createLogRows } from './scan.js'
@@ -61,7 +59,6 @@ export function createLogSource(db: Database): LogSource {
   const translate = createTranslator(db)
   const write = createLogWriter(db)
   const writeCandidates = createCandidateWriter(db)
-  const packed = createPackedBlockReader(db)
   const blockOf = db
     .prepare<[number], number>(
       'SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
@@ -99,11 +96,8 @@ export function createLogSource(db: Database): LogSource {
     trace?.inRange(range)
     const translated = translate(filter, options)
     trace?.translated(translated, filter)
-    const newest = packed()
     try {
-      if (!newest) return answerRows(translated, range, options)
-      const texts = answerRows(translated, rowsBefore(newest, range), options)
-      return addPackedLogs(texts, newest, filter, { range, ...options })
+      return answerRows(translated, range, options)
     } catch (error) {
       throw addFittingRange(error, filter, options)
     }
@@ -122,13 +116,9 @@ export function createLogSource(db: Database): LogSource {
     trace?.inRange(range)
     const translated = translate(filter, { deadline: noDeadline })
     trace?.translated(translated, filter)
-    const newest = packed()
-    const rowRange = newest ? rowsBefore(newest, range) : range
-    const { rows, next } = findPage(access, translated, { ...options, range: rowRange })
+    const { rows, next } = findPage(access, translated, { ...options, range })
     trace?.step('format')
-    const logs = write(rows, { deadline: noDeadline })
-    if (!newest || next !== undefined) return { logs, nextId: next }
-    return fillWithPackedLogs(logs, newest, filter, { ...options, range })
+    return { logs: write(rows, { deadline: noDeadline }), nextId: next }
   }
   const runPage = (filter: LogFilter, options: LogPageOptions): LogPage => {
     const { trace, maxResults, fromId = 0 } = options
@@ -147,18 +137,13 @@ export function createLogSource(db: Database): LogSource {
     query: (filter, options) => snapshot(normalizeFilter(filter), options),
     page: (filter, options) => pageSnapshot(normalizeFilter(filter), options),
     explain: createLogExplainer(db, run),
-    warm: db.transaction(() => access.index.warm(packed()?.firstLog ?? selectLogCount.get() ?? 0)),
+    warm: db.transaction(() => access.index.warm(selectLogCount.get() ?? 0)),
   }
 }
 
 interface HeldRange extends IdRange {
   /** The last block held. */
   head: number
-}
-
-/** The part of the range that is rows while the newest block is packed; it may be empty. */
-function rowsBefore({ firstLog }: PackedBlock, range: HeldRange): HeldRange {
-  return { ...range, to: Math.min(range.to, firstLog) }
 }
 
 function createRangeResolver(db: Database): (filter: LogFilter) => HeldRange | undefined {

@@ -6,6 +6,7 @@ import { migrate } from 'drizzle-orm/better-sqlite3/migrator'
 import type { Database } from './database.js'
 import { DATABASE_FILE, DatabaseLocked, DatabaseNotWritable, packagePath, requireKnownSchema, tune } from './open.js'
 import { writeSeals } from './seals.js'
+import { unpackBody } from './tip/unpackBody.js'
 
 /* Apart from `open`, since threads that only read do without the migrator, which takes 20 ms to load. */
 
@@ -61,6 +62,7 @@ function openWriter(datadir: string): Database {
     db.pragma('synchronous = NORMAL')
     // Fewer checkpoints than the default 1,000 pages: measured better on bulk loads (docs/architecture.md).
     db.pragma('wal_autocheckpoint = 16000')
+    unpackBody(db)
     migrateSchema(db)
     writeSeals(db, { anew: found < known }) // migrations change what is sealed
   } catch (error) {

@@ -104,12 +104,6 @@ export const receipts = sqliteTable('receipts', {
   logCount: integer('n_logs').notNull(),
 })
 
-/** Transactions, receipts and logs of the newest block while they are not rows; at most one row. Layout: packedBody.ts. */
-export const packedBodies = sqliteTable('packed_bodies', {
-  blockNumber: integer('block_number').primaryKey(),
-  data: bytes('data').notNull(),
-})
-
 /** Dictionary of addresses: of contracts that logged, and of accounts in the state history. Ids are never reused. */
 export const addresses = sqliteTable(
   'addresses',

@@ -6,7 +6,6 @@ import { createKeyHasher, type KeySecret } from '../segments/keyHash.js'
 import { CHUNK_BITS, CHUNK_SIZE, decodeGaps } from '../segments/postings.js'
 import { createSegmentStore, type Segment, sealedChunks } from '../segments/segmentStore.js'
 import type { Database } from '../store/database.js'
-import { createPackedBlockReader } from '../store/tip/packedBlock.js'
 import { createHashTail } from './hashTail.js'
 import { HASH_POSITION, TRANSACTION_INDEX } from './transactionIndex.js'
 
@@ -71,15 +70,7 @@ export function createTransactionFinder(db: Database): TransactionFinder {
       (position) => (segment.firstChunk + Math.floor(position / CHUNK_SIZE)) * chunkSize + (position % CHUNK_SIZE),
     )
   }
-  const packed = createPackedBlockReader(db)
-  const locatePacked = (hash: Uint8Array): TransactionLocation | undefined => {
-    const block = packed()
-    const index = block ? block.body.transactions.findIndex((row) => equalBytes(row.hash, hash)) : -1
-    return index < 0 ? undefined : { blockNumber: block!.number, index }
-  }
   const locate = (hash: Uint8Array): TransactionLocation | undefined => {
-    const found = locatePacked(hash)
-    if (found) return found
     const segments = refresh(Number.POSITIVE_INFINITY)!
     const { hasher, tail, chunkSize } = memory
     hasher.hashBytes(HASH_POSITION, hash)

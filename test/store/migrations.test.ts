@@ -30,7 +30,8 @@ test('a database of before wide timestamps keeps its times, and takes wide ones'
   old.exec(
     "UPDATE sqlite_schema SET sql = replace(sql, '`timestamp` blob', '`timestamp` integer') WHERE name = 'blocks'",
   )
-  old.exec('DELETE FROM __drizzle_migrations WHERE rowid = (SELECT max(rowid) FROM __drizzle_migrations)')
+  old.exec('CREATE TABLE packed_bodies (block_number integer PRIMARY KEY NOT NULL, data blob NOT NULL)')
+  old.exec('DELETE FROM __drizzle_migrations WHERE rowid > 7')
   old.close()
   const reading = openForReading(datadir)
   t.after(() => void reading.close())

@@ -6,7 +6,6 @@ import { verifyIndex } from '../../src/segments/verifyIndex.js'
 import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
 import { createStateReader } from '../../src/store/state/stateReader.js'
-import { createPackedBlockReader, type PackedBlock } from '../../src/store/tip/packedBlock.js'
 import { createTransactionFinder } from '../../src/transactions/finder.js'
 import { hashStoredState } from '../../src/trie/rebuild.js'
 import { checkStateTrie } from './checkStateTrie.js'
@@ -76,10 +75,8 @@ function checkChain(blocks: BlockRow[]): void {
 
 function checkIds(db: Database, blocks: BlockRow[]): void {
   const head = blocks.at(-1)
-  const packed = createPackedBlockReader(db)()
-  if (packed) checkPacked(packed, head!)
-  const transactions = packed?.firstTx ?? (head ? head.first_tx + head.n_tx : 0)
-  const logs = packed?.firstLog ?? (head ? head.first_log + head.n_logs : 0)
+  const transactions = head ? head.first_tx + head.n_tx : 0
+  const logs = head ? head.first_log + head.n_logs : 0
   assert.deepEqual(denseIds(db, 'transactions', 'id'), expectedIds(transactions))
   assert.deepEqual(denseIds(db, 'receipts', 'tx_id'), expectedIds(transactions))
   assert.deepEqual(denseIds(db, 'logs', 'id'), expectedIds(logs))
@@ -95,14 +92,6 @@ function checkIds(db: Database, blocks: BlockRow[]): void {
   const unnamed = `SELECT count(*) FROM logs l LEFT JOIN addresses a ON a.id = l.address_id
     LEFT JOIN topics t ON t.id = l.topic0_id WHERE a.id IS NULL OR (l.topic0_id IS NOT NULL AND t.id IS NULL)`
   assert.equal(db.prepare(unnamed).pluck().get(), 0)
-}
-
-/** What a killed import may leave: the newest block, with all that it holds, in one place. */
-function checkPacked({ number, body }: PackedBlock, head: BlockRow): void {
-  assert.equal(number, head.number)
-  assert.equal(body.transactions.length, head.n_tx)
-  assert.equal(body.receipts.length, head.n_tx)
-  assert.equal(body.logs.length, head.n_logs)
 }
 
 function checkIndexes(db: Database): void {

@@ -14,7 +14,6 @@ export async function executedFixture(t: Pick<TestContext, 'after'>): Promise<Ou
   const chain = await openWritableChain(db, { genesis: fixtureGenesis() }, 'execute')
   const blocks = fixtureBlocks()
   await importBlocks(chain, sourceOf(blocks), { progress: noProgress })
-  chain.writer.unpack()
   const receiptsOf = (number: number) => chain.reader.receipts(chain.reader.blockByNumber(number)!)
   return blocks.map((block) => ({ block, receipts: receiptsOf(block.header.number).map(({ receipt }) => receipt) }))
 }

@@ -4,7 +4,7 @@ import { openForWriting } from '../../src/store/openForWriting.js'
 import { CHUNK_BITS, indexedBlocks } from './indexedChain.js'
 
 /* A program that goes on with a chain of `indexedBlocks`: `node indexWriterProcess.js DATADIR OPTIONS`. Each block is a
- * transaction, its rows another, and so is each step of sealing and merging after it. */
+ * transaction, and so is each step of sealing and merging after it. */
 
 /** What it is to do, as JSON. */
 export interface IndexWriterOptions {
@@ -40,9 +40,6 @@ for (const { block, receipts } of indexedBlocks(which)) {
   if (number <= held) continue
   writer.begin()
   writer.insertBlock(block, receipts, 0n)
-  writer.commit()
-  writer.begin()
-  writer.unpack()
   indexer.add(block, receipts)
   writer.commit()
   for (let i = 0; i < steps; i++) work()

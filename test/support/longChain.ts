@@ -17,8 +17,8 @@ import { FIXTURE_FOLDER } from './fixture.js'
 import { verifyHere } from './l2.js'
 import { seededRandom } from './random.js'
 
-/** Makes a database that has something in every table: the bundled chain's story and blocks after it up to `head`, the newest
- *  one packed, indexes with segments of several levels, the bundled layer-2 blocks, two API keys. Its write-ahead log is
+/** Makes a database that has something in every table: the bundled chain's story and blocks after it up to `head`,
+ *  indexes with segments of several levels, the bundled layer-2 blocks, two API keys. Its write-ahead log is
  *  empty. @returns the keys, the second of which is revoked */
 export async function buildLongChain(datadir: string, head: number): Promise<string[]> {
   const db = openForWriting(datadir)
@@ -31,9 +31,6 @@ export async function buildLongChain(datadir: string, head: number): Promise<str
     const count = random.below(4)
     await builder.add({ transactions: Array.from({ length: count }, () => randomPlan(cast, random.below)) })
   }
-  builder.chain.writer.begin()
-  builder.chain.writer.unpack()
-  builder.chain.writer.commit()
   for (const kind of CHAIN_INDEXES) await completeIndex(db, kind, { progress: noProgress })
   await builder.add({ transactions: Array.from({ length: 3 }, () => randomPlan(cast, random.below)) })
   const l2 = { verify: verifyHere, log: silentLogger, progress: noProgress }

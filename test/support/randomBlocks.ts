@@ -11,12 +11,12 @@ export interface OutcomeBlock {
   receipts: Receipt[]
 }
 
-/** Integers at which their form in a row or in packed bytes changes. */
+/** Integers at which their form in a row changes. */
 export const UINT_EDGES = [
   ...[0n, 1n, 2n ** 8n - 1n, 2n ** 8n, 2n ** 32n - 1n, 2n ** 32n],
   ...[2n ** 53n - 1n, 2n ** 53n, 2n ** 64n - 1n, 2n ** 64n, 2n ** 256n - 1n],
 ]
-/** Lengths of bytes at which their packed form changes, and the usual ones. */
+/** Lengths of bytes: edges of one-byte lengths, and the usual ones. */
 export const BYTE_LENGTHS = [0, 1, 20, 32, 80, 81, 0xef, 0xf0, 300]
 
 export function pick<T>(random: SeededRandom, values: readonly T[]): T {

@@ -103,7 +103,6 @@ function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
   const bloomOf = createBloomMaker()
   /** The block before, read anew at the beginning of each snapshot. */
   let parent: StoredBlock | undefined
-  let isParentPacked = false
   const nextIds = () => ({
     nextTx: parent === undefined ? 0 : parent.firstTx + parent.txCount,
     nextLog: parent === undefined ? 0 : parent.firstLog + parent.logCount,
@@ -121,14 +120,11 @@ function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
     verifyBody(block, rules, spec)
     const receipts = body.receipts(block, rules)
     verifyReceipts(header, receipts, block.hash)
-    body.comparePacked(block, receipts)
     const { nextTx, nextLog } = nextIds()
     const logCount = receipts.reduce((sum, { logs }) => sum + logs.length, 0)
     const values = [...blockValues(block, totalDifficulty), nextTx, transactions.length, nextLog, logCount]
     compareColumns(placeOf(number), row, BLOCK_COLUMNS, values)
-    if (isParentPacked) requireNotPacked(number - 1)
     parent = stored
-    isParentPacked = body.isPacked
     return stored
   }
   return {
@@ -136,26 +132,15 @@ function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
     /** Takes the block before `next` as it is stored. */
     resume: (next: number) => {
       parent = next > first ? atPlace(placeOf(next - 1), () => readBlock(rows, next - 1).block) : undefined
-      isParentPacked = parent !== undefined && rows.packedNumbers().includes(next - 1)
     },
     /** Where the rows end once the newest block was audited. */
-    bounds: (nextBlock: number): RowBounds => {
-      const strange = rows.packedNumbers().find((number) => number !== nextBlock - 1)
-      if (strange !== undefined) requireNotPacked(strange)
-      const ids = parent && isParentPacked ? { nextTx: parent.firstTx, nextLog: parent.firstLog } : nextIds()
-      return { firstBlock: first, nextBlock, ...ids }
-    },
+    bounds: (nextBlock: number): RowBounds => ({ firstBlock: first, nextBlock, ...nextIds() }),
   }
 }
 
 /** Of the genesis its own; of a first block that a file named, what is stored. */
 function firstDifficulty({ header, totalDifficulty }: StoredBlock): bigint {
   return header.number === 0 ? header.difficulty : totalDifficulty
-}
-
-function requireNotPacked(number: number): never {
-  const place = { table: 'packed_bodies', row: `block ${number}` }
-  throw new DatabaseFault(place, { field: 'block_number', expected: 'the newest block', found: number })
 }
 
 function readBlock(rows: RawRows, number: number): { row: RawRow; block: StoredBlock } {

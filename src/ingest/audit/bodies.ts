@@ -1,7 +1,6 @@
 import type { Rules } from '../../chain/eth/forks.js'
 import { decodeTransaction, encodeTransaction } from '../../chain/eth/transaction.js'
 import type { Block, Log, Receipt, Transaction } from '../../chain/eth/types.js'
-import { equalBytes } from '../../lib/bytes.js'
 import {
   decodeReceiptRow,
   decodeTransactionRow,
@@ -9,23 +8,19 @@ import {
   type TransactionRow,
 } from '../../store/chain/blockRows.js'
 import { RECEIPT_COLUMNS, receiptValues, TRANSACTION_COLUMNS, transactionValues } from '../../store/chain/bodyRows.js'
-import type { RawRow, RawRows } from '../../store/chain/rawRows.js'
+import type { RawRows } from '../../store/chain/rawRows.js'
 import type { StoredBlock } from '../../store/chain/types.js'
-import { createBodyPacker, type PackedBody, readPackedBody } from '../../store/tip/packedBody.js'
 import { deriveReceipt } from '../acceptBlock.js'
 import { atPlace, DatabaseFault } from './fault.js'
 import { readLogRows } from './logRows.js'
 import { compareColumns } from './rowComparison.js'
 
-/** Transactions, receipts and logs of a block: rows of their tables, or packed. */
+/** Transactions, receipts and logs of a block. */
 export interface StoredBody {
-  readonly isPacked: boolean
   /** Made of their signed bytes, which give hash, sender and chain id anew. */
   transactions(): Transaction[]
   /** Receipts with all that is derived computed anew. */
   receipts(block: Block, rules: Rules): Receipt[]
-  /** Requires that packed bytes are those that the writer makes of the block. */
-  comparePacked(block: Block, receipts: readonly Receipt[]): void
 }
 
 /** Reads what a block holds, each row compared with the one that the writer would store. Its methods throw DatabaseFault for
@@ -37,44 +32,34 @@ export function openStoredBody(
 ): StoredBody {
   const { firstTx, txCount, firstLog, logCount } = stored
   const { number } = stored.header
-  const packed = rows.packedNumbers().includes(number) ? readPacked(rows, number) : undefined
-  const placeOf = (table: string, index: number) => ({
-    table: packed ? 'packed_bodies' : table,
-    row: `block ${number}, transaction ${index}`,
-  })
+  const placeOf = (table: string, index: number) => ({ table, row: `block ${number}, transaction ${index}` })
   const requireCount = (table: string, expected: number, found: number) => {
     if (found !== expected)
       throw new DatabaseFault({ table, row: `block ${number}` }, { field: 'rows', expected, found })
   }
   const readLogs = (): Log[][] => {
     const byTransaction: Log[][] = Array.from({ length: txCount }, () => [])
-    const logs = packed?.body.logs ?? readLogRows(rows, { blockNumber: number, firstLog, logCount, txCount })
+    const logs = readLogRows(rows, { blockNumber: number, firstLog, logCount, txCount })
     requireCount('logs', logCount, logs.length)
     for (const { txIndex, log } of logs) byTransaction[txIndex].push(log)
     return byTransaction
   }
   return {
-    isPacked: packed !== undefined,
     transactions: () => {
-      const found = packed?.body.transactions ?? rows.transactions(firstTx, firstTx + txCount)
+      const found = rows.transactions(firstTx, firstTx + txCount)
       requireCount('transactions', txCount, found.length)
       return found.map((row, index) => {
         const place = placeOf('transactions', index)
         return atPlace(place, () => {
-          const read = decodeTransactionRow(row as TransactionRow)
+          const read = decodeTransactionRow(row as unknown as TransactionRow)
           const transaction = decodeTransaction(encodeTransaction(read))
-          compareColumns(
-            place,
-            row as RawRow,
-            TRANSACTION_COLUMNS,
-            transactionValues(firstTx + index, number, transaction),
-          )
+          compareColumns(place, row, TRANSACTION_COLUMNS, transactionValues(firstTx + index, number, transaction))
           return transaction
         })
       })
     },
     receipts: (block, rules) => {
-      const found = packed?.body.receipts ?? rows.receipts(firstTx, firstTx + txCount)
+      const found = rows.receipts(firstTx, firstTx + txCount)
       requireCount('receipts', txCount, found.length)
       const logs = readLogs()
       let gasBefore = 0n
@@ -88,30 +73,12 @@ export function openStoredBody(
           if (read.logs.length > 0) read.logsBloom = bloomOf(read.logs)
           const gasUsed = read.cumulativeGasUsed - gasBefore
           const receipt = deriveReceipt(block, index, read, gasUsed, rules)
-          compareColumns(place, row as RawRow, RECEIPT_COLUMNS, receiptValues(firstTx + index, receipt, nextLog))
+          compareColumns(place, row, RECEIPT_COLUMNS, receiptValues(firstTx + index, receipt, nextLog))
           gasBefore = read.cumulativeGasUsed
           nextLog += read.logs.length
           return receipt
         })
       })
     },
-    comparePacked: (block, receipts) => {
-      if (packed === undefined) return
-      const bytes = createBodyPacker()(block, receipts, { tx: firstTx, log: firstLog })
-      if (!equalBytes(bytes, packed.data)) {
-        throw new DatabaseFault(
-          { table: 'packed_bodies', row: `block ${number}` },
-          { field: 'data', expected: bytes, found: packed.data },
-        )
-      }
-    },
   }
-}
-
-function readPacked(rows: RawRows, number: number): { data: Buffer; body: PackedBody } {
-  return atPlace({ table: 'packed_bodies', row: `block ${number}` }, () => {
-    const data = rows.packedData(number)
-    if (!Buffer.isBuffer(data)) throw new RangeError('the data is no BLOB')
-    return { data, body: readPackedBody(data) }
-  })
 }

@@ -1,8 +1,7 @@
 import { bloomOf } from '../../chain/eth/bloom.js'
-import type { Log, Receipt, TransactionType } from '../../chain/eth/types.js'
+import type { Log, Receipt } from '../../chain/eth/types.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
-import type { PackedBlock } from '../tip/packedBlock.js'
 import {
   decodeLogData,
   decodeReceiptRow,
@@ -37,8 +36,8 @@ interface FeeRow {
 const RECEIPT_COLUMNS = `t.type, r.status, r.root, r.cumulative_gas_used, r.gas_used, r.effective_gas_price,
   r.contract_address, r.blob_gas_used, r.blob_gas_price, r.first_log, r.n_logs`
 
-/** Those of blocks that are rows, through statements prepared once. */
-export function createStoredBodies(db: Database): BlockBodies {
+/** The bodies of stored blocks, through statements prepared once. */
+export function createBlockBodies(db: Database): BlockBodies {
   const selectHashes = db
     .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')
     .pluck()
@@ -73,27 +72,6 @@ export function createStoredBodies(db: Database): BlockBodies {
     receipts: (block) => receiptRange(block.firstTx, block.firstTx + block.txCount),
     receipt: (block, index) => receiptRange(block.firstTx + index, block.firstTx + index + 1)[0],
     transactionFees: (block) => selectFees.all(block.firstTx, block.firstTx + block.txCount).map(decodeFees),
-  }
-}
-
-/** That of a packed block. */
-export function bodiesOfPacked({ firstLog, body: { transactions, receipts, logs } }: PackedBlock): BlockBodies {
-  const receiptAt = (index: number): StoredReceipt => {
-    const row = receipts[index]
-    const first = row.first_log - firstLog
-    const type = transactions[index].type as TransactionType
-    return storedReceipt(
-      { ...row, type },
-      logs.slice(first, first + row.n_logs).map(({ log }) => log),
-    )
-  }
-  return {
-    transactionHashes: () => transactions.map(({ hash }) => hash),
-    transactions: () => transactions.map(decodeTransactionRow),
-    transaction: (_, index) => decodeTransactionRow(transactions[index]),
-    receipts: () => receipts.map((_, index) => receiptAt(index)),
-    receipt: (_, index) => receiptAt(index),
-    transactionFees: () => receipts.map(decodeFees),
   }
 }
 

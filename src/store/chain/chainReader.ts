@@ -1,12 +1,10 @@
 import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
 import { decodeHeader } from '../../chain/eth/header.js'
-import { equalBytes } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import { type CommitWatch, createCommitWatch } from '../commitWatch.js'
 import type { Database } from '../database.js'
 import { createMetaTable, META_CHAIN_ID, META_STATE_MODE, type MetaTable } from '../meta.js'
-import { createPackedBlockReader } from '../tip/packedBlock.js'
-import { type BlockBodies, bodiesOfPacked, createStoredBodies } from './blockBodies.js'
+import { createBlockBodies } from './blockBodies.js'
 import { type BlockRow, decodeBlockRow } from './blockRows.js'
 import { readChainSource, specOfSource } from './chainSource.js'
 import type { ChainReader, StoredBlock } from './types.js'
@@ -42,12 +40,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     .pluck()
 
   const blockRow = (row: BlockRow | undefined) => row && decodeBlockRow(row)
-  const stored = createStoredBodies(db)
-  const packed = createPackedBlockReader(db)
-  const bodies = (block: StoredBlock): BlockBodies => {
-    const newest = block.txCount === 0 ? undefined : packed()
-    return newest && equalBytes(newest.hash, block.hash) ? bodiesOfPacked(newest) : stored
-  }
+  const bodies = createBlockBodies(db)
 
   const bounds = untilCommit(watch, () => selectHead.get()!)
   const headHash = untilCommit(watch, () => selectHeadHash.get())
@@ -90,12 +83,12 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     blockHash: (number) => selectHash.get(number),
     blockNumberByHash: (hash) => selectNumber.get(hash),
     blockOfLog: (logId) => blockRow(selectBlockOfLog.get(logId)),
-    transactionHashes: (block) => bodies(block).transactionHashes(block),
-    transactions: (block) => bodies(block).transactions(block),
-    transaction: (block, index) => (holds(block, index) ? bodies(block).transaction(block, index) : undefined),
-    receipts: (block) => bodies(block).receipts(block),
-    receipt: (block, index) => (holds(block, index) ? bodies(block).receipt(block, index) : undefined),
-    transactionFees: (block) => bodies(block).transactionFees(block),
+    transactionHashes: (block) => bodies.transactionHashes(block),
+    transactions: (block) => bodies.transactions(block),
+    transaction: (block, index) => (holds(block, index) ? bodies.transaction(block, index) : undefined),
+    receipts: (block) => bodies.receipts(block),
+    receipt: (block, index) => (holds(block, index) ? bodies.receipt(block, index) : undefined),
+    transactionFees: (block) => bodies.transactionFees(block),
     uncleHashes: (blockNumber) => selectUncleHashes.all(blockNumber),
     uncle: (blockNumber, index) => {
       const header = selectUncle.get(blockNumber, index)

@@ -6,8 +6,7 @@ import { leadingZeros, trimLeft } from '../../lib/bytes.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { createDictionary } from '../dictionary.js'
-import type { FirstIds } from '../tip/packedBody.js'
-import { createBodyInserts } from './bodyInserts.js'
+import { createBodyInserts, type FirstIds } from './bodyInserts.js'
 import { type RowValue, uintOrNull } from './bodyRows.js'
 
 /** How a block left an account. */
@@ -45,21 +44,14 @@ export interface ChainWriter {
   /** Gives up everything since the mark, which is forgotten. */
   rollbackToMark(): void
   readonly inTransaction: boolean
-  /** Stores a block on top of the newest one with everything that belongs to it. The caller has verified all of it. With
-   *  `packsTip`, the first block of a transaction has its transactions, receipts and logs packed, as a block at the head
-   *  of the chain is alone in its transaction: a tenth of the time. `unpack`, or the next block, makes rows of them.
-   *  Indexes take a block once its rows are there. */
+  /** Stores a block on top of the newest one with everything that belongs to it. The caller has verified all of it. */
   insertBlock(block: Block, receipts: Receipt[], totalDifficulty: bigint, changes?: StateChanges): void
-  /** Makes the rows of a packed block, in the transaction that was begun; false when there is none. */
-  unpack(): boolean
-  /** Removes all blocks above `number` and their state. No block is packed then. */
+  /** Removes all blocks above `number` and their state. */
   rewindTo(number: number): void
 }
 
-/** How blocks are stored, and what is told of the ends of transactions. */
-export interface WriterOptions {
-  /** The first block of each transaction is packed; all readers of the database then know such blocks. */
-  packsTip?: boolean
+/** What is told of the ends of transactions. */
+export interface WriterHooks {
   /** Before each commit: may write what belongs to it. */
   beforeCommit?(): void
   /** After a rollback of a whole transaction. */
@@ -67,8 +59,7 @@ export interface WriterOptions {
 }
 
 /** A writer over a database opened for writing. */
-export function createChainWriter(db: Database, options: WriterOptions = {}): ChainWriter {
-  const { packsTip = false, ...hooks } = options
+export function createChainWriter(db: Database, hooks: WriterHooks = {}): ChainWriter {
   const control = {
     begin: db.prepare('BEGIN IMMEDIATE'),
     commit: db.prepare('COMMIT'),
@@ -78,7 +69,6 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
     release: db.prepare('RELEASE cairn_mark'),
   }
   let marked = false
-  let alone = false // the next block is the first of its transaction
   const insertHeader = createBlockInserts(db)
   const bodies = createBodyInserts(db)
   let state = createStateInserts(db)
@@ -93,10 +83,7 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
     state = createStateInserts(db)
   }
   return {
-    begin: () => {
-      control.begin.run()
-      alone = true
-    },
+    begin: () => void control.begin.run(),
     commit: () => {
       hooks.beforeCommit?.()
       control.commit.run()
@@ -125,18 +112,13 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
     insertBlock: (block, receipts, totalDifficulty, changes) => {
       nextIds ??= selectNextIds.get() ?? { tx: 0, log: 0 }
       const logCount = receipts.reduce((count, { logs }) => count + logs.length, 0)
-      bodies.unpack()
-      if (alone && packsTip && block.transactions.length > 0) bodies.pack(block, receipts, nextIds)
-      else bodies.insert(block, receipts, nextIds)
-      alone = false
+      bodies.insert(block, receipts, nextIds)
       insertHeader(block, totalDifficulty, nextIds, logCount)
       nextIds = { tx: nextIds.tx + block.transactions.length, log: nextIds.log + logCount }
       if (changes) state.insert(block.header.number, changes)
     },
-    unpack: () => bodies.unpack(),
     rewindTo: (number) => {
       nextIds = undefined
-      bodies.unpack()
       removeAbove(db, number)
     },
   }

@@ -25,9 +25,6 @@ export interface RawRows {
   receipts(from: number, to: number): RawRow[]
   /** With `address` and `topic0` of the dictionaries; null where those lack the id. */
   logs(from: number, to: number): RawRow[]
-  /** Blocks that are packed. */
-  packedNumbers(): number[]
-  packedData(blockNumber: number): RowValue
   /** A row that belongs to no block, where there is one. */
   stray(bounds: RowBounds): { table: string; id: number } | undefined
 }
@@ -48,8 +45,6 @@ export function createRawRows(db: Database): RawRows {
      FROM logs l LEFT JOIN addresses a ON a.id = l.address_id LEFT JOIN topics z ON z.id = l.topic0_id
      WHERE l.id >= ? AND l.id < ? ORDER BY l.id`,
   )
-  const packedNumbers = db.prepare<[], number>('SELECT block_number FROM packed_bodies').pluck()
-  const packedData = db.prepare<[number], RowValue>('SELECT data FROM packed_bodies WHERE block_number = ?').pluck()
   const outside = (table: string, id: string) =>
     db.prepare<[number, number], number>(`SELECT ${id} FROM ${table} WHERE ${id} < ? OR ${id} >= ? LIMIT 1`).pluck()
   const strays = {
@@ -68,8 +63,6 @@ export function createRawRows(db: Database): RawRows {
     transactions: (from, to) => transactions.all(from, to),
     receipts: (from, to) => receipts.all(from, to),
     logs: (from, to) => logs.all(from, to),
-    packedNumbers: () => packedNumbers.all(),
-    packedData: (blockNumber) => packedData.get(blockNumber) ?? null,
     stray: ({ firstBlock, nextBlock, nextTx, nextLog }) => {
       const found = [
         { table: 'uncles', id: strays.uncles.get(firstBlock, nextBlock) },

@@ -3,7 +3,6 @@ import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import SqliteDatabase from 'better-sqlite3'
-import { auditBlocks } from '../../../src/ingest/audit/blocks.js'
 import type { AuditPart } from '../../../src/ingest/audit/database.js'
 import { DatabaseFault } from '../../../src/ingest/audit/fault.js'
 import { createApiKeyTable } from '../../../src/store/apiKeys.js'
@@ -11,7 +10,6 @@ import { DATABASE_FILE } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { findFault } from '../../support/findFault.js'
 import { copyDatabase, importFixture } from '../../support/fixtureDatabase.js'
-import { packHead } from '../../support/packHead.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const whole = temporaryDirectory({ after })
@@ -153,26 +151,6 @@ for (const [sql, table, words] of CASES) {
     assert.match(fault.message, words)
   })
 }
-
-test('a packed block is audited as it will be rows', (t) => {
-  const datadir = copyDatabase(t, whole)
-  const db = openForWriting(datadir)
-  db.exec('DELETE FROM blocks WHERE number = 60') // which is empty, and would not be packed
-  db.exec('DELETE FROM account_history WHERE block_number = 60')
-  db.exec('DELETE FROM storage_history WHERE block_number = 60')
-  packHead(db)
-  assert.equal(findFault(datadir, ['file', 'blocks']), undefined)
-  const data = db.prepare<[], Buffer>('SELECT data FROM packed_bodies').pluck().get()!
-  for (let at = 0; at < data.length; at += 7) {
-    const changed = Buffer.from(data)
-    changed[at] ^= 0x11
-    db.prepare('UPDATE packed_bodies SET data = ?').run(changed)
-    assert.throws(() => auditBlocks(db, { from: 59 }), DatabaseFault, `byte ${at}`)
-  }
-  db.prepare('UPDATE packed_bodies SET data = ?, block_number = 58').run(data)
-  assert.throws(() => auditBlocks(db, { from: 58 }), DatabaseFault)
-  db.close()
-})
 
 test('only the blocks that are asked for are looked at', (t) => {
   const datadir = copyDatabase(t, whole)
