@@ -3,10 +3,10 @@ import { Address } from '@ethereumjs/util'
 import { keccak256 } from '../../chain/crypto.js'
 import { bigIntToBytes, padLeft } from '../../lib/bytes.js'
 
-// EIP-3540 is in no fork: code that begins with these bytes is code as any other, whose first instruction is invalid.
+// EIP-3540 is in no fork: code with this prefix is ordinary code whose first instruction is invalid.
 const EOF_MAGIC = [0xef, 0x00]
 
-/** What is mended here is protected in the package, or typed by files that it does not export. */
+/** Members corrected here are protected in the package, or typed in files that it does not export. */
 interface Inner {
   _opcodeMap: { opcodeInfo: { isInvalid: boolean }; opHandler: Handler }[]
   _executeCreate(message: Message): Promise<EVMResult>
@@ -37,19 +37,18 @@ const EXTCODEHASH = 0x3f
 
 const hasMagic = (code: Uint8Array) => code[0] === EOF_MAGIC[0] && code[1] === EOF_MAGIC[1]
 
-/** Mends what @ethereumjs/evm 10.1.3 gets wrong on every fork that Cairn knows; the differential fuzzer found it:
- *  - init code that begins with 0xef00 is not run, and its creation costs nothing, as if EIP-3540 were active;
- *  - EXTCODESIZE, EXTCODECOPY and EXTCODEHASH see 0xef00 alone of code that begins with it;
- *  - a creation that reverts with data that begins with 0xef loses its gas and its data, as if the data were code, which
- *    alone EIP-3541 speaks of. */
-export function mendEvm(evm: EVM): void {
+/** Corrects faults of @ethereumjs/evm 10.1.3 on forks that Cairn supports, found by the differential fuzzer:
+ *  - init code with the prefix 0xef00 is not run and its creation is free, as if EIP-3540 were active;
+ *  - EXTCODESIZE, EXTCODECOPY and EXTCODEHASH see only 0xef00 of code with that prefix;
+ *  - a creation that reverts with data starting with 0xef loses its gas and its data; EIP-3541 restricts only code. */
+export function patchEvm(evm: EVM): void {
   const inner = evm as unknown as Inner
   mendCreations(inner)
   mendCodeReads(inner)
   mendReverts(inner)
 }
 
-/** Puts a handler before the package's own, which is called when the mended one gives false. */
+/** Adds a handler in front of the package's own, which runs if the new one returns false. */
 function mendOpcode(
   inner: Inner,
   code: number,
@@ -112,7 +111,7 @@ function mendCodeReads(inner: Inner): void {
 function mendReverts(inner: Inner): void {
   const runInterpreter = inner.runInterpreter.bind(inner)
   const executeCreate = inner._executeCreate.bind(inner)
-  // Nothing else runs between the end of the init code and that of its creation: one place is enough.
+  // Nothing runs between the end of the init code and that of its creation, so one variable is enough.
   let kept: Uint8Array | undefined
   inner.runInterpreter = async (message, options) => {
     const result = await runInterpreter(message, options)
