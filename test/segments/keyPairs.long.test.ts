@@ -7,6 +7,7 @@ import { LOG_SEARCH_INDEX } from '../../src/logs/logSearchIndex.js'
 import { createLogSource } from '../../src/logs/query.js'
 import type { IndexedLog } from '../../src/logs/storedLogs.js'
 import { createLogTrace } from '../../src/logs/trace.js'
+import { pairsOfChunk } from '../../src/segments/buildPairs.js'
 import { readIndexSettings } from '../../src/segments/indexSettings.js'
 import { createKeyHasher } from '../../src/segments/keyHash.js'
 import {
@@ -18,7 +19,6 @@ import {
   openPairs,
   setCoOccurring,
 } from '../../src/segments/keyPairs.js'
-import { pairsOfChunk } from '../../src/segments/pairMaking.js'
 import { chunksOf, createSegmentStore, type Segment } from '../../src/segments/segmentStore.js'
 import { IndexFault, verifyIndex } from '../../src/segments/verifyIndex.js'
 import { expectedMatches, FIRST_BLOCK, randomBlocks } from '../logs/randomFilters.js'

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { createSlots, type Slots } from '../../lib/semaphore.js'
+import { createSemaphore, type Semaphore } from '../../lib/semaphore.js'
 import { isLoopback } from '../access/cors.js'
 import { type Coding, chooseCoding } from './acceptEncoding.js'
 
@@ -54,7 +54,7 @@ const encoders: Record<Coding, (bytes: Buffer) => Promise<Buffer>> = {
 /** A compressor by a policy. As many answers at a time as leave a core to the main thread; the others wait, and are not
  *  copied before it is their turn, so that many large ones do not fill the memory. */
 export function createCompressor({ mode, aboveBytes }: CompressionPolicy): Compressor {
-  const slots: Slots = createSlots(Math.max(1, Math.min(4, availableParallelism() - 1)))
+  const slots: Semaphore = createSemaphore(Math.max(1, Math.min(4, availableParallelism() - 1)))
   const varies = (sizeBytes: number) => mode !== 'off' && sizeBytes > aboveBytes
   return {
     varies,

@@ -19,21 +19,21 @@ export interface FrequentKey extends HashedKey {
   positions: Uint16Array
 }
 
-/** Fewer items of a chunk than this do not make a key frequent: to read them costs less than the table of pairs. */
+/** A key with fewer items in a chunk is not frequent: reading them costs less than the pair table. */
 export function leastFrequent(chunkItems: number): number {
   return Math.max(1, chunkItems >> 10)
 }
 
-// Postings marked, or keys looked up, between two ends of a step: about 1 ms.
+// Postings marked, or keys looked up, per step: about 1 ms.
 const POSTINGS_PER_STEP = 30_000
 const KEYS_PER_STEP = 200
 
-/** Makes the table of a chunk's most frequent keys, in steps: each `next` is one. */
+/** Builds the table of a chunk's most frequent keys; each `next` is one step. */
 export function* pairsOfChunk(frequent: FrequentKey[], chunkItems: number): Generator<void, PairTable> {
   const most = frequent.sort((a, b) => b.positions.length - a.positions.length).slice(0, MAX_PAIRED_KEYS)
   const keys = most.sort(compareKeys)
   const table = createPairTable(keys)
-  yield* markTogether(
+  yield* markCoOccurring(
     keys.map(({ positions }) => positions),
     chunkItems,
     (i, j) => setCoOccurring(table, i, j),
@@ -41,13 +41,13 @@ export function* pairsOfChunk(frequent: FrequentKey[], chunkItems: number): Gene
   return table
 }
 
-/** Calls `mark` for each two keys, the lesser first, that an item of the chunk has; the same two may come again. */
-export function* markTogether(
+/** Calls `mark` for each pair of keys that co-occur in an item of the chunk, lesser key first; a pair may repeat. */
+export function* markCoOccurring(
   positionsOf: readonly Uint16Array[],
   chunkItems: number,
   mark: (i: number, j: number) => void,
 ): Generator<void, void> {
-  // For each item a linked list of its keys so far.
+  // Per item a linked list of its keys so far.
   const first = new Int32Array(chunkItems).fill(-1)
   const total = positionsOf.reduce((sum, positions) => sum + positions.length, 0)
   const next = new Int32Array(total)
@@ -68,12 +68,12 @@ export function* markTogether(
   }
 }
 
-// What is known of a key in one source of a merge, where it is not among the source's paired keys.
+// State of a key in one merge source that has it but not among its paired keys.
 const HELD = -1
 const ABSENT = -2
 
-/** Makes the table of a segment from those of the segments that it was merged from, in steps, and stores it. Two keys are
- *  together in it when they are in a source, or when a source has both and does not say. */
+/** Builds the table of a merged segment from those of its sources, in steps, and stores it. Two keys co-occur in it if
+ *  they do in a source, or if a source has both and does not say. */
 export function* mergePairs(
   store: SegmentStore,
   { sources, target }: { sources: readonly Segment[]; target: Segment },
@@ -108,7 +108,7 @@ function addSource(table: PairTable, places: Int32Array, source: StoredPairs | u
   }
 }
 
-/** The keys with the most items in the target among those of the tables, ascending. */
+/** The keys of the source tables with the most items in the target, ascending. */
 function* mostFrequent(
   store: SegmentStore,
   tables: readonly (StoredPairs | undefined)[],
@@ -131,7 +131,7 @@ function* mostFrequent(
     .sort(compareKeys)
 }
 
-/** How many items of the segment have the key. */
+/** Number of items in the segment with that key. */
 function countOf(store: SegmentStore, { id, level }: Segment, { high, low }: HashedKey): number {
   const bits = bucketBits(level)
   const blob = store.bucket(id, bucketOf(high, bits))

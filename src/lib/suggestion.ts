@@ -1,6 +1,6 @@
-/** The candidate that a mistyped word most likely means: the nearest by edit distance, where at most a third of the
- *  longer word differs (one letter at least), or else the only one of which one begins with the other. Letter case is ignored.
- *  Undefined when none is near. */
+/** The likeliest candidate for a mistyped word: the nearest by edit distance if at most a third of the longer word
+ *  differs (at least one letter), else the only candidate that is a prefix of the word or has it as a prefix. Ignores
+ *  case. Undefined if there is none. */
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.toLowerCase()
   let nearest: { candidate: string; distance: number } | undefined
@@ -16,13 +16,13 @@ export function nearestWord(word: string, candidates: readonly string[]): string
   return begun.length === 1 ? begun[0] : undefined
 }
 
-/** ` (did you mean X?)` to follow an unknown word in a message; empty when nothing is near. */
+/** ` (did you mean X?)` to append to an unknown word in a message; empty if there is no suggestion. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const nearest = nearestWord(word, candidates)
   return nearest === undefined ? '' : ` (did you mean ${nearest}?)`
 }
 
-/** Fewest insertions, deletions, substitutions and swaps of neighbours that make `b` of `a` (optimal string alignment). */
+/** Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { didYouMean, nearestWord } from '../../src/lib/nearest.js'
+import { didYouMean, nearestWord } from '../../src/lib/suggestion.js'
 
 const WORDS = ['import', 'serve', 'keys', 'status', 'explain-logs', 'verify']
 
