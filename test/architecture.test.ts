@@ -70,6 +70,17 @@ function folderOf(path: string): string {
   return path.split('/')[0]
 }
 
+/** What of a file is SQL: statements that are prepared or run, and the words that they begin with. */
+function findSql(text: string): string[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\/|(?<![:'"`\\])\/\/.*/g, '')
+  const patterns = [
+    /\.prepare\s*[(<]/g,
+    /\b(?:db|database|connection)\.exec\s*\(/g,
+    /['"`\s](?:SELECT\s+[\w(*"]|INSERT\s+(?:OR\s+\w+\s+)?INTO\s|UPDATE\s+\S+\s+SET\s|DELETE\s+FROM\s|CREATE\s+(?:TABLE|INDEX|VIEW)\s|PRAGMA\s)/g,
+  ]
+  return patterns.flatMap((pattern) => [...code.matchAll(pattern)].map(([found]) => found.trim()))
+}
+
 function readImports(): Import[] {
   const root = packagePath('src')
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
@@ -135,4 +146,27 @@ test('refuses an import from above and from a neighbour on the same floor', () =
   assert.match(breach({ from: 'server/a.ts', to: 'workers/b.js' }) ?? '', /floor 8.*floor 8/)
   assert.equal(breach({ from: 'rpc/eth/a.ts', to: 'rpc/method.js' }), undefined)
   assert.equal(breach({ from: 'cli/a.ts', to: 'lib/b.js' }), undefined)
+})
+
+test('SQL lies in store alone', () => {
+  const root = packagePath('src')
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  const found = files.flatMap((name) => findSql(readFileSync(join(root, name), 'utf8')).map((sql) => ({ name, sql })))
+  assert.ok(found.length > 100, `only ${found.length} pieces of SQL found: is src read?`)
+  assert.deepEqual(
+    found.filter(({ name }) => folderOf(name) !== 'store').map(({ name, sql }) => `${name}: ${sql}`),
+    [],
+  )
+})
+
+test('finds SQL, but not in comments', () => {
+  const text = `
+    const select = db.prepare<[], number>('SELECT 1')
+    db.exec('BEGIN')
+    const sql = \`
+      DELETE FROM logs\`
+    /** SELECT a block. */
+    // db.prepare('PRAGMA data_version')
+    const match = pattern.exec(text)`
+  assert.deepEqual(findSql(text).sort(), ["'SELECT 1", '.prepare<', 'DELETE FROM', 'db.exec('])
 })

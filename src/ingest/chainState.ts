@@ -21,6 +21,7 @@ import type { Database } from '../store/database.js'
 import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_STATE_MODE } from '../store/meta.js'
 import { createStateReader } from '../store/state/stateReader.js'
 import { createStateTrieTable } from '../store/state/stateTrieTable.js'
+import { beginWriting, commitWriting } from '../store/writeTransaction.js'
 import { isStateTrieCurrent, rebuildStateTrie } from '../trie/rebuild.js'
 import { createStateRoot } from '../trie/stateRoot.js'
 import { createAncestors, type RecentAncestors } from './ancestors.js'
@@ -165,9 +166,9 @@ async function catchUpStateTrie(
     reader: state,
     progress,
     signal,
-    begin: () => void db.exec('BEGIN IMMEDIATE'),
+    begin: () => beginWriting(db),
     commit: async () => {
-      db.exec('COMMIT')
+      commitWriting(db)
       await checkpoints?.afterCommit()
       await new Promise(setImmediate) // signals come in only between transactions
     },

@@ -13,6 +13,7 @@ import type { Database } from '../store/database.js'
 import { createL2Writer } from '../store/l2/l2Writer.js'
 import { DATABASE_FILE } from '../store/open.js'
 import { openForWriting } from '../store/openForWriting.js'
+import { truncateWriteAheadLog } from '../store/writeAheadLog.js'
 import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from './chainState.js'
 import type { Checkpoints } from './checkpoints.js'
 import { createImportProgress, type FileProgress, type ImportProgress, noImportProgress } from './importProgress.js'
@@ -105,8 +106,7 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
       break
     }
     if (files.length > 0) progress.finish(describeHead(run))
-    // Readers that open next find a small write-ahead log.
-    db.pragma('wal_checkpoint(TRUNCATE)')
+    truncateWriteAheadLog(db)
   } finally {
     db.close()
   }

@@ -1,13 +1,13 @@
 import { messageOf } from './errors.js'
 import type { Logger } from './logger.js'
 
-/** Logs a lasting failure once, and its end once. */
+/** Logs a failure that goes on once, and once more when it is over. */
 export interface FailureLog {
   failed(error: unknown): void
   worked(): void
 }
 
-/** Failures of `subject`; messages append `cannot be read` and `can be read again`. */
+/** Failures of what `subject` names: `cannot be read` and `can be read again` follow it. */
 export function createFailureLog(log: Logger, subject: string): FailureLog {
   let failing = false
   return {

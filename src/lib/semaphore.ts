@@ -1,11 +1,11 @@
-/** Limits concurrent tasks. */
-export interface Semaphore {
-  /** Runs the task when a slot is free, in FIFO order. Rejects as the task does. */
+/** Tasks of which only some run at the same time. */
+export interface Slots {
+  /** What the task gives, which is begun when a slot is free, in the order of asking. Rejects with what it rejects with. */
   run<T>(task: () => Promise<T>): Promise<T>
 }
 
-/** At most `count` tasks at a time. */
-export function createSemaphore(count: number): Semaphore {
+/** Room for `count` tasks at a time. */
+export function createSlots(count: number): Slots {
   const waiting: (() => void)[] = []
   let free = count
   return {
@@ -15,7 +15,7 @@ export function createSemaphore(count: number): Semaphore {
       try {
         return await task()
       } finally {
-        // Hands the slot to the next waiting task without freeing it.
+        // A slot that somebody waits for is handed on without becoming free in between.
         const next = waiting.shift()
         if (next === undefined) free++
         else next()

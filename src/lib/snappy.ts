@@ -1,6 +1,6 @@
 import { CairnError } from './errors.js'
 
-/** Invalid snappy data or a checksum mismatch. */
+/** Bytes that are not what snappy made, or not what it made them from. */
 export class CorruptSnappy extends CairnError {}
 
 const MAX_CHUNK_BYTES = 65_536 // of one frame unpacked, section 4 of the framing format

@@ -1,5 +1,5 @@
 import { CHUNK_SIZE } from '../segments/postings.js'
-import { MERGE_FACTOR } from '../segments/segmentStore.js'
+import { MERGE_FACTOR } from '../store/segments/segmentStore.js'
 import type { ClauseFacts, ClauseName, LogFacts, LogStep } from './trace.js'
 import type { ValueCounts } from './valueCounts.js'
 

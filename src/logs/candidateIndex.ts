@@ -1,5 +1,5 @@
 import type { Deadline } from '../lib/deadline.js'
-import type { IdRange, RowFilter } from './rowFilter.js'
+import type { IdRange, RowFilter } from '../store/logs/rowFilter.js'
 import type { LogTrace } from './trace.js'
 
 /** Candidates on the way through a range. */

@@ -1,8 +1,8 @@
 import type { Deadline } from '../lib/deadline.js'
-import { bucketBits, bucketOf, findInBucket, fingerprintOf } from '../segments/bucket.js'
+import { createKeyLookup } from '../segments/keyLookup.js'
 import type { HashedKey } from '../segments/keyPairs.js'
 import { appendGaps, countGaps } from '../segments/postings.js'
-import { chunksOf, type Segment, type SegmentStore } from '../segments/segmentStore.js'
+import { chunksOf, type Segment, type SegmentStore } from '../store/segments/segmentStore.js'
 import type { ClausePostings } from './clausePostings.js'
 
 /** What a segment's buckets have of the keys of a clause: how many logs, before any of them is read. */
@@ -26,19 +26,11 @@ export function findEntries(
   keys: readonly HashedKey[],
   deadline: Deadline,
 ): ClauseEntries {
-  const bits = bucketBits(segment.level)
+  const lookUp = createKeyLookup(store, segment)
   const found: ClauseEntries = { keys: [], postings: 0, inline: [], big: [] }
-  let bucket = -1
-  let blob: Uint8Array | undefined
   for (const [i, key] of keys.entries()) {
-    const { high, low } = key
     if (i % KEYS_PER_CHECK === KEYS_PER_CHECK - 1) deadline.check()
-    const wanted = bucketOf(high, bits)
-    if (wanted !== bucket) {
-      bucket = wanted
-      blob = store.bucket(segment.id, bucket)
-    }
-    const entry = blob && findInBucket(blob, fingerprintOf(high, low, bits))
+    const entry = lookUp(key)
     if (!entry) continue
     found.keys.push(key)
     if ('postings' in entry) {

@@ -12,7 +12,7 @@ import {
   type PositionList,
   setToBitmap,
 } from '../segments/postings.js'
-import type { IdRange } from './rowFilter.js'
+import type { IdRange } from '../store/logs/rowFilter.js'
 
 /** The logs of a segment that meet one clause, as positions in the segment. */
 export interface ClausePostings {

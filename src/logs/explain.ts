@@ -1,8 +1,9 @@
 import { type Deadline, DeadlineExceeded } from '../lib/deadline.js'
 import type { Database } from '../store/database.js'
+import { createBlockOfLog } from '../store/logs/blockOfLog.js'
+import { arrayBytesOf, type LogTexts } from '../store/logs/logText.js'
 import { adviseOn } from './advice.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
-import { arrayBytesOf, type LogTexts } from './logText.js'
 import type { LogQueryOptions } from './planner.js'
 import { createLogTrace, type LogFacts, type LogTrace } from './trace.js'
 import { countValues, type ValueCounts } from './valueCounts.js'
@@ -32,19 +33,15 @@ export function createLogExplainer(
   db: Database,
   answer: (filter: LogFilter, options: LogQueryOptions) => LogTexts,
 ): LogExplainer {
-  const selectBlock = db
-    .prepare<[number], number>(
-      'SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
-    )
-    .pluck()
+  const blockOfLog = createBlockOfLog(db)
   const explain = (filter: LogFilter, options: LogExplainOptions): LogExplanation => {
     const trace = createLogTrace()
     const answerBytes = runTraced(answer, filter, { ...options, trace })
     const { facts } = trace
     const values = countInTime(db, filter, { facts, deadline: options.deadline })
     const segmentBlocks = facts.segments.map(({ firstLog, logs }) => ({
-      first: selectBlock.get(firstLog)!,
-      last: selectBlock.get(firstLog + logs - 1)!,
+      first: blockOfLog.numberOf(firstLog)!,
+      last: blockOfLog.numberOf(firstLog + logs - 1)!,
     }))
     return { facts, answerBytes, segmentBlocks, values, advice: adviseOn(facts, values) }
   }

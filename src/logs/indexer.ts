@@ -1,7 +1,7 @@
 import { createSegmentIndexer, type SegmentIndexer } from '../segments/indexer.js'
 import type { Database } from '../store/database.js'
+import type { IndexedLog } from '../store/logs/storedLogs.js'
 import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
-import type { IndexedLog } from './storedLogs.js'
 
 /** The writer of the log index. */
 export type LogIndexer = SegmentIndexer<IndexedLog>

@@ -2,7 +2,7 @@ import { leadingZeros } from '../lib/bytes.js'
 import type { ChunkBuilder } from '../segments/chunkBuilder.js'
 import type { ItemKeys } from '../segments/indexKind.js'
 import type { KeyHasher } from '../segments/keyHash.js'
-import type { IndexedLog } from './storedLogs.js'
+import type { IndexedLog } from '../store/logs/storedLogs.js'
 
 /** Position of the keys that say how many topics a log has at least: their value is that number. */
 export const PRESENCE_POSITION = 5

@@ -1,6 +1,6 @@
 import type { IndexKind } from '../segments/indexKind.js'
+import { createStoredLogs, type IndexedLog } from '../store/logs/storedLogs.js'
 import { createLogKeys } from './logKeys.js'
-import { createStoredLogs, type IndexedLog } from './storedLogs.js'
 
 /** The index of logs by their addresses and topics. */
 export const LOG_SEARCH_INDEX: IndexKind<IndexedLog> = {

@@ -1,6 +1,7 @@
+import { canCheck } from '../store/logs/logText.js'
+import type { IdRange, RowFilter } from '../store/logs/rowFilter.js'
 import type { CandidateBatch, LogIndex, SearchOptions } from './candidateIndex.js'
 import { readsAllRows } from './planner.js'
-import type { IdRange, RowFilter } from './rowFilter.js'
 
 /** What the index said at a first look. */
 export interface FirstLook {
@@ -10,14 +11,14 @@ export interface FirstLook {
   index: LogIndex
 }
 
-/** Asks the index for candidates until there are more than `most`. Filters that it is not asked about, and those with lists
- *  of values, are left as they are. To be called inside the snapshot of the query. @throws DeadlineExceeded */
+/** Asks the index for candidates until there are more than `most`. Filters for which it is not asked, and
+ *  those with long lists of values, are left as they are. To be called inside the snapshot of the query. @throws DeadlineExceeded */
 export function lookAhead(
   index: LogIndex,
   filter: RowFilter,
   { range, most, ...search }: SearchOptions & { range: IdRange; most: number },
 ): FirstLook {
-  if (readsAllRows(filter, range) || filter.clauses.some(({ keys }) => keys.length !== 1)) return { index }
+  if (readsAllRows(filter, range) || !canCheck(filter)) return { index }
   search.trace?.plan('index')
   const rest = index.candidates(filter, range, search)[Symbol.iterator]()
   const read: CandidateBatch[] = []

@@ -1,8 +1,8 @@
 import { type Deadline, DeadlineExceeded, noDeadline } from '../lib/deadline.js'
+import type { LogRow, LogRows, RowReader } from '../store/logs/logRows.js'
+import type { IdRange, RowFilter } from '../store/logs/rowFilter.js'
 import type { LogIndex, SearchOptions } from './candidateIndex.js'
 import { LogScanTimeout, TooManyLogs } from './errors.js'
-import type { IdRange, RowFilter } from './rowFilter.js'
-import type { LogRow, LogRows, RowReader } from './scan.js'
 import type { LogTrace } from './trace.js'
 
 /** What bounds a query. */

@@ -1,14 +1,17 @@
 import { trimLeft } from '../lib/bytes.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import type { Database } from '../store/database.js'
+import { createIdLookup } from '../store/dictionary.js'
+import { createBlockOfLog } from '../store/logs/blockOfLog.js'
+import { createLogRanges, type LogRanges } from '../store/logs/logRanges.js'
+import { createLogRows } from '../store/logs/logRows.js'
+import { type Candidates, createLogWriter, type LogTexts } from '../store/logs/logText.js'
+import type { Clause, IdRange, RowFilter } from '../store/logs/rowFilter.js'
 import { LogScanTimeout, LogsNotHeld, TooManyLogs } from './errors.js'
 import { createLogExplainer, type LogExplainer } from './explain.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
-import { createCandidateWriter, createLogWriter, type LogTexts } from './logText.js'
 import { lookAhead } from './lookAhead.js'
-import { findPage, findRows, type LogAccess, type LogQueryOptions } from './planner.js'
-import type { Clause, IdRange, RowFilter } from './rowFilter.js'
-import { createLogRows } from './scan.js'
+import { findPage, findRows, type LogAccess, type LogQueryOptions, readsAllRows } from './planner.js'
 import { createSegmentIndex } from './segmentIndex.js'
 import type { LogTrace } from './trace.js'
 
@@ -52,43 +55,48 @@ export interface LogPage {
   scannedTo: number
 }
 
+// Rows of a range that are written without being looked at first: 30 ms. Of more, a timeout has to know how far it got.
+const UNCHECKED_ROWS = 10_000
+
 /** Log queries through statements prepared once for the connection. */
 export function createLogSource(db: Database): LogSource {
   const access: LogAccess = { rows: createLogRows(db), index: createSegmentIndex(db) }
-  const resolveRange = createRangeResolver(db)
+  const ranges = createLogRanges(db)
   const translate = createTranslator(db)
-  const write = createLogWriter(db)
-  const writeCandidates = createCandidateWriter(db)
-  const blockOf = db
-    .prepare<[number], number>(
-      'SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
-    )
-    .pluck()
-  const writeAll = (ids: number[], filter: RowFilter, { deadline, trace }: LogQueryOptions): LogTexts | undefined => {
+  const writer = createLogWriter(db)
+  const blockOfLog = createBlockOfLog(db)
+  const writeWanted = (candidates: Candidates, count: number, filter: RowFilter, options: LogQueryOptions) => {
+    const { trace } = options
     trace?.step('format')
-    const texts = writeCandidates(ids, filter, { deadline })
+    const texts = writer.writeWanted(candidates, filter, options)
     if (!texts) return undefined
-    trace?.fetched(ids.length)
-    trace?.verified(ids.length, texts.count)
+    trace?.fetched(count)
+    trace?.verified(count, texts.count)
     return texts
   }
-  const answerRows = (translated: RowFilter, range: IdRange, options: LogQueryOptions): LogTexts => {
-    const { all, index } = lookAhead(access.index, translated, { range, most: options.maxResults, ...options })
-    const texts = all && writeAll(all, translated, options)
+  const answerRows = (filter: RowFilter, range: IdRange, options: LogQueryOptions): LogTexts => {
+    const rangeLength = range.to - range.from
+    if (readsAllRows(filter, range) && rangeLength <= Math.min(options.maxResults, UNCHECKED_ROWS)) {
+      options.trace?.plan('rows')
+      const texts = writeWanted(range, rangeLength, filter, options)
+      if (texts) return texts
+    }
+    const { all, index } = lookAhead(access.index, filter, { range, most: options.maxResults, ...options })
+    const texts = all && writeWanted(all, all.length, filter, options)
     if (texts) return texts
-    const rows = findRows({ ...access, index }, translated, { range, ...options })
+    const rows = findRows({ ...access, index }, filter, { range, ...options })
     options.trace?.step('format')
-    return write(rows, options)
+    return writer.write(rows, options)
   }
   /** The error, with a range that would be answered where the query knows one. */
   const addFittingRange = (error: unknown, { fromBlock }: LogFilter, { trace }: LogQueryOptions): unknown => {
     const fittingBefore = (log: number | undefined) => {
-      const to = log === undefined ? -1 : blockOf.get(log)! - 1
+      const to = log === undefined ? -1 : blockOfLog.numberOf(log)! - 1
       return to < fromBlock ? undefined : { from: fromBlock, to }
     }
     if (error instanceof LogScanTimeout) return new LogScanTimeout({ ...error, fits: fittingBefore(error.scannedTo) })
     if (!(error instanceof TooManyLogs)) return error
-    trace?.overflow(error.log, blockOf.get(error.log)!)
+    trace?.overflow(error.log, blockOfLog.numberOf(error.log)!)
     return new TooManyLogs({ ...error, fits: fittingBefore(error.log) })
   }
   const answer = (filter: LogFilter, range: HeldRange, options: LogQueryOptions): LogTexts => {
@@ -104,7 +112,7 @@ export function createLogSource(db: Database): LogSource {
   }
   const run = (filter: LogFilter, options: LogQueryOptions): LogTexts => {
     options.trace?.begin(filter, options.maxResults)
-    const range = resolveRange(filter)
+    const range = resolveRange(ranges, filter)
     return range ? answer(filter, range, options) : { count: 0, parts: [] }
   }
   const findLogsOfPage = (
@@ -118,26 +126,23 @@ export function createLogSource(db: Database): LogSource {
     trace?.translated(translated, filter)
     const { rows, next } = findPage(access, translated, { ...options, range })
     trace?.step('format')
-    return { logs: write(rows, { deadline: noDeadline }), nextId: next }
+    return { logs: writer.write(rows, { deadline: noDeadline }), nextId: next }
   }
   const runPage = (filter: LogFilter, options: LogPageOptions): LogPage => {
     const { trace, maxResults, fromId = 0 } = options
     trace?.begin(filter, maxResults)
-    const held = resolveRange(filter)
+    const held = resolveRange(ranges, filter)
     if (!held) return { logs: { count: 0, parts: [] }, scannedTo: filter.toBlock }
     const page = findLogsOfPage(filter, { ...held, from: Math.max(held.from, fromId) }, options)
-    return { ...page, scannedTo: page.nextId === undefined ? filter.toBlock : blockOf.get(page.nextId)! - 1 }
+    return { ...page, scannedTo: page.nextId === undefined ? filter.toBlock : blockOfLog.numberOf(page.nextId)! - 1 }
   }
-  const selectLogCount = db
-    .prepare<[], number>('SELECT first_log + n_logs FROM blocks ORDER BY number DESC LIMIT 1')
-    .pluck()
   const snapshot = db.transaction(run)
   const pageSnapshot = db.transaction(runPage)
   return {
     query: (filter, options) => snapshot(normalizeFilter(filter), options),
     page: (filter, options) => pageSnapshot(normalizeFilter(filter), options),
     explain: createLogExplainer(db, run),
-    warm: db.transaction(() => access.index.warm(selectLogCount.get() ?? 0)),
+    warm: db.transaction(() => access.index.warm(ranges.logCount())),
   }
 }
 
@@ -146,33 +151,25 @@ interface HeldRange extends IdRange {
   head: number
 }
 
-function createRangeResolver(db: Database): (filter: LogFilter) => HeldRange | undefined {
-  const selectCoverage = db.prepare<[], { first: number | null; head: number | null }>(
-    'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',
-  )
-  const selectBounds = db.prepare<[number], { first_log: number; n_logs: number }>(
-    'SELECT first_log, n_logs FROM blocks WHERE number = ?',
-  )
-  return ({ fromBlock, toBlock }) => {
-    const { first, head } = selectCoverage.get()!
-    if (first === null || head === null) return undefined
-    if (fromBlock < first) throw new LogsNotHeld({ fromBlock, firstHeld: first })
-    const from = selectBounds.get(fromBlock)
-    const last = selectBounds.get(Math.min(toBlock, head))
-    if (!from || !last) return undefined
-    return { from: from.first_log, to: last.first_log + last.n_logs, head }
-  }
+/** Ids of the logs in the filter's range as far as it is held. @throws LogsNotHeld */
+function resolveRange(ranges: LogRanges, { fromBlock, toBlock }: LogFilter): HeldRange | undefined {
+  const coverage = ranges.coverage()
+  if (coverage === undefined) return undefined
+  const { first, head } = coverage
+  if (fromBlock < first) throw new LogsNotHeld({ fromBlock, firstHeld: first })
+  const ids = ranges.idsOf(fromBlock, Math.min(toBlock, head))
+  return ids && { ...ids, head }
 }
 
 /** From a filter in full values to the form of the rows: values that were never seen drop out of their clause. */
 function createTranslator(db: Database): (filter: LogFilter, options: { deadline: Deadline }) => RowFilter {
-  const selectAddress = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
-  const selectTopic = db.prepare<[Uint8Array], number>('SELECT id FROM topics WHERE topic = ?').pluck()
+  const lookUpAddress = createIdLookup(db, 'addresses')
+  const lookUpTopic = createIdLookup(db, 'topics')
   return ({ addresses, topics }, { deadline }) => {
     const lookUp = (column: 'address_id' | 'topic0_id', values: Uint8Array[]): Clause => {
       deadline.check()
-      const select = column === 'address_id' ? selectAddress : selectTopic
-      const known = values.map((value) => ({ value, id: select.get(value) })).filter(({ id }) => id !== undefined)
+      const idOf = column === 'address_id' ? lookUpAddress : lookUpTopic
+      const known = values.map((value) => ({ value, id: idOf(value) })).filter(({ id }) => id !== undefined)
       return { column, keys: known.map(({ id }) => id!), values: known.map(({ value }) => value) }
     }
     const clauses: Clause[] = []

@@ -5,20 +5,20 @@ import { type IndexSettings, readIndexSettings } from '../segments/indexSettings
 import { createKeyHasher, type KeyHasher } from '../segments/keyHash.js'
 import { type HashedKey, openPairs } from '../segments/keyPairs.js'
 import { CHUNK_BITS, CHUNK_SIZE } from '../segments/postings.js'
+import type { Database } from '../store/database.js'
+import type { Clause, IdRange, RowFilter } from '../store/logs/rowFilter.js'
 import {
   chunksOf,
   createSegmentStore,
   type Segment,
   type SegmentStore,
   sealedChunks,
-} from '../segments/segmentStore.js'
-import type { Database } from '../store/database.js'
+} from '../store/segments/segmentStore.js'
 import type { CandidateBatch, LogIndex, SearchOptions } from './candidateIndex.js'
 import { type ClauseEntries, findEntries, readEntries, readingMicroseconds } from './clauseEntries.js'
 import { type ClauseReader, createClauseReader } from './clausePostings.js'
 import { PRESENCE_POSITION } from './logKeys.js'
 import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
-import type { Clause, IdRange, RowFilter } from './rowFilter.js'
 import { createLogTail } from './tail.js'
 import type { ClauseName, LogTrace } from './trace.js'
 

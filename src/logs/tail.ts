@@ -1,30 +1,25 @@
 import { noDeadline } from '../lib/deadline.js'
 import type { Database } from '../store/database.js'
+import { createBlockOfLog } from '../store/logs/blockOfLog.js'
+import { createLogTailRows, type LogTailRow } from '../store/logs/logTailRows.js'
+import type { Clause, IdRange } from '../store/logs/rowFilter.js'
 import type { SearchOptions } from './candidateIndex.js'
-import type { Clause, IdRange } from './rowFilter.js'
 import type { TailFacts } from './trace.js'
 
-/** The logs behind the last segment, as far as filters look at them: columns in memory, read as they come and scanned one
- *  after another. At most 65,535 logs once the index is up to date: 2 MB. */
+/** The logs behind the last sealed segment, kept in memory as the columns that filters compare. A topic is kept as 32 bits of
+ *  hash, so a match is a candidate only. 21 bytes a log, and room for up to twice as many; less than a chunk of 65,536 logs
+ *  while the index keeps up. */
 export interface LogTail {
-  /** Reads what is new, so that [start, end) is held, and counts it in `facts`. To be called inside the snapshot of the
-   *  query.
-   *  @throws DeadlineExceeded; what was read until then is kept. */
+  /** Makes the tail begin at `start`, where the last segment ends, and reads rows until it reaches `end`. `facts` counts the
+   *  rows read. After a reorg all of the tail is read again. Must run inside the query's snapshot.
+   *  @throws DeadlineExceeded; rows read until then are kept */
   refresh(start: number, end: number, options: Pick<SearchOptions, 'deadline'> & { facts?: TailFacts }): void
-  /** Ids in the range, which lies in what is held, whose columns meet all clauses by their hashes. */
+  /** Ids in the range, ascending, of rows that may meet all clauses and have at least `minTopics` topics. The range must lie
+   *  within what was refreshed. */
   scan(clauses: readonly Clause[], minTopics: number, range: IdRange): number[]
-  /** Reads about 10 ms' worth of what is new, as `refresh` does; true when there is more. */
+  /** Reads one slice of about 10 ms as `refresh` does; true when rows are left. */
   warm(start: number, end: number): boolean
 }
-
-type Row = [
-  id: number,
-  addressId: number,
-  topic0Id: number | null,
-  t1: Buffer | null,
-  t2: Buffer | null,
-  t3: Buffer | null,
-]
 
 // Rows read between two looks at the deadline: about 10 ms.
 const SLICE = 4_096
@@ -33,22 +28,14 @@ const LOW_MASK = 0xffff
 
 const COLUMN_OF = { address_id: 0, topic0_id: 1, topic1: 2, topic2: 3, topic3: 4 } as const
 
-/** The tail of one connection. */
+/** An empty tail, through statements prepared once for the connection. */
 export function createLogTail(db: Database): LogTail {
-  const selectRows = db
-    .prepare<[number, number], Row>(
-      'SELECT id, address_id, topic0_id, topic1, topic2, topic3 FROM logs WHERE id >= ? AND id < ? ORDER BY id',
-    )
-    .raw()
-  // The hash of the block of the last row held: a reorg gives its place to another.
-  const selectBlockHash = db
-    .prepare<[number], Buffer>(
-      'SELECT hash FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
-    )
-    .pluck()
+  const readRows = createLogTailRows(db)
+  const { hashOf: blockHashOf } = createBlockOfLog(db)
   let columns = allocate(4096)
   let start = 0
   let end = 0
+  // Hash of the block of the last row held: after a reorg its id belongs to another log.
   let lastHash: Buffer | undefined
 
   const reset = (from: number) => {
@@ -56,12 +43,12 @@ export function createLogTail(db: Database): LogTail {
     end = from
     lastHash = undefined
   }
-  /** What was sealed meanwhile goes; what came after it stays. */
+  /** Drops rows that were sealed meanwhile. */
   const dropBefore = (from: number) => {
     for (const column of [...columns.cells, columns.topicCount]) column.copyWithin(0, from - start, end - start)
     start = from
   }
-  const append = (row: Row) => {
+  const append = (row: LogTailRow) => {
     const at = end - start
     if (at === columns.topicCount.length) columns = grow(columns)
     const [, addressId, topic0Id, topic1, topic2, topic3] = row
@@ -74,15 +61,15 @@ export function createLogTail(db: Database): LogTail {
     end++
   }
   const refresh: LogTail['refresh'] = (from, to, { deadline, facts }) => {
-    const reorganised = lastHash !== undefined && !selectBlockHash.get(end - 1)?.equals(lastHash)
+    const reorganised = lastHash !== undefined && !blockHashOf(end - 1)?.equals(lastHash)
     if (reorganised || from < start || from > end) reset(from)
     else if (from > start) dropBefore(from)
     while (end < to) {
       deadline.check()
-      const rows = selectRows.all(end, Math.min(end + SLICE, to)) as unknown as Row[]
+      const rows = readRows(end, Math.min(end + SLICE, to))
       for (const row of rows) append(row)
       if (facts) facts.loaded += rows.length
-      lastHash = selectBlockHash.get(end - 1)
+      lastHash = blockHashOf(end - 1)
     }
   }
   return {
@@ -173,7 +160,7 @@ function grow({ cells, topicCount }: Columns): Columns {
   return larger
 }
 
-/** 32 bits of the value (FNV-1a): rows that only share it are told apart when they are read. */
+/** FNV-1a, 32 bits. Collisions are sorted out when candidate rows are read. */
 function hashOf(value: Uint8Array): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < value.length; i++) hash = Math.imul(hash ^ value[i], 0x01000193)

@@ -1,8 +1,8 @@
 import { DeadlineExceeded } from '../lib/deadline.js'
 import { formatData } from '../lib/hex.js'
+import type { ClauseColumn, IdRange, RowFilter } from '../store/logs/rowFilter.js'
 import { LogsNotHeld, TooManyLogs } from './errors.js'
 import type { LogFilter } from './filter.js'
-import type { ClauseColumn, IdRange, RowFilter } from './rowFilter.js'
 
 /** What a query does, in the order in which it begins to. `translate` also has the range of ids, `fetch` is the reading of
  *  candidate rows, `format` the writing of the answer: where there are no more candidates than there may be

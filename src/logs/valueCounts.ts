@@ -1,14 +1,14 @@
 import { trimLeft } from '../lib/bytes.js'
 import type { Deadline } from '../lib/deadline.js'
 import { formatData } from '../lib/hex.js'
-import { bucketBits, bucketOf, findInBucket, fingerprintOf } from '../segments/bucket.js'
 import { readIndexSettings } from '../segments/indexSettings.js'
 import { createKeyHasher } from '../segments/keyHash.js'
-import { createSegmentStore, type Segment } from '../segments/segmentStore.js'
+import { countItems } from '../segments/keyLookup.js'
 import type { Database } from '../store/database.js'
+import type { ClauseColumn } from '../store/logs/rowFilter.js'
+import { createSegmentStore } from '../store/segments/segmentStore.js'
 import type { LogFilter } from './filter.js'
 import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
-import type { ClauseColumn } from './rowFilter.js'
 
 /** How often the values of a clause are in some segments. */
 export interface ValueCounts {
@@ -35,30 +35,16 @@ export function countValues(
   const store = createSegmentStore(db, LOG_SEARCH_INDEX.tables)
   const hasher = createKeyHasher(settings.secret)
   const live = store.segments('live').filter(({ id }) => segments.has(id))
-  const countIn = ({ id, level }: Segment, { high, low }: { high: number; low: number }): number => {
-    const bits = bucketBits(level)
-    const blob = store.bucket(id, bucketOf(high, bits))
-    const entry = blob && findInBucket(blob, fingerprintOf(high, low, bits))
-    if (!entry) return 0
-    return 'big' in entry ? entry.big.count : countVarints(entry.postings)
-  }
   return [filter.addresses, ...filter.topics].flatMap((values, position) => {
     if (!values?.length) return []
     const counts = values.map((value) => {
       deadline.check()
       hasher.hashBytes(position, position === 0 ? value : trimLeft(value))
       const key = { high: hasher.high, low: hasher.low }
-      return { value, logs: live.reduce((sum, segment) => sum + countIn(segment, key), 0) }
+      return { value, logs: live.reduce((sum, segment) => sum + countItems(store, segment, key), 0) }
     })
     const present = counts.filter(({ logs }) => logs > 0).sort((a, b) => b.logs - a.logs)
     const top = present.slice(0, TOP).map(({ value, logs }) => ({ value: formatData(value), logs }))
     return [{ name: COLUMNS[position], absent: counts.length - present.length, top }]
   })
-}
-
-/** How many varints there are: each ends with a byte below 128. */
-function countVarints(bytes: Uint8Array): number {
-  let count = 0
-  for (const byte of bytes) if (byte < 128) count++
-  return count
 }

@@ -1,27 +1,27 @@
 import type { Database } from '../store/database.js'
+import type { IndexTables } from '../store/segments/segmentStore.js'
 import type { ChunkBuilder } from './chunkBuilder.js'
 import type { KeyHasher } from './keyHash.js'
-import type { IndexTables } from './segmentStore.js'
 
-/** The indexed rows. */
+/** What is indexed, as its rows have it. */
 export interface StoredItems<Item> {
-  /** Their number: ids are dense, from 0. */
+  /** How many there are: ids begin with 0 and are dense. */
   count(): number
-  /** Items with ids [from, to), in order. */
+  /** Those with ids [from, to) in their order. */
   read(from: number, to: number): Iterable<Item>
 }
 
-/** Computes the keys of items. */
+/** Makes the keys of items. */
 export interface ItemKeys<Item> {
-  /** Adds all keys of an item to a builder and ends the item. */
+  /** Adds all keys of an item to a builder, and ends it. */
   add(item: Item, builder: ChunkBuilder): void
 }
 
-/** One index of a database: its items, keys and tables. */
+/** One of the indexes of a database: what it finds, by which keys, and where it lies. */
 export interface IndexKind<Item> {
-  /** Name in messages: `log index`. */
+  /** As messages name it: `log index`. */
   readonly name: string
-  /** Name of an item in messages: `log`; plural with an s. */
+  /** As messages name what it finds: `log`, and `logs` for several. */
   readonly item: string
   readonly items: string
   readonly tables: IndexTables

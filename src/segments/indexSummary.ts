@@ -1,23 +1,23 @@
 import type { Database } from '../store/database.js'
+import { chunksOf, createSegmentStore, sealedChunks } from '../store/segments/segmentStore.js'
 import type { IndexKind } from './indexKind.js'
 import { readIndexSettings } from './indexSettings.js'
 import { CHUNK_BITS } from './postings.js'
-import { chunksOf, createSegmentStore, sealedChunks } from './segmentStore.js'
 
 /** The state of an index. */
 export interface IndexSummary {
-  /** Live segments by level, ascending; empty levels are left out. */
+  /** The live segments by level, ascending; levels without any are left out. */
   levels: { level: number; segments: number; items: number }[]
-  /** Items covered by segments. */
+  /** Items that are found through segments. */
   sealed: number
-  /** Items in the tail, searched in memory. */
+  /** Items behind them, which are looked for in memory. */
   tail: number
-  /** Segments being built, and merged ones waiting for deletion. */
+  /** Segments under way, and merged ones that wait for deletion. */
   building: number
   dropped: number
 }
 
-/** The state of an index. */
+/** How far an index of a database is. */
 export function describeIndex(db: Database, kind: IndexKind<unknown>): IndexSummary {
   const store = createSegmentStore(db, kind.tables)
   const chunkSize = 2 ** (readIndexSettings(db)?.chunkBits ?? CHUNK_BITS)

@@ -1,26 +1,32 @@
 import { CairnError, UsageError } from '../lib/errors.js'
 import type { Database } from '../store/database.js'
+import {
+  chunksOf,
+  createSegmentStore,
+  MERGE_FACTOR,
+  type Segment,
+  type SegmentStore,
+} from '../store/segments/segmentStore.js'
 import { type BucketEntry, bucketBits, decodeBucket, encodeBucket } from './bucket.js'
 import type { IndexKind } from './indexKind.js'
 import { type IndexSettings, readIndexSettings } from './indexSettings.js'
 import { CHUNK_BITS, CHUNK_SIZE, decodeBigPostings, decodeGaps, encodeBigPostings } from './postings.js'
 import { createKeyRebuilder, MissingRows, takeBuckets } from './rebuiltKeys.js'
-import { chunksOf, createSegmentStore, MERGE_FACTOR, type Segment, type SegmentStore } from './segmentStore.js'
 import { findPairFault } from './verifyPairs.js'
 
-/** Location of a difference between an index and its rows. */
+/** Where an index is not what its rows make. */
 interface FaultPlace {
   segment: number
   bucket?: number
   fingerprint?: number
-  /** The first item that is missing or superfluous. */
+  /** The first item that is missing, or there too much. */
   itemId?: number
 }
 
-/** Names of an index and its items. */
+/** How an index and what it finds are called. */
 type IndexNames = Pick<IndexKind<unknown>, 'name' | 'item' | 'items'>
 
-/** An index differs from its rows; `cairn reindex` rebuilds it. */
+/** An index is not what the rows make; `cairn reindex` rebuilds it. */
 export class IndexFault extends CairnError {
   readonly place: FaultPlace
   readonly problem: string
@@ -37,13 +43,13 @@ export class IndexFault extends CairnError {
 }
 
 export interface VerifyOptions {
-  /** Verify only this segment; undefined: all. */
+  /** The id of the only segment to look at; undefined: all. */
   segment?: number
-  /** Called with the number of compared items after each 65,536. */
+  /** Told how many items were compared, after each 65,536. */
   onProgress?: (items: number) => void
 }
 
-/** Result of a verification without faults. */
+/** What was compared and found right. */
 export interface IndexVerification {
   segments: number
   items: number
@@ -51,10 +57,10 @@ export interface IndexVerification {
   postings: number
 }
 
-/** Compares live segments with the postings computed from their rows, both ways, and checks their chunks for gaps and
- *  overlaps. Only reads, each segment in its own snapshot, so an import may run at the same time. Memory: about 10 bytes
- *  per posting of a segment; above level 3 an eighth of them at a time. @throws IndexFault at the first difference;
- *  UsageError if there is no live segment with that id. */
+/** Compares live segments with the postings that their rows make, both ways, and their chunks for gaps and overlaps. It
+ *  only reads, each segment in a snapshot of its own, so that it may run beside an import. Memory: about 10 bytes for
+ *  each posting of a segment; above level 3 for an eighth of them at a time.
+ *  @throws IndexFault at the first difference; UsageError when there is no live segment of that id. */
 export function verifyIndex(
   db: Database,
   kind: IndexKind<unknown>,
@@ -98,7 +104,7 @@ function endOf({ firstChunk, level }: Segment): number {
   return firstChunk + chunksOf(level)
 }
 
-/** @throws IndexFault unless the segments cover the full chunks from the start, each once. */
+/** @throws IndexFault unless the segments cover chunks from the first on, each once, and none beyond the full ones. */
 function checkCoverage(kind: IndexKind<unknown>, live: readonly Segment[], fullChunks: number): void {
   let next = 0
   for (const segment of live) {
@@ -115,10 +121,11 @@ function checkCoverage(kind: IndexKind<unknown>, live: readonly Segment[], fullC
   }
 }
 
-// Segments above this level are compared in parts, which bounds memory: 2^25 items at a time. They have no key pairs.
+// Segments above this level are compared in parts, so that memory stays within bounds: 2^25 items at a time. None of them
+// has pairs of keys.
 const WHOLE_LEVEL = 3
 
-/** The comparison of one segment; returns its number of postings. */
+/** The comparison of one segment; gives the number of its postings. */
 function createComparison(
   db: Database,
   kind: IndexKind<unknown>,
@@ -177,10 +184,10 @@ interface BucketComparison {
   kind: IndexNames
   segment: Segment
   bucket: number
-  /** Keys are removed as they are found. */
+  /** Emptied as keys are found. */
   expected: Map<number, number[]>
   idOf(position: number): number
-  /** Rows seen so far. */
+  /** Rows met so far. */
   counts: { buckets: number; bigPostings: number }
 }
 
@@ -214,7 +221,7 @@ function compareBucket(store: SegmentStore, comparison: BucketComparison): void 
   }
 }
 
-/** @throws IndexFault unless the blob is exactly the encoding of its entries. */
+/** @throws IndexFault when the blob is not exactly what its entries are encoded as. */
 function readBucket(blob: Uint8Array, place: FaultPlace, fault: MakeFault): BucketEntry[] {
   return decodeOrExplain(place, fault, () => {
     const entries = decodeBucket(blob)
@@ -253,7 +260,7 @@ function appendPositions({ chunk, kind, payload }: ReturnType<typeof decodeBigPo
   }
 }
 
-/** The first position in only one of the lists; duplicates count once. */
+/** The first position in one of the lists only; a position that is there twice counts once. */
 function firstDifference(
   wanted: readonly number[],
   found: readonly number[],

@@ -30,3 +30,9 @@ export function createDictionary(db: Database, table: keyof typeof TABLES): Dict
     },
   }
 }
+
+/** Looks up values of a dictionary table, which may be unknown: their ids, through a statement prepared once. */
+export function createIdLookup(db: Database, table: keyof typeof TABLES): (value: Uint8Array) => number | undefined {
+  const select = db.prepare<[Uint8Array], number>(`SELECT id FROM ${table} WHERE ${TABLES[table].column} = ?`).pluck()
+  return (value) => select.get(value)
+}

@@ -1,7 +1,7 @@
 import type { Database } from './database.js'
 import { isSealedFact, writeSeal } from './seals.js'
 
-/** Facts of the whole database; `docs/schema.md` lists the keys. Values are JSON. */
+/** Facts about the whole database, as JSON values. `docs/schema.md` lists the keys. */
 export interface MetaTable {
   get<T>(key: string): T | undefined
   set(key: string, value: unknown): void
@@ -26,7 +26,7 @@ export function createMetaTable(db: Database): MetaTable {
   }
 }
 
-/** All facts as they are stored, by key. */
+/** All facts in their stored form, ordered by key. */
 export function readMetaRows(db: Database): { key: string; value: string }[] {
   return db.prepare<[], { key: string; value: string }>('SELECT key, value FROM meta ORDER BY key').all()
 }
@@ -41,9 +41,9 @@ export const META_STATE_MODE = 'state_mode'
 export const META_L2_NETWORK = 'l2_network'
 /** Meta key of the layer-2 chain id as text (`SN_MAIN`): the named network's, or one that a verified hash covers. */
 export const META_L2_CHAIN_ID = 'l2_chain_id'
-/** Meta key of the log index's settings: `{secret, chunkBits}`; see logs/indexSettings. */
+/** Meta key of the settings of both indexes, of logs and of transactions: `{secret, chunkBits}`; see segments/indexSettings. */
 export const META_LOG_INDEX = 'log_index'
 /** Meta key of the secret that authenticates cursors: 64 hex digits, made by a migration. */
 export const META_CURSOR_SECRET = 'cursor_secret'
-/** Meta key of the trie of the newest state: see store/stateTrieTable. */
+/** Meta key of the trie of the newest state: see state/stateTrieTable. */
 export const META_STATE_TRIE = 'state_trie'

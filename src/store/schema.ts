@@ -209,7 +209,7 @@ export const storageHistory = sqliteTable(
   ],
 )
 
-/** Pages of the trie of the newest state, which its root is hashed from; layout in evm/trieSlots.ts. The meta key
+/** Pages of the trie of the newest state, which its root is hashed from; layout in trie/nodeRef.ts. The meta key
  *  `state_trie` says where it begins. */
 export const stateTriePages = sqliteTable('state_trie_pages', {
   id: integer('id').primaryKey(),

@@ -1,20 +1,15 @@
 import { randomInt } from 'node:crypto'
 import { equalBytes } from '../lib/bytes.js'
-import { bucketBits, bucketOf, findInBucket, fingerprintOf } from '../segments/bucket.js'
 import { type IndexSettings, readIndexSettings } from '../segments/indexSettings.js'
 import { createKeyHasher, type KeySecret } from '../segments/keyHash.js'
+import { createKeyLookup } from '../segments/keyLookup.js'
 import { CHUNK_BITS, CHUNK_SIZE, decodeGaps } from '../segments/postings.js'
-import { createSegmentStore, type Segment, sealedChunks } from '../segments/segmentStore.js'
+import { createTransactionHashes, type TransactionLocation } from '../store/chain/transactionHashes.js'
+import { createDataVersion } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
+import { createSegmentStore, type Segment, sealedChunks } from '../store/segments/segmentStore.js'
 import { createHashTail } from './hashTail.js'
 import { HASH_POSITION, TRANSACTION_INDEX } from './transactionIndex.js'
-
-/** Where a transaction is in the chain. */
-export interface TransactionLocation {
-  blockNumber: number
-  /** In the block. */
-  index: number
-}
 
 /** Finds transactions by their hashes, over one connection. */
 export interface TransactionFinder {
@@ -25,44 +20,34 @@ export interface TransactionFinder {
   refresh(budgetMs: number): boolean
 }
 
-interface Row extends TransactionLocation {
-  hash: Uint8Array
-}
-
 /** A finder through statements prepared once for the connection. */
 export function createTransactionFinder(db: Database): TransactionFinder {
   const store = createSegmentStore(db, TRANSACTION_INDEX.tables)
-  const stored = TRANSACTION_INDEX.openStored(db)
-  const select = db.prepare<[number], Row>(
-    `SELECT t.hash, t.block_number AS blockNumber, t.id - b.first_tx AS "index"
-     FROM transactions t JOIN blocks b ON b.number = t.block_number WHERE t.id = ?`,
-  )
+  const rows = createTransactionHashes(db)
   // Changes with every commit of another connection. One that may write does not see its own commits in it.
-  const selectVersion = db.readonly ? db.prepare<[], number>('PRAGMA data_version').pluck() : undefined
+  const dataVersion = db.readonly ? createDataVersion(db) : undefined
   let memory = createMemory(db, undefined)
   let known: { version: number | undefined; segments: Segment[] } | undefined
   /** Live segments, the oldest first, with all that is behind them in the tail; undefined when time ended first. */
   const refresh = (budgetMs: number): Segment[] | undefined => {
-    const version = selectVersion?.get()
+    const version = dataVersion?.()
     if (known && version !== undefined && version === known.version) return known.segments
     known = undefined
     const settings = memory.settings ? undefined : readIndexSettings(db)
     if (settings) memory = createMemory(db, settings)
     const live = store.segments('live')
     const sealed = sealedChunks(live)
-    if (!memory.tail.refresh(sealed * memory.chunkSize, stored.count(), budgetMs)) return undefined
+    if (!memory.tail.refresh(sealed * memory.chunkSize, rows.count(), budgetMs)) return undefined
     known = { version, segments: live.filter(({ firstChunk }) => firstChunk < sealed) }
     return known.segments
   }
   const rowOf = (id: number, hash: Uint8Array): TransactionLocation | undefined => {
-    const row = select.get(id)
+    const row = rows.locate(id)
     // Other hashes may share the bits that the index looks at.
     return row && equalBytes(row.hash, hash) ? { blockNumber: row.blockNumber, index: row.index } : undefined
   }
   const idsIn = (segment: Segment, high: number, low: number, chunkSize: number): number[] => {
-    const bits = bucketBits(segment.level)
-    const blob = store.bucket(segment.id, bucketOf(high, bits))
-    const entry = blob && findInBucket(blob, fingerprintOf(high, low, bits))
+    const entry = createKeyLookup(store, segment)({ high, low })
     if (!entry || 'big' in entry) return []
     const positions: number[] = []
     decodeGaps(entry.postings, 0, entry.postings.length, 0, positions)

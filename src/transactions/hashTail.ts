@@ -1,3 +1,4 @@
+import { createTransactionHashes } from '../store/chain/transactionHashes.js'
 import type { Database } from '../store/database.js'
 
 /** Transactions behind the last segment, in memory: ids by 32 bits of their hashes. At most 131,071 once the index is up
@@ -20,15 +21,7 @@ const CHECKPOINTS = 64
 
 /** The tail of one connection. `prefixOf` gives 32 bits of a hash; strangers must not be able to foresee them. */
 export function createHashTail(db: Database, prefixOf: (hash: Uint8Array) => number): HashTail {
-  const selectHashes = db
-    .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')
-    .pluck()
-  // The block of a transaction stands for all transactions up to it: a reorg gives their places to others.
-  const selectBlockHash = db
-    .prepare<[number], Buffer>(
-      'SELECT b.hash FROM transactions t JOIN blocks b ON b.number = t.block_number WHERE t.id = ?',
-    )
-    .pluck()
+  const rows = createTransactionHashes(db)
   let from = 0
   /** By id - from. */
   let prefixes = new Uint32Array(FIRST_CAPACITY)
@@ -68,7 +61,8 @@ export function createHashTail(db: Database, prefixOf: (hash: Uint8Array) => num
   /** Goes back to where the chain is still the one that was read. */
   const dropReplaced = () => {
     for (let last = checkpoints.at(-1); last; last = checkpoints.at(-1)) {
-      if (selectBlockHash.get(last.end - 1)?.equals(last.blockHash)) break
+      // After a reorg other transactions have these ids.
+      if (rows.blockHash(last.end - 1)?.equals(last.blockHash)) break
       checkpoints.pop()
     }
     count = Math.max(0, (checkpoints.at(-1)?.end ?? from) - from)
@@ -83,10 +77,10 @@ export function createHashTail(db: Database, prefixOf: (hash: Uint8Array) => num
       } else if (start - from > SLACK) rebuild(start)
       const deadline = performance.now() + budgetMs
       while (from + count < end) {
-        const hashes = selectHashes.all(from + count, Math.min(from + count + SLICE, end))
+        const hashes = rows.list(from + count, Math.min(from + count + SLICE, end))
         if (hashes.length === 0) return true // ids with a gap: the database is damaged, and has no more
         for (const hash of hashes) append(hash, start)
-        const blockHash = selectBlockHash.get(from + count - 1)!
+        const blockHash = rows.blockHash(from + count - 1)!
         if (checkpoints.push({ end: from + count, blockHash }) > CHECKPOINTS) checkpoints.shift()
         if (performance.now() > deadline) return from + count >= end
       }

@@ -1,6 +1,7 @@
 import { createSegmentIndexer, type SegmentIndexer } from '../segments/indexer.js'
-import type { IndexKind, ItemKeys, StoredItems } from '../segments/indexKind.js'
+import type { IndexKind, ItemKeys } from '../segments/indexKind.js'
 import type { KeyHasher } from '../segments/keyHash.js'
+import { createTransactionHashes } from '../store/chain/transactionHashes.js'
 import type { Database } from '../store/database.js'
 
 /** Position of transaction hashes among the keys: 0 to 5 are those of logs. */
@@ -19,7 +20,7 @@ export const TRANSACTION_INDEX: IndexKind<Uint8Array> = {
     maxLevel: 4,
     bucketSpace: 2 ** 24,
   },
-  openStored: createStoredHashes,
+  openStored: createTransactionHashes,
   createKeys: createHashKeys,
 }
 
@@ -29,14 +30,6 @@ export type TransactionIndexer = SegmentIndexer<Uint8Array>
 /** The indexer of a database opened for writing. */
 export function createTransactionIndexer(db: Database, options: { chunkBits?: number } = {}): TransactionIndexer {
   return createSegmentIndexer(db, TRANSACTION_INDEX, options)
-}
-
-function createStoredHashes(db: Database): StoredItems<Uint8Array> {
-  const select = db
-    .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')
-    .pluck()
-  const selectCount = db.prepare<[], number>('SELECT ifnull(max(id) + 1, 0) FROM transactions').pluck()
-  return { count: () => selectCount.get()!, read: (from, to) => select.iterate(from, to) }
 }
 
 function createHashKeys(hasher: KeyHasher): ItemKeys<Uint8Array> {

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import SqliteDatabase from 'better-sqlite3'
 import type { Checkpoints } from '../ingest/checkpoints.js'
 import { CairnError } from '../lib/errors.js'
-import type { Database } from '../store/database.js'
 import { DATABASE_FILE } from '../store/open.js'
+import { openWriteAheadLog, type WriteAheadLog } from '../store/writeAheadLog.js'
 import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from './checkpointerProtocol.js'
 
 /** The write-ahead log could not be copied into the database file, or the thread that does so ended. */
@@ -27,8 +26,7 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
   let worker: Worker | undefined
   let exited: Promise<void> | undefined
   let closed = false
-  let connection: Database | undefined
-  let selectLog: SqliteDatabase.Statement<[], { log: number; checkpointed: number }> | undefined
+  let log: WriteAheadLog | undefined
   let underWay: { promise: Promise<void>; settle(error?: CheckpointFailed): void } | undefined
   let failure: CheckpointFailed | undefined
 
@@ -70,17 +68,11 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
     worker.postMessage('checkpoint' satisfies CheckpointerRequest)
     return promise
   }
-  /** How many pages the log has, and how many of them wait to be copied. */
-  const measureLog = (): { pages: number; waiting: number } => {
-    connection ??= new SqliteDatabase(path, { fileMustExist: true })
-    selectLog ??= connection.prepare('PRAGMA wal_checkpoint(NOOP)')
-    const { log, checkpointed } = selectLog.get()!
-    return { pages: log, waiting: log - checkpointed }
-  }
   return {
     afterCommit: () => {
       if (failure) return Promise.reject(failure)
-      const { pages, waiting } = measureLog()
+      log ??= openWriteAheadLog(path)
+      const { pages, waiting } = log.measure()
       if (pages > maxLogPages && waiting > 0) {
         // One that is under way began before the last commit: only the next copies everything.
         return (underWay?.promise ?? Promise.resolve()).then(begin)
@@ -90,7 +82,7 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
     },
     close: async () => {
       closed = true
-      connection?.close()
+      log?.close()
       if (!worker) return
       worker.postMessage('close' satisfies CheckpointerRequest)
       await exited

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type { Log } from '../../src/chain/eth/types.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
 import { type LogFilter, matchesFilter } from '../../src/logs/filter.js'
-import type { formatLog } from '../../src/logs/logObject.js'
-import type { LogTexts } from '../../src/logs/logText.js'
+import type { formatLog } from '../../src/store/logs/logObject.js'
+import type { LogTexts } from '../../src/store/logs/logText.js'
 import { hashOfBlock, numberedBytes, type PlacedLog } from './randomLogs.js'
 
 /** The first block of the random chains. */

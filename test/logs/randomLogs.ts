@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { Log } from '../../src/chain/eth/types.js'
 import { trimLeft } from '../../src/lib/bytes.js'
+import { encodeUint } from '../../src/store/columns.js'
 import type { Database } from '../../src/store/database.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { seededRandom } from '../support/random.js'
@@ -81,7 +82,15 @@ function prepareRows(db: Database) {
   const topic = dictionary(db, 'topics', 'topic')
   return {
     block: (b: { number: number; firstTx: number; txCount: number; firstLog: number; logCount: number }) =>
-      block.run(b.number, hashOfBlock(b.number), b.number * 12, b.firstTx, b.txCount, b.firstLog, b.logCount),
+      block.run(
+        b.number,
+        hashOfBlock(b.number),
+        encodeUint(BigInt(b.number * 12)),
+        b.firstTx,
+        b.txCount,
+        b.firstLog,
+        b.logCount,
+      ),
     transaction: (id: number, hash: Uint8Array, blockNumber: number) => transaction.run(id, hash, blockNumber),
     log: (id: number, txIndex: number, { address: from, topics, data }: Log) => {
       const trimmed = [1, 2, 3].map((i) => (topics[i] ? trimLeft(topics[i]) : null))

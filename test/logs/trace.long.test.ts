@@ -15,8 +15,8 @@ import {
   type LogFacts,
   type SegmentFacts,
 } from '../../src/logs/trace.js'
-import { createSegmentStore } from '../../src/segments/segmentStore.js'
 import type { Database } from '../../src/store/database.js'
+import { createSegmentStore } from '../../src/store/segments/segmentStore.js'
 import { expectedMatches, FIRST_BLOCK, jsonOf, randomBlocks, randomFilter } from './randomFilters.js'
 import { numberedBytes, type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
 

@@ -5,9 +5,7 @@ import { noDeadline } from '../../src/lib/deadline.js'
 import { createLogIndexer } from '../../src/logs/indexer.js'
 import { LOG_SEARCH_INDEX } from '../../src/logs/logSearchIndex.js'
 import { createLogSource } from '../../src/logs/query.js'
-import type { IndexedLog } from '../../src/logs/storedLogs.js'
 import { createLogTrace } from '../../src/logs/trace.js'
-import { pairsOfChunk } from '../../src/segments/buildPairs.js'
 import { readIndexSettings } from '../../src/segments/indexSettings.js'
 import { createKeyHasher } from '../../src/segments/keyHash.js'
 import {
@@ -19,8 +17,10 @@ import {
   openPairs,
   setCoOccurring,
 } from '../../src/segments/keyPairs.js'
-import { chunksOf, createSegmentStore, type Segment } from '../../src/segments/segmentStore.js'
+import { pairsOfChunk } from '../../src/segments/pairMaking.js'
 import { IndexFault, verifyIndex } from '../../src/segments/verifyIndex.js'
+import type { IndexedLog } from '../../src/store/logs/storedLogs.js'
+import { chunksOf, createSegmentStore, type Segment } from '../../src/store/segments/segmentStore.js'
 import { expectedMatches, FIRST_BLOCK, randomBlocks } from '../logs/randomFilters.js'
 import { type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from '../logs/randomLogs.js'
 

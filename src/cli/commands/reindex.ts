@@ -6,6 +6,7 @@ import type { IndexKind } from '../../segments/indexKind.js'
 import type { ReindexSummary } from '../../segments/reindex.js'
 import { DATABASE_FILE, DatabaseMissing } from '../../store/open.js'
 import { openForWriting } from '../../store/openForWriting.js'
+import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { listenForStop } from '../stopSignal.js'
 
@@ -31,8 +32,7 @@ export async function runReindex({ config, operands }: ParsedArgs): Promise<numb
       isComplete = !summary.interrupted
       process.stdout.write(`${formatSummary(kind, summary)}\n`)
     }
-    // Readers that open next find a small write-ahead log.
-    db.pragma('wal_checkpoint(TRUNCATE)')
+    truncateWriteAheadLog(db)
   } finally {
     db.close()
     stop.close()

@@ -8,18 +8,12 @@ import type { IndexKind } from '../../segments/indexKind.js'
 import { describeIndex, type IndexSummary } from '../../segments/indexSummary.js'
 import { createChainReader } from '../../store/chain/chainReader.js'
 import type { Database } from '../../store/database.js'
+import { createSchemaVersion, measureTables, sqliteVersion, type TableSize } from '../../store/databaseFacts.js'
 import { createL2Reader } from '../../store/l2/l2Reader.js'
 import { createMetaTable, META_CHAIN, META_STATE_MODE } from '../../store/meta.js'
 import { DATABASE_FILE, openForReading } from '../../store/open.js'
 import { TRANSACTION_INDEX } from '../../transactions/transactionIndex.js'
 import type { ParsedArgs } from '../parseArgs.js'
-
-interface TableSize {
-  table: string
-  rows: number
-  /** Null where SQLite was compiled without `dbstat`. */
-  bytes: number | null
-}
 
 /** `cairn status`: what the database holds. */
 export async function runStatus({ config, operands }: ParsedArgs): Promise<number> {
@@ -37,7 +31,7 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
       versions: {
         cairn: packageVersion(),
         node: process.versions.node,
-        sqlite: db.prepare<[], string>('SELECT sqlite_version()').pluck().get()!,
+        sqlite: sqliteVersion(db),
       },
       crypto: cryptoImplementations(),
     }
@@ -69,8 +63,7 @@ function describeChain(db: Database) {
 
 function describeFile(db: Database, datadir: string) {
   const path = join(datadir, DATABASE_FILE)
-  const migrations = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
-  return { path, bytes: statSync(path).size, schemaVersion: migrations.get()! }
+  return { path, bytes: statSync(path).size, schemaVersion: createSchemaVersion(db)() }
 }
 
 type MeasuredIndex = IndexSummary & Pick<TableSize, 'bytes'>
@@ -83,39 +76,6 @@ function measureIndex(db: Database, kind: IndexKind<unknown>, tables: readonly T
   if (own.length < names.length) return null
   const bytes = own.some((table) => table.bytes === null) ? null : own.reduce((sum, table) => sum + table.bytes!, 0)
   return { ...describeIndex(db, kind), bytes }
-}
-
-/** Rows of every table, and its bytes with its indexes, the largest first. */
-function measureTables(db: Database): TableSize[] {
-  const names = db
-    .prepare<[], string>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'",
-    )
-    .pluck()
-    .all()
-  const bytes = measureBytes(db)
-  return names
-    .map((table) => ({
-      table,
-      rows: db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get()!,
-      bytes: bytes?.get(table) ?? null,
-    }))
-    .sort((a, b) => (b.bytes ?? b.rows) - (a.bytes ?? a.rows))
-}
-
-function measureBytes(db: Database): Map<string, number> | undefined {
-  try {
-    const rows = db
-      .prepare<[], { table: string; bytes: number }>(
-        `SELECT s.tbl_name AS "table", sum(d.pgsize) AS bytes FROM dbstat d JOIN sqlite_schema s ON s.name = d.name
-         WHERE d.aggregate = 1 GROUP BY s.tbl_name`,
-      )
-      .all()
-    return new Map(rows.map((row) => [row.table, row.bytes]))
-  } catch (error) {
-    if (/no such table: dbstat/.test(String(error))) return undefined
-    throw error
-  }
 }
 
 type Report = ReturnType<typeof describeChain> & {

@@ -8,49 +8,49 @@ import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import type { NewestState } from '../state/stateProvider.js'
 import type { BlockOutcome, StateRootHasher } from './blockOutcome.js'
 
-/** Results of execution to compare with the header. */
+/** What execution says of a block, to be compared with its header. */
 export type ExecutedBlock = BlockOutcome
 
-/** Executes consecutive blocks on the newest state of a database. */
+/** Executes blocks one after another on the newest state of a database. */
 export interface Executor {
-  /** Writes the genesis state and returns its root. */
+  /** Lays the genesis state and gives its root. */
   layGenesis(genesis: Genesis): Promise<Uint8Array>
-  /** Executes a block on top of the last accepted one; stores nothing. The state root is computed unless `hashState` is
-   *  false, and always for a block whose receipts have roots. @throws InvalidTransaction, SystemCallFailed; then call
-   *  `discard`. */
+  /** Executes a block on top of what was accepted last; nothing is stored. The state root is computed unless `hashState` is
+   *  false, and in any case for a block whose receipts hold roots.
+   *  @throws InvalidTransaction, SystemCallFailed; then `discard` is due. */
   execute(block: Block, rules: Rules, hashState?: boolean): Promise<ExecutedBlock>
-  /** The changes of the last executed block; the caller must store them before the next one. */
+  /** The changes of the block that was executed last, which must be stored before the next. */
   accept(): StateChanges
   /** The state root after the blocks that were accepted: 32 bytes. */
   stateRoot(): Uint8Array
-  /** Makes accepted blocks permanent for `discard`. Each accepted block whose state was hashed is settled, too. */
+  /** What was accepted stays when `discard` is called. Each accepted block whose state was hashed is settled, too. */
   settle(): void
-  /** Drops the last executed block and the accepted ones that are not settled. */
+  /** Gives up the block that was executed last, and accepted ones that are not settled. */
   discard(): void
-  /** Reloads from the database, after a rollback. */
+  /** Goes on with what the database holds: after a rollback. */
   reset(): void
-  /** Accounts and slots not hashed yet. */
+  /** Accounts and slots that are not hashed yet. */
   readonly unhashed: number
-  /** Number of accounts in the last hashed state. */
+  /** Accounts in the state that was hashed last. */
   readonly accounts: number
 }
 
-/** Hash of canonical block `number`, 32 bytes; undefined if it is not stored. */
+/** Hash of the canonical block `number`: 32 bytes; undefined when it is not held. */
 export type BlockHashes = (number: number) => Uint8Array | undefined
 
-/** Dependencies of an executor. */
+/** What an executor works with. */
 export interface ExecutorParts {
   spec: ChainSpec
-  /** Reads the newest state. */
+  /** Sees the newest state. */
   reader: StateReader
   root: StateRoot
   /** Serves BLOCKHASH. */
   blockHashes: BlockHashes
-  /** Approximate memory for cached accounts, slots and code. */
+  /** Memory for accounts, slots and code that were read: about so much. */
   cacheBytes: number
 }
 
-/** An interpreter over a state in memory, as used by an executor. */
+/** An interpreter over a state in memory, as an executor uses it. */
 export interface BlockEngine {
   /** Sets the accounts of a genesis. */
   putGenesis(genesis: Genesis): Promise<void> | void
@@ -58,13 +58,13 @@ export interface BlockEngine {
   run(block: Block, rules: Rules, roots: StateRootHasher): Promise<BlockOutcome>
   /** Accounts changed since the last call. */
   takeTouched(): TouchedAccount[]
-  /** Differences from the stored state since the last call. */
+  /** What differs from the stored state since the last call. */
   takeChanges(): StateChanges
-  /** Clears the state in memory. */
+  /** Gives up what lies in memory. */
   forget(): void
 }
 
-/** An executor with that engine, on top of `backing`. */
+/** An executor by the engine, which lies over `backing`. */
 export function createExecutorOver(engine: BlockEngine, backing: NewestState, root: StateRoot): Executor {
   let hashes = true
   const rootNow = () => root.update(engine.takeTouched())
@@ -112,7 +112,7 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
   }
 }
 
-/** The hash of an earlier block. @throws Error if it is not stored. */
+/** The hash of a block that is asked for. @throws Error when it is not held. */
 export function requireHash(blockHashes: BlockHashes, number: number): Uint8Array {
   const hash = blockHashes(number)
   if (!hash) throw new Error(`block ${number} is not held, and BLOCKHASH asks for it`)

@@ -3,6 +3,7 @@ import type { Metrics } from '../../lib/metrics.js'
 import type { RpcContext } from '../../rpc/core/context.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
 import type { Database } from '../../store/database.js'
+import { createSchemaVersion } from '../../store/databaseFacts.js'
 
 /** What `/health` says. */
 export interface HealthReport {
@@ -37,7 +38,7 @@ export function createHealthReporter(parts: {
 }): () => HealthReport {
   const { context, db, metrics, isServing, isReady } = parts
   const version = packageVersion()
-  const migrations = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
+  const schemaVersion = createSchemaVersion(db)
   return () => {
     const coverage = context.chain.coverage()
     const head = coverage && context.chain.blockByNumber(coverage.head)
@@ -46,7 +47,7 @@ export function createHealthReporter(parts: {
       serving: isServing(),
       ready: isReady(),
       version,
-      schemaVersion: migrations.get()!,
+      schemaVersion: schemaVersion(),
       chainId: coverage === undefined ? null : String(context.chain.chainId()),
       head: head ? { number: head.header.number, hash: formatData(head.hash) } : null,
       coverage: coverage

@@ -3,6 +3,7 @@ import { decodeHeader } from '../../chain/eth/header.js'
 import { CairnError } from '../../lib/errors.js'
 import { type CommitWatch, createCommitWatch } from '../commitWatch.js'
 import type { Database } from '../database.js'
+import { selectBlockOfLog } from '../logs/blockOfLog.js'
 import { createMetaTable, META_CHAIN_ID, META_STATE_MODE, type MetaTable } from '../meta.js'
 import { createBlockBodies } from './blockBodies.js'
 import { type BlockRow, decodeBlockRow } from './blockRows.js'
@@ -26,9 +27,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const selectBlock = db.prepare<[number], BlockRow>('SELECT * FROM blocks WHERE number = ?')
   const selectNumber = db.prepare<[Uint8Array], number>('SELECT number FROM blocks WHERE hash = ?').pluck()
   const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
-  const selectBlockOfLog = db.prepare<[number], BlockRow>(
-    'SELECT * FROM blocks WHERE n_logs > 0 AND first_log <= ? ORDER BY first_log DESC LIMIT 1',
-  )
+  const selectByLog = db.prepare<[number], BlockRow>(`SELECT * FROM blocks WHERE number = (${selectBlockOfLog('?')})`)
   const selectUncleHashes = db
     .prepare<[number], Uint8Array>('SELECT hash FROM uncles WHERE block_number = ? ORDER BY idx')
     .pluck()
@@ -82,7 +81,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     blockByNumber: (number) => blockRow(selectBlock.get(number)),
     blockHash: (number) => selectHash.get(number),
     blockNumberByHash: (hash) => selectNumber.get(hash),
-    blockOfLog: (logId) => blockRow(selectBlockOfLog.get(logId)),
+    blockOfLog: (logId) => blockRow(selectByLog.get(logId)),
     transactionHashes: (block) => bodies.transactionHashes(block),
     transactions: (block) => bodies.transactions(block),
     transaction: (block, index) => (holds(block, index) ? bodies.transaction(block, index) : undefined),

@@ -6,7 +6,7 @@ import { createMetaTable, META_STATE_TRIE } from '../meta.js'
 export interface StateTrieHead {
   /** The state root: hex. */
   root: string
-  /** The slot of the top node (evm/trieSlots.ts): hex, of no bytes for an empty state. */
+  /** The slot of the top node (trie/nodeRef.ts): hex, of no bytes for an empty state. */
   top: string
   /** The id that no page had yet. */
   nextPage: number

@@ -8,15 +8,15 @@ import { type Code, codeBytes } from '../code.js'
 import type { JournalAccount } from './journalAccount.js'
 import type { SlotTable } from './slotTable.js'
 
-/** Inputs of the change collection. */
+/** Where a journal's changes are read from. */
 export interface ChangeParts {
   backing: StateProvider
   slots: SlotTable
-  /** Codes that were set; collected ones are removed. */
+  /** Codes that were set; those that are collected are removed. */
   newCodes: Set<Code>
 }
 
-/** Adds the differences of an account and its slots from the provider's state to `changes`. */
+/** Adds to `changes` what an account and those of its slots differ in from the backing state. */
 export function collectChanges(
   { backing, slots: table, newCodes }: ChangeParts,
   account: JournalAccount,
@@ -40,7 +40,7 @@ export function collectChanges(
     if (code !== undefined && newCodes.delete(code)) changes.codes.push({ hash: code.hash, bytes: codeBytes(code) })
   }
   for (const id of slots) {
-    if (table.keys.spaceOf(id) !== account.storage) continue // slot of a storage that was cleared afterwards
+    if (table.keys.spaceOf(id) !== account.storage) continue // of a storage that was emptied afterwards
     const slot = table.keyBytes(id)
     const value = table.valueBytes(id)
     const old = fresh ? EMPTY_BYTES : backing.storage(address, slot)
@@ -52,7 +52,7 @@ function isSame(a: StateAccount, b: JournalAccount): boolean {
   return a.nonce === b.nonce && a.balance === b.balance && equalBytes(a.codeHash, b.codeHash)
 }
 
-/** The current account and its touched slots, for hashing the state. */
+/** An account as it is now, with those of its slots, for hashing the state. */
 export function describeTouched(table: SlotTable, account: JournalAccount, slots: readonly number[]): TouchedAccount {
   const { address, exists, nonce, balance, codeHash, clearedSinceTouched: cleared } = account
   return {

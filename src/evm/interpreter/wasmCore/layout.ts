@@ -1,61 +1,61 @@
 import { LIMBS } from '../words/words.js'
 
-/* Layout of the module's memory, in bytes. */
+/* Where things lie in the memory of the compiled loop, in bytes. */
 
-/** Limbs of one full stack, and some margin. */
+/** Limbs of one full stack, and a little more. */
 export const STACK_LIMBS = 1040 * LIMBS
 
-/** Inputs and outputs of a run: 32-bit integers from address 0. */
+/** What the loop is given for a frame, and where it says how it ended: integers of 32 bits from 0 on. */
 export const REGISTERS = {
-  /** Offset in the code of the instruction at which it stopped. */
+  /** Where the instruction is that it did not execute, in bytes of the code. */
   pc: 0,
-  /** Stack pointer, in limbs. */
+  /** Where the stack ends, in limbs. */
   sp: 4,
-  /** Start of the frame's stack, in limbs. */
+  /** Where the frame's stack begins, in limbs. */
   stackBase: 8,
-  /** Addresses of the code and of its jump target bits. */
+  /** Addresses of the code and of the bits of its jump targets. */
   code: 12,
   targets: 16,
   codeLength: 20,
-  /** Address of the frame's memory, and the bound of offsets at which 32 bytes may be read or written. */
+  /** Address of the frame's memory, and offsets that 32 bytes may be read or written at: those below this one. */
   memory: 24,
   memoryTop: 28,
   memorySize: 32,
-  /** The same for the calldata. */
+  /** The same of the call data. */
   input: 36,
   inputTop: 40,
   inputLength: 44,
   returnLength: 48,
-  /** EXP gas per byte of the exponent. */
+  /** EXP's gas for a byte of the exponent. */
   expByteGas: 52,
-  /** Not 0 if the frame has gas beyond what the module sees. */
+  /** Not 0 where there is gas beyond that which the loop knows of. */
   gasBeyond: 56,
 } as const
 
-/** 32 bytes of ones followed by 32 of zeros. */
+/** 32 bytes of ones before 32 of zeros. */
 export const MASKS = 128
 
-// Operands of divisions, and temporary words. Each is surrounded by zeros that are never written.
-/** The dividend, then the remainder: 16 digits of 32 bits plus one. */
+// Digits of divisions, and words that are worked on. Before and behind each are zeros that are never written to.
+/** The dividend, then the remainder: 16 digits of 32 bits and one that it needs. */
 export const DIVIDEND = 264
 /** The divisor, 8 digits. */
 export const DIVISOR = 392
 /** The quotient, 17 digits. */
 export const QUOTIENT = 480
-/** A word to be shifted, between 40 zero bytes and 40 fill bytes. */
+/** A word that is shifted, between 40 bytes of zeros and 40 that it is filled up from. */
 export const SHIFTED = 640
-/** Two temporaries of EXP. */
+/** Two words of EXP. */
 export const POWER = 768
 export const FACTOR = 800
 
-/** 16 bytes per opcode: stack bytes needed, stack bytes that may be on top, and gas as 64 bits. */
+/** For each instruction 16 bytes: the bytes of stack that it needs, how many more there may be, and its gas in 64 bits. */
 export const INSTRUCTIONS = 4096
 
-/** Working memory of Keccak, and its input size per round. */
+/** The part of the memory that hashes are made in, and how many bytes it takes at a time. */
 export const KECCAK = 8192
 export const LONGEST_HASHED = 0x4000
 
-/** Stacks: as many as are kept between messages. */
+/** Stacks: as much as is kept between messages. */
 export const STACKS = KECCAK + 0x6000
 export const STACKS_LIMBS = 64 * STACK_LIMBS
 /** Memories of frames. */

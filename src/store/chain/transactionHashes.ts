@@ -1,0 +1,46 @@
+import type { Database } from '../database.js'
+
+/** Where a transaction is in the chain. */
+export interface TransactionLocation {
+  blockNumber: number
+  /** In the block. */
+  index: number
+}
+
+/** Transaction hashes, 32 bytes each, by the ids of transactions. */
+export interface TransactionHashes {
+  /** Transactions that are rows: their ids are those below. */
+  count(): number
+  /** Hashes of ids [from, to), by id: all at once. */
+  list(from: number, to: number): Uint8Array[]
+  /** The same, row by row. */
+  read(from: number, to: number): Iterable<Uint8Array>
+  /** Hash and location of a transaction; undefined when no transaction has the id. */
+  locate(id: number): (TransactionLocation & { hash: Uint8Array }) | undefined
+  /** Hash of the block of a transaction. */
+  blockHash(id: number): Buffer | undefined
+}
+
+/** Reads through statements prepared once for the connection. */
+export function createTransactionHashes(db: Database): TransactionHashes {
+  const select = db
+    .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')
+    .pluck()
+  const selectCount = db.prepare<[], number>('SELECT ifnull(max(id) + 1, 0) FROM transactions').pluck()
+  const selectLocation = db.prepare<[number], TransactionLocation & { hash: Uint8Array }>(
+    `SELECT t.hash, t.block_number AS blockNumber, t.id - b.first_tx AS "index"
+     FROM transactions t JOIN blocks b ON b.number = t.block_number WHERE t.id = ?`,
+  )
+  const selectBlockHash = db
+    .prepare<[number], Buffer>(
+      'SELECT b.hash FROM transactions t JOIN blocks b ON b.number = t.block_number WHERE t.id = ?',
+    )
+    .pluck()
+  return {
+    count: () => selectCount.get()!,
+    list: (from, to) => select.all(from, to),
+    read: (from, to) => select.iterate(from, to),
+    locate: (id) => selectLocation.get(id),
+    blockHash: (id) => selectBlockHash.get(id),
+  }
+}

@@ -1,0 +1,53 @@
+import type { Database } from './database.js'
+
+/** How many migrations were applied: the version of the schema. A function, through a statement prepared once. */
+export function createSchemaVersion(db: Database): () => number {
+  const select = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
+  return () => select.get()!
+}
+
+/** Version of the SQLite library. */
+export function sqliteVersion(db: Database): string {
+  return db.prepare<[], string>('SELECT sqlite_version()').pluck().get()!
+}
+
+/** A table as it is stored. */
+export interface TableSize {
+  table: string
+  rows: number
+  /** With its indexes; null where SQLite was built without `dbstat`. */
+  bytes: number | null
+}
+
+/** Rows and bytes of every table, the largest first. Reads the whole database. */
+export function measureTables(db: Database): TableSize[] {
+  const names = db
+    .prepare<[], string>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'",
+    )
+    .pluck()
+    .all()
+  const bytes = measureBytes(db)
+  return names
+    .map((table) => ({
+      table,
+      rows: db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get()!,
+      bytes: bytes?.get(table) ?? null,
+    }))
+    .sort((a, b) => (b.bytes ?? b.rows) - (a.bytes ?? a.rows))
+}
+
+function measureBytes(db: Database): Map<string, number> | undefined {
+  try {
+    const rows = db
+      .prepare<[], { table: string; bytes: number }>(
+        `SELECT s.tbl_name AS "table", sum(d.pgsize) AS bytes FROM dbstat d JOIN sqlite_schema s ON s.name = d.name
+         WHERE d.aggregate = 1 GROUP BY s.tbl_name`,
+      )
+      .all()
+    return new Map(rows.map((row) => [row.table, row.bytes]))
+  } catch (error) {
+    if (/no such table: dbstat/.test(String(error))) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,37 @@
+import type { Database } from '../database.js'
+import type { IdRange } from './rowFilter.js'
+
+/** From blocks to the ids of their logs. */
+export interface LogRanges {
+  /** First and last block held; undefined when there is none. */
+  coverage(): { first: number; head: number } | undefined
+  /** Ids of the logs of blocks [fromBlock, toBlock], both inclusive; undefined when one of the two is not held. */
+  idsOf(fromBlock: number, toBlock: number): IdRange | undefined
+  /** Logs up to the head: their ids are those below. */
+  logCount(): number
+}
+
+/** Look-ups through statements prepared once for the connection. */
+export function createLogRanges(db: Database): LogRanges {
+  const selectCoverage = db.prepare<[], { first: number | null; head: number | null }>(
+    'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',
+  )
+  const selectBounds = db.prepare<[number], { first_log: number; n_logs: number }>(
+    'SELECT first_log, n_logs FROM blocks WHERE number = ?',
+  )
+  const selectCount = db
+    .prepare<[], number>('SELECT first_log + n_logs FROM blocks ORDER BY number DESC LIMIT 1')
+    .pluck()
+  return {
+    coverage: () => {
+      const { first, head } = selectCoverage.get()!
+      return first === null || head === null ? undefined : { first, head }
+    },
+    idsOf: (fromBlock, toBlock) => {
+      const first = selectBounds.get(fromBlock)
+      const last = selectBounds.get(toBlock)
+      return first && last && { from: first.first_log, to: last.first_log + last.n_logs }
+    },
+    logCount: () => selectCount.get() ?? 0,
+  }
+}

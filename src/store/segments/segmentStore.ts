@@ -1,0 +1,167 @@
+import type { Database } from '../database.js'
+
+/** Chunks that a segment of a level covers; its first chunk is a multiple of it. */
+export const MERGE_FACTOR = 8
+/** Where an index lies. What is here is part of the format of a database. */
+export interface IndexTables {
+  segments: string
+  buckets: string
+  /** Undefined where no key ever has more postings than fit in a bucket: then there are no pairs of keys either. */
+  bigPostings?: string
+  /** Segments of this level are not merged further. */
+  maxLevel: number
+  /** Room for a segment's buckets in the keys of their table: 2^(10 + 3 * maxLevel) or more. */
+  bucketSpace: number
+}
+
+/** The chunks in a segment of a level. */
+export function chunksOf(level: number): number {
+  return MERGE_FACTOR ** level
+}
+
+/** `building` is not looked at by queries; `dropped` waits for its rows to be deleted. */
+export type SegmentState = 'building' | 'live' | 'dropped'
+
+/** A stretch of chunks with an index over their items. */
+export interface Segment {
+  id: number
+  level: number
+  firstChunk: number
+  state: SegmentState
+}
+
+/** How many chunks from the first on the live segments cover. */
+export function sealedChunks(segments: readonly Segment[]): number {
+  let next = 0
+  for (const { firstChunk, level } of segments) {
+    if (firstChunk !== next) break
+    next += chunksOf(level)
+  }
+  return next
+}
+
+// Room for large postings of a segment in the keys of their table.
+const POSTING_SPACE = 2 ** 26
+// The last of them is where the pairs of a segment's keys lie.
+const PAIRS_ORDINAL = POSTING_SPACE - 1
+
+/** Reads and writes of the index's tables, through statements prepared once. The writing ones need a connection that
+ *  may write, and take effect with the transaction that the caller is in. */
+export interface SegmentStore {
+  readonly maxLevel: number
+  /** By first chunk, then level. */
+  segments(state: SegmentState): Segment[]
+  bucket(segment: number, bucket: number): Uint8Array | undefined
+  /** @throws RangeError in an index that has none. */
+  bigPostings(segment: number, ordinal: number): Uint8Array
+  /** Which of its most frequent keys are together, undefined where it does not say: see `keyPairs`. */
+  pairs(segment: number): Uint8Array | undefined
+  /** Whether the index has pairs. */
+  readonly hasPairs: boolean
+  createSegment(level: number, firstChunk: number, state: SegmentState): number
+  setState(segment: number, state: SegmentState): void
+  putBucket(segment: number, bucket: number, blob: Uint8Array): void
+  putBigPostings(segment: number, ordinal: number, blob: Uint8Array): void
+  /** @throws RangeError in an index that has none */
+  putPairs(segment: number, blob: Uint8Array): void
+  /** How many rows the segment has in each table, its pairs not counted. */
+  countRows(segment: number): { buckets: number; bigPostings: number }
+  /** Ids that rows are stored under and that no segment has, ascending: none unless a hand was in the tables. */
+  straySegments(): number[]
+  /** Makes dropped segments of those, so that their rows are deleted with the others. */
+  dropStrayRows(): void
+  /** Deletes at most `limit` rows of a segment; true when none are left, and the segment is gone. */
+  deleteRows(segment: number, limit: number): boolean
+}
+
+/** The store of one index of an open database. */
+export function createSegmentStore(db: Database, tables: IndexTables): SegmentStore {
+  const { segments, maxLevel, bucketSpace } = tables
+  const selectSegments = db.prepare<[SegmentState], Segment>(
+    `SELECT id, level, first_chunk AS firstChunk, state FROM ${segments} WHERE state = ? ORDER BY first_chunk, level`,
+  )
+  const insertSegment = lazily(() => db.prepare(`INSERT INTO ${segments} (level, first_chunk, state) VALUES (?, ?, ?)`))
+  const updateState = lazily(() => db.prepare(`UPDATE ${segments} SET state = ? WHERE id = ?`))
+  const insertStray = lazily(() =>
+    db.prepare(`INSERT INTO ${segments} (id, level, first_chunk, state) VALUES (?, 0, 0, 'dropped')`),
+  )
+  const hasSegment = lazily(() => db.prepare<[number], number>(`SELECT 1 FROM ${segments} WHERE id = ?`).pluck())
+  const deleteSegment = lazily(() => db.prepare(`DELETE FROM ${segments} WHERE id = ?`))
+  const buckets = createBlobTable(db, tables.buckets, bucketSpace)
+  const big = tables.bigPostings === undefined ? undefined : createBlobTable(db, tables.bigPostings, POSTING_SPACE)
+  const requireBig = () => {
+    if (!big) throw new RangeError(`${tables.buckets} has no large postings beside it`)
+    return big
+  }
+  const straySegments = () => {
+    const ids = new Set([...buckets.segments(), ...(big?.segments() ?? [])])
+    return Array.from(ids)
+      .filter((id) => hasSegment().get(id) === undefined)
+      .sort((a, b) => a - b)
+  }
+  return {
+    maxLevel,
+    segments: (state) => selectSegments.all(state),
+    bucket: (segment, bucket) => buckets.get(segment, bucket),
+    bigPostings: (segment, ordinal) => requireBig().get(segment, ordinal)!,
+    pairs: (segment) => big?.get(segment, PAIRS_ORDINAL),
+    hasPairs: big !== undefined,
+    createSegment: (level, firstChunk, state) => Number(insertSegment().run(level, firstChunk, state).lastInsertRowid),
+    setState: (segment, state) => void updateState().run(state, segment),
+    putBucket: (segment, bucket, blob) => buckets.put(segment, bucket, blob),
+    putBigPostings: (segment, ordinal, blob) => requireBig().put(segment, ordinal, blob),
+    putPairs: (segment, blob) => requireBig().put(segment, PAIRS_ORDINAL, blob),
+    countRows: (segment) => {
+      const pairs = big?.get(segment, PAIRS_ORDINAL) === undefined ? 0 : 1
+      return { buckets: buckets.count(segment), bigPostings: (big?.count(segment) ?? 0) - pairs }
+    },
+    straySegments,
+    dropStrayRows: () => {
+      for (const id of straySegments()) insertStray().run(id)
+    },
+    deleteRows: (segment, limit) => {
+      let left = limit - buckets.deleteSome(segment, limit)
+      if (left > 0 && big) left -= big.deleteSome(segment, left)
+      if (left <= 0) return false
+      deleteSegment().run(segment)
+      return true
+    },
+  }
+}
+
+/** Blobs of segments in a table of (id, data), where `space` ids in a row are a segment's. */
+function createBlobTable(db: Database, table: string, space: number) {
+  const rangeOf = (segment: number): [from: number, to: number] => [segment * space, (segment + 1) * space]
+  const select = db.prepare<[number], Uint8Array>(`SELECT data FROM ${table} WHERE id = ?`).pluck()
+  const insert = lazily(() => db.prepare(`INSERT INTO ${table} (id, data) VALUES (?, ?)`))
+  const count = lazily(() =>
+    db.prepare<[number, number], number>(`SELECT count(*) FROM ${table} WHERE id >= ? AND id < ?`).pluck(),
+  )
+  const deleteSome = lazily(() =>
+    db.prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id >= ? AND id < ? LIMIT ?)`),
+  )
+  return {
+    get: (segment: number, index: number) => select.get(segment * space + index),
+    put: (segment: number, index: number, blob: Uint8Array) => void insert().run(segment * space + index, blob),
+    count: (segment: number) => count().get(...rangeOf(segment))!,
+    deleteSome: (segment: number, limit: number) => deleteSome().run(...rangeOf(segment), limit).changes,
+    /** The segments that have rows, ascending. */
+    segments: (): number[] => {
+      const next = db.prepare<[number], number | null>(`SELECT min(id) FROM ${table} WHERE id >= ?`).pluck()
+      const found: number[] = []
+      for (let id = next.get(0); typeof id === 'number'; id = next.get((found[found.length - 1] + 1) * space)) {
+        found.push(Math.floor(id / space))
+      }
+      return found
+    },
+  }
+}
+
+/** Statements that write, or are seldom used, are prepared when they are: a connection for reading may not. */
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
