@@ -10,7 +10,7 @@ import { createModules } from './rpc/modules.js'
 import { STARKNET_METHODS } from './starknet/methods.js'
 import { WEB3_METHODS } from './web3/methods.js'
 
-/** Every method of the server, by family. */
+/** Every method, by namespace. */
 export const ALL_METHODS: readonly Method[] = [
   ...ETH_METHODS,
   ...NET_METHODS,
@@ -22,5 +22,5 @@ export const ALL_METHODS: readonly Method[] = [
   createDiscover(() => ALL_METHODS, packageVersion()),
 ]
 
-/** Every method of the server, by name. Reader threads load this module too, and find their methods here. */
+/** Every method, by name. Reader threads load this module, too. */
 export const METHODS: MethodTable = new Map(ALL_METHODS.map((method) => [method.name, method]))

@@ -44,7 +44,7 @@ function formatMethod(method: Method): string[] {
   ]
 }
 
-/** A schema in a few words. */
+/** A short name of a schema. */
 function nameSchema(schema: JsonSchema): string {
   const { title, type, items, oneOf, anyOf, enum: values } = schema
   if (typeof title === 'string') return title

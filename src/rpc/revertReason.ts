@@ -4,7 +4,7 @@ import { formatQuantity } from '../lib/hex.js'
 const ERROR_SELECTOR = 0x08c379a0 // Error(string)
 const PANIC_SELECTOR = 0x4e487b71 // Panic(uint256)
 
-// The codes of the Solidity documentation (Control Structures, Panic via assert), in the words that geth has for them.
+// Panic codes of the Solidity documentation (Control Structures, Panic via assert), in geth's words.
 const PANICS = new Map([
   [0x00n, 'generic panic'],
   [0x01n, 'assert(false)'],
@@ -20,11 +20,11 @@ const PANICS = new Map([
 
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Bytes of a reason that a message shows; all of it is in the data. */
+/** Longest reason in a message; the data has all of it. */
 export const MAX_REASON_BYTES = 4096
 
-/** The reason that the data of a REVERT tells: the text of `Error(string)`, or the meaning of `Panic(uint256)`.
- *  Undefined for custom errors, no data, and data that is cut short or otherwise not what its selector says. */
+/** The reason in revert data: the text of `Error(string)`, or the meaning of `Panic(uint256)`. Undefined for custom
+ *  errors, empty data, and malformed data. */
 export function decodeRevertReason(data: Uint8Array): string | undefined {
   if (data.length < 4) return undefined
   const selector = Buffer.from(data.buffer, data.byteOffset, 4).readUInt32BE()
@@ -37,8 +37,7 @@ export function decodeRevertReason(data: Uint8Array): string | undefined {
   return undefined
 }
 
-/** The one dynamic string of an ABI-encoded tuple, cut off with an ellipsis when it is long. Bytes that are no UTF-8 become
- *  U+FFFD. */
+/** The single dynamic string of an ABI-encoded tuple, truncated with an ellipsis. Invalid UTF-8 becomes U+FFFD. */
 function decodeText(body: Uint8Array): string | undefined {
   const offset = readLength(body, 0)
   if (offset === undefined) return undefined
@@ -46,7 +45,7 @@ function decodeText(body: Uint8Array): string | undefined {
   if (length === undefined || offset + 32 + length > body.length) return undefined
   const start = offset + 32
   if (length <= MAX_REASON_BYTES) return UTF8.decode(body.subarray(start, start + length))
-  // A character that the cut divides is left out.
+  // A character split by the truncation is dropped.
   return `${new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(start, start + MAX_REASON_BYTES), { stream: true })}…`
 }
 

@@ -5,32 +5,31 @@ import type { RpcContext } from './core/context.js'
 import { type MethodTable, runMethod } from './core/dispatch.js'
 import type { RpcOutcome } from './core/envelope.js'
 
-/* Requests that a thread answers to itself before it takes any, so that the first one of a client finds modules loaded,
- * statements prepared and code compiled. */
+/* Requests that a thread runs before it accepts any, so that modules are loaded, statements prepared and code compiled. */
 
-/** Longest that a request of the warm-up may take. */
+/** Timeout of a warm-up request. */
 const LIMIT_MS = 200
 
-// Blocks that are searched for a log, fewest first: a chain of large blocks has some in the last one.
+// Block counts searched for a log, in this order: a chain with large blocks has some in the last one.
 const LOG_SPANS = [1, 16, 256] as const
 
 const NOBODY = `0x${'00'.repeat(20)}`
-// A topic that no log has, so that the query of all blocks ends in the index.
+// A topic that no log has, so that the query over all blocks ends in the index.
 const NO_TOPIC = `0x${'ca'.repeat(32)}`
 
 type Ask = (method: string, ...params: unknown[]) => Promise<unknown>
 
-/** Runs a small call and an estimate by the handlers of the methods. Never throws: what a chain cannot answer is left out. */
+/** Runs a small call and an estimate with the methods' handlers. Never throws: what a chain cannot answer is skipped. */
 export function warmCalls(methods: MethodTable, context: RpcContext): Promise<void> {
   return warm(methods, context, async (ask) => {
-    // With code of our own, so that every kind of instruction's table is there: PUSH1 1, PUSH1 0, MSTORE, RETURN.
+    // Own code that uses every opcode table: PUSH1 1, PUSH1 0, MSTORE, RETURN.
     await ask('eth_call', { data: '0x600160005260206000f3' }, 'latest')
     await ask('eth_call', { to: NOBODY, data: '0x00000000' }, 'latest')
     await ask('eth_estimateGas', { from: NOBODY, to: NOBODY }, 'latest')
   })
 }
 
-/** Runs log queries of the newest blocks that have logs, and one of all blocks that finds none. Never throws. */
+/** Runs log queries over the newest blocks with logs, and one over all blocks without results. Never throws. */
 export function warmLogQueries(methods: MethodTable, context: RpcContext): Promise<void> {
   return warm(methods, context, async (ask) => {
     const head = context.chain.head()

@@ -77,7 +77,7 @@ const TAIL = objectOf({
 
 const STEPS = Object.fromEntries(['total', ...LOG_STEPS].map((step) => [step, { type: 'number' }]))
 
-/** The answer of `cairn_explainLogs`. */
+/** The result of `cairn_explainLogs`. */
 export const EXPLANATION_SCHEMA: JsonSchema = {
   title: 'Explanation',
   ...objectOf({

@@ -3,24 +3,24 @@ import { filterMember } from '../../logs/advice.js'
 import type { LogExplanation } from '../../logs/explain.js'
 import { type ClauseName, type ConsultedClause, LOG_STEPS, type LogFacts, type LogStep } from '../../logs/trace.js'
 
-/** A clause of the filter, and what all segments together were asked about it. */
+/** A clause of the filter, with totals over all segments. */
 export interface ClauseJson {
-  /** The member of the filter that it comes from. */
+  /** The filter member it comes from. */
   member: string
   values: number
   known: number | null
   first: string | null
-  /** Segments that were asked about it, and those that were not. */
+  /** Segments in which it was evaluated, and in which it was skipped. */
   asked: number
   skipped: number
   found: number
   postings: number
-  /** Values that no segment has, and the most frequent ones. */
+  /** Values found in no segment, and the most frequent ones. */
   absent?: number
   top?: { value: string; logs: number }[]
 }
 
-/** A segment that was looked into. */
+/** A segment that was used. */
 export interface SegmentJson {
   id: number
   level: number
@@ -34,7 +34,7 @@ export interface SegmentJson {
   ms: number
 }
 
-/** The facts of a log query as JSON. */
+/** The trace of a log query as JSON. */
 export interface FactsJson {
   outcome: LogFacts['outcome']
   plan: LogFacts['plan']
@@ -57,13 +57,13 @@ export interface FactsJson {
   ms: { total: number } & { [step in LogStep]: number }
 }
 
-/** What `cairn_explainLogs` answers. */
+/** The result of `cairn_explainLogs`. */
 export interface ExplanationJson extends FactsJson {
   answerBytes: number | null
   advice: string[]
 }
 
-/** The facts of a query as JSON; times in milliseconds with three decimals. */
+/** The trace of a query as JSON; times in milliseconds with three decimals. */
 export function formatFacts(facts: LogFacts): FactsJson {
   const { outcome, plan, results, maxResults, minTopics, rows } = facts
   return {
@@ -86,7 +86,7 @@ export function formatFacts(facts: LogFacts): FactsJson {
   }
 }
 
-/** An explanation as JSON: the facts, with the blocks of the segments and the frequent values. */
+/** An explanation as JSON: the trace, with the block ranges of the segments and the frequent values. */
 export function formatExplanation({
   facts,
   answerBytes,

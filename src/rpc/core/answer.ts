@@ -12,30 +12,30 @@ import {
 import { RESPONSE_TOO_LARGE, type RpcErrorBody, SERVER_BUSY } from './errors.js'
 import { createTimeSlices } from './timeSlices.js'
 
-/** The answers of a batch together; what lies beyond is refused item by item. geth's default. */
+/** Limit on all responses of a batch; the rest is refused item by item. geth's default. */
 export const MAX_BATCH_RESPONSE_BYTES = 25_000_000
 
-/** Calls of one batch that run elsewhere at the same time: enough to keep all threads busy, few enough that one batch
- *  does not fill the queue for everyone. */
+/** Calls of one batch that run in threads concurrently: enough to keep all threads busy, few enough that one batch does
+ *  not fill the queue. */
 const BATCH_WINDOW = 16
 
-/** Answers of a batch that take no time worth sharing to join and to send. */
+/** Smaller batch responses are joined and sent without waiting for a time slice. */
 const QUICKLY_SENT_BYTES = 65_536
 
-/** Tells the work on a body that nobody waits for its answer any more. */
+/** Signals that nobody waits for the response any more. */
 export interface Abandonment {
   readonly aborted: boolean
 }
 
-/** Memory for the answers of one body, of which clients that do not read could otherwise fill all there is. */
+/** Memory reservation for the responses of one body, which clients that do not read would otherwise fill. */
 export interface AnswerRoom {
-  /** Resolves when the next item of a batch may perhaps begin; undefined when it may. */
+  /** Resolves when the next item of a batch may start; undefined if it may now. */
   wait(): Promise<void> | undefined
-  /** Holds so many bytes more, or fewer; false when there are not as many. */
+  /** Changes the reservation by that many bytes; false if there is not enough memory. */
   hold(bytes: number): boolean
 }
 
-/** What the work on a batch minds. */
+/** Conditions of running a batch. */
 export interface BatchConditions {
   readonly abandonment: Abandonment
   readonly room: AnswerRoom
@@ -48,10 +48,10 @@ const UNCONDITIONAL: BatchConditions = {
 
 const TOO_LARGE: RpcErrorBody = { code: RESPONSE_TOO_LARGE, message: 'response too large' }
 
-/** Parts to be sent one after another; undefined when there is nothing to answer (notifications only). */
+/** Parts to send in order; undefined if there is nothing to answer (notifications only). */
 export type Response = Uint8Array[] | undefined
 
-/** The response to a body: at once to a single call whose outcome is there at once, later to all others. */
+/** The response to a body: synchronous for a single call with a synchronous outcome, otherwise a promise. */
 export function answerBody(
   body: ParsedBody,
   dispatcher: Dispatcher,
@@ -61,7 +61,7 @@ export function answerBody(
   return answerBatch(body.items, dispatcher, conditions)
 }
 
-/** One and the same error as the answer to every call of a body; undefined when there are only notifications. */
+/** The same error for every call of a body; undefined if there are only notifications. */
 export function refuseBody(body: ParsedBody, error: RpcErrorBody): Uint8Array[] | undefined {
   const items = body.kind === 'single' ? [body.item] : body.items
   const responses = items.flatMap(({ idText }) => (idText === undefined ? [] : [encodeResponse(idText, { error })]))
@@ -80,8 +80,8 @@ function answerItem(item: RpcCall | InvalidCall, dispatcher: Dispatcher): Respon
   return outcome instanceof Promise ? outcome.then(encode) : encode(outcome)
 }
 
-/** Runs the items in order, up to a window of them at the same time. From the first answer on that does not fit, all
- *  are refused, and those not begun yet are not run. */
+/** Runs the items in order, up to a window of them concurrently. Once a response exceeds the limit, it and all later ones
+ *  are refused, and items that have not started are not run. */
 async function answerBatch(
   items: readonly (RpcCall | InvalidCall)[],
   dispatcher: Dispatcher,
@@ -94,7 +94,7 @@ async function answerBatch(
     for (;;) {
       const turn = slice.wait()
       if (turn !== undefined) await turn
-      // Looked at last: others have begun items since it was looked at before.
+      // Checked last, because other batches may have started items since.
       const wait = room.wait()
       if (wait === undefined || abandonment.aborted) break
       slice.leave()
@@ -110,7 +110,7 @@ async function answerBatch(
   }
   slice.leave()
   await Promise.all(running)
-  // Batches that share the time end together: to join and send long answers is part of the work that is shared.
+  // Batches that share time tend to finish together: joining and sending long responses is part of the shared work.
   if (answers.sizeBytes() > QUICKLY_SENT_BYTES) await slice.wait()
   try {
     return joinAnswers(answers.all())
@@ -119,14 +119,14 @@ async function answerBatch(
   }
 }
 
-/** The answers of a batch, as they come. */
+/** The responses of a batch, as they arrive. */
 interface BatchAnswers {
   put(index: number, answer: Response): void
-  /** From this item on all are refused. */
+  /** Items from this index on are refused. */
   endIndex(): number
-  /** Of those that have come. */
+  /** Of the responses that have arrived. */
   sizeBytes(): number
-  /** In the order of the items. */
+  /** In item order. */
   all(): Response[]
 }
 
@@ -152,7 +152,7 @@ function collectAnswers(items: readonly (RpcCall | InvalidCall)[], room: AnswerR
       if (!room.hold(bytes)) return refuseFrom(index, SERVER_BUSY)
       answers[index] = answer
       size += bytes
-      // With answers of this size before it, the last one that has come lies beyond the limit whatever else comes.
+      // The last response is beyond the limit whatever else arrives.
       while (size > MAX_BATCH_RESPONSE_BYTES) refuseFrom(answers.length - 1, TOO_LARGE)
     },
     endIndex: () => end,

@@ -5,19 +5,19 @@ import type { ResolvedBlocks } from './context.js'
 import { beyondHead, RpcError, SERVER_ERROR } from './errors.js'
 import type { BlockId } from './params.js'
 
-/** What `eth_call` and state methods answer to a block that is not known. */
+/** Error of `eth_call` and state methods for an unknown block. */
 export const HEADER_NOT_FOUND = { code: SERVER_ERROR, message: 'header not found' } as const
-/** What they answer where the state of a block is not held. */
+/** Error of the same methods if the state of a block is not stored. */
 export const STATE_NOT_HELD = { code: SERVER_ERROR, message: 'historical state N is not available' } as const
 
-/** True for the message of a block whose state is not held. */
+/** True for the message of a block whose state is not stored. */
 export function isStateNotHeld(message: string): boolean {
   return /^historical state \d+ is not available$/.test(message)
 }
 
-/** The number that stands for a block: `earliest` is 0 even where block 0 is not held; `latest`, `pending`, `safe` and
- *  `finalized` are the head, since imported files count as final. Undefined when nothing is held, or for a hash that is
- *  not known. A number need not be held. */
+/** Resolves a block id to a number: `earliest` is 0 even if block 0 is not stored; `latest`, `pending`, `safe` and
+ *  `finalized` are the head, because imported files count as final. Undefined if there is no block, or for an unknown
+ *  hash. A block with that number need not exist. */
 export function resolveNumber(chain: ChainReader, id: BlockId): number | undefined {
   if (typeof id === 'number') return id
   if (id === 'earliest') return 0
@@ -31,15 +31,14 @@ export function isCanonical(chain: ChainReader, { toBlock, hash }: ResolvedBlock
   return now !== undefined && equalBytes(now, hash)
 }
 
-/** The block; undefined when it is not held. `pending` is the head. */
+/** The block; undefined if it is not stored. `pending` is the head. */
 export function findBlock(chain: ChainReader, id: BlockId): StoredBlock | undefined {
   const number = resolveNumber(chain, id)
   return number === undefined ? undefined : chain.blockByNumber(number)
 }
 
-/** The number of a block whose state is held.
- *  @throws RpcError `header not found` for a block beyond the head, which it names, or an unknown hash
- *  @throws StateUnavailable for a block up to the head without its state. */
+/** The number of a block whose state is stored. @throws RpcError `header not found` for a block beyond the head, with the
+ *  head in its data, or an unknown hash @throws StateUnavailable for a block up to the head without its state. */
 export function requireStateBlock(chain: ChainReader, id: BlockId): number {
   const coverage = chain.coverage()
   const isHead = typeof id === 'string' && id !== 'earliest'

@@ -2,19 +2,19 @@ import type { ResolvedBlocks } from './context.js'
 import { InvalidValue, invalidParams } from './errors.js'
 import type { CallArguments, Method } from './method.js'
 
-/** A call whose parameters were checked against the definition of its method. Each parameter is decoded at most once, and
- *  the blocks that it names are resolved at most once, whichever thread runs it. */
+/** A call whose parameters match its method's definition. Each parameter is decoded, and the blocks it names are
+ *  resolved, at most once, whichever thread runs it. */
 export class BoundCall implements CallArguments {
   readonly method: Method
-  /** The blocks it is about, where they were resolved when it came. */
+  /** The blocks it reads, if they were resolved on arrival. */
   blocks: ResolvedBlocks | undefined
-  /** The parameters in their order, as they came; absent ones are undefined. */
+  /** The undecoded parameters in order; absent ones are undefined. */
   readonly values: readonly unknown[]
   private readonly decoded: unknown[] = []
-  /** How many parameters are decoded. */
+  /** Number of decoded parameters. */
   private known = 0
 
-  /** With `args`, the decoded parameters, `values` is not looked at. */
+  /** With `args`, the decoded parameters, `values` is ignored. */
   constructor(method: Method, values: readonly unknown[], args?: readonly unknown[]) {
     this.method = method
     this.values = values
@@ -24,7 +24,7 @@ export class BoundCall implements CallArguments {
     }
   }
 
-  /** The decoded parameter. @throws RpcError -32602 that names it. */
+  /** The decoded parameter. @throws RpcError -32602 naming it. */
   arg(index: number): unknown {
     const { decoded } = this
     if (this.isDecoded() || index in decoded) return decoded[index]
@@ -34,13 +34,13 @@ export class BoundCall implements CallArguments {
     return value
   }
 
-  /** All decoded parameters. @throws RpcError -32602 that names the one at fault. */
+  /** All decoded parameters. @throws RpcError -32602 naming the first invalid one. */
   args(): readonly unknown[] {
     for (let i = 0; i < this.method.params.length; i++) this.arg(i)
     return this.decoded
   }
 
-  /** What another thread needs to run the call: decoded parameters where they were decoded here. Can be cloned. */
+  /** What another thread needs to run the call, with decoded parameters if they are decoded. Cloneable. */
   toMessage(): CallMessage {
     const { blocks, method } = this
     return this.isDecoded()
@@ -53,7 +53,7 @@ export class BoundCall implements CallArguments {
   }
 }
 
-/** A bound call on its way to another thread; it has either `values` or `args`. */
+/** A bound call as a message to another thread; it has either `values` or `args`. */
 export interface CallMessage {
   readonly method: string
   readonly values?: readonly unknown[]
@@ -61,8 +61,8 @@ export interface CallMessage {
   readonly blocks?: ResolvedBlocks
 }
 
-/** Binds parameters, an array or an object by name, to those of the method.
- *  @throws RpcError -32602 for too many, unknown, or missing ones. */
+/** Binds parameters, an array or an object by name, to those of the method. @throws RpcError -32602 for too many, unknown
+ *  or missing ones. */
 export function bindCall(method: Method, params: unknown): BoundCall {
   const values = Array.isArray(params) ? params : namedValues(method, params)
   const want = method.params.length

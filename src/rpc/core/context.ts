@@ -8,18 +8,18 @@ import type { L2Reader } from '../../store/l2/l2Reader.js'
 import type { StateReads } from '../../store/state/stateReader.js'
 import type { TransactionFinder } from '../../transactions/finder.js'
 
-/** Limits that the operator can set; the contract's values are the defaults. */
+/** Limits that the operator can set; defaults are those of the API specification. */
 export interface RpcLimits extends CallLimits {
-  maxLogs: number // results of one log query: 10,000
-  maxFilterParams: number // addresses and topic values of one log query: 5,000
+  maxLogs: number // results per log query: 10,000
+  maxFilterParams: number // addresses and topic values per filter: 5,000
   logsTimeoutMs: number // 10,000
   callTimeoutMs: number // 5,000
-  queueTimeoutMs: number // longest that a request waits for a thread: 10,000
-  slowLogsMs: number // a log query of at least so long is logged with what it did: 1,000; 0 logs none
+  queueTimeoutMs: number // longest wait of a request for a thread: 10,000
+  slowLogsMs: number // log queries that take at least this long are logged with their trace: 1,000; 0: never
 }
 
-/** How the pending block is written: with null `number` and `logsBloom`, as the API specification has it, or with its number
- *  and a bloom of zeros, as geth has it. */
+/** How the pending block is written: with null `number` and `logsBloom` (the API specification), or with its number and a
+ *  zero bloom (geth). */
 export const PENDING_BLOCK_FORMS = ['specification', 'geth'] as const
 export type PendingBlockForm = (typeof PENDING_BLOCK_FORMS)[number]
 
@@ -30,25 +30,25 @@ export interface ResolvedBlocks {
   readonly hash: Uint8Array
 }
 
-/** What a handler may use. One per thread; `deadline` is the request's own. */
+/** What a handler may use. One per thread; `deadline` belongs to the request. */
 export interface RpcContext {
   readonly chain: ChainReader
   readonly transactions: TransactionFinder
   readonly logs: LogSource
   readonly l2: L2Reader
-  /** Present where `evm` methods run: reader threads. */
+  /** Present in reader threads, where `evm` methods run. */
   readonly evm: EvmService
   readonly state: StateReads
   readonly limits: RpcLimits
   readonly pendingBlock: PendingBlockForm
-  /** Authenticates cursors; every connection to a database, and to a copy of it, has the same. 32 bytes. */
+  /** Key that authenticates cursors; the same for every connection to a database and its copies. 32 bytes. */
   readonly cursorSecret: Uint8Array
   readonly deadline: Deadline
-  /** The blocks that the request names, where the method's `caching.resolveBlocks` resolved them. They are canonical. */
+  /** The canonical blocks that the request names, if the method's `caching.resolveBlocks` resolved them. */
   readonly blocks?: ResolvedBlocks
-  /** How long the request waited for its thread, which is not part of its deadline. */
+  /** How long the request waited for its thread; not part of its deadline. */
   readonly waitedMs: number
   readonly log: Logger
-  /** As `web3_clientVersion` says it: `Cairn/v0.1.0/linux-x64/node20`. */
+  /** Result of `web3_clientVersion`: `Cairn/v0.1.0/linux-x64/node20`. */
   readonly clientVersion: string
 }

@@ -26,46 +26,46 @@ import { createTimeSlices, type TimeSlices } from './timeSlices.js'
 /** All methods by name. */
 export type MethodTable = ReadonlyMap<string, Method>
 
-/** Tells clients apart that share the threads fairly: the id of an API key, or a connection. */
+/** Identifies a client for fair scheduling: the id of an API key, or a connection. */
 export type ClientId = number | object
 
-/** Whose call it is, and since when it waits. */
+/** The client of a call and when it started waiting. */
 export interface CallOrigin {
-  /** Calls without one belong to one and the same client. */
+  /** Calls without one share one client. */
   readonly client?: ClientId
-  /** Time from there on is taken off the call's own, by `performance.now()`: the call waited for another one to answer it.
-   *  Absent when it is new: then its time begins when a thread begins it. */
+  /** By `performance.now()`: time since then counts against the call's limit, because it waited for an equal call. Absent
+   *  for a new call: its time starts when a thread starts it. */
   readonly sinceMs?: number
 }
 
-/** Where `scan` and `evm` methods run. Never rejects: what goes wrong is an error outcome. */
+/** Runs `scan` and `evm` methods. Never rejects: failures are error outcomes. */
 export interface RemoteRunner {
   run(call: BoundCall, origin?: CallOrigin): Promise<RpcOutcome>
 }
 
-/** Where small calls of `evm` methods run: on the spot. */
+/** Runs small calls of `evm` methods synchronously. */
 export interface InlineRunner {
-  /** The outcome; undefined for a call that a thread is to run. */
+  /** The outcome; undefined if a thread must run the call. */
   run(call: BoundCall): RpcOutcome | undefined
-  /** Runs work on a call that is to see one state of the chain, once more when that changed meanwhile. */
+  /** Runs work that must see one snapshot; retries once if the chain changed meanwhile. */
   withSnapshot<T>(work: () => T): T
 }
 
-/** Texts of parameters together beyond which a call is not looked up: what is decoded for it on the main thread holds up
- *  everyone. Room for 5,000 values of a filter, which take 5 ms; 5 MB of them took 70. */
+/** Calls with more parameter text are not looked up in the cache, because decoding them blocks the main thread. Enough
+ *  for 5,000 filter values, which take 5 ms; 5 MB of them took 70. */
 const MAX_KEYED_CHARACTERS = 500_000
 
-/** Answers calls. */
+/** Runs calls. */
 export interface Dispatcher {
-  /** The outcome of a call of a client: at once for `point` methods, later for those that run elsewhere. Never throws. */
+  /** The outcome of a client's call: synchronous for `point` methods, a promise for others. Never throws. */
   dispatch(call: RpcCall, client?: ClientId): RpcOutcome | Promise<RpcOutcome>
-  /** How its batches share the time of the main thread; without it, each batch takes it as if it were alone. */
+  /** Time slices that its batches share; without it, each batch runs as if alone. */
   readonly slices?: TimeSlices
-  /** Is told of each item that is no call, and of its error. */
+  /** Called for each invalid item with its error. */
   onInvalid?(error: RpcErrorBody): void
 }
 
-/** The dispatcher for the calls of one client. Where `refusal` gives an error, that is the outcome of the call. */
+/** A dispatcher for one client. If `refusal` returns an error, that is the outcome of the call. */
 export function dispatchFor(
   dispatcher: Dispatcher,
   client: ClientId,
@@ -83,8 +83,8 @@ export function dispatchFor(
   }
 }
 
-/** A dispatcher that runs `point` methods on the spot with `context` and everything else through `remote`, unless `cache`
- *  has the outcome or `inline` makes it. */
+/** A dispatcher that runs `point` methods with `context` on the main thread and everything else through `remote`, unless
+ *  `cache` has the outcome or `inline` runs it. */
 export function createDispatcher(options: {
   methods: MethodTable
   context: RpcContext
@@ -118,8 +118,8 @@ export function createDispatcher(options: {
   }
 }
 
-/** The call as the cache takes it; undefined when its outcome is not to be cached. An error where the call is refused for
- *  its parameters or blocks. */
+/** The call as the cache takes it; undefined if its outcome is not cacheable. An error if its parameters or blocks are
+ *  invalid. */
 function lookUp(
   call: BoundCall,
   context: RpcContext,
@@ -142,11 +142,11 @@ function lookUp(
   } catch (error) {
     if (error instanceof Interruption) throw error
     const known = translateError(error)
-    return known && { error: known } // the thread that runs the call finds and logs any other error
+    return known && { error: known } // other errors are found and logged by the thread that runs the call
   }
 }
 
-/** True when the texts of a JSON value, each member counted as at least one character, have at most `limit` together. */
+/** True if the text in a JSON value, at least one character per member, has at most `limit` characters. */
 function isShort(value: unknown, limit: number): boolean {
   const open = [value]
   let left = limit
@@ -173,8 +173,8 @@ export function runMethod(method: Method, params: unknown, context: RpcContext):
   }
 }
 
-/** Runs a call that another thread bound. Blocks that were resolved there count only while this thread's chain has them.
- *  @throws Interruption, and nothing else */
+/** Runs a call that another thread bound. Blocks resolved there are used only if this thread's chain has them. @throws
+ *  Interruption, and nothing else */
 export function runCallMessage(
   methods: MethodTable,
   message: CallMessage,
@@ -188,8 +188,8 @@ export function runCallMessage(
   return runCall(call, { ...context, blocks })
 }
 
-/** Runs the handler and encodes its result. An unknown error is logged with a request id and answered as
- *  `internal error`. @throws Interruption, and nothing else */
+/** Runs the handler and encodes its result. An unknown error is logged with a request id and becomes `internal error`.
+ *  @throws Interruption, and nothing else */
 export function runCall(call: BoundCall, context: RpcContext): RpcOutcome | Promise<RpcOutcome> {
   const { method } = call
   try {
@@ -205,7 +205,7 @@ export function runCall(call: BoundCall, context: RpcContext): RpcOutcome | Prom
   }
 }
 
-/** The error of an answer for anything that a method threw. */
+/** The error body for anything that a method threw. */
 function describeFailure(error: unknown, method: Method, log: Logger): RpcOutcome {
   if (error instanceof DeadlineExceeded && method.cost === 'evm') return { error: timeoutError('evm', error.limitMs) }
   const known = translateError(error instanceof InvalidValue ? invalidParams(error.message) : error)
@@ -214,13 +214,13 @@ function describeFailure(error: unknown, method: Method, log: Logger): RpcOutcom
   return { error: { code: INTERNAL_ERROR, message: 'internal error' } }
 }
 
-/** The error of a request that took too long: the contract's words for a log query, geth's for a call. */
+/** The error of a timeout: `query timeout exceeded` for a log query, geth's message for a call. */
 export function timeoutError(cost: CostClass, limitMs: number): RpcErrorBody {
   if (cost !== 'evm') return { code: LIMIT_EXCEEDED, message: QUERY_TIMEOUT }
   return { code: SERVER_ERROR, message: `execution aborted (timeout = ${limitMs / 1000}s)` }
 }
 
-/** What is answered to a name that is not in the table. */
+/** The error for a name that is not in the table. */
 export function methodNotFound(name: string): RpcErrorBody {
   return { code: METHOD_NOT_FOUND, message: `the method ${abbreviate(name)} does not exist/is not available` }
 }

@@ -2,25 +2,25 @@ import { INVALID_REQUEST, PARSE_ERROR, type RpcErrorBody } from './errors.js'
 import { measureShape } from './jsonShape.js'
 import { scanRawIds } from './rawIds.js'
 
-/** Requests in one batch. geth's default, and enough for any client's batching. */
+/** Requests per batch: geth's default. */
 const MAX_BATCH_ITEMS = 1000
 
 /** A checked request. */
 export interface RpcCall {
   readonly method: string
-  /** As it came: an array, an object, or undefined. */
+  /** As received: an array, an object, or undefined. */
   readonly params: unknown
-  /** The id as JSON text; undefined for a notification, which gets no answer. */
+  /** The id as JSON text; undefined for a notification, which is not answered. */
   readonly idText: string | undefined
 }
 
-/** A batch item or a body that is no request, and what to answer. */
+/** A batch item or body that is no request, and its error. */
 export interface InvalidCall {
   readonly idText: string
   readonly error: RpcErrorBody
 }
 
-/** What a body holds. `values` is about how many JSON values, never fewer; undefined for a short body. */
+/** The content of a body. `values` estimates the number of JSON values, never too low; undefined for a short body. */
 export type ParsedBody =
   | { readonly kind: 'single'; readonly item: RpcCall | InvalidCall; readonly values?: number }
   | { readonly kind: 'batch'; readonly items: readonly (RpcCall | InvalidCall)[]; readonly values?: number }
@@ -31,8 +31,8 @@ export type RpcOutcome = { readonly result: Uint8Array } | { readonly error: Rpc
 const PARSE_FAILED: InvalidCall = { idText: 'null', error: { code: PARSE_ERROR, message: 'parse error' } }
 const INVALID: RpcErrorBody = { code: INVALID_REQUEST, message: 'invalid request' }
 
-/** Parses and checks a request or a batch (JSON-RPC 2.0, sections 4 and 6). Never throws: what is wrong is an item
- *  with its error. */
+/** Parses and checks a request or a batch (JSON-RPC 2.0, sections 4 and 6). Never throws: invalid items carry their
+ *  error. */
 export function parseBody(text: string): ParsedBody {
   const { fault, values } = measureShape(text)
   if (fault !== undefined) return { kind: 'single', item: invalidBody(fault) }
@@ -71,15 +71,15 @@ function checkCall(value: unknown, rawId: () => string | undefined): RpcCall | I
   return { method, params, idText }
 }
 
-/** The id as JSON text, `invalid` for an object or an array. Numbers that JavaScript does not hold or would write in
- *  another form are taken from the body. */
+/** The id as JSON text; `invalid` for an object or array. Numbers that JavaScript cannot represent, or would write
+ *  differently, are taken from the body. */
 function formatId(id: unknown, rawId: () => string | undefined): string {
   if (typeof id === 'object' && id !== null) return 'invalid'
   if (typeof id === 'number' && (!Number.isSafeInteger(id) || Object.is(id, -0))) return rawId() ?? 'null'
   return JSON.stringify(id)
 }
 
-/** The bytes of a response; the result, or the `dataJson` of an error, is put in as it is. */
+/** The bytes of a response; the result, or the `dataJson` of an error, is embedded as is. */
 export function encodeResponse(idText: string, outcome: RpcOutcome): Uint8Array[] {
   if ('error' in outcome) {
     const { dataJson, ...error } = outcome.error
@@ -90,8 +90,8 @@ export function encodeResponse(idText: string, outcome: RpcOutcome): Uint8Array[
   return [Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), outcome.result, CLOSE]
 }
 
-/** The bytes of a batch's response around those of its items. Small parts are joined: thousands of buffers take a socket
- *  longer to write than the batch took to answer. */
+/** The bytes of a batch response around those of its items. Small parts are joined: writing thousands of buffers to a
+ *  socket takes longer than answering the batch. */
 export function encodeBatch(responses: readonly (readonly Uint8Array[])[]): Uint8Array[] {
   const parts: Uint8Array[] = []
   let small: Uint8Array[] = []
@@ -119,16 +119,16 @@ export function encodeBatch(responses: readonly (readonly Uint8Array[])[]): Uint
   return parts
 }
 
-/** The bytes together. */
+/** Total bytes. */
 export function sizeOf(parts: readonly Uint8Array[]): number {
   let size = 0
   for (const part of parts) size += part.length
   return size
 }
 
-/** Larger parts of a batch's response are not copied. */
+/** Larger parts are not copied. */
 const MAX_SMALL_BYTES = 16_384
-/** Small parts are joined until they have so many bytes together. */
+/** Target size of joined parts. */
 const MIN_JOINED_BYTES = 65_536
 
 const CLOSE = Buffer.from('}')

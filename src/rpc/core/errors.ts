@@ -18,14 +18,14 @@ export interface RpcErrorBody {
   code: number
   message: string
   data?: unknown
-  /** The `data` member as finished JSON, in place of `data`: large data is written by the thread that ran the call. */
+  /** The `data` member as finished JSON, instead of `data`: written by the thread that ran the call. */
   dataJson?: Uint8Array
 }
 
-// Bytes of revert data beyond which it is handed on as finished JSON. Less is cheaper to copy between threads as a text.
+// Longer revert data is passed between threads as finished JSON; shorter data is cheaper to copy as text.
 const SHORT_DATA_BYTES = 2048
 
-/** An answer that is an error, with its JSON-RPC code. Thrown only on the rpc floor and above. */
+/** An error response with its JSON-RPC code. Thrown only in rpc and above. */
 export class RpcError extends CairnError {
   readonly code: number
   readonly data: unknown
@@ -47,28 +47,28 @@ export const RESPONSE_TOO_LARGE = -32003
 export const LIMIT_EXCEEDED = -32005
 export const EXECUTION_REVERTED = 3
 
-/** What is answered where there is no room for a request or its answer. */
+/** The error if there is no memory for a request or its response. */
 export const SERVER_BUSY: RpcErrorBody = { code: LIMIT_EXCEEDED, message: 'server busy' }
 
-/** -32602 with the words as they are. */
+/** -32602 with that message. */
 export function invalidParams(message: string): RpcError {
   return new RpcError(INVALID_PARAMS, message)
 }
 
-/** An answer to a block that is beyond the head, which its `data` names. */
+/** The error for a block beyond the head, with the head in `data`. */
 export function beyondHead(code: number, message: string, head: number): RpcError {
   return new RpcError(code, message, { head: formatQuantity(head) })
 }
 
-/** -32602 `invalid argument N: …`; decoders throw it as `InvalidValue`, and the dispatcher knows N. */
+/** -32602 `invalid argument N: …`: thrown by decoders; the dispatcher adds N. */
 export class InvalidValue extends CairnError {}
 
-/** The contract's words for a log query that took too long. */
+/** Message for a log query timeout (API specification). */
 export const QUERY_TIMEOUT = 'query timeout exceeded'
 
 type Translation = (error: never) => RpcErrorBody
 
-/** Every class of error from the floors below, with its code and words. Rows are added with `translateError`'s table only. */
+/** Maps every error class of the lower floors to a code and a message. All mappings are here. */
 const translations: [abstract new (...args: never[]) => Error, Translation][] = [
   [
     RpcError,
@@ -122,17 +122,17 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
   [EmptyDatabase, ({ message }: EmptyDatabase) => ({ code: SERVER_ERROR, message })],
 ]
 
-/** A narrower range that the same query is answered for, as `data`. */
+/** A narrower range for which the query succeeds, as `data`. */
 function fittingRange(fits: BlockRange | undefined): Pick<RpcErrorBody, 'data'> {
   return fits ? { data: { from: formatQuantity(fits.from), to: formatQuantity(fits.to) } } : {}
 }
 
-/** The contract's words for a query that more than `limit` logs match. */
+/** Message for a query with more than `limit` results (API specification). */
 export function tooManyLogsMessage(limit: number): string {
   return `query returned more than ${limit} results`
 }
 
-/** The body for an error that the table knows; undefined for one that nobody foresaw, which is `internal error`. */
+/** The body of a mapped error; undefined for any other, which becomes `internal error`. */
 export function translateError(error: unknown): RpcErrorBody | undefined {
   for (const [errorClass, translate] of translations) {
     if (error instanceof errorClass) return translate(error as never)

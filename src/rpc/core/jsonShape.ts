@@ -1,9 +1,9 @@
-/** How deep arrays and objects of a body may be nested. Deeper ones take long to parse, and cannot be copied to a thread. */
+/** Maximum nesting of arrays and objects in a body. Deeper ones take long to parse and cannot be cloned. */
 export const MAX_JSON_DEPTH = 256
 
-/** How heavy a body may be: a value weighs 1, an array or an object 3, a member of an object 7. JSON.parse takes longest by far
- *  for members of different names and for small arrays: of this weight at most 50 ms, of 5 MB up to 1 s. A batch of 1,000 calls
- *  weighs about 80,000, a filter as many as it has values. */
+/** Maximum weight of a body: a value weighs 1, an array or object 3, a member 7. JSON.parse is slowest for members with
+ *  distinct names and for small arrays: this weight takes at most 50 ms, 5 MB take up to 1 s. A batch of 1,000 calls
+ *  weighs about 80,000, a filter as much as it has values. */
 export const MAX_JSON_WEIGHT = 250_000
 
 const QUOTE = 0x22
@@ -15,24 +15,24 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_ARRAY = 0x5d
 const CLOSE_OBJECT = 0x7d
 
-/** What is looked at outside strings. Searched for by a regular expression, ten times faster than character by character, once
- *  so many others have come in a row. */
+/** Relevant characters outside strings. After a run of other characters they are searched with a regular expression, ten
+ *  times as fast as character by character. */
 const STRUCTURAL = /["[\]{},:]/g
 const LONG_RUN = 64
 
-/** What is found out about a text before it is parsed. */
+/** What is known of a JSON text before parsing. */
 export interface JsonShape {
-  /** What is wrong with it; undefined when nothing is. */
+  /** Why it is refused; undefined if it is not. */
   readonly fault?: string
-  /** About how many values it holds, never fewer; undefined for a text that is too short to matter. */
+  /** Estimated number of values, never too low; undefined for a short text. */
   readonly values?: number
 }
 
 const SHORT: JsonShape = {}
 
-/** The shape of a text that is to be parsed as JSON. Whether it is JSON is left to JSON.parse. */
+/** Scans a text before JSON.parse. Does not check that it is JSON. */
 export function measureShape(text: string): JsonShape {
-  // What closes as often as it opens cannot be too deep, and what does not is refused by JSON.parse at once.
+  // Balanced brackets cannot nest too deep here; unbalanced ones are refused by JSON.parse at once.
   if (text.length <= 2 * MAX_JSON_DEPTH) return SHORT
   let depth = 0
   let weight = 0
@@ -62,7 +62,7 @@ export function measureShape(text: string): JsonShape {
   return { values }
 }
 
-/** Where the string ends that begins at a quote: at its other quote, or behind the text when there is none. */
+/** End of the string that starts at a quote: its closing quote, or the end of the text. */
 export function endOfString(text: string, start: number): number {
   const end = text.indexOf('"', start + 1)
   if (end < 0) return text.length

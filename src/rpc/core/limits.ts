@@ -1,6 +1,6 @@
 import type { RpcLimits } from './context.js'
 
-/** The contract's limits. */
+/** Limits of the API specification. */
 export const DEFAULT_LIMITS: RpcLimits = {
   maxLogs: 10_000,
   maxFilterParams: 5_000,

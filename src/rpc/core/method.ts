@@ -8,19 +8,19 @@ export type CostClass = 'point' | 'scan' | 'evm'
 /** A JSON schema, for the OpenRPC document and the reference page. */
 export type JsonSchema = { readonly [key: string]: unknown }
 
-/** One positional parameter: how it is called in documents and by name, and how its JSON value is read. */
+/** One positional parameter: its name, schema and decoder. */
 export interface Param<T> {
   readonly name: string
   readonly summary: string
   readonly required: boolean
   readonly schema: JsonSchema
-  /** The value of the JSON. An absent or null optional parameter is decoded from `undefined`.
-   *  `path` names the place in messages, as in `filter.topics[1]`; empty for the parameter itself.
-   *  @throws InvalidValue saying what was expected and what came. */
+  /** Decodes the JSON value. An absent or null optional parameter is decoded from `undefined`. `path` locates the value
+   *  in messages, as in `filter.topics[1]`; empty for the parameter itself. @throws InvalidValue with what was expected
+   *  and what was found. */
   decode(value: unknown, path: string): T
 }
 
-/** An error a method may answer with beside the general ones (-32600 to -32603), for documents. */
+/** An error that a method may return besides the general ones (-32600 to -32603), for documentation. */
 export interface ErrorDoc {
   readonly code: number
   readonly message: string
@@ -28,7 +28,7 @@ export interface ErrorDoc {
 
 /** The parameters of one call. */
 export interface CallArguments<P extends readonly unknown[] = readonly unknown[]> {
-  /** In their order, as they came; absent ones are undefined. */
+  /** Undecoded, in order; absent ones are undefined. */
   readonly values: readonly unknown[]
   /** The decoded parameter; decoded once. @throws RpcError -32602 that names it. */
   arg<I extends number>(index: I): P[I]
@@ -36,17 +36,17 @@ export interface CallArguments<P extends readonly unknown[] = readonly unknown[]
 
 /** Which outcomes of a method may be cached. An outcome must depend on the parameters and the resolved blocks alone. */
 export interface Caching<P extends readonly unknown[] = readonly unknown[]> {
-  /** Resolves the blocks that the call names, on the main thread, once. Undefined: the call is not cached, and its handler
-   *  resolves them. @throws what the handler would; that is the answer then. */
+  /** Resolves the blocks that the call names, once, on the main thread. Undefined: the call is not cached, and its
+   *  handler resolves them. @throws what the handler would; that is then the response. */
   resolveBlocks(context: RpcContext, call: CallArguments<P>): ResolvedBlocks | undefined
-  /** Identifies the call among those of the method on the same blocks. Undefined: it is not cached. */
+  /** Identifies the call among those of the method on the same blocks. Undefined: not cached. */
   key(call: CallArguments<P>): string | undefined
-  /** True for an error that every run would give; without it, only results are cached. */
+  /** True for an error that every run would return; without it, only results are cached. */
   keepsError?(error: RpcErrorBody, context: RpcContext): boolean
 }
 
-/** A JSON-RPC method: its whole contract and its handler. The result is plain JSON data, or `JsonBytes` where the
- *  handler has written the JSON itself. */
+/** A JSON-RPC method: definition and handler. The result is plain JSON data, or `JsonBytes` if the handler wrote the JSON
+ *  itself. */
 export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   readonly name: string
   readonly summary: string
@@ -56,21 +56,21 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   readonly params: { readonly [K in keyof P]: Param<P[K]> }
   readonly result: { readonly name: string; readonly schema: JsonSchema }
   readonly errors: readonly ErrorDoc[]
-  /** Only for `scan` and `evm` methods; without it, every call is run. */
+  /** For `scan` and `evm` methods only; without it, every call is run. */
   readonly caching?: Caching<P>
-  /** Groups calls that take about as long as each other, from their undecoded parameters: the main thread runs the short
-   *  ones inline. Undefined for a call that a thread must run; without it, threads run all. Only for methods whose handler
-   *  is synchronous where the EVM is. */
+  /** Groups calls of similar duration by their undecoded parameters: the main thread runs short ones inline. Undefined
+   *  for a call that a thread must run; without it, threads run all. Only for methods whose handler is synchronous if the
+   *  EVM is. */
   costKey?(values: readonly unknown[]): string | undefined
   handler(context: RpcContext, ...params: P): unknown
 }
 
-/** A method whose handler's parameter types come from its decoders. */
+/** A method whose handler's parameter types follow from its decoders. */
 export function defineMethod<const P extends readonly unknown[]>(method: Method<P>): Method {
   return method as unknown as Method
 }
 
-/** JSON text that a handler wrote itself as bytes: goes to the socket as it is. */
+/** JSON that a handler wrote as bytes; it is sent unchanged. */
 export class JsonBytes {
   readonly bytes: Uint8Array
   constructor(bytes: Uint8Array) {

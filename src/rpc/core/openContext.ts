@@ -15,27 +15,27 @@ import { createStateReads } from '../../store/state/stateReader.js'
 import { createTransactionFinder } from '../../transactions/finder.js'
 import type { PendingBlockForm, RpcContext, RpcLimits } from './context.js'
 
-/** A context over a connection of its own. */
+/** A context with its own connection. */
 export interface OpenContext {
   readonly context: RpcContext
   readonly db: Database
   readonly watch: CommitWatch
-  /** Our interpreter over the same connection, for a thread that has other things to do. */
+  /** Cairn's interpreter over the same connection, for the main thread. */
   loadBudgetedEvm(budget: Budget): Promise<EvmService>
   close(): void
 }
 
-/** Opens the database of `datadir` read-only for one thread. The EVM, our own unless told, is loaded when it is first used
- *  (200 ms and more), so that a thread that runs no calls never has it.
- *  @throws DatabaseMissing when there is none; DatabaseOutdated when it is of an older version. */
+/** Opens the database of `datadir` read-only for one thread. The EVM, Cairn's own by default, is loaded on first use (200
+ *  ms and more), so a thread without calls never loads it. @throws DatabaseMissing if there is none; DatabaseOutdated if
+ *  it is of an older version. */
 export function openContext(options: {
   datadir: string
   limits: RpcLimits
   log: Logger
   evm?: EvmKind
-  /** As the API specification has it unless told. */
+  /** Default: as in the API specification. */
   pendingBlock?: PendingBlockForm
-  /** For the main thread of a server, whose requests may share looks at the database's version. */
+  /** For the main thread of a server, whose requests may share checks of the database version. */
   mainThread?: boolean
 }): OpenContext {
   const db = openForReading(options.datadir)
@@ -83,7 +83,7 @@ export function openContext(options: {
   return { context, db, watch, loadBudgetedEvm, close: () => void db.close() }
 }
 
-/** As `web3_clientVersion` says it: `Cairn/v0.1.0/linux-x64/node20`. */
+/** Result of `web3_clientVersion`: `Cairn/v0.1.0/linux-x64/node20`. */
 export function clientVersion(): string {
   const [major] = process.versions.node.split('.')
   return `Cairn/v${packageVersion()}/${process.platform}-${process.arch}/node${major}`

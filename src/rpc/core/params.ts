@@ -2,23 +2,23 @@ import { abbreviate, parseHex } from '../../lib/hex.js'
 import { InvalidValue } from './errors.js'
 import type { JsonSchema, Param } from './method.js'
 
-/** How a JSON value of some kind is read, and its schema for documents. `path` names the value in messages. */
+/** A decoder of one kind of JSON value, with its schema. `path` locates the value in messages. */
 export interface ValueType<T> {
   readonly schema: JsonSchema
-  /** True when an absent or null member is right, which is decoded from `undefined`. */
+  /** True if the member may be absent or null; it is then decoded from `undefined`. */
   readonly optional?: boolean
-  /** @throws InvalidValue with the path, what was expected and what came. */
+  /** @throws InvalidValue with the path, what was expected and what was found. */
   decode(value: unknown, path: string): T
 }
 
-/** The tags that stand for a block (execution-apis, schemas/block: BlockTag). */
+/** Block tags (execution-apis, schemas/block: BlockTag). */
 export const BLOCK_TAGS = ['latest', 'earliest', 'pending', 'safe', 'finalized'] as const
 export type BlockTag = (typeof BLOCK_TAGS)[number]
 
-/** A block by its hash, as EIP-1898 names it. */
+/** A block by hash (EIP-1898). */
 export interface BlockHashId {
   hash: Uint8Array // 32
-  /** False unless asked for: a block that is held but not canonical would be right too. */
+  /** If false, a stored block that is not canonical would be accepted. */
   requireCanonical: boolean
 }
 
@@ -27,13 +27,13 @@ export type BlockNumberOrTag = number | BlockTag
 /** A block by number, tag or hash. */
 export type BlockId = BlockNumberOrTag | BlockHashId
 
-/** A parameter that must be there. */
+/** A required parameter. */
 export function required<T>(name: string, type: ValueType<T>, summary: string): Param<T> {
   const decode = (value: unknown, path: string) => type.decode(value, path || name)
   return { name, summary, required: true, schema: type.schema, decode }
 }
 
-/** A parameter that may be absent or null: `undefined` then, or `fallback` where one is given. */
+/** An optional parameter: `undefined` if absent or null, or `fallback`. */
 export function optional<T>(name: string, type: ValueType<T>, summary: string): Param<T | undefined>
 export function optional<T>(name: string, type: ValueType<T>, summary: string, fallback: T): Param<T>
 export function optional<T>(name: string, type: ValueType<T>, summary: string, fallback?: T): Param<T | undefined> {
@@ -41,7 +41,7 @@ export function optional<T>(name: string, type: ValueType<T>, summary: string, f
   return { name, summary, required: false, schema: type.schema, decode }
 }
 
-/** The failure of a decoder: `path: expected …, got …`. */
+/** The error of a decoder: `path: expected …, got …`. */
 export function invalidValue(path: string, expected: string, value: unknown): InvalidValue {
   return new InvalidValue(`${path}: expected ${expected}, got ${describe(value)}`)
 }
@@ -62,14 +62,14 @@ export const quantity64: ValueType<bigint> = {
   },
 }
 
-/** What a quantity from 2^53 on is decoded to, where it names a block, an index or a count: there is no such block or
- *  index, and comparisons with the head and with limits come out right. */
+/** Value of quantities from 2^53 on for blocks, indexes and counts: no such block exists, and comparisons with head and
+ *  limits work. */
 export const BEYOND_ALL = Number.POSITIVE_INFINITY
 
 /** QUANTITY of an index or a count; `BEYOND_ALL` from 2^53 on. */
 export const index: ValueType<number> = { schema: quantity.schema, decode: decodeIndex }
 
-/** A count in a quantity, a decimal text or a JSON number, as `eth_feeHistory` takes it. */
+/** A count as quantity, decimal string or JSON number, for `eth_feeHistory`. */
 export const indexOrDecimal: ValueType<number> = {
   schema: { oneOf: [index.schema, { type: 'integer', minimum: 0 }] },
   decode: (value, path) => decodeDecimal(value) ?? decodeIndex(value, path),
@@ -84,7 +84,7 @@ export const data: ValueType<Uint8Array> = {
 /** DATA of 32 bytes. */
 export const hash32 = fixedData('HASH32', 32)
 
-/** DATA of 20 bytes; upper and lower case are not looked at (EIP-55 is for people). */
+/** DATA of 20 bytes; case is ignored (EIP-55 checksums are not checked). */
 export const address = fixedData('ADDRESS20', 20)
 
 /** DATA of exactly `length` bytes. */
@@ -100,7 +100,7 @@ function fixedData(title: string, length: number): ValueType<Uint8Array> {
   }
 }
 
-/** A storage slot: up to 32 bytes of hex digits, odd ones and leading zeros too; 32 bytes with zeros before them. */
+/** A storage slot: up to 32 bytes of hex, odd lengths and leading zeros included; padded to 32 bytes. */
 export const slot: ValueType<Uint8Array> = {
   schema: { type: 'string', title: 'storage slot', pattern: '^0x[0-9a-fA-F]{0,64}$' },
   decode: (value, path) => {
@@ -158,13 +158,13 @@ export function integerBetween(minimum: number, maximum: number): ValueType<numb
 
 const tagSchema: JsonSchema = { type: 'string', enum: BLOCK_TAGS }
 
-/** The contract's block parameter: a QUANTITY or a tag. */
+/** The block parameter of the API specification: a QUANTITY or a tag. */
 export const blockNumberOrTag: ValueType<BlockNumberOrTag> = {
   schema: { title: 'block parameter', oneOf: [index.schema, tagSchema] },
   decode: (value, path) => decodeTag(value) ?? decodeBlockNumber(value, path, BLOCK_NUMBER),
 }
 
-/** A number, a tag, a 32-byte hash, or an EIP-1898 object of `blockNumber` or `blockHash` and `requireCanonical`. */
+/** A number, a tag, a 32-byte hash, or an EIP-1898 object with `blockNumber` or `blockHash` and `requireCanonical`. */
 export const blockId: ValueType<BlockId> = {
   schema: {
     title: 'block parameter',
@@ -181,7 +181,7 @@ export const blockId: ValueType<BlockId> = {
   decode: (value, path) => decodeBlockId(value, path),
 }
 
-/** As `blockId`, and a decimal number as JSON number or text: what `eth_getBlockReceipts` takes. */
+/** As `blockId`, or a decimal JSON number or string: for `eth_getBlockReceipts`. */
 export const blockIdOrDecimal: ValueType<BlockId> = {
   schema: { title: 'block parameter', oneOf: [...(blockId.schema.oneOf as JsonSchema[]), { type: 'integer' }] },
   decode: (value, path) => decodeDecimal(value) ?? decodeBlockId(value, path, BLOCK_OR_DECIMAL),
@@ -198,13 +198,13 @@ export function arrayOf<T>(type: ValueType<T>): ValueType<T[]> {
   }
 }
 
-/** A member that may be absent or null: `undefined` then. */
+/** An optional member: `undefined` if absent or null. */
 export function maybe<T>(type: ValueType<T>): ValueType<T | undefined> {
   const decode = (value: unknown, path: string) => (isAbsent(value) ? undefined : type.decode(value, path))
   return { schema: type.schema, optional: true, decode }
 }
 
-/** An object with the members named; others are left alone. Member paths are `path.name`. */
+/** An object with the given members; others are ignored. Member paths are `path.name`. */
 export function objectOf<S extends { readonly [name: string]: ValueType<unknown> }>(
   fields: S,
 ): ValueType<{ [K in keyof S]: S[K] extends ValueType<infer T> ? T : never }> {
@@ -229,7 +229,7 @@ export function objectOf<S extends { readonly [name: string]: ValueType<unknown>
   }
 }
 
-/** The members of a JSON object. @throws InvalidValue when it is anything else. */
+/** The members of a JSON object. @throws InvalidValue for anything else. */
 export function decodeMembers(value: unknown, path: string): { readonly [name: string]: unknown } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidValue(path, 'an object', value)
   return value as { readonly [name: string]: unknown }
@@ -272,7 +272,7 @@ function decodeTag(value: unknown): BlockTag | undefined {
   return BLOCK_TAGS.find((tag) => tag === value)
 }
 
-// The digits of 2^256.
+// Decimal digits of 2^256.
 const MAX_DECIMAL_DIGITS = 78
 
 /** A non-negative integer in decimal, `BEYOND_ALL` from 2^53 on; undefined for anything else. */
@@ -312,7 +312,7 @@ function decodeData(value: unknown, path: string, expected: string): Uint8Array 
   }
 }
 
-// Arrays and objects are only named: a request may nest deeper than a recursive writer can go.
+// Arrays and objects are only named, because they may be too deep for a recursive formatter.
 function describe(value: unknown): string {
   if (typeof value === 'string') return `"${abbreviate(value)}"`
   if (Array.isArray(value)) return `an array of ${value.length}`

@@ -1,8 +1,8 @@
 import { endOfString } from './jsonShape.js'
 
-/** The texts of the request ids in a body that JSON.parse has accepted: for each request in order the text of the value
- *  of its own member `id` (the last one where there are more, as JSON.parse has it), undefined where it has none.
- *  Numbers beyond 2^53 and forms such as 1.50 survive only as text. */
+/** The texts of the request ids in a body that JSON.parse accepted: for each request the text of its own `id` member (the
+ *  last one, as in JSON.parse); undefined if it has none. Numbers beyond 2^53 and forms such as 1.50 survive only as
+ *  text. */
 export function scanRawIds(body: string): (string | undefined)[] {
   const scanner = { body, at: 0 }
   skipSpace(scanner)
@@ -17,10 +17,10 @@ export function scanRawIds(body: string): (string | undefined)[] {
   }
 }
 
-/** `id` with both letters escaped: no other spelling is longer. */
+/** `id` with both letters escaped is its longest spelling. */
 const MAX_ID_NAME = '"\\u0069\\u0064"'.length
 
-/** True for the text of a string that is `id`. */
+/** True for a string literal that spells `id`. */
 function isId(name: string): boolean {
   if (name === '"id"') return true
   return name.length <= MAX_ID_NAME && name.includes('\\') && JSON.parse(name) === 'id'
@@ -31,7 +31,7 @@ interface Scanner {
   at: number
 }
 
-/** The id of the value at the scanner, which it then passes. */
+/** Reads the id of the request at the scanner and advances behind it. */
 function scanRequest(scanner: Scanner): string | undefined {
   const { body } = scanner
   skipSpace(scanner)
@@ -60,7 +60,7 @@ function scanRequest(scanner: Scanner): string | undefined {
   }
 }
 
-/** The text of the value at the scanner, which it then passes. */
+/** Reads the text of the value at the scanner and advances behind it. */
 function takeValue(scanner: Scanner): string {
   skipSpace(scanner)
   const start = scanner.at
@@ -68,7 +68,7 @@ function takeValue(scanner: Scanner): string {
   return scanner.body.slice(start, scanner.at)
 }
 
-/** Passes one value: by counting brackets, not by recursion, since a body may be nested as deep as it is long. */
+/** Skips a value by counting brackets, not recursively, because nesting is unlimited. */
 function skipValue(scanner: Scanner): void {
   const { body } = scanner
   let depth = 0
@@ -91,7 +91,7 @@ function skipString(scanner: Scanner): void {
   scanner.at = endOfString(scanner.body, scanner.at) + 1
 }
 
-/** Passes a number, true, false or null. */
+/** Skips a number, true, false or null. */
 function skipWord(scanner: Scanner): void {
   END_OF_WORD.lastIndex = scanner.at
   scanner.at = END_OF_WORD.exec(scanner.body)?.index ?? scanner.body.length
@@ -106,5 +106,5 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
-/** White space, or what follows a value. Searched for, since a number may have millions of digits. */
+/** White space or a delimiter. Searched by regular expression, because a number may have millions of digits. */
 const END_OF_WORD = /[\s,:\]}]/g

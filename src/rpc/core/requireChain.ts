@@ -3,7 +3,7 @@ import type { RpcContext } from './context.js'
 import { RpcError, SERVER_ERROR } from './errors.js'
 import type { ErrorDoc, Method } from './method.js'
 
-/** What Ethereum methods answer from a database that holds layer-2 blocks only. */
+/** Error of Ethereum methods for a database with layer-2 blocks only. */
 export const LAYER_2_ONLY: ErrorDoc = {
   code: SERVER_ERROR,
   message:
@@ -11,8 +11,8 @@ export const LAYER_2_ONLY: ErrorDoc = {
     "'cairn import --network NAME PATH...' or 'cairn import --genesis FILE PATH...'",
 }
 
-/** The method, refused with one error while the database holds no Ethereum block. Such a database has no answer, where
- *  null would say that it has looked. */
+/** Wraps a method so that it fails with one error while the database has no Ethereum block: null would claim that it has
+ *  looked. */
 export function requiringChain(method: Method): Method {
   const { caching } = method
   return {
@@ -31,7 +31,7 @@ export function requiringChain(method: Method): Method {
   }
 }
 
-/** @throws EmptyDatabase where nothing was imported, RpcError where only layer-2 blocks were. */
+/** @throws EmptyDatabase if nothing was imported, RpcError if only layer-2 blocks were. */
 function requireBlocks({ chain, l2 }: RpcContext): void {
   if (chain.holdsBlocks()) return
   if (l2.head() === undefined && l2.pending() === undefined) throw new EmptyDatabase()

@@ -2,30 +2,30 @@ import { createByteLru } from '../../lib/byteLru.js'
 import { type Metrics, registerCacheMetrics } from '../../lib/metrics.js'
 import type { RpcOutcome } from './envelope.js'
 
-/** An entry of a two-byte result took 1.0 kB of resident memory, its key of 56 characters included (measured with 100,000
- *  entries): the map, two objects, and a buffer that came from another thread. */
+/** An entry with a two-byte result took 1.0 kB of resident memory, including its key of 56 characters (measured with
+ *  100,000 entries): map, two objects, and a buffer from another thread. */
 const ENTRY_BYTES = 1_000
 
-/** One outcome takes at most this share of the bound, so that a few large ones do not push out all others. */
+/** Largest share of the bound for one outcome, so that a few large ones do not evict all others. */
 const MAX_SHARE = 1 / 8
 
-/** A call whose outcome may be given again. */
+/** A call whose outcome may be cached. */
 export interface CacheableCall {
-  /** Names the outcome: calls of equal keys have the same one. */
+  /** Identifies the outcome: calls with equal keys have the same one. */
   readonly key: string
-  /** False once a reorg has replaced the blocks that the key names. */
+  /** False once a reorg has replaced the blocks of the key. */
   isCurrent(): boolean
-  /** Whether the outcome is one that another run would give too, and no accident of this one. */
+  /** True if another run would give the same outcome. */
   lasts(outcome: RpcOutcome): boolean
-  /** Makes the outcome, counting its time from `sinceMs` of `performance.now()`, from now when absent. */
+  /** Runs the call; its time counts from `sinceMs` of `performance.now()`, by default from now. */
   run(sinceMs?: number): Promise<RpcOutcome>
-  /** Makes the outcome on the spot; undefined when it is to be made by `run`. */
+  /** Runs the call synchronously; undefined if `run` must. */
   runInline?(): RpcOutcome | undefined
 }
 
-/** Recent outcomes of calls, and the calls of which they are being made. */
+/** Recent outcomes, and calls in progress. */
 export interface ResponseCache {
-  /** The outcome: at once when it is held, else from a run. Equal calls at the same time are one run. */
+  /** The outcome: synchronous if cached, else from a run. Equal concurrent calls share one run. */
   answer(call: CacheableCall): RpcOutcome | Promise<RpcOutcome>
 }
 
@@ -48,7 +48,7 @@ export function createResponseCache({ maxBytes, metrics }: { maxBytes: number; m
   })
 
   const settle = (call: CacheableCall, outcome: RpcOutcome): Flight => {
-    // The thread may have seen another chain than the one that the key names.
+    // The thread may have seen another chain than the one in the key.
     const lasting = call.lasts(outcome) && call.isCurrent()
     if (lasting && sizeOf(outcome) <= maxBytes * MAX_SHARE) kept.set(call.key, ownBytes(outcome))
     return { outcome, lasting }
@@ -66,8 +66,8 @@ export function createResponseCache({ maxBytes, metrics }: { maxBytes: number; m
       if (underWay.get(call.key) === flight) underWay.delete(call.key)
     }
   }
-  /** Waits for an equal call. What is only that one's, a timeout or an answer about another chain, is not shared: then the
-   *  call is run by itself, in the time that is left of its own. */
+  /** Waits for an equal call. An outcome that is only valid for that one, such as a timeout or a result from another
+   *  chain, is not shared: the call then runs itself in the time it has left. */
   const join = async (call: CacheableCall, flight: Promise<Flight>): Promise<RpcOutcome> => {
     const sinceMs = performance.now()
     const { outcome, lasting } = await flight
@@ -93,13 +93,13 @@ export function createResponseCache({ maxBytes, metrics }: { maxBytes: number; m
   }
 }
 
-/** A run that is under way: its outcome, and whether that is everybody's. */
+/** A run in progress: its outcome, and whether it can be shared. */
 interface Flight {
   readonly outcome: RpcOutcome
   readonly lasting: boolean
 }
 
-/** The outcome, its result in a buffer of just its size, so that no larger one is kept from being freed. */
+/** The outcome with its result in a buffer of exactly its size, so that it keeps no larger buffer alive. */
 function ownBytes(outcome: RpcOutcome): RpcOutcome {
   if ('error' in outcome || outcome.result.byteLength === outcome.result.buffer.byteLength) return outcome
   return { result: new Uint8Array(outcome.result) }

@@ -3,11 +3,11 @@ import { createLogTrace, type LogTrace } from '../../logs/trace.js'
 import { formatFacts } from '../cairn/formatFacts.js'
 import type { RpcContext } from './context.js'
 
-// A line of the log stays readable, and below 10 KB: the index of a chain of 100 million logs has about 40 segments.
+// Keeps a log line readable and below 10 KB: the index of a chain with 100 million logs has about 40 segments.
 const SEGMENTS_SHOWN = 20
 
-/** Runs a log query and gives what it gives. One that takes at least `limits.slowLogsMs`, failed or not, is logged with what
- *  it did; 0 switches that off, and the query gets no trace. */
+/** Runs a log query. If it takes at least `limits.slowLogsMs`, it is logged with its trace, even if it fails; 0 disables
+ *  that, and the trace. */
 export function logWhenSlow<T>(
   context: Pick<RpcContext, 'limits' | 'waitedMs' | 'log'>,
   method: string,

@@ -2,24 +2,24 @@
  *  and answered. Short, because libuv accepts one connection in a turn: with 5 ms, the 100th new client waited half a second. */
 const TURN_MS = 1
 
-/** The part of one batch, or of one long body, in the time that they share. */
+/** One batch's, or one long body's, share of the time. */
 export interface TimeSlice {
-  /** Asked before each item: undefined when it may begin now, else it resolves when it may. */
+  /** Call before each item: undefined if it may start now, else resolves when it may. */
   wait(): Promise<void> | undefined
-  /** Says that the batch is done, or waits for something else. */
+  /** The batch is done, or waits for something else. */
   leave(): void
 }
 
-/** Shares the time of the main thread between batches, which take turns. */
+/** Shares main-thread time between batches, round-robin. */
 export interface TimeSlices {
-  /** For one more batch. */
+  /** Adds a batch. */
   join(): TimeSlice
 }
 
-/** Time to share. `now` gives milliseconds. */
+/** Time slices; `now` returns milliseconds. */
 export function createTimeSlices(now: () => number = () => performance.now()): TimeSlices {
   const waiting: (() => void)[] = []
-  /** The one that works. Two would each begin an item without looking at the time. */
+  /** The running one. With two, each would start an item without checking the time. */
   let current: TimeSlice | undefined
   let turnEndMs = 0
   let inTurn = false

@@ -7,18 +7,18 @@ import type { BlockId } from '../core/params.js'
 import { CALL_MEMBERS, type CallObject } from './callObject.js'
 import { overridesNothing } from './stateOverrides.js'
 
-/** Longer texts are hashed: as a part of a key, they would be held as long as the outcome. */
+/** Longer texts are hashed, because keys live as long as their outcomes. */
 const MAX_TEXT = 200
 
-/** Outcomes of calls that may be given again: results, and failures that every run on top of that block has, reverts above
- *  all. The block's hash stands for all that a call can read. */
+/** Caches results, and errors that every run on that block returns, above all reverts. The block hash covers everything
+ *  that a call can read. */
 export const CALL_CACHING: Caching<readonly [CallObject, BlockId, undefined]> = {
   resolveBlocks: ({ chain }, call) => {
     const number = requireStateBlock(chain, call.arg(1))
     const hash = number === chain.head() ? chain.headHash() : chain.blockHash(number)
     return hash && { fromBlock: number, toBlock: number, hash }
   },
-  // From the undecoded call: a cached outcome costs less than to decode it would.
+  // From the undecoded call: a cache hit costs less than decoding it.
   key: ({ values: [call, , overrides] }) => {
     if (typeof call !== 'object' || Array.isArray(call) || !overridesNothing(overrides)) return undefined
     return shorten(describeCall(call as object))
@@ -30,13 +30,13 @@ export const CALL_CACHING: Caching<readonly [CallObject, BlockId, undefined]> = 
   },
 }
 
-// 32 KB: what is decoded beside the execution takes less than 0.1 ms then.
+// 32 KB of calldata: everything beside the execution then takes less than 0.1 ms.
 const MAX_INLINE_TEXT = 65_536
 
 const SELECTOR_TEXT = 10 // 0x and four bytes
 
-/** How long a call takes depends most on the contract, the function, and how much it is given. Creations and what has lists,
- *  of which each member may be a read or a signature, are to run in a thread. */
+/** A call's duration depends mostly on contract, function and calldata size. Creations, and calls with lists whose
+ *  members may be reads or signatures, run in a thread. */
 export function callCostKey([call]: readonly unknown[]): string | undefined {
   if (typeof call !== 'object' || call === null) return undefined
   const { to, input, data, accessList, authorizationList } = call as { [name: string]: unknown }
@@ -47,8 +47,8 @@ export function callCostKey([call]: readonly unknown[]): string | undefined {
   return to + text.slice(0, SELECTOR_TEXT) + Math.clz32(text.length)
 }
 
-/** The members of a call object in a fixed order, their hex digits in lower case, each text with its length before it so that
- *  what follows cannot be taken for a part of it. Members that no call has are left out, as they are not looked at. */
+/** The known members of a call object in a fixed order, hex in lower case, each text prefixed by its length so that the
+ *  encoding is unambiguous. */
 function describeCall(call: object): string {
   let text = ''
   for (const name of CALL_MEMBERS) {

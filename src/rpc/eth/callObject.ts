@@ -17,7 +17,7 @@ import {
   type ValueType,
 } from '../core/params.js'
 
-/** A call object as it was sent: the request, and the chain that the sender means. */
+/** A call object as received: the request, and the chain id that the sender expects. */
 export interface CallObject {
   request: CallRequest
   chainId?: bigint
@@ -54,7 +54,7 @@ const memberTypes = {
 
 const members = objectOf(memberTypes)
 
-/** Names of the members that a call object may have; others are not looked at. */
+/** Members of a call object; others are ignored. */
 export const CALL_MEMBERS: readonly string[] = Object.keys(memberTypes)
 
 const callObject: ValueType<CallObject> = {
@@ -71,7 +71,7 @@ const callObject: ValueType<CallObject> = {
 /** The first parameter of `eth_call` and `eth_estimateGas`. */
 export const callParam = required('call', callObject, 'the message call; `data` and `input` are the same member')
 
-/** The request of a call object. @throws RpcError when it is meant for another chain. */
+/** The request of a call object. @throws RpcError if it names another chain id. */
 export function requestForChain(chain: ChainReader, call: CallObject): CallRequest {
   const served = chain.chainId()
   if (call.chainId !== undefined && call.chainId !== served) {
@@ -80,7 +80,7 @@ export function requestForChain(chain: ChainReader, call: CallObject): CallReque
   return call.request
 }
 
-/** What a call may answer with beside the errors of state. */
+/** Errors of a call besides the state errors. */
 export const CALL_ERRORS: readonly ErrorDoc[] = [
   { code: 3, message: 'execution reverted: <reason>' },
   { code: SERVER_ERROR, message: 'out of gas, invalid opcode: …, stack underflow … (failures of the execution)' },

@@ -10,7 +10,7 @@ import {
   required,
 } from '../core/params.js'
 
-/* Parameters that several methods have alike. */
+/* Parameters shared by several methods. */
 
 export const blockNumberParam = required('block', blockNumberOrTag, 'block number or tag')
 export const blockHashParam = required('blockHash', hash32, 'hash of the block')

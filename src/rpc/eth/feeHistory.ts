@@ -99,7 +99,7 @@ function formatHistory(oldest: number, rows: FeeRow[], reward: string[][] | unde
 function feesOfBlock(chain: ChainReader, block: StoredBlock): FeeRow {
   const { header } = block
   const rules = chain.rulesOf(block)
-  // The time of the next block is not known: its fork is taken for the parent's time, as geth does.
+  // The next block's time is unknown: its fork is that of the parent's time, as in geth.
   const nextRules = rulesAt(chain.spec(), header.number + 1, header.timestamp, block.totalDifficulty)
   const row: FeeRow = {
     baseFee: header.baseFeePerGas ?? 0n,
@@ -117,7 +117,7 @@ function feesOfBlock(chain: ChainReader, block: StoredBlock): FeeRow {
   return row
 }
 
-/** Tips per gas at percentiles of the block's gas, lowest tips first; zeros for an empty block. */
+/** Priority fees at percentiles of the block's gas used, ascending; zeros for an empty block. */
 function tipsAt(chain: ChainReader, block: StoredBlock, wanted: number[]): bigint[] {
   const baseFee = block.header.baseFeePerGas ?? 0n
   const fees = chain

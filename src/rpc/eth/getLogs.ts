@@ -35,8 +35,8 @@ export const getLogs = defineMethod({
   caching: {
     resolveBlocks: (context, call) => resolveFilterBlocks(context, call.arg(0)),
     key: (call) => logFilterCacheKey(call.arg(0)),
-    // Clients ask a refused query again and again, since the code says that they may. Not so a timeout: it may have had
-    // other reasons than the query.
+    // Clients retry a refused query, because the code allows it. Timeouts are not cached: they may have other causes than
+    // the query.
     keepsError: ({ message }, { limits }) => message === tooManyLogsMessage(limits.maxLogs),
   },
   handler: (context, object) => {

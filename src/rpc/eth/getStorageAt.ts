@@ -6,7 +6,7 @@ import { hash32, invalidValue, required, type ValueType } from '../core/params.j
 import { accountParam, stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
 
-/** A slot in geth's manner: up to 32 bytes of hex, with or without prefix, odd digits and leading zeros too. */
+/** A slot as in geth: up to 32 bytes of hex, with or without prefix, odd lengths and leading zeros included. */
 const storageKey: ValueType<Uint8Array> = {
   schema: { type: 'string', title: 'storage slot', pattern: '^(0x)?[0-9a-fA-F]{0,64}$' },
   decode: (value, path) => {

@@ -6,14 +6,14 @@ import type { RpcContext } from '../core/context.js'
 import { invalidParams, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { LogFilterObject } from './logFilter.js'
 
-/** Where a paged log query goes on. As text it is base64url of: 8 bytes of the filter's hash, then as 48-bit big-endian
- *  integers the next log id, the number of the query's last block and that of the newest block whose logs were looked at,
- *  then the last 4 bytes of the hashes of that block and of those before it, then a MAC of 16 bytes. */
+/** Position of a paged log query. Encoded as base64url of: 8 bytes of the filter's hash; as 48-bit big-endian integers
+ *  the next log id, the query's last block and the newest scanned block; the last 4 bytes of the hashes of that block and
+ *  of those before it; a MAC of 16 bytes. */
 export interface LogCursor {
   nextId: number
   /** The query's last block; fixed by the first page. */
   toBlock: number
-  /** The newest block that pages so far have looked into. */
+  /** The newest block scanned so far. */
   seenBlock: number
 }
 
@@ -24,11 +24,11 @@ const FILTER_BYTES = 8
 const INTEGER_BYTES = 6
 const HASHES_AT = FILTER_BYTES + 3 * INTEGER_BYTES
 const HASH_BYTES = 4
-// So deep a reorg is told to the block; of a deeper one only that it is deeper.
+// Within this depth a reorg is reported by its first block; deeper ones only as deeper.
 const HASHES_KEPT = 64
 const MAC_BYTES = 16
 
-/** The text of a cursor for the filter, with the hashes of the chain as it is. */
+/** The text of a cursor for the filter, with hashes of the current chain. */
 export function encodeCursor(cursor: LogCursor, filter: LogFilterObject, context: CursorContext): string {
   const { nextId, toBlock, seenBlock } = cursor
   const filterHash = hashFilter(filter)
@@ -47,9 +47,8 @@ export function encodeCursor(cursor: LogCursor, filter: LogFilterObject, context
   return Buffer.concat([used, authenticate(used, filterHash, context)]).toString('base64url')
 }
 
-/** The cursor of a text.
- *  @throws RpcError -32602 when it is none, was altered, or is of another database or filter; -32000 when a block that it
- *  has seen was replaced. */
+/** Decodes a cursor. @throws RpcError -32602 if it is malformed, altered, or of another database or filter; -32000 if a
+ *  scanned block was replaced. */
 export function decodeCursor(text: string, filter: LogFilterObject, context: CursorContext): LogCursor {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length < HASHES_AT + HASH_BYTES + MAC_BYTES || bytes.toString('base64url') !== text) {
@@ -73,12 +72,12 @@ function invalidCursor(problem: string): RpcError {
   return invalidParams(`invalid argument 1: cursor: ${problem}`)
 }
 
-/** HMAC-SHA-256 (RFC 2104) over the payload and the whole hash of the filter, cut to 16 bytes. */
+/** HMAC-SHA-256 (RFC 2104) over the payload and the full hash of the filter, truncated to 16 bytes. */
 function authenticate(payload: Uint8Array, filterHash: Uint8Array, { cursorSecret }: CursorContext): Uint8Array {
   return createHmac('sha256', cursorSecret).update(payload).update(filterHash).digest().subarray(0, MAC_BYTES)
 }
 
-/** @throws RpcError that names the first block which is another than when the cursor was given. */
+/** @throws RpcError naming the first block that was replaced since the cursor was issued. */
 function refuseReorg(hashes: Uint8Array, seenBlock: number, chain: ChainReader): void {
   let forkBlock: number | undefined
   for (let i = 0; (i + 1) * HASH_BYTES <= hashes.length; i++) {
@@ -92,7 +91,7 @@ function refuseReorg(hashes: Uint8Array, seenBlock: number, chain: ChainReader):
   throw new RpcError(SERVER_ERROR, message, { forkBlock: formatQuantity(forkBlock) })
 }
 
-/** SHA-256 of the filter in a fixed form. */
+/** SHA-256 of the normalised filter. */
 function hashFilter({ addresses, topics, fromBlock, toBlock, blockHash }: LogFilterObject): Uint8Array {
   const hex = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('hex')
   const plain = [

@@ -13,7 +13,7 @@ import {
   type ValueType,
 } from '../core/params.js'
 
-/** A filter object as it was sent. Absent bounds are undefined. */
+/** A filter object as received. Absent bounds are undefined. */
 export interface LogFilterObject {
   blockHash?: Uint8Array // 32
   fromBlock?: BlockNumberOrTag
@@ -57,7 +57,7 @@ const logFilter: ValueType<LogFilterObject> = {
   },
 }
 
-/** Both spellings of the contract are read. */
+/** Both spellings of the API specification are accepted. */
 function decodeBlockHash(object: { readonly [name: string]: unknown }, path: string): Uint8Array | undefined {
   const [first, second] = ['blockHash', 'blockhash']
     .filter((name) => !isAbsent(object[name]))
@@ -80,7 +80,7 @@ function decodeTopics(value: unknown, path: string): (Uint8Array[] | null)[] {
   return value.map((item, i) => decodeTopic(item, `${path}[${i}]`))
 }
 
-/** One position: null or a list with a null in it is any value, as in geth. */
+/** One position: null, or a list containing null, matches any value, as in geth. */
 function decodeTopic(value: unknown, path: string): Uint8Array[] | null {
   if (isAbsent(value)) return null
   if (!Array.isArray(value)) return [hash32.decode(value, path)]

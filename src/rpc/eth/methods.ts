@@ -30,7 +30,7 @@ import { getUncleCountByBlockNumber } from './getUncleCountByBlockNumber.js'
 import { maxPriorityFeePerGas } from './maxPriorityFeePerGas.js'
 import { syncing } from './syncing.js'
 
-/** Methods that say nothing about the chain. */
+/** Methods that read no chain data. */
 const CHAINLESS: readonly Method[] = [syncing, accounts]
 
 /** The `eth` namespace, in the order of the reference page. */

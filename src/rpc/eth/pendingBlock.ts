@@ -8,8 +8,8 @@ import type { StoredBlock } from '../../store/chain/types.js'
 
 const MAX_TIMESTAMP = 2n ** 64n - 1n
 
-/** An empty block on top of the head at the time `nowMs`, or a second after the head where its clock is ahead: fees
- *  and fields follow the fork of that time. Nothing is executed, so the state root is the head's. */
+/** An empty block on top of the head at time `nowMs`, or one second after the head if its clock is ahead; fees and fields
+ *  follow the fork at that time. Nothing is executed, so the state root is the head's. */
 export function buildPendingBlock(
   spec: ChainSpec,
   head: StoredBlock,
@@ -18,7 +18,7 @@ export function buildPendingBlock(
   const parent = head.header
   const number = parent.number + 1
   const now = BigInt(Math.floor(nowMs / 1000))
-  // After the last time that 64 bits hold no block can follow: then it stands at that time.
+  // No block can follow the last 64-bit time; it then keeps that time.
   const next = parent.timestamp < MAX_TIMESTAMP ? parent.timestamp + 1n : MAX_TIMESTAMP
   const timestamp = next > now ? next : now
   const rules = rulesAt(spec, number, timestamp, head.totalDifficulty)

@@ -6,8 +6,8 @@ import type { ResolvedBlocks, RpcContext } from '../core/context.js'
 import { beyondHead, INVALID_PARAMS, invalidParams, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { LogFilterObject } from './logFilter.js'
 
-/** The filter with its bounds as block numbers: those of `context.blocks` where the main thread has resolved them.
- *  @throws TooManyFilterParams, RpcError for bounds that do not fit. */
+/** The filter with its bounds as block numbers, those of `context.blocks` if the main thread resolved them. @throws
+ *  TooManyFilterParams, RpcError for invalid bounds. */
 export function resolveFilter({ chain, limits, blocks }: FilterContext, object: LogFilterObject): LogFilter {
   const { addresses, topics } = object
   if (blocks !== undefined) return { fromBlock: blocks.fromBlock, toBlock: blocks.toBlock, addresses, topics }
@@ -17,10 +17,10 @@ export function resolveFilter({ chain, limits, blocks }: FilterContext, object: 
   return filter
 }
 
-/** The blocks of a filter; undefined when the last one is not held. @throws what `resolveFilter` does */
+/** The blocks of a filter; undefined if the last one is not stored. @throws as `resolveFilter` */
 export function resolveFilterBlocks(context: FilterContext, object: LogFilterObject): ResolvedBlocks | undefined {
   const { fromBlock, toBlock } = resolveFilter(context, object)
-  // The filter's own hash: another block may have taken its number since.
+  // The filter's own hash, because another block may have taken its number since.
   const hash = object.blockHash ?? context.chain.blockHash(toBlock)
   return hash && { fromBlock, toBlock, hash }
 }
@@ -36,7 +36,7 @@ function resolveRange(chain: ChainReader, object: LogFilterObject): { fromBlock:
   const head = chain.head() ?? 0
   const fromBlock = resolveNumber(chain, object.fromBlock ?? 'latest') ?? head
   const toBlock = resolveNumber(chain, object.toBlock ?? 'latest') ?? head
-  // From beyond the head to `latest` is no mistake in the order: it asks too early.
+  // A range from beyond the head to `latest` is not reversed, only early.
   const early = fromBlock > head && typeof object.toBlock !== 'number'
   if (fromBlock > toBlock && !early) throw invalidParams('invalid block range params')
   if (early || toBlock > head) {

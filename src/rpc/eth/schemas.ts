@@ -2,7 +2,7 @@ import { HEADER_NOT_FOUND, STATE_NOT_HELD } from '../core/blockId.js'
 import type { ErrorDoc, JsonSchema } from '../core/method.js'
 import { address, boolean, data, hash32, index, quantity } from '../core/params.js'
 
-/* JSON schemas of results, for documents. Members that are always there are `required`. */
+/* JSON schemas of results, for documentation. Members that are always present are `required`. */
 
 const QUANTITY = quantity.schema
 const DATA = data.schema
@@ -161,5 +161,5 @@ export const FEE_HISTORY_SCHEMA = objectOf(
   { reward: arrayOf(arrayOf(QUANTITY)) },
 )
 
-/** What every method that reads state may answer with. */
+/** Errors of every method that reads state. */
 export const STATE_ERRORS: readonly ErrorDoc[] = [HEADER_NOT_FOUND, STATE_NOT_HELD]

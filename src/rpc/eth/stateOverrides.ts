@@ -1,7 +1,7 @@
 import { InvalidValue } from '../core/errors.js'
 import { decodeMembers, isAbsent, optional, type ValueType } from '../core/params.js'
 
-/** True for what says that no state is overridden: nothing, null, or an object without members. */
+/** True for values without overrides: nothing, null, or an empty object. */
 export function overridesNothing(value: unknown): boolean {
   return isAbsent(value) || (typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length === 0)
 }

@@ -1,16 +1,16 @@
 import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
 
-// geth's settings for its suggestion.
+// geth's parameters.
 const BLOCKS = 20
 const TIPS_PER_BLOCK = 3
 const PERCENTILE = 60
 const LEAST_TIP_WEI = 2n // lower ones come from miners' own transactions
 const HIGHEST_TIP_WEI = 500_000_000_000n
-/** Where no block holds a tip to go by: 1 gwei. */
+/** If no block has a usable tip: 1 gwei. */
 const DEFAULT_TIP_WEI = 1_000_000_000n
 
-/** A tip per gas in wei that newest blocks took: of each of the last 20 blocks the three lowest tips, of these the 60th
- *  percentile. Before London a tip is the whole gas price. */
+/** Suggested priority fee per gas in wei: the 60th percentile of the three lowest tips of each of the last 20 blocks.
+ *  Before London a tip is the whole gas price. */
 export function suggestTip(chain: ChainReader): bigint {
   const coverage = chain.coverage()
   if (!coverage) return DEFAULT_TIP_WEI
@@ -35,7 +35,7 @@ function lowestTips(chain: ChainReader, block: StoredBlock): bigint[] {
     .slice(0, TIPS_PER_BLOCK)
 }
 
-/** For sorting: lowest first. */
+/** Comparator: ascending. */
 export function compareBigInts(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

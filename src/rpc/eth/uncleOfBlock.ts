@@ -1,7 +1,7 @@
 import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
 import { formatUncle } from './format/block.js'
 
-/** The uncle object at a position of the block's list, or null. Its total difficulty is its parent's plus its own. */
+/** The uncle object at an index, or null. Its total difficulty is its parent's plus its own. */
 export function uncleOfBlock(chain: ChainReader, block: StoredBlock, index: number) {
   const uncle = chain.uncle(block.header.number, index)
   if (!uncle) return null

@@ -6,7 +6,7 @@ import { type InlineRunner, runCall } from '../core/dispatch.js'
 import type { RpcOutcome } from '../core/envelope.js'
 import type { InlinePolicy } from './inlinePolicy.js'
 
-/** Runs calls as the policy allows with the service, whose budget it is. */
+/** Runs calls with the budgeted service, as the policy allows. */
 export function createInlineCalls(parts: {
   context: RpcContext
   evm: EvmService
@@ -43,7 +43,7 @@ export function createInlineCalls(parts: {
       const costKey = method.costKey?.(values)
       if (costKey === undefined) return undefined
       const name = method.name + costKey
-      // Sockets that can be read are all read in one turn; what is to be done immediately comes after them.
+      // All readable sockets are read in one turn; `setImmediate` callbacks come after them.
       if (!inTurn) setImmediate(endTurn)
       inTurn = true
       const timeMs = policy.grant(name)

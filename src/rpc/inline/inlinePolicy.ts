@@ -1,65 +1,65 @@
 import { createGenerationCache } from '../../lib/generationCache.js'
 
-/** Names whose times are remembered. */
+/** Keys whose durations are remembered. */
 const MAX_NAMES = 8192
 
-/** What handing a call to a thread and taking its outcome takes of the main thread. */
+/** Main-thread time for handing a call to a thread and taking its result. */
 const HAND_OVER_MS = 0.06
 
-/** Up to here a call is run on the main thread whatever the threads do: it would take about as much of it otherwise. */
+/** Calls up to this duration always run inline: handing them over would cost about as much. */
 const SMALL_MS = 0.1
 
-/** Time for a call of which nothing is known, and for small ones: most calls take a tenth of it. */
+/** Budget of calls with unknown or small duration: most take a tenth of it. */
 export const SMALL_BUDGET_MS = 0.5
 
-/** Time for calls that are larger, while nobody waits: a request that comes meanwhile waits for no longer than that. */
+/** Budget of longer calls while nobody waits; bounds the wait of the next request. */
 export const LARGE_BUDGET_MS = 2.5
 
-/** What calls in one turn of the event loop may take together, beyond what handing them over would. */
+/** Inline calls share this per event-loop turn, on top of what the handover would have cost. */
 const TURN_MS = 2
 
-/** Share of the time that may go into calls that are broken off, and the most of it that is saved up. */
+/** Share of time for aborted calls, and how much of it can be saved up. */
 const WASTE_SHARE = 0.05
 const MAX_WASTE_MS = 10
 
-/** Calls of a name that are not tried after a second one in a row was broken off; twice as many after each other. The first
- *  ones of a process run slowly, and so does any that the system interrupts. */
+/** Calls of a key that are not tried after a second abort in a row; doubles with each further one. First runs in a
+ *  process are slow, and the system may interrupt any. */
 const FIRST_PAUSE = 1
 const MAX_PAUSE = 256
 
-/** Calls that a thread should have before it: what it has answered waits for the main thread, and it must not wait meanwhile. */
+/** Calls that a thread should have queued: its results wait for the main thread, and it should not idle meanwhile. */
 const MAX_JOBS = 4
 
-// Weight of the newest time in the mean.
+// Weight of the newest duration in the mean.
 const NEWEST = 0.2
 
-/** What a call needs to know about the threads. */
+/** Load of the threads. */
 export interface ThreadLoad {
-  /** Calls that the threads were handed and have not answered. */
+  /** Calls assigned to threads and not answered. */
   jobs(): number
   readonly threads: number
 }
 
-/** Decides which calls run on the main thread, and for how long. */
+/** Decides which calls run inline, and their budget. */
 export interface InlinePolicy {
-  /** Milliseconds that a call of that name may take; undefined when a thread is to run it. */
+  /** Budget in milliseconds for a call with that key; undefined if a thread should run it. */
   grant(name: string): number | undefined
-  /** Says what a call took that was granted time: whether it was done, and how long it took. */
+  /** Reports a granted call: whether it finished, and its duration. */
   note(name: string, done: boolean, tookMs: number): void
-  /** Says that a turn of the event loop is over. */
+  /** Ends an event-loop turn. */
   endTurn(): void
 }
 
 interface Known {
-  /** Mean of what calls of the name took; what was not enough, after one that was broken off. */
+  /** Mean duration of the key's calls; after an abort, the insufficient budget. */
   meanMs: number
-  /** Calls that were broken off since the last one that was done. */
+  /** Aborts since the last finished call. */
   failures: number
-  /** Calls to come that are not tried. */
+  /** Remaining calls that are not tried. */
   pause: number
 }
 
-/** A policy that begins without knowledge. `now` gives milliseconds. */
+/** A policy without history. `now` returns milliseconds. */
 export function createInlinePolicy(load: ThreadLoad, now: () => number = () => performance.now()): InlinePolicy {
   const names = createGenerationCache<string, Known>({ maxBytes: 2 * MAX_NAMES, sizeOf: () => 1 })
   let spentMs = 0 // in this turn
@@ -74,7 +74,7 @@ export function createInlinePolicy(load: ThreadLoad, now: () => number = () => p
     wasteAt = at
     return wasteMs > 0
   }
-  /** Calls come one by one, or all threads have enough to do. */
+  /** Calls arrive one by one, or all threads are busy. */
   const isFree = () => (largerNow === 1 && largerBefore <= 1) || load.jobs() >= MAX_JOBS * load.threads
   return {
     grant(name) {

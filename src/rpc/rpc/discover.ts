@@ -1,6 +1,6 @@
 import { defineMethod, type Method } from '../core/method.js'
 
-/** `rpc_discover` over the methods that `methods` gives when it is asked. */
+/** `rpc_discover` over the methods that `methods` returns when called. */
 export function createDiscover(methods: () => readonly Method[], version: string): Method {
   return defineMethod({
     name: 'rpc_discover',
@@ -13,7 +13,7 @@ export function createDiscover(methods: () => readonly Method[], version: string
   })
 }
 
-/** An OpenRPC 1.3 document (spec.open-rpc.org), made from the definitions of the methods. */
+/** An OpenRPC 1.3 document (spec.open-rpc.org), generated from the method definitions. */
 function describeMethods(methods: readonly Method[], version: string): object {
   return {
     openrpc: '1.3.2',

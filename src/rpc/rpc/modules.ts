@@ -1,6 +1,6 @@
 import { defineMethod, type Method } from '../core/method.js'
 
-/** `rpc_modules` over the methods that `methods` gives when it is asked. */
+/** `rpc_modules` over the methods that `methods` returns when called. */
 export function createModules(methods: () => readonly Method[]): Method {
   return defineMethod({
     name: 'rpc_modules',
@@ -13,7 +13,7 @@ export function createModules(methods: () => readonly Method[]): Method {
   })
 }
 
-/** The families by name, in alphabetical order; geth's form, where the version has always been 1.0. */
+/** Namespaces in alphabetical order, in geth's form, where the version has always been 1.0. */
 function listModules(methods: readonly Method[]): { [family: string]: string } {
   const families = new Set(methods.map(({ name }) => name.split('_')[0]))
   return Object.fromEntries([...families].sort().map((family) => [family, '1.0']))

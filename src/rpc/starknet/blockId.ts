@@ -4,19 +4,19 @@ import { InvalidValue } from '../core/errors.js'
 import { BEYOND_ALL, decodeMembers, invalidValue, isAbsent, type ValueType } from '../core/params.js'
 import { FELT_SCHEMA, INTEGER_SCHEMA } from './schemas.js'
 
-/** Tags of the contract. */
+/** Tags of the API specification. */
 const ZK_TAGS = ['latest', 'pending'] as const
-/** Tags of the specification: `pre_confirmed` since 0.9, before that `pending`. */
+/** Tags of the Starknet specification: `pre_confirmed` since 0.9, `pending` before. */
 const STARKNET_TAGS = ['latest', 'pre_confirmed', 'l1_accepted', 'pending'] as const
 
 /** A layer-2 block by its hash, its number or a tag. */
 export type L2BlockId = { hash: Felt } | { number: number } | (typeof STARKNET_TAGS)[number]
 
-/** The contract's `block_id`: a bare tag, or an object with exactly one of `block_hash`, `block_number` and
+/** The `block_id` of the API specification: a bare tag, or an object with exactly one of `block_hash`, `block_number` and
  *  `block_tag`. */
 export const zkBlockId: ValueType<L2BlockId> = blockIdOf(ZK_TAGS, ['block_hash', 'block_number', 'block_tag'])
 
-/** The specification's BLOCK_ID: a bare tag, or an object with either `block_hash` or `block_number`. */
+/** BLOCK_ID of the Starknet specification: a bare tag, or an object with either `block_hash` or `block_number`. */
 export const starknetBlockId: ValueType<L2BlockId> = blockIdOf(STARKNET_TAGS, ['block_hash', 'block_number'])
 
 type Selector = 'block_hash' | 'block_number' | 'block_tag'
@@ -62,7 +62,7 @@ function decodeNumber(value: unknown, path: string): number {
   return Number.isSafeInteger(value) ? (value as number) : BEYOND_ALL
 }
 
-/** The block of an id, confirmed or not; undefined when there is none. */
+/** The block of an id, confirmed or not; undefined if there is none. */
 export function findL2Block(
   l2: L2Reader,
   id: L2BlockId,

@@ -8,7 +8,7 @@ export const NO_BLOCKS: ErrorDoc = { code: 32, message: 'There are no blocks' }
 
 const NO_LAYER_2 = "the database holds no layer-2 blocks; import some with 'cairn import PATH...'"
 
-/** The error to throw for one of the above; its `data` says so where no layer-2 block is held at all. */
+/** An error to throw for one of the above; its `data` says so if there is no layer-2 block at all. */
 export function starknetError({ code, message }: ErrorDoc, l2: L2Reader): RpcError {
   const isEmpty = l2.head() === undefined && l2.pending() === undefined
   return new RpcError(code, message, isEmpty ? NO_LAYER_2 : undefined)

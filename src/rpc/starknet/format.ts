@@ -2,7 +2,7 @@ import { type Felt, formatFelt } from '../../chain/starknet/felt.js'
 import type { L2Prices } from '../../chain/starknet/types.js'
 import type { L2Reader, StoredL2Block, StoredL2Pending } from '../../store/l2/l2Reader.js'
 
-/** The contract's layer-2 block object. */
+/** The layer-2 block object of the API specification. */
 export function formatZkBlock(l2: L2Reader, block: StoredL2Block): object {
   return {
     status: block.status,
@@ -18,7 +18,7 @@ export function formatZkBlock(l2: L2Reader, block: StoredL2Block): object {
   }
 }
 
-/** The contract's pending block object: no hash, number or root. The parent is zero where nobody knows it. */
+/** The pending block object of the API specification: no hash, number or root. The parent is zero if unknown. */
 export function formatZkPending(pending: StoredL2Pending): object {
   return {
     status: 'PENDING',
@@ -51,8 +51,8 @@ export function formatStarknetBlock(l2: L2Reader, block: StoredL2Block): object 
   }
 }
 
-/** PRE_CONFIRMED_BLOCK_WITH_TX_HASHES (starknet-specs 0.9). The number is left out where nobody knows it: a pending
- *  block of an older gateway on a parent that is not held. */
+/** PRE_CONFIRMED_BLOCK_WITH_TX_HASHES (starknet-specs 0.9). The number is omitted if unknown: a pending block of an older
+ *  gateway whose parent is not stored. */
 export function formatStarknetPending(pending: StoredL2Pending): object {
   return {
     block_number: pending.number,

@@ -19,7 +19,7 @@ export const getBlockWithTxHashes = defineMethod({
     const found = findL2Block(l2, id)
     if (found === undefined) throw starknetError(BLOCK_NOT_FOUND, l2)
     if ('pending' in found) return formatStarknetPending(found.pending)
-    // The specification has no status for a block that was given up.
+    // The Starknet specification has no status for a rejected block.
     if (found.confirmed.status === 'REJECTED') throw starknetError(BLOCK_NOT_FOUND, l2)
     return formatStarknetBlock(l2, found.confirmed)
   },

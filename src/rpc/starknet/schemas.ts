@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../core/method.js'
 
-/* JSON schemas of layer-2 values, for documents. Members that are always there are `required`. */
+/* JSON schemas of layer-2 values, for documentation. Members that are always present are `required`. */
 
 export const FELT_SCHEMA: JsonSchema = { type: 'string', title: 'FELT', pattern: '^0x(0|[1-9a-f][0-9a-f]{0,62})$' }
 export const INTEGER_SCHEMA: JsonSchema = { type: 'integer', minimum: 0 }
@@ -18,7 +18,7 @@ function objectOf(
 const PRICE = objectOf('RESOURCE_PRICE', { price_in_fri: FELT_SCHEMA, price_in_wei: FELT_SCHEMA })
 const HASHES: JsonSchema = { type: 'array', items: FELT_SCHEMA }
 
-/** The contract's layer-2 block object, or null. */
+/** The layer-2 block object of the API specification, or null. */
 export const ZK_BLOCK_SCHEMA: JsonSchema = {
   oneOf: [
     objectOf(

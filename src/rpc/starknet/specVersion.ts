@@ -1,6 +1,6 @@
 import { defineMethod } from '../core/method.js'
 
-/** The specification that the `starknet_` methods keep to. */
+/** The specification that the `starknet_` methods implement. */
 const SPEC_VERSION = '0.9.0'
 
 export const specVersion = defineMethod({

@@ -6,8 +6,8 @@ import type { ChainReader, StoredBlock } from '../../../store/chain/types.js'
 import type { PendingBlockForm } from '../../core/context.js'
 import { formatTransaction } from './transaction.js'
 
-/** The block object of the contract, with `mixHash` and the fields of later forks where the header has them.
- *  `fullTransactions` false: their hashes only. */
+/** The block object of the API specification, with `mixHash` and later header fields where present. `fullTransactions`
+ *  false: hashes only. */
 export function formatBlock(chain: ChainReader, block: StoredBlock, fullTransactions: boolean) {
   const transactions = fullTransactions
     ? chain.transactions(block).map((transaction, i) => formatTransaction(transaction, block, i))
@@ -23,7 +23,7 @@ export function formatBlock(chain: ChainReader, block: StoredBlock, fullTransact
   }
 }
 
-/** The uncle object: a block object without `transactions`. `parentTotalDifficulty` undefined: not known. */
+/** The uncle object: a block object without `transactions`. `parentTotalDifficulty` undefined: unknown. */
 export function formatUncle(header: Header, parentTotalDifficulty: bigint | undefined) {
   const totalDifficulty = parentTotalDifficulty === undefined ? undefined : parentTotalDifficulty + header.difficulty
   return {
@@ -35,8 +35,8 @@ export function formatUncle(header: Header, parentTotalDifficulty: bigint | unde
   }
 }
 
-/** The block object of a block that is not there yet: `hash` and `nonce` are null, `number` and `logsBloom` in the form of
- *  the API specification too. */
+/** The pending block object: `hash` and `nonce` are null, and in the form of the API specification also `number` and
+ *  `logsBloom`. */
 export function formatPendingBlock(header: Header, totalDifficulty: bigint, form: PendingBlockForm) {
   return {
     ...formatHeader(header),
@@ -86,7 +86,7 @@ function formatWithdrawal(withdrawal: Withdrawal) {
   }
 }
 
-/** Absent stays absent: JSON leaves undefined members out. */
+/** Undefined stays undefined: JSON omits such members. */
 function optional<T>(value: T | undefined, format: (value: T) => string): string | undefined {
   return value === undefined ? undefined : format(value)
 }

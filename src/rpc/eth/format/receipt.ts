@@ -3,8 +3,8 @@ import { formatData, formatQuantity } from '../../../lib/hex.js'
 import type { StoredBlock, StoredReceipt } from '../../../store/chain/types.js'
 import { formatLog } from '../../../store/logs/logObject.js'
 
-/** The receipt object of the contract: `root` before Byzantium, `status` from then on (EIP-658), never both; blob
- *  fields for blob transactions only. */
+/** The receipt object of the API specification: `root` before Byzantium, `status` from then on (EIP-658), never both;
+ *  blob fields for blob transactions only. */
 export function formatReceipt(stored: StoredReceipt, transaction: Transaction, block: StoredBlock, index: number) {
   const { receipt, firstLog } = stored
   const place = {

@@ -3,8 +3,8 @@ import type { AccessListEntry, Authorization, Transaction } from '../../../chain
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import type { StoredBlock } from '../../../store/chain/types.js'
 
-/** The transaction object of the contract. Fields of types that the transaction is not of are absent; `chainId` is
- *  there wherever the transaction has one; `gasPrice` of fee-market transactions is what was paid. */
+/** The transaction object of the API specification. Fields of other types are absent; `chainId` is present if the
+ *  transaction has one; `gasPrice` of fee-market transactions is the effective price. */
 export function formatTransaction(transaction: Transaction, block: StoredBlock, index: number) {
   return {
     blockHash: formatData(block.hash),
@@ -30,7 +30,7 @@ export function formatTransaction(transaction: Transaction, block: StoredBlock, 
     v: formatQuantity(transaction.v),
     r: formatQuantity(transaction.r),
     s: formatQuantity(transaction.s),
-    // Of typed transactions `v` is the parity too (EIP-2930).
+    // `v` of typed transactions equals the parity (EIP-2930).
     yParity: transaction.type === 0 ? undefined : formatQuantity(transaction.v),
   }
 }
@@ -50,7 +50,7 @@ function formatAuthorization(authorization: Authorization) {
   }
 }
 
-/** Absent stays absent: JSON leaves undefined members out. */
+/** Undefined stays undefined: JSON omits such members. */
 function optionalQuantity(value: bigint | undefined): string | undefined {
   return value === undefined ? undefined : formatQuantity(value)
 }
