@@ -7,8 +7,8 @@ import type { SearchOptions } from './candidateIndex.js'
 import type { TailFacts } from './trace.js'
 
 /** The logs behind the last sealed segment, kept in memory as the columns that filters compare. A topic is kept as 32 bits of
- *  hash, so a match is a candidate only. 21 bytes a log, and room for up to twice as many; less than a chunk of 65,536 logs
- *  while the index keeps up. */
+ *  hash, so a match is a candidate only. 21 bytes a log, with room for up to twice as many. While the index keeps
+ *  up there are fewer than 131,072: a chunk that fills and one that is being sealed. */
 export interface LogTail {
   /** Makes the tail begin at `start`, where the last segment ends, and reads rows until it reaches `end`. `facts` counts the
    *  rows read. After a reorg all of the tail is read again. Must run inside the query's snapshot.
