@@ -10,18 +10,31 @@ export interface FairTurns {
   run(client: ClientId | string, work: () => void): boolean
 }
 
-/** Requests of one client that begin at once in one turn of the event loop: about 1 ms of small ones. */
-const AT_ONCE = 16
+/** Requests that begin at once in one turn of the event loop, whoever sends them, and then of each client: about 1 ms of small
+ *  ones. */
+const AT_ONCE = 32
 
 /** Turns that take the time of `slices` for what does not begin at once, as one more batch. */
 export function createFairTurns(slices: TimeSlices): FairTurns {
-  /** How much began at once in this turn. */
+  /** How much began in this turn, and of that, what each client began after the first `AT_ONCE`. */
+  let total = 0
   const begun = new Map<ClientId | string, number>()
   /** Waiting work, the client whose turn is next first; no line is empty. */
   const lines = new Map<ClientId | string, (() => void)[]>()
   let isRunning = false
 
-  const endTurn = () => begun.clear()
+  const endTurn = () => {
+    if (total > AT_ONCE) begun.clear()
+    total = 0
+  }
+  /** True when the client may begin one more in this turn; the usual turn has few and counts no clients. */
+  const mayBegin = (client: ClientId | string) => {
+    if (total === 0) setImmediate(endTurn)
+    if (++total <= AT_ONCE) return true
+    const count = begun.get(client) ?? 0
+    begun.set(client, count + 1)
+    return count < AT_ONCE
+  }
   const runNext = () => {
     const [[client, line]] = lines
     lines.delete(client)
@@ -41,11 +54,8 @@ export function createFairTurns(slices: TimeSlices): FairTurns {
   }
   return {
     run(client, work) {
-      const line = lines.get(client)
-      const count = begun.get(client) ?? 0
-      if (line === undefined && count < AT_ONCE) {
-        if (begun.size === 0) setImmediate(endTurn)
-        begun.set(client, count + 1)
+      const line = lines.size === 0 ? undefined : lines.get(client)
+      if (line === undefined && mayBegin(client)) {
         work()
         return true
       }

@@ -165,12 +165,13 @@ function openPlainConnection<Admitted>(
     isBusy = true
     activity.begin()
     isAnswering = true
-    const request = { head, admitted }
+    const { keepsAlive } = head
+    const request = { head, admitted, body: '', socket }
     const begin = () => {
       if (socket.destroyed) return
-      const body = bytes.toString('utf8', bodyStart, bodyEnd)
+      request.body = bytes.toString('utf8', bodyStart, bodyEnd)
       unread.passTo(bodyEnd)
-      handler.answer({ ...request, body, socket }, createReply(request.head.keepsAlive))
+      handler.answer(request, createReply(keepsAlive))
     }
     if (!fairTurns.run(handler.clientOf(admitted, socket), begin) && !unread.hold()) socket.destroy()
   }
