@@ -12,14 +12,14 @@ import {
 } from '../wasm/keccak.js'
 import { createSecp256k1, SECP256K1_KINDS, type Secp256k1, type Secp256k1Kind } from './secp256k1.js'
 
-/** An implementation that was chosen, and why those before it were not. */
+/** The chosen implementation, and why the ones before it failed. */
 export interface Choice<Kind extends string, Implementation> {
   readonly kind: Kind
   readonly implementation: Implementation
   readonly refused: readonly { readonly kind: Kind; readonly reason: string }[]
 }
 
-/** The first of the kinds that can be made. @throws AggregateError when none can. */
+/** The first kind that can be created. @throws AggregateError if none can. */
 export function chooseFirst<Kind extends string, Implementation>(
   kinds: readonly Kind[],
   create: (kind: Kind) => Implementation,
@@ -39,25 +39,25 @@ export function chooseFirst<Kind extends string, Implementation>(
 
 const keccak: Choice<KeccakKind, Keccak> = chooseFirst(KECCAK_KINDS, createKeccak)
 
-/** What worker threads may use for secp256k1. The native binding aborts the whole process when its thread is ended while it
- *  runs or loads: its Node-API calls fail then, and nobody catches the `Napi::Error` that it throws. The main thread is
- *  never ended that way. */
+/** Implementations allowed in worker threads. The native binding aborts the process if its thread is terminated while it
+ *  runs or loads: its Node-API calls fail, and nobody catches the resulting `Napi::Error`. The main thread is never
+ *  terminated that way. */
 const THREAD_SECP256K1_KINDS = SECP256K1_KINDS.filter((kind) => kind !== 'native')
 
 let chosenSecp256k1: Choice<Secp256k1Kind, Secp256k1> | undefined
 
-/** Chosen at first use: loading it takes about 20 ms, and most threads never need it. */
+/** Loaded on first use: it takes about 20 ms, and most threads never need it. */
 function secp256k1(): Choice<Secp256k1Kind, Secp256k1> {
   chosenSecp256k1 ??= chooseFirst(isMainThread ? SECP256K1_KINDS : THREAD_SECP256K1_KINDS, createSecp256k1)
   return chosenSecp256k1
 }
 
-/** Which implementations the calling thread uses, by what they compute. Loads them. */
+/** The implementations that the calling thread uses. Loads them. */
 export function cryptoImplementations(): { keccak256: KeccakKind; secp256k1: Secp256k1Kind } {
   return { keccak256: keccak.kind, secp256k1: secp256k1().kind }
 }
 
-/** Says for debugging which implementations are used; as a warning, with the reasons, when one is not the fastest. */
+/** Logs the implementations in use at debug level; as a warning with the reasons if one is not the fastest. */
 export function logCrypto(log: Logger): void {
   const implementations = cryptoImplementations()
   const refused = [...keccak.refused, ...secp256k1().refused]
@@ -65,10 +65,10 @@ export function logCrypto(log: Logger): void {
   else log.warn({ ...implementations, refused }, 'crypto: a fast implementation does not load')
 }
 
-/** keccak-256 of the bytes: 32 bytes of their own. */
+/** Keccak-256 of the bytes: a new array of 32 bytes. */
 export const keccak256: Keccak256 = keccak.implementation.keccak256
 
-/** Writes keccak-256 of the bytes, 32 bytes, into `out` from `at` on. */
+/** Writes Keccak-256 of the bytes, 32 bytes, to `out` at `at`. */
 export const keccak256Into: Keccak256Into = keccak.implementation.keccak256Into
 
 /** The 64-byte public key (without its 04 prefix) that signed the 32-byte hash; r and s are at most 32 bytes each.

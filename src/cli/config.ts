@@ -4,11 +4,11 @@ import { EVM_KINDS, type EvmKind } from '../evm/kinds.js'
 import type { FileKind } from '../ingest/importFiles.js'
 import { UsageError } from '../lib/errors.js'
 import { LOG_LEVELS, type LogLevel } from '../lib/logger.js'
-import { didYouMean } from '../lib/nearest.js'
+import { didYouMean } from '../lib/suggestion.js'
 import { PENDING_BLOCK_FORMS, type PendingBlockForm } from '../rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../rpc/core/limits.js'
-import { COMPRESS_MODES, type CompressMode } from '../server/compression.js'
-import { DEFAULT_SERVER_LIMITS } from '../server/limits.js'
+import { COMPRESS_MODES, type CompressMode } from '../server/http/compression.js'
+import { DEFAULT_SERVER_LIMITS } from '../server/limits/limits.js'
 
 // As `ingest/importFiles` names them, which is too much to load for `--help`; its type says when they differ.
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]

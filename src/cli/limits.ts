@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { RpcLimits } from '../rpc/core/context.js'
-import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/limits.js'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/limits/limits.js'
 import type { Config } from './config.js'
 
 /** The limits of requests that the options give. */

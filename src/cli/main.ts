@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { messageOf, UsageError } from '../lib/errors.js'
-import { didYouMean } from '../lib/nearest.js'
+import { didYouMean } from '../lib/suggestion.js'
 import { DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew } from '../store/open.js'
 import { COMMANDS, type Command } from './config.js'
 import { explainFailure } from './explainFailure.js'

@@ -1,5 +1,5 @@
 import { UsageError } from '../lib/errors.js'
-import { didYouMean } from '../lib/nearest.js'
+import { didYouMean } from '../lib/suggestion.js'
 import { type Command, type Config, envName, listOptions, type Option, type OptionKey } from './config.js'
 
 /** What a command line asks for. */

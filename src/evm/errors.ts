@@ -1,7 +1,7 @@
 import { CairnError } from '../lib/errors.js'
 import { formatData } from '../lib/hex.js'
 
-/** A transaction cannot be part of its block. `rule` is a short name of what it breaks. */
+/** A transaction cannot be part of its block. `rule` is the short name of the broken rule. */
 export class InvalidTransaction extends CairnError {
   readonly index: number
   readonly rule: string
@@ -12,7 +12,7 @@ export class InvalidTransaction extends CairnError {
   }
 }
 
-/** State of that block is not in the database. */
+/** The state of that block is not in the database. */
 export class StateUnavailable extends CairnError {
   readonly blockNumber: number
   constructor(blockNumber: number) {
@@ -21,7 +21,7 @@ export class StateUnavailable extends CairnError {
   }
 }
 
-/** The call executed a REVERT; `data` is what it gave. */
+/** The call executed REVERT; `data` is its revert data. */
 export class CallReverted extends CairnError {
   readonly data: Uint8Array
   constructor(data: Uint8Array) {
@@ -30,7 +30,7 @@ export class CallReverted extends CairnError {
   }
 }
 
-/** The call needs more memory than calls are given. */
+/** The call exceeded its memory limit. */
 export class CallMemoryExceeded extends CairnError {
   readonly limit: number
   constructor(limit: number) {
@@ -39,7 +39,7 @@ export class CallMemoryExceeded extends CairnError {
   }
 }
 
-/** The call returned, or reverted with, more than is answered. */
+/** The call returned, or reverted with, more data than allowed. */
 export class ReturnDataTooLong extends CairnError {
   readonly reverted: boolean
   readonly length: number
@@ -53,15 +53,15 @@ export class ReturnDataTooLong extends CairnError {
   }
 }
 
-/** The call could not be executed or failed otherwise; the message has geth's words, as `out of gas`. */
+/** The call could not be executed or failed; the message uses geth's words, for example `out of gas`. */
 export class CallFailed extends CairnError {}
 
-/** The call cannot begin: no transaction could be like it, or its sender lacks funds or gas. `reason` has geth's words, which
- *  the message has as geth gives them for `eth_call`. */
+/** The call cannot start: it could not be a transaction, or its sender lacks funds or gas. `reason` and message use
+ *  geth's words for `eth_call`. */
 export class CallRefused extends CallFailed {
   readonly reason: string
   readonly gasLimit: bigint
-  /** True when it could begin with more gas. */
+  /** True if it could start with more gas. */
   readonly needsGas: boolean
   constructor(reason: string, gasLimit: bigint, needsGas: boolean) {
     super(`err: ${reason} (supplied gas ${gasLimit})`)

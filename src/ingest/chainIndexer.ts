@@ -1,7 +1,7 @@
 import type { Block, Receipt } from '../chain/eth/types.js'
 import { createLogIndexer } from '../logs/indexer.js'
 import { LOG_SEARCH_INDEX } from '../logs/logSearchIndex.js'
-import { workInTurns } from '../segments/indexer.js'
+import { stepInTurn } from '../segments/indexer.js'
 import type { IndexKind } from '../segments/indexKind.js'
 import type { Database } from '../store/database.js'
 import { createTransactionIndexer, TRANSACTION_INDEX } from '../transactions/transactionIndex.js'
@@ -34,7 +34,7 @@ export function createChainIndexer(db: Database, options: { chunkBits?: number }
       logs.add(receipts.flatMap((receipt) => receipt.logs))
       transactions.add(block.transactions.map(({ hash }) => hash))
     },
-    work: (budgetMs) => workInTurns(both, budgetMs),
+    work: (budgetMs) => stepInTurn(both, budgetMs),
     truncate: () => {
       for (const indexer of both) indexer.truncate()
     },

@@ -1,30 +1,30 @@
-/** How much a `ByteLru` holds. */
+/** Limits of a `ByteLru`. */
 export interface ByteLruOptions<V, K = string> {
-  /** All entries together, as `sizeOf` counts them. */
+  /** Total of `sizeOf` over all entries. */
   readonly maxBytes: number
-  /** Bytes that an entry takes, its key and whatever holds it included. Asked once, when the entry is set. */
+  /** Bytes of an entry with its key and overhead. Called once, when the entry is set. */
   sizeOf(key: K, value: V): number
 }
 
-/** Values by key, of which the least recently used ones go when their bytes are more than the bound. */
+/** An LRU cache bounded by bytes. */
 export interface ByteLru<V, K = string> {
-  /** The value, which is the most recently used one then; undefined when it is not held. */
+  /** The value, now the most recently used one; undefined if absent. */
   get(key: K): V | undefined
-  /** Holds the value instead of an older one of the key, and drops others until all fit. A value that is larger than the
-   *  bound by itself is not held, nor is the older one then. */
+  /** Sets the value and evicts others until all fit. A value larger than the bound is not kept, and removes an older one
+   *  of the key. */
   set(key: K, value: V): void
-  /** Entries that are held. */
+  /** Number of entries. */
   size(): number
-  /** Bytes of the entries that are held: at most the bound. */
+  /** Bytes of the entries: at most the bound. */
   bytes(): number
 }
 
-/** An empty one. */
+/** Creates an empty cache. */
 export function createByteLru<V, K = string>({ maxBytes, sizeOf }: ByteLruOptions<V, K>): ByteLru<V, K> {
-  // A map gives its keys in the order in which they were set: the least recently used one is the first.
+  // A map iterates in insertion order: the first key is the least recently used one.
   const entries = new Map<K, { value: V; bytes: number }>()
-  // One that goes on where it was: a new one would step over the places of all entries that were deleted since the map last
-  // made itself anew, which takes 20 µs and more with some ten thousand entries.
+  // Kept between evictions: a new iterator would step over all entries deleted since the map last rehashed, 20 µs and more
+  // with some ten thousand entries.
   let oldest = entries.keys()
   let total = 0
   const drop = (key: K) => {

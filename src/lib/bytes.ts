@@ -1,4 +1,4 @@
-/** No bytes. Shared: never write to it. */
+/** An empty array. Shared: never write to it. */
 export const EMPTY_BYTES = new Uint8Array(0)
 
 /** True when both hold the same bytes. */
@@ -8,12 +8,12 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
-/** The bytes as a text of one character each, for keys of maps and sets: equal bytes give equal texts. */
+/** The bytes as a string of one character each, for keys of maps and sets. */
 export function keyOfBytes(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
-/** The parts one after another in a new array. */
+/** The concatenation, in a new array. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const part of parts) length += part.length
@@ -49,7 +49,7 @@ export function bigIntToBytes(value: bigint | number): Uint8Array {
 const word = new Uint8Array(32)
 const wordView = new DataView(word.buffer)
 
-/** The same of an integer below 2^256, by a third of the time. */
+/** The same for an integer below 2^256, three times as fast. */
 function wordToBytes(value: bigint): Uint8Array {
   wordView.setBigUint64(0, value >> 192n)
   wordView.setBigUint64(8, value >> 128n)
@@ -58,7 +58,7 @@ function wordToBytes(value: bigint): Uint8Array {
   return word.slice(leadingZeros(word))
 }
 
-/** The same of an integer that is safe as a number, by a fifth of the time. */
+/** The same for a safe integer, five times as fast. */
 function integerToBytes(value: number): Uint8Array {
   let length = 1
   for (let rest = value; rest >= 256; rest = Math.floor(rest / 256)) length++
@@ -72,7 +72,7 @@ export function bigIntToFixedBytes(value: bigint, length: number): Uint8Array {
   return padLeft(bigIntToBytes(value), length)
 }
 
-/** The bytes with zeros before them up to `length`. @throws RangeError when there are more than that. */
+/** The bytes, left-padded with zeros to `length`. @throws RangeError if they are longer. */
 export function padLeft(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length === length) return bytes
   if (bytes.length > length) throw new RangeError(`${bytes.length} bytes do not fit in ${length}`)
@@ -81,7 +81,7 @@ export function padLeft(bytes: Uint8Array, length: number): Uint8Array {
   return out
 }
 
-/** How many of the first bytes are zero. */
+/** Number of leading zero bytes. */
 export function leadingZeros(bytes: Uint8Array): number {
   let i = 0
   while (i < bytes.length && bytes[i] === 0) i++

@@ -9,15 +9,15 @@ export class DeadlineExceeded extends CairnError {
   }
 }
 
-/** A moment by which work must end, looked at by the work itself at points that it chooses. */
+/** A time limit that the work itself checks at points it chooses. */
 export interface Deadline {
-  /** The time that was given, in milliseconds. */
+  /** The time limit in milliseconds. */
   readonly limitMs: number
-  /** Milliseconds left; negative when passed. */
+  /** Milliseconds left; negative after the deadline. */
   remainingMs(): number
-  /** @throws DeadlineExceeded when the moment has passed. */
+  /** @throws DeadlineExceeded after the deadline. */
   check(): void
-  /** Looked at before something that takes long and cannot look at it meanwhile; as `check` when absent. */
+  /** Checked before long operations that cannot check in between; default: `check`. */
   checkBeforeLong?(): void
 }
 
@@ -26,7 +26,7 @@ export function deadlineAfter(limitMs: number): Deadline {
   return deadlineBetween(limitMs, limitMs)
 }
 
-/** A deadline `remainingMs` from now for work that was given `limitMs` when it was asked for. */
+/** A deadline `remainingMs` from now, for work with a limit of `limitMs` that started earlier. */
 export function deadlineBetween(limitMs: number, remainingMs: number): Deadline {
   const end = performance.now() + remainingMs
   return {

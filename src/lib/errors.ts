@@ -13,8 +13,8 @@ export class CairnError extends Error {
 /** The command was used wrongly: unknown option, missing file, bad value. The process exits with 2. */
 export class UsageError extends CairnError {}
 
-/** Work was broken off and is to be done again, in another way or elsewhere: what it was asked is not to be answered with
- *  this, so nobody on the way translates it. */
+/** Work was aborted and will be redone elsewhere or differently. It is no answer to the request, so nobody on the way
+ *  translates it. */
 export class Interruption extends CairnError {}
 
 /** The message of anything thrown. */
@@ -22,8 +22,8 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** All that is known of anything thrown, for the log: an error's stack, else what it holds. Errors of another thread may come
- *  as plain objects. */
+/** All details of a thrown value, for the log: an error's stack, else its content. Errors of other threads may arrive as
+ *  plain objects. */
 export function describeError(error: unknown): string {
   if (typeof error === 'string') return error
   const { stack, message } = (error ?? {}) as { stack?: unknown; message?: unknown }

@@ -1,13 +1,13 @@
 import { messageOf } from './errors.js'
 import type { Logger } from './logger.js'
 
-/** Logs a failure that goes on once, and once more when it is over. */
+/** Logs a lasting failure once, and its end once. */
 export interface FailureLog {
   failed(error: unknown): void
   worked(): void
 }
 
-/** Failures of what `subject` names: `cannot be read` and `can be read again` follow it. */
+/** Failures of `subject`; messages append `cannot be read` and `can be read again`. */
 export function createFailureLog(log: Logger, subject: string): FailureLog {
   let failing = false
   return {

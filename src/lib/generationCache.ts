@@ -1,14 +1,14 @@
-/** How much a `GenerationCache` holds. */
+/** Limits of a `GenerationCache`. */
 export interface GenerationCacheOptions<K, V> {
-  /** About what all entries take together, as `sizeOf` counts them. */
+  /** Approximate total of `sizeOf` over all entries. */
   readonly maxBytes: number
-  /** Bytes that an entry takes, its key and whatever holds it included. */
+  /** Bytes of an entry with its key and overhead. */
   sizeOf(key: K, value: V): number
 }
 
-/** Values by key in bounded memory. What was used since half of the bound was filled last is kept for longer than the rest:
- *  less exact than an order of use, and several times as fast with many entries that come and go, since a map from which
- *  the oldest entries are deleted has to step over their places. */
+/** A cache in two generations, bounded by bytes. Entries used since the young generation was last filled are kept longer.
+ *  Less exact than LRU, but several times as fast with many entries that come and go, because a map from which the oldest
+ *  entries are deleted has to step over their slots. */
 export interface GenerationCache<K, V> {
   get(key: K): V | undefined
   set(key: K, value: V): void
@@ -16,7 +16,7 @@ export interface GenerationCache<K, V> {
   clear(): void
 }
 
-/** An empty one. */
+/** Creates an empty cache. */
 export function createGenerationCache<K, V>({ maxBytes, sizeOf }: GenerationCacheOptions<K, V>): GenerationCache<K, V> {
   let young = new Map<K, V>()
   let old = new Map<K, V>()

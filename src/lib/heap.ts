@@ -1,13 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Growth of a heap, in percent of what lived in it at the last full collection, before the next one. */
+/** Heap growth before the next full collection, in percent of its live size after the last one. */
 const GROWTH_PERCENT = 300
 
-/** Makes full garbage collections rarer in this process, for all threads that are started afterwards too. V8 counts the
- *  buffers of answers as growth of the heap, which is small: without this, a hundred answers of 100 KB are enough for a full
- *  collection of 7 to 16 ms, in which nothing is answered. Costs up to three times the living heap of each thread in
- *  memory: some tens of megabytes. */
+/** Makes full garbage collections rarer in this process and in threads started later. V8 counts response buffers as
+ *  growth of a small heap: without this, a hundred responses of 100 KB cause a full collection of 7 to 16 ms, during
+ *  which nothing is answered. Costs up to three times the live heap of each thread: some tens of megabytes. */
 export function reduceGcFrequency(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
 }
@@ -15,9 +14,8 @@ export function reduceGcFrequency(): void {
 let collect: (() => void) | undefined
 let isDue = false
 
-/** Collects all garbage of this thread's heap once what is under way is done, and so gives its memory back to the system: for
- *  a thread that held hundreds of megabytes for a moment, and would keep them until it needs as much again. Takes some tens
- *  of milliseconds. */
+/** Collects this thread's garbage after the current task and returns its memory to the system, for a thread that briefly
+ *  held hundreds of megabytes. Takes some tens of milliseconds. */
 export function collectSoon(): void {
   if (isDue) return
   isDue = true

@@ -1,11 +1,11 @@
 /** DATA: `0x` and two lower-case hex digits per byte; `0x` alone for no bytes. */
 export function formatData(bytes: Uint8Array): string {
-  // Rows come as Buffers, whose own hex is four times as fast as a loop over a table.
+  // Rows contain Buffers, whose native hex is four times as fast as a loop over a table.
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   return `0x${buffer.toString('hex')}`
 }
 
-// Source bytes whose digits are written at a time: the texts between stay small, however long the data.
+// Source bytes per step: keeps intermediate strings small, however long the data.
 const CHUNK_BYTES = 0x1_0000
 
 /** DATA as JSON: the bytes of `"0x…"`. */
@@ -29,22 +29,22 @@ export function formatQuantity(value: bigint | number): string {
 export function parseHex(text: string): Uint8Array {
   const digits = text.startsWith('0x') || text.startsWith('0X') ? text.slice(2) : text
   const buffer = Buffer.from(digits, 'hex')
-  // It ends before what is no digit, but takes some characters beyond ASCII for one.
+  // Buffer stops at the first non-digit, but accepts some characters beyond ASCII.
   if (buffer.length * 2 !== digits.length || Buffer.byteLength(digits) !== digits.length) {
     throw new TypeError(`expected an even number of hex digits, got ${abbreviate(text)}`)
   }
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
 }
 
-/** The text itself when short, otherwise its first 60 characters with an ellipsis and its length: for messages. */
+/** The text, if short; otherwise its first 60 characters, an ellipsis and its length. For messages. */
 export function abbreviate(text: string): string {
   return text.length <= 80 ? text : `${text.slice(0, 60)}… (${text.length} characters)`
 }
 
 const SHOWN_BYTES = 8
 
-/** Two different byte strings of one length that are too long to be read, for messages: of both, 8 bytes from the first
- *  different one on. `expected` says where that is, counted from 0, and how many bytes differ. */
+/** The difference of two long byte strings of equal length, for messages: 8 bytes of each from the first difference on.
+ *  `expected` has its offset from 0 and the number of different bytes. */
 export function formatDifference(expected: Uint8Array, actual: Uint8Array): { expected: string; actual: string } {
   const differing = Array.from(expected.keys()).filter((i) => expected[i] !== actual[i])
   const [first] = differing

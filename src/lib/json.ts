@@ -1,7 +1,7 @@
 import { CairnError } from './errors.js'
 
-/** Arrays and objects in a JSON text may be nested this deep. No block, recording or genesis file comes near, while
- *  functions that walk the value recursively (`JSON.stringify`, comparisons) need several times more to overflow. */
+/** Maximum nesting of JSON. No block, recording or genesis file comes near it, and recursive functions (`JSON.stringify`,
+ *  comparisons) need several times more to overflow. */
 export const MAX_JSON_DEPTH = 256
 
 /** A JSON text is nested deeper than `MAX_JSON_DEPTH`. */
@@ -21,15 +21,13 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const MINUS = 0x2d
 
-/** The value of a JSON text, with integers that are not exact as numbers (beyond 2^53 - 1) as their decimal text:
- *  `JSON.parse` would round them. Takes linear time, whatever the text is.
- *  @throws SyntaxError when it is no JSON; JsonTooDeep. */
+/** The value of a JSON text. Integers beyond 2^53 - 1 become decimal strings, because `JSON.parse` would round them.
+ *  Linear time for any input. @throws SyntaxError for invalid JSON; JsonTooDeep. */
 export function parseJsonExact(text: string): unknown {
   return JSON.parse(quoteLongIntegers(text))
 }
 
-/** The text with quotes around integers that are not exact as numbers. A regular expression would try every quote of a
- *  string without an end anew, which is quadratic. */
+/** Quotes integers that are not exact as numbers. A regular expression would be quadratic on unterminated strings. */
 function quoteLongIntegers(text: string): string {
   const parts: string[] = []
   let copied = 0

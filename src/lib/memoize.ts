@@ -1,4 +1,4 @@
-/** A function that gives for a key what `make` gave for it the first time. All values are kept: for few keys. */
+/** A memoized function. All values are kept: for few keys. */
 export function memoize<V>(make: (key: string) => V): (key: string) => V {
   const known = new Map<string, V>()
   return (key) => {

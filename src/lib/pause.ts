@@ -1,8 +1,8 @@
-/** Gives the event loop a turn when the last one is `everyMs` ago, which signals and timers need: promises alone never
- *  let them in. Call it between slices of long work; it returns undefined when none is due. */
+/** Yields to the event loop if the last yield was `everyMs` ago: signals and timers need it, promises alone starve them.
+ *  Call it between slices of long work; returns undefined if none is due. */
 export type Pause = () => Promise<void> | undefined
 
-/** A pause that is due for the first time `everyMs` from now. */
+/** A pause that is first due `everyMs` from now. */
 export function createPause(everyMs = 50): Pause {
   let lastMs = performance.now()
   return () => {

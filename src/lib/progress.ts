@@ -2,22 +2,22 @@ import { createProgressDisplay, type DisplayTarget, monotonicMs } from './progre
 import { formatElapsed, formatProgressLine, formatRate } from './progressLine.js'
 import { createRateMeter, estimateLeft } from './rateMeter.js'
 
-/** Shows how far long work has come: a line redrawn in place on a terminal, plain lines with the time elsewhere. */
+/** Shows the progress of long work: a line redrawn in place on a terminal, plain lines with the time elsewhere. */
 export interface Progress {
-  /** Says that `done` of the total are done; `note` follows the figures. */
+  /** Reports `done` of the total; `note` follows the figures. */
   update(done: number, note?: string): void
-  /** Writes the last state, which stays. */
+  /** Writes the last state permanently. */
   finish(note?: string): void
 }
 
 interface ProgressOptions extends DisplayTarget {
   label: string
   unit: string
-  /** Undefined when the total is not known. */
+  /** Undefined if the total is unknown. */
   total?: number
 }
 
-/** Progress on standard error unless told. */
+/** Progress on standard error by default. */
 export function createProgress({ label, unit, total, ...target }: ProgressOptions): Progress {
   const { nowMs = monotonicMs } = target
   const display = createProgressDisplay(target)

@@ -1,36 +1,36 @@
 /** Where progress is shown. */
 export interface DisplayTarget {
-  /** Standard error unless told. */
+  /** Default: standard error. */
   readonly stream?: NodeJS.WriteStream
   /** The clock, in milliseconds since any moment. */
   readonly nowMs?: () => number
 }
 
-/** Shows one line that changes: redrawn in place on a terminal; elsewhere a line with the time every few seconds. */
+/** A changing status line: redrawn in place on a terminal, elsewhere repeated with the time every few seconds. */
 export interface ProgressDisplay {
-  /** Shows the line when it is time for it: every 0.1 s on a terminal, else every 5 s. */
+  /** Shows the line if it is due: every 0.1 s on a terminal, else every 5 s. */
   show(render: Render): void
   /** Writes a line that stays, where the changing line does not stay by itself: not on a terminal. */
   log(text: string): void
-  /** Shows the last line, which stays, and lets go of the stream. */
+  /** Shows the last line permanently and releases the stream. */
   end(render: Render): void
 }
 
-/** Makes a line of at most so many columns. */
+/** Renders a line of at most that many columns. */
 export type Render = (columns: number) => string
 
 const TERMINAL_MS = 100
 const PLAIN_MS = 5000
 const DEFAULT_COLUMNS = 80
 
-/** A display on a stream. A terminal that is resized has the line drawn anew. */
+/** A display on a stream. Redraws when a terminal is resized. */
 export function createProgressDisplay({ stream = process.stderr, nowMs = monotonicMs }: DisplayTarget = {}) {
   const isTerminal = stream.isTTY === true && process.env.TERM !== 'dumb'
   const everyMs = isTerminal ? TERMINAL_MS : PLAIN_MS
   let lastMs = nowMs()
   let shown: Render | undefined
   const write = (render: Render, end: string) => {
-    // A line as wide as the terminal would move the cursor to the next one.
+    // A line as wide as the terminal would wrap.
     if (isTerminal) stream.write(`\r\x1b[K${render((stream.columns || DEFAULT_COLUMNS) - 1)}${end}`)
     else stream.write(`${new Date().toISOString().slice(0, 19)}Z ${render(Number.POSITIVE_INFINITY)}\n`)
   }
@@ -57,7 +57,7 @@ export function createProgressDisplay({ stream = process.stderr, nowMs = monoton
   return display
 }
 
-/** Milliseconds of a clock that is never set. */
+/** Milliseconds of a monotonic clock. */
 export function monotonicMs(): number {
   return performance.now()
 }

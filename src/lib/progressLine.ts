@@ -1,10 +1,10 @@
-/** What a progress line says. Figures are given from the most to the least important. */
+/** Content of a progress line. Figures are in order of importance. */
 export interface LineParts {
   /** Done of the whole, 0 to 1; undefined when the whole is not known. */
   readonly fraction?: number
-  /** What is worked on, such as the name of a file. */
+  /** Subject, for example a file name. */
   readonly label: string
-  /** Follows the label where there is room. */
+  /** Follows the label if there is room. */
   readonly place?: string
   readonly figures: readonly string[]
   /** Estimated seconds to the end. */
@@ -14,8 +14,8 @@ export interface LineParts {
 const BAR_CELLS = 20
 const SHORT_LABEL = 12 // columns that a label keeps before figures are dropped for it
 
-/** One line of at most `columns` columns. What does not fit is left out or shortened: the bar first, then the place, the
- *  label down to 12 columns, figures from the last to the first. A line without end (`Infinity`) has no bar. */
+/** One line of at most `columns` columns. What does not fit is dropped or shortened: first the bar, then the place, the
+ *  label down to 12 columns, then figures from the last. A line of unlimited width has no bar. */
 export function formatProgressLine(parts: LineParts, columns: number): string {
   const label = toPrintable(parts.label)
   const { place, figures } = parts
@@ -36,11 +36,11 @@ interface Variant {
   place?: string
   label: string
   figures: readonly string[]
-  /** Columns that the label may be shortened to. */
+  /** Columns to which the label may be shortened. */
   shortest?: number
 }
 
-/** The line with as much of the label as fits; undefined when it does not fit. */
+/** The line with as much of the label as fits; undefined if it does not fit. */
 function fit(parts: LineParts, variant: Variant, columns: number): string | undefined {
   const line = compose(parts, variant)
   const surplus = widthOf(line) - columns
@@ -62,7 +62,7 @@ function compose({ fraction, secondsLeft }: LineParts, { bar, place, label, figu
   return [...before.filter((text) => text !== ''), [name, ...figures, ...left].join(', ')].join(' ')
 }
 
-/** The beginning and the end of a text, so that it has at most `width` columns. */
+/** Beginning and end of a text, at most `width` columns. */
 function shorten(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   const head = cut(text, Math.ceil((width - 2) / 2))
@@ -88,12 +88,12 @@ function widthOf(text: string): number {
   return width
 }
 
-/** Without characters that a terminal obeys: the name of a file may have any. */
+/** Without control characters, which file names may contain. */
 function toPrintable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
 }
 
-/** `45 s`, `12 min`, `2 h 34 min`, `3 d 4 h`: rounded up, so that work under way never has 0 s left. */
+/** `45 s`, `12 min`, `2 h 34 min`, `3 d 4 h`: rounded up, so that running work never has 0 s left. */
 export function formatDuration(seconds: number): string {
   const whole = Math.ceil(seconds)
   if (whole < 60) return `${whole} s`
@@ -111,7 +111,7 @@ export function formatRate(perSecond: number, unit: string): string {
   return `${shown} ${unit}/s`
 }
 
-/** As `formatDuration`, of a time that is over: below 10 s with one decimal. */
+/** As `formatDuration`, for elapsed time: below 10 s with one decimal. */
 export function formatElapsed(seconds: number): string {
   return seconds < 9.95 ? `${seconds.toFixed(1)} s` : formatDuration(seconds)
 }

@@ -1,10 +1,10 @@
-/** Growth per second of counts that only grow, over the last half minute. */
+/** Rates of growing counters over the last half minute. */
 export interface RateMeter {
-  /** Takes the counts as they are now: always as many, in the same order. The first ones are where it starts. */
+  /** Adds the current counts, always in the same order. The first call is the start. */
   add(counts: readonly number[]): void
   /** Per second, of each count; 0 before any time has passed. */
   perSecond(): number[]
-  /** Seconds that the rates are over. */
+  /** Seconds that the rates cover. */
   seconds(): number
 }
 
@@ -31,9 +31,9 @@ export function createRateMeter(width: number, nowMs: () => number): RateMeter {
   }
 }
 
-const LEAST_SECONDS = 2 // the first figures of a work are wide of the mark
+const LEAST_SECONDS = 2 // the first rates are unreliable
 
-/** Seconds until `left` more are done at `rate` a second; undefined while that cannot be said. */
+/** Seconds until `left` more are done at `rate` per second; undefined while unknown. */
 export function estimateLeft(left: number, rate: number, meter: RateMeter): number | undefined {
   return rate > 0 && meter.seconds() >= LEAST_SECONDS ? Math.max(0, left) / rate : undefined
 }

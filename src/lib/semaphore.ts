@@ -1,11 +1,11 @@
-/** Tasks of which only some run at the same time. */
-export interface Slots {
-  /** What the task gives, which is begun when a slot is free, in the order of asking. Rejects with what it rejects with. */
+/** Limits concurrent tasks. */
+export interface Semaphore {
+  /** Runs the task when a slot is free, in FIFO order. Rejects as the task does. */
   run<T>(task: () => Promise<T>): Promise<T>
 }
 
-/** Room for `count` tasks at a time. */
-export function createSlots(count: number): Slots {
+/** At most `count` tasks at a time. */
+export function createSemaphore(count: number): Semaphore {
   const waiting: (() => void)[] = []
   let free = count
   return {
@@ -15,7 +15,7 @@ export function createSlots(count: number): Slots {
       try {
         return await task()
       } finally {
-        // A slot that somebody waits for is handed on without becoming free in between.
+        // Hands the slot to the next waiting task without freeing it.
         const next = waiting.shift()
         if (next === undefined) free++
         else next()

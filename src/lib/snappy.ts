@@ -1,6 +1,6 @@
 import { CairnError } from './errors.js'
 
-/** Bytes that are not what snappy made, or not what it made them from. */
+/** Invalid snappy data or a checksum mismatch. */
 export class CorruptSnappy extends CairnError {}
 
 const MAX_CHUNK_BYTES = 65_536 // of one frame unpacked, section 4 of the framing format

@@ -1,19 +1,19 @@
 import { KEY_BITS } from './keyHash.js'
 
-/* A bucket holds the keys of a segment whose hashes begin with the same bits. Layout, little-endian:
- * u16 n | n × u32 fingerprint, ascending | n × u8 length | postings one after another.
- * A length of 255 stands for a key with too many postings: its 8 bytes are u32 ordinal, u32 count, and the postings lie
- * in a blob of their own. Otherwise they are gaps in varints, and the count is found by reading them. */
+/* A bucket holds the keys of a segment whose hashes start with the same bits. Layout, little-endian:
+ *   u16 n | n × u32 fingerprint, ascending | n × u8 length | postings, concatenated
+ * Length 255 marks big postings: their 8 bytes are u32 ordinal, u32 count, and the postings are in a blob of their own.
+ * Otherwise postings are varint gaps, and their count is found by decoding them. */
 
-/** Postings of more bytes than this go into a blob of their own. */
+/** Longer postings go into a blob of their own. */
 export const MAX_INLINE_BYTES = 254
-/** The length that stands for large postings. */
+/** Length byte that marks big postings. */
 export const BIG_LENGTH = 255
 const LOW_VALUES = 2 ** (KEY_BITS - 32)
-/** Bytes of an entry with large postings. */
+/** Bytes of an entry with big postings. */
 export const BIG_BYTES = 8
 
-/** Bits of the hash that choose the bucket, by the level of the segment: a bucket stays at about 1 KB. */
+/** Number of hash bits that select the bucket, by segment level: keeps a bucket at about 1 KB. */
 export function bucketBits(level: number): number {
   return 10 + 3 * level
 }
@@ -23,17 +23,17 @@ export function bucketOf(high: number, bits: number): number {
   return high >>> (32 - bits)
 }
 
-/** What is left of a hash below its bucket: fewer than 2^32. */
+/** The hash bits below the bucket: fewer than 2^32. */
 export function fingerprintOf(high: number, low: number, bits: number): number {
   return ((high << bits) >>> bits) * LOW_VALUES + low
 }
 
-/** A key's place in a bucket. */
+/** A key's entry in a bucket. */
 export type BucketEntry =
   | { fingerprint: number; postings: Uint8Array }
   | { fingerprint: number; big: { ordinal: number; count: number } }
 
-/** The blob of a bucket; entries are in ascending order of their fingerprints. */
+/** The blob of a bucket. Entries are sorted by fingerprint. */
 export function encodeBucket(entries: readonly BucketEntry[]): Uint8Array {
   const payload = entries.reduce((sum, entry) => sum + ('big' in entry ? BIG_BYTES : entry.postings.length), 0)
   const out = Buffer.alloc(2 + entries.length * 5 + payload)
@@ -56,7 +56,7 @@ export function encodeBucket(entries: readonly BucketEntry[]): Uint8Array {
   return out
 }
 
-/** All entries of a bucket in order; postings are views into the blob. */
+/** All entries of a bucket in order. Postings are views into the blob. */
 export function decodeBucket(blob: Uint8Array): BucketEntry[] {
   const view = asBuffer(blob)
   const n = view.readUInt16LE(0)
@@ -69,7 +69,7 @@ export function decodeBucket(blob: Uint8Array): BucketEntry[] {
   })
 }
 
-/** The entry of a fingerprint, undefined when the bucket has none. */
+/** The entry of a fingerprint; undefined if there is none. */
 export function findInBucket(blob: Uint8Array, fingerprint: number): BucketEntry | undefined {
   const view = asBuffer(blob)
   const n = view.readUInt16LE(0)

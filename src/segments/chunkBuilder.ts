@@ -2,34 +2,32 @@ import { bucketBits, bucketOf, fingerprintOf } from './bucket.js'
 import { KEY_BITS } from './keyHash.js'
 import { CHUNK_SIZE } from './postings.js'
 
-/** Told of each key: the hash, the positions [from, to) of its items in `positions`, ascending. */
+/** Called for each key with its hash and the positions [from, to) of its items in `positions`, ascending. */
 export type KeyVisitor = (high: number, low: number, positions: Uint16Array, from: number, to: number) => void
 
-/** The keys of one chunk's items as they are added. Memory: 1 MB, and up to 16 bytes a
- *  key beyond what that holds. */
+/** Collects the keys of one chunk. Memory: 1 MB, and up to 16 bytes per key beyond what that holds. */
 export interface ChunkBuilder {
   /** Items added so far. */
   readonly count: number
-  /** Adds a key of the item under way. */
+  /** Adds a key of the current item. */
   addKey(high: number, low: number): void
-  /** Ends the item: the keys that follow are of the next. */
+  /** Ends the current item. */
   endItem(): void
-  /** Calls `visit` for each key in a bucket of level 0, in the order of its hash. */
+  /** Calls `visit` for each key in a bucket of level 0, in hash order. */
   visitBucket(bucket: number, visit: KeyVisitor): void
-  /** Calls `visit` for each key in the order of its hash. */
+  /** Calls `visit` for each key, in hash order. */
   visitSorted(visit: KeyVisitor): void
   clear(): void
 }
 
 const BITS = bucketBits(0)
 const FIRST_CAPACITY = 128
-// An entry is a key and a position in one number below 2^48, so that sorting numbers sorts both.
+// An entry packs key and position into one number below 2^48, so that sorting numbers sorts both.
 const POSITIONS = CHUNK_SIZE
 const LOW_VALUES = 2 ** (KEY_BITS - 32)
 const BUCKETS = 2 ** BITS
 
-/** A builder for chunks, to be used again and again. Keys lie by bucket from the first: sorting a bucket is cheap, and
- *  a chunk can be sealed in slices. */
+/** A reusable builder. Keys are stored by bucket: sorting a bucket is cheap, and a chunk can be sealed in slices. */
 export function createChunkBuilder(): ChunkBuilder {
   const buckets = Array.from({ length: BUCKETS }, () => new Float64Array(FIRST_CAPACITY))
   const sizes = new Uint32Array(BUCKETS)

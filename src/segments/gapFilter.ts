@@ -9,19 +9,19 @@ import {
   type PositionList,
 } from './postings.js'
 
-/** Finds in the gaps of a chunk what is in a set. */
+/** Intersects the postings of a chunk in gap form with a set. */
 export interface GapFilter {
-  /** The set, which the caller fills. */
+  /** The set, filled by the caller. */
   readonly set: ChunkSet
-  /** Appends those positions in the segment of a chunk in gaps that are in the set. */
+  /** Appends the positions of a chunk in gap form that are in the set. */
   appendTo(list: PositionList, chunk: ChunkCursor): void
 }
 
-/** The implementations, the fastest first: WebAssembly takes a third of the time. */
+/** Implementations, fastest first: WebAssembly takes a third of the time. */
 export const GAP_FILTER_KINDS = ['wasm', 'javascript'] as const
 export type GapFilterKind = (typeof GAP_FILTER_KINDS)[number]
 
-/** The implementation of that kind. @throws Error where it cannot be had: there is no WebAssembly, or not enough memory. */
+/** An implementation of that kind. @throws Error without WebAssembly, or without enough memory. */
 export function createGapFilter(kind: GapFilterKind): GapFilter {
   return kind === 'wasm' ? createWasmFilter() : createJavaScriptFilter()
 }
@@ -60,7 +60,7 @@ function createJavaScriptFilter(): GapFilter {
         const byte = bytes[i]
         position += (byte & 127) << shift
         shift = (shift + 7) & -(byte >>> 7)
-        // Within a gap of several bytes it may be met by chance, which is seldom: so the byte is looked at last.
+        // A partial gap of several bytes rarely hits the set, so the byte is checked last.
         if (((words[position >>> 5] >>> position) & 1) === 1 && byte < 128) {
           values[count++] = chunk * CHUNK_SIZE + position
         }

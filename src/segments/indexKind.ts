@@ -3,25 +3,25 @@ import type { IndexTables } from '../store/segments/segmentStore.js'
 import type { ChunkBuilder } from './chunkBuilder.js'
 import type { KeyHasher } from './keyHash.js'
 
-/** What is indexed, as its rows have it. */
+/** The indexed rows. */
 export interface StoredItems<Item> {
-  /** How many there are: ids begin with 0 and are dense. */
+  /** Their number: ids are dense, from 0. */
   count(): number
-  /** Those with ids [from, to) in their order. */
+  /** Items with ids [from, to), in order. */
   read(from: number, to: number): Iterable<Item>
 }
 
-/** Makes the keys of items. */
+/** Computes the keys of items. */
 export interface ItemKeys<Item> {
-  /** Adds all keys of an item to a builder, and ends it. */
+  /** Adds all keys of an item to a builder and ends the item. */
   add(item: Item, builder: ChunkBuilder): void
 }
 
-/** One of the indexes of a database: what it finds, by which keys, and where it lies. */
+/** One index of a database: its items, keys and tables. */
 export interface IndexKind<Item> {
-  /** As messages name it: `log index`. */
+  /** Name in messages: `log index`. */
   readonly name: string
-  /** As messages name what it finds: `log`, and `logs` for several. */
+  /** Name of an item in messages: `log`; plural with an s. */
   readonly item: string
   readonly items: string
   readonly tables: IndexTables

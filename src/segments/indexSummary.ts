@@ -6,18 +6,18 @@ import { CHUNK_BITS } from './postings.js'
 
 /** The state of an index. */
 export interface IndexSummary {
-  /** The live segments by level, ascending; levels without any are left out. */
+  /** Live segments by level, ascending; empty levels are left out. */
   levels: { level: number; segments: number; items: number }[]
-  /** Items that are found through segments. */
+  /** Items covered by segments. */
   sealed: number
-  /** Items behind them, which are looked for in memory. */
+  /** Items in the tail, searched in memory. */
   tail: number
-  /** Segments under way, and merged ones that wait for deletion. */
+  /** Segments being built, and merged ones waiting for deletion. */
   building: number
   dropped: number
 }
 
-/** How far an index of a database is. */
+/** The state of an index. */
 export function describeIndex(db: Database, kind: IndexKind<unknown>): IndexSummary {
   const store = createSegmentStore(db, kind.tables)
   const chunkSize = 2 ** (readIndexSettings(db)?.chunkBits ?? CHUNK_BITS)

@@ -7,36 +7,35 @@ import { createKeyHasher } from './keyHash.js'
 import { createMergeJob, findMergeable, type MergeJob } from './merge.js'
 import { createSealJob, type SealJob } from './segmentWriter.js'
 
-/** The writer of an index. Everything takes effect with the transaction that the caller is in. */
+/** The writer of an index. All changes belong to the caller's transaction. */
 export interface SegmentIndexer<Item> {
-  /** Takes the items of a stored block, in their order and right after those taken before. What there is to do with them
-   *  is done by `work`, so that a block is stored without delay; only when more than a thousand wait, on the spot. */
+  /** Takes the items of a stored block, in order, right after the previous ones. `work` hashes their keys later, so that
+   *  storing a block is not delayed; if more than a thousand items wait, they are hashed here. */
   add(items: readonly Item[]): void
-  /** True when there are rows for a full chunk that is not sealed, as in a database made before there was an index. */
+  /** True if a full chunk of rows is not sealed, as in a database from before the index. */
   isBehind(): boolean
-  /** Does a step, of about a millisecond, of what is to be done: hashes the keys of items, seals the full chunk, merges
-   *  segments, or deletes what was merged; false when there is nothing. */
+  /** Does one step of about a millisecond: hashes keys, seals a full chunk, merges segments, or deletes merged ones.
+   *  False if there is nothing to do. */
   step(): boolean
-  /** Steps for about `budgetMs`; true when there is more to do. */
+  /** Steps for about `budgetMs`. True if work is left. */
   work(budgetMs: number): boolean
-  /** Makes the index that of the items that there are, after the rows of later ones were deleted. */
+  /** Adapts the index after rows at its end were deleted. */
   truncate(): void
-  /** Drops all segments, and whatever rows lie in the index without one: every item is in the tail then. */
+  /** Drops all segments, and rows without a segment: every item is then in the tail. */
   drop(): void
-  /** Seals the next chunk that is full of stored items, or what is left of one, in about 0.3 s; false when there is
-   *  none. */
+  /** Seals the next full chunk of stored items in about 0.3 s, or finishes a started one. False if there is none. */
   sealNext(): boolean
-  /** Forgets what lies in memory: to be called after a rollback. */
+  /** Drops what is in memory; call it after a rollback. */
   forget(): void
 }
 
-// Rows deleted at a time between two looks at the clock.
+// Rows deleted between two clock checks.
 const DELETE_ROWS = 200
-// Items whose keys are hashed in one step, and how many may wait for that: their blocks are kept from being freed.
+// Items hashed per step, and how many may wait for it: waiting items keep their blocks in memory.
 const STEP_ITEMS = 500
 const MAX_WAITING = 1_000
 
-/** The indexer of a database opened for writing. What an earlier process left unfinished is given up and begun again. */
+/** The indexer of a writable database. Work that an earlier process left unfinished is dropped and restarted. */
 export function createSegmentIndexer<Item>(
   db: Database,
   kind: IndexKind<Item>,
@@ -47,7 +46,7 @@ export function createSegmentIndexer<Item>(
   const store = createSegmentStore(db, kind.tables)
   const stored = kind.openStored(db)
   const keys = kind.createKeys(createKeyHasher(secret))
-  /** Of the chunk that fills, and of the one before while it is sealed. */
+  /** Builders of the current chunk, and of the previous one while it is sealed. */
   let builder = createChunkBuilder()
   let spare: ChunkBuilder | undefined
   let nextChunk: number | undefined
@@ -76,7 +75,7 @@ export function createSegmentIndexer<Item>(
     builder.clear()
     return chunk + 1
   }
-  /** Takes items that wait, those first that came first. */
+  /** Hashes waiting items, oldest first. */
   const takeWaiting = (count: number) => {
     for (const item of waiting.slice(0, count)) {
       keys.add(item, builder)
@@ -84,7 +83,7 @@ export function createSegmentIndexer<Item>(
     }
     waiting = waiting.slice(count)
   }
-  /** Takes the rows that no segment covers, up to `end`, as far as they are not taken. */
+  /** Hashes the rows behind the last segment, up to `end`, that are not hashed yet. */
   const catchUp = (end: number) => {
     nextChunk ??= begin()
     takeWaiting(waiting.length)
@@ -118,14 +117,14 @@ export function createSegmentIndexer<Item>(
   }
   return {
     add: (items) => {
-      // The rows are stored already: at the first time, what is before them is caught up with.
+      // The rows are already stored: the first call also catches up with what is before them.
       if (nextChunk === undefined) catchUp(stored.count() - items.length)
       waiting.push(...items)
       if (waiting.length > MAX_WAITING) takeWaiting(waiting.length)
     },
     isBehind: () => stored.count() - sealedChunks(store.segments('live')) * chunkSize >= chunkSize,
     step,
-    work: (budgetMs) => workInTurns([{ step }], budgetMs),
+    work: (budgetMs) => stepInTurn([{ step }], budgetMs),
     truncate: () => {
       const count = stored.count()
       const kept = Math.floor(count / chunkSize)
@@ -164,9 +163,9 @@ export function createSegmentIndexer<Item>(
   }
 }
 
-/** Steps of several indexers by turns for about `budgetMs`, so that none waits for another's long merges; true when there
- *  is more to do. */
-export function workInTurns(indexers: readonly { step(): boolean }[], budgetMs: number): boolean {
+/** Steps several indexers in turn for about `budgetMs`, so that none waits for another's long merge. True if work is
+ *  left. */
+export function stepInTurn(indexers: readonly { step(): boolean }[], budgetMs: number): boolean {
   const end = performance.now() + budgetMs
   let busy = indexers.slice()
   while (busy.length > 0) {

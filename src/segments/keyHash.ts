@@ -1,34 +1,34 @@
-/** Secret of a database's index keys: two 32-bit words. Topics are chosen by strangers, who without it cannot make keys
- *  that fall together. */
+/** Secret of a database's index keys: two 32-bit words. Strangers choose the topics, and without the secret they cannot
+ *  produce collisions. */
 export type KeySecret = readonly [number, number]
 
-/** Bits of a key's hash that the index keeps: a bucket and a fingerprint. Two keys of one segment share all of them once
- *  in 2^42 pairs, which costs a look at rows that do not match, never a wrong answer. */
+/** Bits of the hash that the index keeps: bucket and fingerprint. Two keys of a segment collide once in 2^42 pairs; that
+ *  costs row reads, never a wrong answer. */
 export const KEY_BITS = 42
 const LOW_BITS = KEY_BITS - 32
 
-/** Hashes keys of (position, value). The result lies in `high` (32 bits) and `low` (10 bits) until the next call. */
+/** Hashes keys of (position, value). The result is in `high` (32 bits) and `low` (10 bits) until the next call. */
 export interface KeyHasher {
   readonly high: number
   readonly low: number
-  /** A value of at most 32 bytes: those from `start` on. */
+  /** A value of at most 32 bytes, starting at `start`. */
   hashBytes(position: number, value: Uint8Array, start?: number): void
   /** A dictionary id. */
   hashId(position: number, id: number): void
 }
 
-/** HalfSipHash-2-4 with a 64-bit result (Aumasson and Bernstein, "SipHash: a fast short-input PRF"), of which the upper
- *  42 bits are kept: about 0.1 µs for 20 bytes. The position is hashed before the value. */
+/** HalfSipHash-2-4 with a 64-bit result (Aumasson and Bernstein, "SipHash: a fast short-input PRF"), truncated to the
+ *  upper 42 bits: about 0.1 µs for 20 bytes. The position is hashed before the value. */
 export function createKeyHasher(secret: KeySecret): KeyHasher {
   const state = { high: 0, low: 0 }
-  // The message is gathered first and hashed in one loop over local variables, which live in registers.
+  // The message is assembled first and hashed in one loop over local variables, which stay in registers.
   const message = new Int32Array(12)
   const hashMessage = (words: number) => {
     let v0 = secret[0]
     let v1 = secret[1] ^ 0xee
     let v2 = secret[0] ^ 0x6c796765
     let v3 = secret[1] ^ 0x74656462
-    // Two rounds for each word, then four for each half of the result.
+    // Two rounds per word, then four per half of the result.
     const rounds = words * 2
     for (let i = 0; i < rounds + 8; i++) {
       if (i < rounds) {
@@ -47,7 +47,7 @@ export function createKeyHasher(secret: KeySecret): KeyHasher {
       if (i < rounds) {
         if ((i & 1) === 1) v0 ^= message[i >> 1]
       } else if (i === rounds + 3) {
-        state.high = v1 ^ v3 // signed: an integer that needs no memory of its own
+        state.high = v1 ^ v3 // signed: small integers need no heap object
         v1 ^= 0xdd
       }
     }

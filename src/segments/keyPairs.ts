@@ -1,11 +1,11 @@
-/* Two keys that many items have each, and no item together, cost the most to look up for an answer of nothing. So a
- * segment says of its most frequent keys which are together in some item.
+/* The most expensive query with an empty answer combines two keys that many items have, but no item both. So a segment
+ * records which of its most frequent keys co-occur in an item.
  *
- * Layout, little-endian: u16 n | n × (u32 high, u16 low), ascending | a bit for each pair i < j, at j * (j - 1) / 2 + i, the
- * lowest of a byte first. A bit that is set for a pair that is never together costs time only; one that is not set for a
- * pair that is would lose answers. */
+ * Layout, little-endian: u16 n | n × (u32 high, u16 low), ascending | one bit per pair i < j, at j * (j - 1) / 2 + i, lowest
+ * bit of a byte first. A bit set for a pair that never co-occurs costs time; a bit missing for one that does would lose
+ * results. */
 
-/** Keys of a segment that it knows the pairs of, at most: 19 KB. */
+/** Most frequent keys of a segment whose pairs are recorded: at most 19 KB. */
 export const MAX_PAIRED_KEYS = 512
 
 /** Bytes of a key in the blob. */
@@ -18,7 +18,7 @@ export interface HashedKey {
   low: number
 }
 
-/** Which of the most frequent keys of a segment are together in an item, as it is made. */
+/** Which frequent keys of a segment co-occur, while the table is built. */
 export interface PairTable {
   /** Ascending. */
   keys: readonly HashedKey[]
@@ -26,12 +26,12 @@ export interface PairTable {
   bits: Uint8Array
 }
 
-/** A table in which no keys are together. `keys` are ascending, at most `MAX_PAIRED_KEYS`. */
+/** A table without co-occurrences. `keys` are ascending, at most `MAX_PAIRED_KEYS`. */
 export function createPairTable(keys: readonly HashedKey[]): PairTable {
   return { keys, bits: new Uint8Array(bitBytes(keys.length)) }
 }
 
-/** Says that the i-th and the j-th key are together; i < j. */
+/** Records that keys i and j co-occur; i < j. */
 export function setCoOccurring({ bits }: PairTable, i: number, j: number): void {
   const bit = (j * (j - 1)) / 2 + i
   bits[bit >> 3] |= 1 << (bit & 7)
@@ -49,17 +49,17 @@ export function encodePairs({ keys, bits }: PairTable): Uint8Array {
   return out
 }
 
-/** A stored table, which is read where it lies. */
+/** A stored table, read in place. */
 export interface StoredPairs {
   readonly count: number
   key(index: number): HashedKey
-  /** The place of a key; -1 when it is not among those that the table is about. */
+  /** Index of a key; -1 if the table does not have it. */
   indexOf(key: HashedKey): number
-  /** Whether some item may have both the i-th and the j-th key. */
+  /** Whether an item may have both keys i and j. */
   coOccur(i: number, j: number): boolean
 }
 
-/** Opens the blob of `encodePairs`. @throws RangeError when it has not the length that it says */
+/** Opens the blob of `encodePairs`. @throws RangeError if its length is wrong. */
 export function openPairs(blob: Uint8Array): StoredPairs {
   const view = Buffer.from(blob.buffer, blob.byteOffset, blob.length)
   const count = view.readUInt16LE(0)
@@ -95,7 +95,7 @@ function bitBytes(keys: number): number {
   return Math.ceil((keys * (keys - 1)) / 2 / 8)
 }
 
-/** The order of keys in a table. */
+/** Sort order of keys in a table. */
 export function compareKeys(a: HashedKey, b: HashedKey): number {
   return a.high - b.high || a.low - b.low
 }

@@ -1,18 +1,18 @@
 import { chunksOf, MERGE_FACTOR, type Segment, type SegmentStore } from '../store/segments/segmentStore.js'
 import { BIG_BYTES, BIG_LENGTH, bucketBits } from './bucket.js'
+import { mergePairs } from './buildPairs.js'
 import { KEY_BITS } from './keyHash.js'
-import { mergePairs } from './pairMaking.js'
 import { CHUNK_BITS, CHUNK_SIZE, type ChunkPostings, decodeBigPostings, decodeGaps, encodeChunk } from './postings.js'
 import { type BucketWriter, createBucketWriter } from './segmentWriter.js'
 
-/** Eight neighbouring segments of one level on their way to become one of the next. */
+/** A running merge of eight neighbouring segments into one of the next level. */
 export interface MergeJob {
-  /** Merges the next bucket of the sources, then what is known of pairs of keys; false when the result is in their place. To be called inside a
-   *  transaction; a job that is not finished leaves a segment in state `building`. */
+  /** Merges the next bucket, then the key pairs. False once the result has replaced the sources. Call it inside a
+   *  transaction; an unfinished job leaves a segment in state `building`. */
   step(): boolean
 }
 
-/** The first eight live segments below `maxLevel` that can be merged, undefined when there are none. */
+/** The first eight live segments below `maxLevel` that can be merged; undefined if there are none. */
 export function findMergeable(segments: readonly Segment[], maxLevel: number): Segment[] | undefined {
   for (let level = 0; level < maxLevel; level++) {
     const ofLevel = segments.filter((segment) => segment.level === level)
@@ -55,7 +55,7 @@ interface BucketMerge {
   ordinal: number
 }
 
-/** Merges one bucket of the sources into the buckets of the target that it becomes; gives the next free ordinal. */
+/** Merges one bucket of the sources into the corresponding buckets of the target; returns the next free ordinal. */
 function mergeBucket(store: SegmentStore, { sources, target, bucket, ordinal }: BucketMerge): number {
   const { level } = sources[0]
   const cursors: BucketCursor[] = []
@@ -64,7 +64,7 @@ function mergeBucket(store: SegmentStore, { sources, target, bucket, ordinal }: 
     if (blob) cursors.push(openCursor(blob, source, i * chunksOf(level)))
   }
   const writer = createBucketWriter(store, target, ordinal)
-  // The bits that the target's buckets have more come off the top of the fingerprint.
+  // The additional bucket bits of the target are the top bits of the fingerprint.
   const divisor = 2 ** (KEY_BITS - bucketBits(level + 1))
   const parts: BucketCursor[] = []
   for (;;) {
@@ -87,17 +87,17 @@ function mergeBucket(store: SegmentStore, { sources, target, bucket, ordinal }: 
   return writer.ordinal()
 }
 
-/** The place of a merge in one bucket of a source. */
+/** Cursor of a merge in one bucket of a source. */
 interface BucketCursor {
   readonly source: Segment
-  /** The source's first chunk in the result. */
+  /** The source's first chunk within the target. */
   readonly chunkOffset: number
   readonly view: Buffer
   readonly keys: number
-  /** Which key it is at; its fingerprint, infinite past the last. */
+  /** Index of the current key; its fingerprint, infinite behind the last one. */
   index: number
   fingerprint: number
-  /** Of its postings, as the bucket says it, and where they lie. */
+  /** Length byte and location of its postings. */
   length: number
   at: number
 }
@@ -127,8 +127,8 @@ interface KeyPlace {
   fingerprint: number
 }
 
-/** Joins postings that all lie in buckets: only the first gap of each part changes. False when together they do not fit
- *  in a bucket: then nothing was written. */
+/** Concatenates postings stored in buckets: only the first gap of each part changes. False, with nothing written, if they
+ *  do not fit into a bucket together. */
 function joinInline(writer: BucketWriter, { bucket, fingerprint }: KeyPlace, parts: readonly BucketCursor[]): boolean {
   writer.begin(bucket, fingerprint)
   let last = 0
@@ -171,7 +171,7 @@ function joinBig(store: SegmentStore, writer: BucketWriter, key: KeyPlace, parts
   writer.putBig(key.bucket, key.fingerprint, count, chunks)
 }
 
-/** Ids of a segment, ascending, as postings by chunk. */
+/** Sorted ids of a segment as postings by chunk. */
 function splitChunks(ids: readonly number[]): ChunkPostings[] {
   const chunks: ChunkPostings[] = []
   for (let from = 0; from < ids.length; ) {

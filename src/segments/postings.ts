@@ -1,5 +1,5 @@
-/** Items, logs for one, are indexed in chunks of 2^16, aligned to multiples of it: the n-th chunk has the ids from
- *  n * 2^16 on. In a segment an item has the position `chunk << 16 | place in the chunk`. */
+/** Items are indexed in chunks of 2^16 aligned ids: chunk n has the ids from n * 2^16. In a segment an item has the
+ *  position `chunk << 16 | offset in the chunk`. */
 export const CHUNK_BITS = 16
 export const CHUNK_SIZE = 1 << CHUNK_BITS
 const BITMAP_WORDS = CHUNK_SIZE / 32
@@ -10,17 +10,17 @@ const BITMAP_BYTES = CHUNK_SIZE / 8
 const KIND_GAPS = 0
 const KIND_BITMAP = 1
 const ENTRY_BYTES = 6
-/** A chunk that no segment has. */
+/** A chunk number that no segment has. */
 const NO_CHUNK = CHUNK_SIZE
 
-/** The chunks of one key's postings, in ascending order. */
+/** Postings of one key by chunk, ascending. */
 export interface ChunkPostings {
   chunk: number // within the segment
   kind: typeof KIND_GAPS | typeof KIND_BITMAP
   payload: Uint8Array
 }
 
-/** Gaps in varints (LEB128) of ids in ascending order: the first id itself, then the differences. */
+/** Varint gaps (LEB128) of ascending ids: the first id, then the differences. */
 export function encodeGaps(ids: ArrayLike<number>, from = 0, to = ids.length): Uint8Array {
   const out: number[] = []
   let last = 0
@@ -55,21 +55,21 @@ export function decodeGaps(bytes: Uint8Array, start: number, end: number, offset
   }
 }
 
-/** Bytes of a larger whole. */
+/** A range of bytes. */
 export interface ByteStretch {
   bytes: Uint8Array
   start: number
   end: number
 }
 
-/** Positions in ascending order, the first `count` of `values`. */
+/** Ascending positions: the first `count` of `values`. */
 export interface PositionList {
   values: Uint32Array
   count: number
 }
 
-/** Appends the ids of `encodeGaps` plus `offset` to a list that has room for them. Without branches: whether a gap takes
- *  one byte or two is guessed wrong too often. */
+/** Appends the ids of `encodeGaps` plus `offset` to a list with enough room. Branch-free, because whether a gap takes one
+ *  byte or two is mispredicted too often. */
 export function appendGaps({ bytes, start, end }: ByteStretch, offset: number, list: PositionList): void {
   const { values } = list
   let { count } = list
@@ -86,18 +86,18 @@ export function appendGaps({ bytes, start, end }: ByteStretch, offset: number, l
   list.count = count
 }
 
-/** How many ids `encodeGaps` had. */
+/** Number of ids in `encodeGaps` output. */
 export function countGaps(bytes: Uint8Array): number {
   let count = bytes.length
   for (let i = 0; i < bytes.length; i++) count -= bytes[i] >>> 7
   return count
 }
 
-// Somewhat longer bitmaps are taken: two of them are intersected in the time in which a thousand gaps are decoded. Costs
-// 0.1 byte a log.
+// Bitmaps are used up to twice the length of the gaps: intersecting two takes the time of decoding a thousand gaps. Costs
+// 0.1 byte per log.
 const MAX_GAP_BYTES = BITMAP_BYTES / 2
 
-/** The postings of one chunk in the better form. `ids` are positions in the chunk, [from, to) of the array. */
+/** The postings of one chunk in the better form. `ids` are positions in the chunk: [from, to) of the array. */
 export function encodeChunk(chunk: number, ids: ArrayLike<number>, from: number, to: number): ChunkPostings {
   if (to - from < BITMAP_BYTES) {
     const payload = encodeGaps(ids, from, to)
@@ -141,20 +141,20 @@ export function decodeBigPostings(blob: Uint8Array): ChunkPostings[] {
   return chunks
 }
 
-/** Goes through the chunks of a blob of `encodeBigPostings` in ascending order and reads them where they lie: the bytes from
- *  `start` to `end` are the payload of the chunk that it is at. */
+/** Iterates over the chunks of an `encodeBigPostings` blob in place: `start` to `end` is the payload of the current
+ *  chunk. */
 export class ChunkCursor implements ByteStretch {
   readonly bytes: Uint8Array
   start: number
   end: number
-  /** Within the segment; NO_CHUNK behind the last one. */
+  /** Within the segment; NO_CHUNK after the last one. */
   chunk = NO_CHUNK
-  /** Whether the payload is a bitmap: bit p of byte p / 8 for each position p, 8 KiB. Otherwise it is gaps. */
+  /** True if the payload is a bitmap of 8 KiB: bit p of byte p / 8 for position p. Otherwise it is gaps. */
   isBitmap = false
   #entry = 2
   readonly #entriesEnd: number
 
-  /** At the first chunk. */
+  /** Starts at the first chunk. */
   constructor(blob: Uint8Array) {
     this.bytes = blob
     this.#entriesEnd = 2 + (blob[0] | (blob[1] << 8)) * ENTRY_BYTES
@@ -163,7 +163,7 @@ export class ChunkCursor implements ByteStretch {
     this.#next()
   }
 
-  /** Goes on to the first chunk that is not before the given one. */
+  /** Advances to the first chunk that is not before the given one. */
   skipTo(chunk: number): void {
     while (this.chunk < chunk) this.#next()
   }
@@ -183,7 +183,7 @@ export class ChunkCursor implements ByteStretch {
   }
 }
 
-/** A set of positions in a chunk: bit p of word p / 32 for each position p, 8 KiB. */
+/** A set of positions in a chunk, 8 KiB: bit p of word p / 32 for position p. */
 export interface ChunkSet {
   readonly words: Int32Array
   /** The same memory. */
@@ -195,17 +195,17 @@ export function createChunkSet(): ChunkSet {
   return chunkSetIn(new ArrayBuffer(BITMAP_BYTES), 0)
 }
 
-/** The set that lies at a place in a buffer, a multiple of 4. */
+/** The set at an offset in a buffer, a multiple of 4. */
 export function chunkSetIn(buffer: ArrayBuffer, at: number): ChunkSet {
   return { words: new Int32Array(buffer, at, BITMAP_WORDS), bytes: new Uint8Array(buffer, at, BITMAP_BYTES) }
 }
 
-/** Makes the set that of a chunk's bitmap. */
+/** Replaces the set by a chunk's bitmap. */
 export function setToBitmap({ bytes }: ChunkSet, { bytes: from, start, end }: ByteStretch): void {
   bytes.set(from.subarray(start, end))
 }
 
-/** Adds the postings of the chunk that the cursor is at to a set. */
+/** Adds the postings of the cursor's current chunk to a set. */
 export function addChunk({ bytes, start, end, isBitmap }: ChunkCursor, { words }: ChunkSet): void {
   if (isBitmap) {
     const from = new DataView(bytes.buffer, bytes.byteOffset + start, BITMAP_BYTES)
@@ -223,8 +223,7 @@ export function addChunk({ bytes, start, end, isBitmap }: ChunkCursor, { words }
   }
 }
 
-/** Appends the positions in the segment that are in both sets of a chunk, which may be the same: those of whole words that
- *  have a place in [from, to). */
+/** Appends the positions in both sets of a chunk (which may be the same set), for words with a position in [from, to). */
 export function appendShared(
   [{ words: left }, { words: right }]: readonly [ChunkSet, ChunkSet],
   { chunk, from, to }: { chunk: number; from: number; to: number },

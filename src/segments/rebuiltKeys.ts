@@ -8,28 +8,27 @@ import type { IndexSettings } from './indexSettings.js'
 import { createKeyHasher } from './keyHash.js'
 import { CHUNK_SIZE } from './postings.js'
 
-/** Rows of indexed items are not there. */
+/** Rows of indexed items are missing. */
 export class MissingRows extends CairnError {}
 
-/** Keys of one chunk in a part of the buckets, in the order of their hashes. */
+/** Keys of one chunk in a part of the buckets, sorted by hash. */
 export interface RebuiltChunk {
   /** As in a segment of level 0. */
   fingerprints: Uint32Array
-  /** By bucket of level 0, the first is that of the part: where its keys end. */
+  /** By bucket of level 0 within the part: end of its keys. */
   bucketEnds: Uint32Array
-  /** By key: where its positions end. */
+  /** By key: end of its positions. */
   ends: Uint32Array
   positions: Uint16Array
 }
 
-/** One of so many equal parts of the buckets. */
+/** One of several equal parts of the buckets. */
 export interface BucketPart {
   part: number
   parts: number
 }
 
-/** Gives the keys that the rows of a segment make, by chunk, in one part of the buckets.
- *  @throws MissingRows */
+/** Recomputes the keys of a segment's rows, by chunk, in one part of the buckets. @throws MissingRows */
 export function createKeyRebuilder(
   db: Database,
   kind: IndexKind<unknown>,
@@ -74,10 +73,10 @@ function takePart(builder: ChunkBuilder, { part, parts }: BucketPart): RebuiltCh
   }
 }
 
-/** What the buckets are to hold that a bucket of level 0 becomes on this level, in their order: the keys, each with its
- *  positions in the segment, ascending. `index` counts buckets of level 0 from the first of the part. */
+/** Expected content of the buckets on this level that replace one bucket of level 0, in order: keys with their ascending
+ *  positions in the segment. `index` counts level-0 buckets within the part. */
 export function takeBuckets(chunks: readonly RebuiltChunk[], index: number, level: number): Map<number, number[]>[] {
-  // A bucket of level 0 is divided by the bits that come off the top of its fingerprints.
+  // A level-0 bucket is divided by the top bits of its fingerprints.
   const divisions = MERGE_FACTOR ** level
   const width = 2 ** 32 / divisions
   const buckets = Array.from({ length: divisions }, () => new Map<number, number[]>())

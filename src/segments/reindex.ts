@@ -5,31 +5,30 @@ import type { IndexKind } from './indexKind.js'
 import { describeIndex } from './indexSummary.js'
 
 interface ReindexOptions {
-  /** Told how many items are sealed, after each transaction. */
+  /** Called with the number of sealed items after each transaction. */
   progress: Progress
   signal?: AbortSignal
-  /** Called after each transaction; what it gives is waited for. */
+  /** Called after each transaction; its result is awaited. */
   afterCommit?: () => Promise<void> | undefined
 }
 
-/** What a rebuild left. */
+/** Result of a rebuild. */
 export interface ReindexSummary {
   segments: number
-  /** Items in them. */
+  /** Items in segments. */
   sealed: number
-  /** Items behind them, which need no segment unless it was interrupted. */
+  /** Items in the tail, which need no segment unless the rebuild was interrupted. */
   tail: number
-  /** True when `signal` ended it early: the next writer seals what is left. */
+  /** True if `signal` ended it early: the next writer seals the rest. */
   interrupted: boolean
 }
 
 // Longest transaction of deletions and merges.
 const SLICE_MS = 200
 
-/** Rebuilds an index from the rows of a database opened for writing. The first transaction drops all segments; from
- *  then on readers look in memory for what is not sealed yet. Each of the others, of at most about half a second, deletes a
- *  part of the old index, seals a chunk or goes on with a merge: wherever it is cut off, what is committed is an index
- *  that answers right. */
+/** Rebuilds an index from the rows of a writable database. The first transaction drops all segments; from then on readers
+ *  search unsealed items in memory. Each further transaction, at most about half a second, deletes a part of the old
+ *  index, seals a chunk or continues a merge. Wherever it is interrupted, the committed index gives correct answers. */
 export async function rebuildIndex(
   db: Database,
   kind: IndexKind<unknown>,
@@ -46,8 +45,8 @@ export async function rebuildIndex(
   return { segments, sealed, tail, interrupted }
 }
 
-/** Seals the full chunks of stored items that are not, and merges, in transactions as `rebuildIndex` does.
- *  @returns false when `signal` ended it early. */
+/** Seals the unsealed full chunks and merges, in transactions as `rebuildIndex`. @returns false if `signal` ended it
+ *  early. */
 export function completeIndex(db: Database, kind: IndexKind<unknown>, options: ReindexOptions): Promise<boolean> {
   return sealAll(db, { kind, indexer: createSegmentIndexer(db, kind) }, options)
 }
@@ -57,14 +56,14 @@ async function sealAll(
   { kind, indexer }: { kind: IndexKind<unknown>; indexer: SegmentIndexer<unknown> },
   { progress, signal, afterCommit }: ReindexOptions,
 ): Promise<boolean> {
-  // Old rows go first: the new ones take their pages, and the file does not grow.
+  // Old rows are deleted first: new ones reuse their pages, and the file does not grow.
   const goOn = db.transaction(() => indexer.work(SLICE_MS) || indexer.sealNext())
   for (let more = true; more; ) {
     if (signal?.aborted) return false
     more = goOn()
     progress.update(describeIndex(db, kind).sealed)
     await afterCommit?.()
-    // Signals come in only between transactions.
+    // Signals are handled only between transactions.
     await new Promise(setImmediate)
   }
   return true

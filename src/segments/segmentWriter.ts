@@ -1,12 +1,12 @@
 import type { SegmentStore } from '../store/segments/segmentStore.js'
 import { BIG_BYTES, BIG_LENGTH, bucketBits, bucketOf, fingerprintOf, MAX_INLINE_BYTES } from './bucket.js'
+import { type FrequentKey, leastFrequent, pairsOfChunk } from './buildPairs.js'
 import type { ChunkBuilder, KeyVisitor } from './chunkBuilder.js'
 import { encodePairs } from './keyPairs.js'
-import { type FrequentKey, leastFrequent, pairsOfChunk } from './pairMaking.js'
 import { type ChunkPostings, encodeBigPostings, encodeChunk } from './postings.js'
 
-/** Writes the buckets of one segment, keys in ascending order. An entry is begun, filled with gaps or bytes of gaps, and
- *  ended; or it is put as large postings. */
+/** Writes the buckets of a segment, keys ascending. An entry is begun, filled with gaps or gap bytes, and ended; or it is
+ *  written as big postings. */
 export interface BucketWriter {
   /** Begins the entry of a key. */
   begin(bucket: number, fingerprint: number): void
@@ -14,18 +14,18 @@ export interface BucketWriter {
   appendGap(gap: number): void
   /** Appends bytes [from, to) of varints. */
   appendBytes(bytes: Uint8Array, from: number, to: number): void
-  /** Ends the entry; false when its postings do not fit in the bucket: then it is gone, to be put as large ones. */
+  /** Ends the entry. False if its postings do not fit into the bucket: it is then dropped, to be written as big postings. */
   end(): boolean
-  /** A key with large postings. */
+  /** Writes a key with big postings. */
   putBig(bucket: number, fingerprint: number, count: number, chunks: readonly ChunkPostings[]): void
-  /** Writes the last bucket begun. */
+  /** Writes the last bucket. */
   flush(): void
-  /** The number of the next large postings. */
+  /** The ordinal of the next big postings. */
   ordinal(): number
 }
 
-/** A writer for a segment; `firstOrdinal` is the number of large postings that it has already. Buckets are laid out in
- *  place, without an object or a copy for each key. */
+/** A writer for a segment that already has `firstOrdinal` big postings. Buckets are built in place, without an object or
+ *  copy per key. */
 export function createBucketWriter(store: SegmentStore, segment: number, firstOrdinal = 0): BucketWriter {
   let fingerprints = new Uint32Array(1024)
   let lengths = new Uint8Array(1024)
@@ -109,16 +109,16 @@ function copyTo<T extends Uint8Array | Uint32Array>(larger: T, from: T): T {
   return larger
 }
 
-/** A full chunk on its way to become a segment. */
+/** A full chunk that is being sealed. */
 export interface SealJob {
-  /** Writes the next buckets, in about 1 ms; false when all were and the segment is live. To be called inside a
-   *  transaction; a job that is not finished leaves a segment in state `building`. */
+  /** Writes the next buckets, in about 1 ms. False once all are written and the segment is live. Call it inside a
+   *  transaction; an unfinished job leaves a segment in state `building`. */
   step(): boolean
 }
 
 const BUCKETS_PER_STEP = 16
 
-/** The sealing of the chunk whose keys the builder holds, which must stay as it is until the job is done. */
+/** Seals the chunk of the builder, which must not change until the job is done. */
 export function createSealJob(store: SegmentStore, chunk: number, builder: ChunkBuilder): SealJob {
   const segment = store.createSegment(0, chunk, 'building')
   const writer = createBucketWriter(store, segment)
@@ -129,7 +129,7 @@ export function createSealJob(store: SegmentStore, chunk: number, builder: Chunk
     if (store.hasPairs && to - from >= least) frequent.push({ high, low, positions: positions.slice(from, to) })
     const bucket = bucketOf(high, bits)
     const fingerprint = fingerprintOf(high, low, bits)
-    // A posting takes a byte or more.
+    // A posting takes at least one byte.
     if (to - from <= MAX_INLINE_BYTES) {
       writer.begin(bucket, fingerprint)
       for (let i = from, last = 0; i < to; last = positions[i++]) writer.appendGap(positions[i] - last)

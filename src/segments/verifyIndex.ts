@@ -14,19 +14,19 @@ import { CHUNK_BITS, CHUNK_SIZE, decodeBigPostings, decodeGaps, encodeBigPosting
 import { createKeyRebuilder, MissingRows, takeBuckets } from './rebuiltKeys.js'
 import { findPairFault } from './verifyPairs.js'
 
-/** Where an index is not what its rows make. */
+/** Location of a difference between an index and its rows. */
 interface FaultPlace {
   segment: number
   bucket?: number
   fingerprint?: number
-  /** The first item that is missing, or there too much. */
+  /** The first item that is missing or superfluous. */
   itemId?: number
 }
 
-/** How an index and what it finds are called. */
+/** Names of an index and its items. */
 type IndexNames = Pick<IndexKind<unknown>, 'name' | 'item' | 'items'>
 
-/** An index is not what the rows make; `cairn reindex` rebuilds it. */
+/** An index differs from its rows; `cairn reindex` rebuilds it. */
 export class IndexFault extends CairnError {
   readonly place: FaultPlace
   readonly problem: string
@@ -43,13 +43,13 @@ export class IndexFault extends CairnError {
 }
 
 export interface VerifyOptions {
-  /** The id of the only segment to look at; undefined: all. */
+  /** Verify only this segment; undefined: all. */
   segment?: number
-  /** Told how many items were compared, after each 65,536. */
+  /** Called with the number of compared items after each 65,536. */
   onProgress?: (items: number) => void
 }
 
-/** What was compared and found right. */
+/** Result of a verification without faults. */
 export interface IndexVerification {
   segments: number
   items: number
@@ -57,10 +57,10 @@ export interface IndexVerification {
   postings: number
 }
 
-/** Compares live segments with the postings that their rows make, both ways, and their chunks for gaps and overlaps. It
- *  only reads, each segment in a snapshot of its own, so that it may run beside an import. Memory: about 10 bytes for
- *  each posting of a segment; above level 3 for an eighth of them at a time.
- *  @throws IndexFault at the first difference; UsageError when there is no live segment of that id. */
+/** Compares live segments with the postings computed from their rows, both ways, and checks their chunks for gaps and
+ *  overlaps. Only reads, each segment in its own snapshot, so an import may run at the same time. Memory: about 10 bytes
+ *  per posting of a segment; above level 3 an eighth of them at a time. @throws IndexFault at the first difference;
+ *  UsageError if there is no live segment with that id. */
 export function verifyIndex(
   db: Database,
   kind: IndexKind<unknown>,
@@ -104,7 +104,7 @@ function endOf({ firstChunk, level }: Segment): number {
   return firstChunk + chunksOf(level)
 }
 
-/** @throws IndexFault unless the segments cover chunks from the first on, each once, and none beyond the full ones. */
+/** @throws IndexFault unless the segments cover the full chunks from the start, each once. */
 function checkCoverage(kind: IndexKind<unknown>, live: readonly Segment[], fullChunks: number): void {
   let next = 0
   for (const segment of live) {
@@ -121,11 +121,10 @@ function checkCoverage(kind: IndexKind<unknown>, live: readonly Segment[], fullC
   }
 }
 
-// Segments above this level are compared in parts, so that memory stays within bounds: 2^25 items at a time. None of them
-// has pairs of keys.
+// Segments above this level are compared in parts, which bounds memory: 2^25 items at a time. They have no key pairs.
 const WHOLE_LEVEL = 3
 
-/** The comparison of one segment; gives the number of its postings. */
+/** The comparison of one segment; returns its number of postings. */
 function createComparison(
   db: Database,
   kind: IndexKind<unknown>,
@@ -184,10 +183,10 @@ interface BucketComparison {
   kind: IndexNames
   segment: Segment
   bucket: number
-  /** Emptied as keys are found. */
+  /** Keys are removed as they are found. */
   expected: Map<number, number[]>
   idOf(position: number): number
-  /** Rows met so far. */
+  /** Rows seen so far. */
   counts: { buckets: number; bigPostings: number }
 }
 
@@ -221,7 +220,7 @@ function compareBucket(store: SegmentStore, comparison: BucketComparison): void 
   }
 }
 
-/** @throws IndexFault when the blob is not exactly what its entries are encoded as. */
+/** @throws IndexFault unless the blob is exactly the encoding of its entries. */
 function readBucket(blob: Uint8Array, place: FaultPlace, fault: MakeFault): BucketEntry[] {
   return decodeOrExplain(place, fault, () => {
     const entries = decodeBucket(blob)
@@ -260,7 +259,7 @@ function appendPositions({ chunk, kind, payload }: ReturnType<typeof decodeBigPo
   }
 }
 
-/** The first position in one of the lists only; a position that is there twice counts once. */
+/** The first position in only one of the lists; duplicates count once. */
 function firstDifference(
   wanted: readonly number[],
   found: readonly number[],

@@ -1,12 +1,11 @@
 import { bucketBits, bucketOf, fingerprintOf } from './bucket.js'
+import { markCoOccurring } from './buildPairs.js'
 import { compareKeys, type HashedKey, openPairs } from './keyPairs.js'
-import { markTogether } from './pairMaking.js'
 import { CHUNK_SIZE } from './postings.js'
 import type { RebuiltChunk } from './rebuiltKeys.js'
 
-/** Compares what a segment says of pairs of keys with all keys of its chunks. That two keys are together may be said
- *  though they are not, since merges do not look.
- *  @returns what is wrong, in words; undefined when nothing is */
+/** Compares a segment's key pairs with all keys of its chunks. A recorded pair that does not co-occur is no fault,
+ *  because merges are conservative. @returns the fault in words; undefined if there is none. */
 export function findPairFault(blob: Uint8Array, chunks: readonly RebuiltChunk[]): string | undefined {
   let pairs: ReturnType<typeof openPairs>
   try {
@@ -23,7 +22,7 @@ export function findPairFault(blob: Uint8Array, chunks: readonly RebuiltChunk[])
   for (const [c, chunk] of chunks.entries()) {
     const positions = places[c].map((place) => positionsOf(chunk, place))
     let missing: string | undefined
-    const steps = markTogether(positions, CHUNK_SIZE, (i, j) => {
+    const steps = markCoOccurring(positions, CHUNK_SIZE, (i, j) => {
       if (!pairs.coOccur(i, j)) missing ??= `${describe(keys[i])} and ${describe(keys[j])}`
     })
     while (!steps.next().done);
@@ -32,7 +31,7 @@ export function findPairFault(blob: Uint8Array, chunks: readonly RebuiltChunk[])
   return undefined
 }
 
-/** The place of a key among those of a chunk that was rebuilt whole, -1 when it is not there. */
+/** Index of a key in a wholly rebuilt chunk; -1 if absent. */
 function findKey({ fingerprints, bucketEnds }: RebuiltChunk, { high, low }: HashedKey): number {
   const bucket = bucketOf(high, bucketBits(0))
   const wanted = fingerprintOf(high, low, bucketBits(0))

@@ -1,18 +1,17 @@
 import { Interruption } from '../lib/errors.js'
 import type { Database } from './database.js'
-import { openWalIndexHeader } from './walIndex.js'
 
-/** Tells whether another connection has committed, and lets work see one state of the database. */
+/** Detects commits of other connections, and runs work against one snapshot of the database. */
 export interface CommitWatch {
-  /** A number that is another one after each commit of another connection; undefined on a connection that may write, whose
-   *  own commits do not count. */
+  /** A number that changes with each commit of another connection (`PRAGMA data_version`); undefined on a connection that may
+   *  write, since its own commits do not count. */
   version(): number | undefined
-  /** Runs work that is to see one state of the database. A transaction begins with the first `beforeRead` only, since beginning
-   *  and ending one takes longer than a small call; until then the state is known by its version. When another
-   *  connection has committed in between, the work is broken off by an Interruption and run once more, from the beginning
-   *  in a transaction. Within other such work it is a part of that. */
+  /** Runs work against one snapshot of the database. The transaction begins with the first `beforeRead`, because to begin and
+   *  end one takes longer than a small call; until then the version stands for the snapshot. When another connection
+   *  commits in between, the work is aborted by an Interruption and rerun in a transaction from the start. Nested work joins
+   *  the outer snapshot. */
   withSnapshot<T>(work: () => T): T
-  /** To be called before whatever is read in such work; elsewhere it does nothing.
+  /** To be called before each read in such work; does nothing elsewhere.
    *  @throws Interruption which is for `withSnapshot` alone. */
   beforeRead(): void
 }
@@ -23,7 +22,7 @@ class StateMoved extends Interruption {
   }
 }
 
-/** All requests that come in one turn may see the state at its begin: answers that their clients have seen were sent before. */
+/** Requests that arrive in one event-loop turn may share one snapshot, never older than the start of the turn. */
 const TURN_MS = 0.5
 
 /** A function that gives a number which changes with each commit of another connection. */
@@ -43,8 +42,7 @@ export function createCommitWatch(db: Database, { mainThread = false } = {}): Co
   let begun = false
   let known: number | undefined // the version of the state that the work sees
 
-  const peek = mainThread && db.readonly ? askWhenMoved(db, select) : select
-  const newest = mainThread ? rememberForTurn(peek) : peek
+  const newest = mainThread ? rememberForTurn(select) : select
 
   const open = () => {
     begin.run()
@@ -65,7 +63,7 @@ export function createCommitWatch(db: Database, { mainThread = false } = {}): Co
   }
   const { readonly } = db
   return {
-    version: () => (readonly ? (known ?? peek()) : undefined),
+    version: () => (readonly ? (known ?? select()) : undefined),
     withSnapshot(work) {
       if (working || (!readonly && db.inTransaction)) return work()
       working = true
@@ -84,25 +82,6 @@ export function createCommitWatch(db: Database, { mainThread = false } = {}): Co
       // To ask for it begins the reading.
       if (select() !== known) throw new StateMoved()
     },
-  }
-}
-
-/** What `ask` gives, asked again only when the index of the write-ahead log has changed since. */
-function askWhenMoved(db: Database, ask: () => number): () => number {
-  ask() // which opens the index
-  const header = openWalIndexHeader(db)
-  if (header === undefined) return ask
-  header.hasMoved()
-  header.take()
-  let answer = ask()
-  return () => {
-    // It is read before the version is asked for: a commit in between changes it once more.
-    if (!header.hasMoved()) return answer
-    const asked = ask()
-    // A statement that is not through yet keeps the connection to the state before.
-    if (asked !== answer) header.take()
-    answer = asked
-    return answer
   }
 }
 

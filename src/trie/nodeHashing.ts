@@ -1,7 +1,7 @@
 import { keccak256Into } from '../chain/crypto.js'
 import { headerLength, LIST, STRING, stringLength, writeHeader, writeString } from '../chain/eth/rlpBytes.js'
 
-/* RLP of nodes, written into memory that is used again: hashing is most of what a state trie does. The forms are those of
+/* RLP encoding of nodes into reused memory: hashing is most of the work of a state trie. Same encodings as in
  * chain/eth/trieNodes. */
 
 const KEY_BYTES = 32
@@ -10,10 +10,10 @@ const MAX_HEADER = 4
 const MAX_VALUE = 0xffff
 
 const leafBytes = new Uint8Array(2 * MAX_HEADER + 1 + KEY_BYTES + MAX_HEADER + MAX_VALUE)
-// 16 references of at most 33 bytes, and a byte for the value that there never is.
+// 16 references of at most 33 bytes, and a byte for the always empty value.
 const branchBytes = new Uint8Array(MAX_HEADER + 16 * 33 + 1)
 
-/** A leaf: its key of 32 bytes lies in the bytes from `keyAt` on, of which its path are the nibbles from `depth` on. */
+/** A leaf: its key of 32 bytes is at `keyAt` of the bytes; its path is the nibbles from `depth` on. */
 export interface LeafPlace {
   bytes: Uint8Array
   keyAt: number
@@ -21,7 +21,7 @@ export interface LeafPlace {
   value: Uint8Array
 }
 
-/** Writes how a leaf stands in its parent (Yellow Paper, appendices C and D) at `at`; where it ends. */
+/** Writes a leaf's reference in its parent (Yellow Paper, appendices C and D) at `at`; returns its end. */
 export function writeLeafReference(out: Uint8Array, at: number, leaf: LeafPlace): number {
   const { start, end } = writeLeaf(leaf)
   return writeReference(out, at, leafBytes, start, end)
@@ -29,7 +29,7 @@ export function writeLeafReference(out: Uint8Array, at: number, leaf: LeafPlace)
 
 function writeLeaf({ bytes, keyAt, depth, value }: LeafPlace): { start: number; end: number } {
   const pathBytes = KEY_BYTES - (depth >> 1) + (depth & 1 ? 0 : 1)
-  // A single byte below 0x80 is its own RLP; a path of one byte always is, being 0x20 or 0x30 and a nibble.
+  // A single byte below 0x80 is its own RLP; a one-byte path always is, because it is 0x20 or 0x30 plus a nibble.
   const pathLength = pathBytes === 1 ? 1 : 1 + pathBytes
   const payload = pathLength + stringLength(value)
   const start = MAX_HEADER - headerLength(payload)
@@ -41,8 +41,8 @@ function writeLeaf({ bytes, keyAt, depth, value }: LeafPlace): { start: number; 
   return { start, end: writeString(leafBytes, at, value) }
 }
 
-/** How a branch stands in its parent. `writeChild` writes the reference of the child at a nibble at a place in `out`, and
- *  says where it ends; where there is none, it writes nothing. */
+/** A branch's reference in its parent. `writeChild` writes the reference of the child at a nibble to `out` and returns
+ *  its end; without a child it writes nothing. */
 export function hashBranch(writeChild: (out: Uint8Array, at: number, nibble: number) => number): Uint8Array {
   let at = MAX_HEADER
   for (let nibble = 0; nibble < 16; nibble++) {

@@ -2,16 +2,15 @@ import { encodeExtension, referenceTo } from '../chain/eth/trieNodes.js'
 import { EMPTY_BYTES } from '../lib/bytes.js'
 import { hashBranch, type LeafPlace, writeLeafReference } from './nodeHashing.js'
 
-/* Nodes of a Merkle Patricia trie over keys of 32 bytes (Yellow Paper, appendix D) as they are stored.
+/* Stored form of Merkle Patricia trie nodes over 32-byte keys (Yellow Paper, appendix D).
  *
- * A slot is how a node stands in its parent. It begins with a byte for its kind:
+ * A `TrieNodeRef` is a node as its parent stores it. Its first byte is the kind:
  *   0  leaf: key (32 bytes), length of the value (2), value
- *   1  branch that lies in its parent: reference, length of the branch (2), branch
- *   2  branch that is a page of its own: reference, id of the page (6)
- * A reference has its length (1) before it. A branch: number of nibbles that are skipped (1), a byte for each of them, the
- * children as a bitmap (2), their slots in order. A branch that skips nibbles is the extension and the branch below it.
- * A page is a branch. Leaves hold their whole key, so that they can be moved up and down as they are. Numbers are
- * big-endian. */
+ *   1  branch inside its parent: reference, length of the branch (2), branch
+ *   2  branch in a page of its own: reference, page id (6)
+ * A reference is preceded by its length (1). A branch: number of skipped nibbles (1), one byte for each, a bitmap of the
+ * children (2), the children in order. A branch that skips nibbles stands for an extension and the branch below it.
+ * A page is a branch. Leaves hold their whole key, so they can move up and down unchanged. Numbers are big-endian. */
 
 const LEAF = 0
 const INLINE = 1
@@ -19,10 +18,10 @@ const LINK = 2
 
 const KEY_BYTES = 32
 const PAGE_ID_BYTES = 6
-// Of a leaf's slot, before its value.
+// Length of a leaf's encoding before its value.
 const LEAF_HEAD = 1 + KEY_BYTES + 2
 
-/** A node as it is stored in its parent. Never written to. */
+/** An encoded node as stored in its parent. Immutable. */
 export type TrieNodeRef = Uint8Array
 
 export interface TrieLeaf {
@@ -31,24 +30,24 @@ export interface TrieLeaf {
   readonly value: Uint8Array
 }
 
-/** A branch, with the extension above it where it skips nibbles. Children lie in the bytes that it was read from, until
- *  they are set: most of them are only copied. */
+/** A branch, with its extension if it skips nibbles. Children stay in the bytes they were read from until they are set,
+ *  because most are only copied. */
 export interface TrieBranch {
   readonly kind: 'branch'
   skip: Uint8Array // nibbles
   /** The page that holds it; 0: none. */
   readonly page: number
   readonly bytes: Uint8Array
-  /** Where the 16 children begin in the bytes; 0: not there. */
+  /** Start offsets of the 16 children in the bytes; 0: none. */
   readonly starts: number[]
   readonly ends: number[]
-  /** Those that were set. */
+  /** Children that were set. */
   readonly own: (TrieNodeRef | undefined)[]
 }
 
 export type TrieNode = TrieLeaf | TrieBranch
 
-/** Makes of a stored value the bytes that the trie is hashed with, which the next call may write over. */
+/** Encodes a stored value for hashing. The result is valid until the next call. */
 export type ValueRlp = (stored: Uint8Array) => Uint8Array
 
 /** The nibble of a key at a depth. */
@@ -56,7 +55,7 @@ export function nibbleAt(key: Uint8Array, depth: number): number {
   return depth & 1 ? key[depth >> 1] & 15 : key[depth >> 1] >> 4
 }
 
-/** A branch without children that is no page. */
+/** An empty branch that is no page. */
 export function emptyBranch(skip: Uint8Array): TrieBranch {
   const [starts, ends, own] = [noPlaces(), noPlaces(), noSlots()]
   return { kind: 'branch', skip, page: 0, bytes: EMPTY_BYTES, starts, ends, own }
@@ -87,7 +86,7 @@ export function onlyChild({ starts, own }: TrieBranch): number {
   return only
 }
 
-/** The slot of a leaf. */
+/** Encodes a leaf. */
 export function packLeaf(key: Uint8Array, value: Uint8Array): TrieNodeRef {
   const slot = new Uint8Array(LEAF_HEAD + value.length)
   slot.set(key, 1)
@@ -97,7 +96,7 @@ export function packLeaf(key: Uint8Array, value: Uint8Array): TrieNodeRef {
   return slot
 }
 
-/** The slot of a branch that lies in its parent. */
+/** Encodes a branch stored inside its parent. */
 export function packInline(reference: Uint8Array, branch: Uint8Array): TrieNodeRef {
   const slot = startSlot(INLINE, reference, 2 + branch.length)
   const at = 2 + reference.length
@@ -107,7 +106,7 @@ export function packInline(reference: Uint8Array, branch: Uint8Array): TrieNodeR
   return slot
 }
 
-/** The slot of a branch that is a page. */
+/** Encodes a link to a branch that is a page. */
 export function packLink(reference: Uint8Array, page: number): TrieNodeRef {
   const slot = startSlot(LINK, reference, PAGE_ID_BYTES)
   let rest = page
@@ -126,14 +125,14 @@ function startSlot(kind: number, reference: Uint8Array, rest: number): TrieNodeR
   return slot
 }
 
-/** How many bytes `packBranch` gives. */
+/** Length of `packBranch`'s result. */
 export function packedLength({ skip, starts, ends, own }: TrieBranch): number {
   let length = 3 + skip.length
   for (let i = 0; i < 16; i++) length += starts[i] === 0 ? (own[i]?.length ?? 0) : ends[i] - starts[i]
   return length
 }
 
-/** A branch as bytes, without its reference. */
+/** The bytes of a branch, without its reference. */
 export function packBranch(branch: TrieBranch): Uint8Array {
   const { skip, bytes, starts, ends, own } = branch
   let bitmap = 0
@@ -152,7 +151,7 @@ export function packBranch(branch: TrieBranch): Uint8Array {
       at += slot.length
       continue
     }
-    // Children that follow on each other in the bytes are one copy.
+    // Adjacent children are copied at once.
     const from = starts[i]
     let to = ends[i]
     while (i < 15 && (starts[i + 1] === to || (starts[i + 1] === 0 && own[i + 1] === undefined))) {
@@ -165,7 +164,7 @@ export function packBranch(branch: TrieBranch): Uint8Array {
   return out
 }
 
-/** The branch of the bytes from `at` on. */
+/** Decodes the branch at `at`. */
 function unpackBranch(bytes: Uint8Array, at: number, page: number): TrieBranch {
   const skipped = bytes[at]
   const skip = skipped === 0 ? EMPTY_BYTES : bytes.subarray(at + 1, at + 1 + skipped)
@@ -199,7 +198,7 @@ function pageOf(slot: TrieNodeRef): number {
   return page
 }
 
-/** The node of a slot, for the caller to change; `read` gives the bytes of a page, or the branch that it holds. */
+/** Decodes a node into a copy that the caller may change. `read` returns a page as bytes or branch. */
 export function unpackSlot(slot: TrieNodeRef, read: (page: number) => Uint8Array | TrieBranch): TrieNode {
   if (slot[0] === LEAF) {
     return { kind: 'leaf', key: slot.subarray(1, 1 + KEY_BYTES), value: slot.subarray(LEAF_HEAD) }
@@ -215,7 +214,7 @@ function copyBranch({ kind, skip, page, bytes, starts, ends, own }: TrieBranch):
   return { kind, skip, page, bytes, starts: starts.slice(), ends, own: own.slice() }
 }
 
-/** How the node of a slot stands in its parent's RLP. `depth` is that of the node: one more than of its nibble. */
+/** The node's reference in its parent's RLP. `depth` is that of the node: one more than that of its nibble. */
 export function referenceOfSlot(slot: TrieNodeRef, depth: number, valueRlp: ValueRlp): Uint8Array {
   if (slot[0] !== LEAF) return slot.subarray(2, 2 + slot[1])
   const reference = new Uint8Array(MAX_REFERENCE)
@@ -224,14 +223,14 @@ export function referenceOfSlot(slot: TrieNodeRef, depth: number, valueRlp: Valu
 
 const MAX_REFERENCE = 33
 
-/** The leaf whose slot begins at `at`. */
+/** Decodes the leaf at `at`. */
 function leafAt(bytes: Uint8Array, at: number, depth: number, valueRlp: ValueRlp): LeafPlace {
   const valueAt = at + LEAF_HEAD
   const value = valueRlp(bytes.subarray(valueAt, valueAt + valueLength(bytes, at)))
   return { bytes, keyAt: at + 1, depth, value }
 }
 
-/** How a branch stands in its parent's RLP. */
+/** A branch's reference in its parent's RLP. */
 export function referenceOfBranch(branch: TrieBranch, depth: number, valueRlp: ValueRlp): Uint8Array {
   const { skip, bytes, starts, own } = branch
   const below = depth + skip.length + 1

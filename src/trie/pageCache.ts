@@ -3,38 +3,38 @@ import type { StateTrieTable } from '../store/state/stateTrieTable.js'
 import { packBranch, type TrieBranch } from './nodeRef.js'
 import type { TriePages } from './stateTrie.js'
 
-/** Pages of the database with changes in memory, which can be given up, and a bounded cache of those read. What was changed
- *  lies as branches, since the same pages change with nearly every block, and is packed when it is written. */
+/** Database pages with revertible changes in memory, and a bounded cache of read pages. Changed pages are kept as
+ *  branches, because the same ones change with nearly every block, and are encoded when written. */
 export interface PageCache extends TriePages {
-  /** What was changed stays: `discard` goes back to here. Too many changes are written to the database, when it is in a
+  /** Makes changes permanent for `discard`. If there are too many, they are written to the database, within its
    *  transaction. */
   settle(): void
-  /** Gives up what was changed since `settle`. */
+  /** Drops changes since `settle`. */
   discard(): void
   /** Writes all changes to the database. Only after `settle`, and in a transaction. */
   save(): void
-  /** Forgets everything that lies in memory, and goes on with the pages that the database has. */
+  /** Drops everything in memory and continues with the pages in the database. */
   reset(nextPage: number): void
-  /** The id that no page had yet. */
+  /** The next unused page id. */
   readonly nextPage: number
 }
 
-// An array of its own, and its entry in a map.
+// An array and its map entry.
 const PAGE_OVERHEAD = 250
-// The same, three arrays of 16, and arrays for a few of the children.
+// The same, three arrays of 16, and arrays for a few children.
 const BRANCH_OVERHEAD = 1000
 
-/** Pages of the table. At most `maxBytes` of pages are kept that the database has too, and about half as many that it has
- *  not at each `settle` in a transaction. */
+/** Pages of the table. Caches at most `maxBytes` of clean pages; each `settle` in a transaction leaves about half as much
+ *  of dirty ones. */
 export function createPageCache(table: StateTrieTable, maxBytes: number): PageCache {
   const clean = createGenerationCache<number, Uint8Array>({
     maxBytes: maxBytes / 2,
     sizeOf: (_, page) => page.length + PAGE_OVERHEAD,
   })
-  /** Differing from the database; null: freed. */
+  /** Pages that differ from the database; null: freed. */
   let dirty = new Map<number, TrieBranch | null>()
   let dirtyBytes = 0
-  /** What `dirty` had before the changes since `settle`; undefined: nothing. */
+  /** Entries of `dirty` before the changes since `settle`; undefined: none. */
   let before = new Map<number, TrieBranch | null | undefined>()
   let next = 1
   let settledNext = 1
@@ -99,7 +99,7 @@ export function createPageCache(table: StateTrieTable, maxBytes: number): PageCa
   }
 }
 
-/** What a changed page takes: the bytes that it was read from, children of its own, and what holds them. */
+/** Memory of a changed page: the bytes it was read from, its changed children, and overhead. */
 function sizeOf(branch: TrieBranch | null | undefined): number {
   if (!branch) return branch === undefined ? 0 : PAGE_OVERHEAD
   let bytes = branch.bytes.length + BRANCH_OVERHEAD

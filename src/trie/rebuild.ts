@@ -11,17 +11,17 @@ import { headOf } from './stateRoot.js'
 import { createMemoryPages } from './stateTrie.js'
 import { createStateTries, type StateTries, toTrieUpdate } from './stateTries.js'
 
-// Accounts or slots that are taken at a time: some tens of milliseconds of work.
+// Accounts or slots per step: some tens of milliseconds of work.
 const STEP = 10_000
 const PAGE_BYTES = 64 * 2 ** 20
 
-/** The block that the newest state is of. */
+/** The block of the newest state. */
 export interface StateHead {
   hash: Uint8Array // 32
   stateRoot: Uint8Array // 32
 }
 
-/** What making a trie needs of its surroundings. */
+/** Dependencies of a rebuild. */
 export interface RebuildOptions {
   reader: StateReader
   progress: Progress
@@ -30,16 +30,15 @@ export interface RebuildOptions {
   commit(): void | Promise<void>
 }
 
-/** True when the table holds the trie of the head's state. */
+/** True if the table holds the trie of the head's state. */
 export function isStateTrieCurrent(table: StateTrieTable, { stateRoot }: StateHead): boolean {
   const held = table.head()
   return held !== undefined && held.building === undefined && held.root === formatData(stateRoot)
 }
 
-/** Makes the stored trie that of the newest state, from the rows of accounts and slots: for a database of an older
- *  version, or after blocks were removed. It takes transactions of some tens of milliseconds, and goes on where it was when
- *  the process ended. Ends early when `signal` says so.
- *  @throws Error when the rows have another root than the head. */
+/** Rebuilds the stored trie of the newest state from the rows of accounts and slots, for a database of an older version
+ *  or after blocks were removed. Works in transactions of some tens of milliseconds and resumes after a crash. Returns
+ *  early if `signal` is aborted. @throws Error if the rows have another root than the head. */
 export async function rebuildStateTrie(
   table: StateTrieTable,
   { hash, stateRoot }: StateHead,
@@ -54,7 +53,7 @@ export async function rebuildStateTrie(
   const start = from && { top: topOf(from.top), accounts: from.accounts, addressId: from.building!.addressId }
 
   begin()
-  // What was written of accounts that are not in the trie yet.
+  // Pages of accounts that are not in the trie yet.
   table.removeFrom(pages.nextPage)
   let part: StatePart = start ?? { top: undefined, accounts: 0, addressId: 0 }
   const write = (isDone: boolean) => {
@@ -65,7 +64,7 @@ export async function rebuildStateTrie(
   }
   for (const step of statePartsAfter(reader, tries, part)) {
     if (step === undefined) {
-      // Within the storage of an account: its pages are all new, so that the trie so far stays what it is.
+      // Inside an account's storage all pages are new, so the trie so far is unchanged.
       pages.settle()
       pages.save()
     } else {
@@ -84,7 +83,7 @@ export async function rebuildStateTrie(
   await commit()
 }
 
-/** The root of the newest state, from its rows alone: 32 bytes. All of its trie lies in memory. */
+/** The root of the newest state, 32 bytes, computed from its rows alone. Holds the whole trie in memory. */
 export function hashStoredState(reader: StateReader): Uint8Array {
   const tries = createStateTries(createMemoryPages())
   let top: TrieNodeRef | undefined
@@ -105,14 +104,14 @@ function requireRoot(tries: StateTries, top: TrieNodeRef | undefined, wanted: Ui
   )
 }
 
-/** The trie of the accounts up to an address id. */
+/** The account trie up to an address id. */
 interface StatePart {
   top: TrieNodeRef | undefined
   accounts: number
   addressId: number
 }
 
-/** The trie with more and more accounts. Undefined comes between, after a part of an account's storage. */
+/** The growing trie of accounts. Yields undefined after a part of an account's storage. */
 function* statePartsAfter(reader: StateReader, tries: StateTries, start: StatePart): Generator<StatePart | undefined> {
   let { top, accounts, addressId } = start
   for (;;) {

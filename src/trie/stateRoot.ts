@@ -8,27 +8,27 @@ import { createPageCache } from './pageCache.js'
 import { createStateTries, type StateTries, toTrieUpdate } from './stateTries.js'
 import type { TouchedAccount } from './touchedAccount.js'
 
-/** The root of the newest state (Yellow Paper, 4.1), kept up with blocks. Its tries lie in the database, in pages of which
- *  a bounded part is in memory; only what is touched is read. */
+/** The root of the newest state (Yellow Paper, 4.1), updated with each block. The tries are pages in the database; a
+ *  bounded part is in memory, and only touched pages are read. */
 export interface StateRoot {
-  /** Takes accounts as they are now. They are hashed when a root is asked for. */
+  /** Takes the current accounts, which are hashed when a root is requested. */
   note(touched: readonly TouchedAccount[]): void
-  /** The root of all that was noted: 32 bytes. */
+  /** The root of everything noted: 32 bytes. */
   root(): Uint8Array
-  /** Notes the accounts and gives the root. */
+  /** Notes the accounts and returns the root. */
   update(touched: readonly TouchedAccount[]): Uint8Array
-  /** Accounts and slots that were noted and are not hashed. */
+  /** Noted accounts and slots that are not hashed yet. */
   readonly pending: number
-  /** Accounts in the state that was hashed last. */
+  /** Number of accounts in the last hashed state. */
   readonly accounts: number
-  /** What was noted stays: `discard` goes back to here. */
+  /** Makes noted changes permanent for `discard`. */
   settle(): void
-  /** Gives up what was noted since `settle`. */
+  /** Drops what was noted since `settle`. */
   discard(): void
-  /** Writes what was settled to the database, in the transaction that it is in; it holds the trie of the settled state
-   *  then. To be called before each commit of a state. */
+  /** Writes settled changes to the database within its transaction; it then holds the trie of the settled state. Call it
+   *  before each commit of a state. */
   save(): void
-  /** Forgets what lies in memory and takes what the database has: after a rollback. */
+  /** Drops everything in memory and reloads from the database, after a rollback. */
   reset(): void
 }
 
@@ -39,8 +39,7 @@ interface PendingAccount {
   slots: Map<string, { slot: Uint8Array; value: Uint8Array }>
 }
 
-/** The root over the trie that the table holds; an empty state's when it holds none. About `maxBytes` of pages are kept in
- *  memory. */
+/** The root over the stored trie, or of an empty state. Caches about `maxBytes` of pages. */
 export function createStateRoot(table: StateTrieTable, maxBytes: number): StateRoot {
   const pages = createPageCache(table, maxBytes)
   const tries = createStateTries(pages)
@@ -128,7 +127,7 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
   }
 }
 
-/** What the table is told of a trie that its pages hold. */
+/** The table's metadata of a trie. */
 export function headOf(
   tries: StateTries,
   { top, accounts }: { top: TrieNodeRef | undefined; accounts: number },

@@ -21,12 +21,12 @@ import {
   type ValueRlp,
 } from './nodeRef.js'
 
-/** Where pages of tries are kept. Bytes and branches that were given or taken are never written to. */
+/** Storage of trie pages. Bytes and branches passed in or out are immutable. */
 export interface TriePages {
-  /** The page, or the branch that was written to it where it was not packed yet. */
+  /** The page, or the branch written to it if it is not encoded yet. */
   read(page: number): Uint8Array | TrieBranch
   write(page: number, branch: TrieBranch): void
-  /** An id that no page has: from 1 on. */
+  /** An unused page id, from 1 on. */
   allocate(): number
   free(page: number): void
 }
@@ -34,15 +34,15 @@ export interface TriePages {
 /** A change of the value at a key. */
 export interface TrieUpdate {
   readonly key: Uint8Array // 32
-  /** The stored value after it, undefined for none; `before` is that of before. */
+  /** The new stored value from the old one; undefined: none. */
   change(before: Uint8Array | undefined): Uint8Array | undefined
 }
 
-/** Tries of one kind, in pages. A trie is named by the slot of its top node, undefined for an empty one. The division
- *  into pages follows from the content: a branch is a page exactly when it takes more than `INLINE_BYTES`. */
+/** Tries of one kind in pages. A trie is named by its top node, undefined if empty. Content alone determines the pages: a
+ *  branch is a page exactly if it is longer than `INLINE_BYTES`. */
 export interface PagedTries {
-  /** The trie after the updates, whose keys are all different, in any order. Pages of the trie before are replaced. Work
-   *  and memory go with the updates, not with the trie. */
+  /** Applies updates with distinct keys, in any order, and returns the new trie. Replaces the pages of the old one. Work
+   *  and memory are proportional to the updates, not to the trie. */
   update(top: TrieNodeRef | undefined, updates: TrieUpdate[]): TrieNodeRef | undefined
   /** The root: 32 bytes. */
   root(top: TrieNodeRef | undefined): Uint8Array
@@ -50,14 +50,14 @@ export interface PagedTries {
   free(top: TrieNodeRef): void
 }
 
-// Keeps the largest page, 16 such children, within a page of SQLite.
+// Keeps the largest page, 16 such children, within an SQLite page.
 const INLINE_BYTES = 240
 
-/** Tries in `pages`; `valueRlp` makes of a stored value the bytes that the trie is hashed with. */
+/** Tries in `pages`; `valueRlp` encodes a stored value for hashing. */
 export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTries {
   const unpack = (slot: TrieNodeRef): TrieNode => unpackSlot(slot, pages.read)
 
-  /** How the node, which lies at `depth`, stands in its parent. */
+  /** Encodes the node at `depth` as a reference for its parent. */
   const seal = (node: TrieNode, depth: number): TrieNodeRef => {
     if (node.kind === 'leaf') return packLeaf(node.key, node.value)
     const reference = referenceOfBranch(node, depth, valueRlp)
@@ -100,7 +100,7 @@ export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTri
       const entries = entriesAfter(node, updates, from, to)
       return build(entries, 0, entries.length, depth)
     }
-    // In sorted keys the least agreement with the skipped nibbles is that of the first or the last.
+    // Among sorted keys, the first or the last has the shortest common prefix with the skipped nibbles.
     const { skip } = node
     const shared = Math.min(agreement(skip, updates[from].key, depth), agreement(skip, updates[to - 1].key, depth))
     const branch = shared === skip.length ? node : split(node, shared, depth)
@@ -115,7 +115,7 @@ export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTri
     return collapse(branch)
   }
 
-  /** A branch after the first `count` skipped nibbles, above the rest. */
+  /** Splits a branch after the first `count` skipped nibbles. */
   const split = (branch: TrieBranch, count: number, depth: number): TrieBranch => {
     const { skip } = branch
     const top = emptyBranch(skip.slice(0, count))
@@ -124,7 +124,7 @@ export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTri
     return top
   }
 
-  /** A branch with a single child is no branch: the child takes its place with the nibbles before it. */
+  /** A branch with a single child is replaced by that child, with the nibbles before it. */
   const collapse = (branch: TrieBranch): TrieNode | undefined => {
     const only = onlyChild(branch)
     if (only === -2) return branch
@@ -165,7 +165,7 @@ interface Entry {
   readonly value: Uint8Array
 }
 
-/** Values after sorted updates to a trie of at most one leaf. */
+/** Values after sorted updates of a trie with at most one leaf. */
 function entriesAfter(leaf: Entry | undefined, updates: readonly TrieUpdate[], from: number, to: number): Entry[] {
   const entries: Entry[] = []
   let rest = leaf
@@ -181,7 +181,7 @@ function entriesAfter(leaf: Entry | undefined, updates: readonly TrieUpdate[], f
   return entries
 }
 
-/** Where those that share the nibble at `depth` with the first end. */
+/** End of the run of keys that share the nibble at `depth` with the first. */
 function endOfNibble(sorted: readonly { key: Uint8Array }[], from: number, to: number, depth: number): number {
   const nibble = nibbleAt(sorted[from].key, depth)
   let end = from + 1
@@ -189,7 +189,7 @@ function endOfNibble(sorted: readonly { key: Uint8Array }[], from: number, to: n
   return end
 }
 
-/** How many of the nibbles the key has at `depth`. */
+/** Length of the common prefix of the nibbles and the key from `depth`. */
 function agreement(nibbles: Uint8Array, key: Uint8Array, depth: number): number {
   let i = 0
   while (i < nibbles.length && nibbles[i] === nibbleAt(key, depth + i)) i++
@@ -220,9 +220,9 @@ export function createMemoryPages(): TriePages & { readonly count: number; reado
   }
 }
 
-/** One trie in memory, hashed when its root is asked for. */
+/** A trie in memory, hashed when its root is requested. */
 export interface StateTrie {
-  /** Sets the value of a key of 32 bytes; no bytes removes it. */
+  /** Sets the value of a 32-byte key; an empty value removes it. */
   put(key: Uint8Array, value: Uint8Array): void
   /** 32 bytes. */
   root(): Uint8Array

@@ -6,12 +6,12 @@ import { bigIntToBytes, EMPTY_BYTES, equalBytes } from '../lib/bytes.js'
 import type { TrieNodeRef } from './nodeRef.js'
 import { createPagedTries, type PagedTries, type TriePages, type TrieUpdate } from './stateTrie.js'
 
-/** The tries of a state (Yellow Paper, 4.1): that of the accounts, and in the leaves of contracts those of their storage.
- *  All lie in the same pages. */
+/** The tries of a state (Yellow Paper, 4.1): accounts, and the storage tries in the leaves of contracts. All share the
+ *  same pages. */
 export interface StateTries {
-  /** Keys are hashes of addresses, values what `packAccount` makes. */
+  /** Keys are address hashes, values come from `packAccount`. */
   readonly accounts: PagedTries
-  /** Keys are hashes of slots, values lie without leading zeros. */
+  /** Keys are slot hashes, values have no leading zeros. */
   readonly storage: PagedTries
 }
 
@@ -22,12 +22,12 @@ export function createStateTries(pages: TriePages): StateTries {
   return { accounts, storage }
 }
 
-/* An account in its leaf: length of the nonce, with 0x10 added where there is code; length of the balance; nonce and
- * balance without leading zeros; the code hash, where there is code; the slot of the storage trie's top node, where there is
- * storage. The fields that most accounts have in common are left out. */
+/* Encoding of an account in its leaf: length of the nonce, plus 0x10 if there is code; length of the balance; nonce and
+ * balance without leading zeros; the code hash, if there is code; the top node of the storage trie, if there is storage.
+ * Fields equal in most accounts are omitted. */
 const HAS_CODE = 0x10
 
-/** An account with its storage trie, as it lies in its leaf. */
+/** Encodes an account with its storage trie for its leaf. */
 function packAccount({ nonce, balance, codeHash }: StateAccount, storage: TrieNodeRef = EMPTY_BYTES): Uint8Array {
   const [nonceBytes, balanceBytes] = [bigIntToBytes(nonce), bigIntToBytes(balance)]
   const code = equalBytes(codeHash, EMPTY_CODE_HASH) ? EMPTY_BYTES : codeHash
@@ -42,17 +42,16 @@ function packAccount({ nonce, balance, codeHash }: StateAccount, storage: TrieNo
   return out
 }
 
-/** The storage trie of an account that lies so. */
+/** The storage trie of an encoded account. */
 export function storageOfPacked(stored: Uint8Array): TrieNodeRef | undefined {
   const at = 2 + (stored[0] & 0xf) + stored[1] + (stored[0] & HAS_CODE ? 32 : 0)
   return at === stored.length ? undefined : stored.subarray(at)
 }
 
-// Long list, nonce and balance of up to 33 bytes with their headers, two hashes with theirs.
+// List header, nonce and balance of up to 33 bytes with headers, two hashes with headers.
 const rlp = new Uint8Array(2 + 34 + 34 + 33 + 33)
 
-/** What the trie of the accounts is hashed with: the RLP of nonce, balance, storage root and code hash of an account as it lies
- *  in its leaf. Valid until the next call. */
+/** The RLP of nonce, balance, storage root and code hash of an encoded account, for hashing. Valid until the next call. */
 export function accountRlp(stored: Uint8Array, storage: PagedTries): Uint8Array {
   const top = storageOfPacked(stored)
   const storageRoot = top === undefined ? EMPTY_TRIE_ROOT : storage.root(top)
@@ -85,15 +84,15 @@ export interface AccountUpdate {
   key: Uint8Array // hash of the address
   /** Null: it does not exist. */
   account: StateAccount | null
-  /** Its storage is emptied before the slots are set. */
+  /** Its storage is cleared before the slots are set. */
   cleared: boolean
   /** By hashes of slots. */
   slots: TrieUpdate[]
-  /** The storage trie of an account that was not there, where it is made already. */
+  /** The storage trie of a new account, if it is built already. */
   storage?: TrieNodeRef
 }
 
-/** The change as `accounts.update` takes it. `count` is told 1 for an account that begins, -1 for one that ends. */
+/** The change as an update of `accounts`. Calls `count` with 1 for a created account, with -1 for a deleted one. */
 export function toTrieUpdate(
   { storage }: StateTries,
   { key, account, cleared, slots, storage: made }: AccountUpdate,

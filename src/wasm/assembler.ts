@@ -7,8 +7,8 @@ declare const WebAssembly: {
   readonly Instance: new (module: object) => { readonly exports: object }
 }
 
-/** The functions that a module of `assembleModule` exports, and its memory.
- *  @throws Error where there is no WebAssembly, or not enough memory, or none that knows its instructions. */
+/** The exported functions and memory of an `assembleModule` module. @throws Error without WebAssembly, without enough
+ *  memory, or if an instruction is not supported. */
 export function instantiate<Functions>(
   module: Uint8Array,
 ): Functions & { readonly memory: { readonly buffer: ArrayBuffer } } {
@@ -18,15 +18,14 @@ export function instantiate<Functions>(
 
 type Bytes = readonly number[]
 
-/** Instructions with their operands, as bytes: those of an expression in those of another, so that none are copied until
- *  all are written. */
+/** Instructions with operands as bytes, nested to avoid copying until all are written. */
 export type Code = readonly (number | Code)[]
 
 export const I32 = 0x7f
 export const I64 = 0x7e
 export const F64 = 0x7c
 export const V128 = 0x7b
-/** What a local, parameter or result is. */
+/** Type of a local, parameter or result. */
 export type ValueType = typeof I32 | typeof I64 | typeof F64 | typeof V128
 
 /** LEB128, seven bits to a byte, the lowest first. */
@@ -69,8 +68,8 @@ function flatten(code: Code, out: number[]): void {
   }
 }
 
-/** The bytes of a module with one memory of so many pages of 64 KiB, which is exported as `memory` and never grows.
- *  Functions are numbered in their order; those with a name are exported. `data` is what the memory begins with. */
+/** The bytes of a module with a fixed memory of that many 64 KiB pages, exported as `memory`. Functions are numbered in
+ *  order; those with a name are exported. `data` is the initial memory. */
 export function assembleModule(parts: {
   pages: number
   functions: readonly FunctionCode[]
@@ -106,7 +105,7 @@ export interface FunctionCode {
   code: readonly number[]
 }
 
-/** Writes a function: expressions come as code, and blocks are named, so that nobody counts how deep they lie. */
+/** Writes a function. Expressions are code, and blocks have labels, so that nobody has to count nesting depths. */
 export class FunctionWriter {
   readonly #params: readonly ValueType[]
   readonly #results: readonly ValueType[]
@@ -114,19 +113,19 @@ export class FunctionWriter {
   readonly #labels: string[] = []
   readonly #code: number[] = []
 
-  /** A function of these parameters, which are locals 0, 1 and so on, and results. */
+  /** A function with these parameters (locals 0, 1 and so on) and results. */
   constructor(params: readonly ValueType[], results: readonly ValueType[] = []) {
     this.#params = params
     this.#results = results
   }
 
-  /** A new local, which begins as zero. */
+  /** A new local, initially zero. */
   local(type: ValueType): number {
     this.#locals.push(type)
     return this.#params.length + this.#locals.length - 1
   }
 
-  /** So many new locals. */
+  /** That many new locals. */
   locals(type: ValueType, count: number): number[] {
     return Array.from({ length: count }, () => this.local(type))
   }
@@ -136,17 +135,17 @@ export class FunctionWriter {
     flatten(codes, this.#code)
   }
 
-  /** Instructions that `goTo` its label leaves. */
+  /** A block; `goTo` its label leaves it. */
   block(label: string, write: () => void): void {
     this.#nest(label, [0x02, 0x40], write)
   }
 
-  /** Instructions that `goTo` its label begins again. They end where they end. */
+  /** A loop; `goTo` its label repeats it. It ends at the end of its instructions. */
   loop(label: string, write: () => void): void {
     this.#nest(label, [0x03, 0x40], write)
   }
 
-  /** Instructions for where the condition holds, and for where it does not. */
+  /** if … else. */
   when(condition: Code, then: () => void, otherwise?: () => void): void {
     this.put(condition)
     this.#nest('', [0x04, 0x40], () => {
@@ -157,17 +156,17 @@ export class FunctionWriter {
     })
   }
 
-  /** Leaves the block of that label, or begins the loop of it again. */
+  /** Branches to the label: leaves a block, repeats a loop. */
   goTo(label: string): void {
     this.put([0x0c, ...unsigned(this.#depth(label))])
   }
 
-  /** The same where the condition holds. */
+  /** Conditional branch. */
   goToWhen(label: string, condition: Code): void {
     this.put(condition, [0x0d, ...unsigned(this.#depth(label))])
   }
 
-  /** Goes to the label at an index, and beyond them to `otherwise`. */
+  /** Branches to the label at an index, beyond them to `otherwise`. */
   goToOneOf(labels: readonly string[], otherwise: string, index: Code): void {
     const depths = [...labels, otherwise].map((label) => this.#depth(label))
     this.put(index, [0x0e, ...unsigned(labels.length), ...depths.flatMap(unsigned)])
@@ -204,7 +203,7 @@ const unary =
   (instruction: number): Unary =>
   (x) => [x, instruction]
 
-/** What a local holds. */
+/** Value of a local. */
 export const get = (local: number): Code => [0x20, ...unsigned(local)]
 /** Sets a local. */
 export const set = (local: number, value: Code): Code => [value, 0x21, ...unsigned(local)]
@@ -212,18 +211,18 @@ export const set = (local: number, value: Code): Code => [value, 0x21, ...unsign
 export const i32 = (value: number): Code => [0x41, ...signed(value)]
 /** A constant, signed. */
 export const i64 = (value: bigint): Code => [0x42, ...signed64(value)]
-/** Ends the function. */
+/** Returns from the function. */
 export const RETURN: Code = [0x0f]
-/** The function of that number in the module, called with values. */
+/** Calls the function with that index. */
 export const call = (index: number, ...values: readonly Code[]): Code => [values, 0x10, ...unsigned(index)]
-/** Sets `length` bytes from `to` on. */
+/** Fills `length` bytes from `to`. */
 export const memoryFill = (to: Code, byte: Code, length: Code): Code => [to, byte, length, 0xfc, 11, 0]
 /** Copies `length` bytes. */
 export const memoryCopy = (to: Code, from: Code, length: Code): Code => [to, from, length, 0xfc, 10, 0, 0]
 
 type Load = (address: Code, offset?: number) => Code
 type Store = (address: Code, offset: number, value: Code) => Code
-// They say that nothing is known of the alignment, which changes nothing.
+// Alignment hint 0: no effect on the result.
 const load =
   (...instruction: Code): Load =>
   (address, offset = 0) => [address, ...instruction, 0, ...unsigned(offset)]
@@ -231,7 +230,7 @@ const store =
   (...instruction: Code): Store =>
   (address, offset, value) => [address, value, ...instruction, 0, ...unsigned(offset)]
 
-/** Instructions on integers of 32 bits; comparisons of both kinds give such. */
+/** 32-bit integer instructions; comparisons of both widths yield them. */
 export const i32s = {
   load: load(0x28),
   loadByte: load(0x2d),
@@ -256,7 +255,7 @@ export const i32s = {
   low: unary(0xa7),
 } as const
 
-/** Instructions on integers of 64 bits. */
+/** 64-bit integer instructions. */
 export const i64s = {
   load: load(0x29),
   load8Signed: load(0x30),
@@ -284,17 +283,17 @@ export const i64s = {
   rightSigned: binary(0x87),
   right: binary(0x88),
   rotateLeft: binary(0x89),
-  of: unary(0xad), // an unsigned integer of 32 bits
+  of: unary(0xad), // from an unsigned 32-bit integer
   ofDouble: unary(0xb0),
   toDouble: unary(0xb9),
 } as const
 
-/** Instructions on 16 bytes at once. */
+/** SIMD instructions on 16 bytes. */
 export const v128s = {
   load: load(0xfd, 0x00),
   store: store(0xfd, 0x0b),
   zero: [0xfd, 0x0c, ...new Array<number>(16).fill(0)] as Code,
-  /** The bytes in reverse order. `x` is computed twice. */
+  /** The bytes in reverse order. Evaluates `x` twice. */
   reverse: (x: Code): Code => [x, x, 0xfd, 0x0d, ...Array.from({ length: 16 }, (_, i) => 15 - i)],
   not: (x: Code): Code => [x, 0xfd, 0x4d],
   and: (x: Code, y: Code): Code => [x, y, 0xfd, 0x4e],

@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import { instantiate } from './assembler.js'
 import { assembleKeccak, BLOCK_BYTES, INPUT_AT, INPUT_BYTES, OUTPUT_AT } from './keccakModule.js'
 
-/** keccak-256 of the bytes: 32 bytes of their own. */
+/** Keccak-256 of the bytes: a new array of 32 bytes. */
 export type Keccak256 = (bytes: Uint8Array) => Uint8Array
 
-/** Writes keccak-256 of the bytes, 32 bytes, into `out` from `at` on: for hashes that are part of what is hashed next. */
+/** Writes Keccak-256 of the bytes, 32 bytes, to `out` at `at`: for hashes that are hashed again. */
 export type Keccak256Into = (bytes: Uint8Array, out: Uint8Array, at: number) => void
 
 /** Both forms of an implementation. */
@@ -14,11 +14,11 @@ export interface Keccak {
   readonly keccak256Into: Keccak256Into
 }
 
-/** The implementations, the fastest first: WebAssembly of our own, 15 times as fast as JavaScript at 32 bytes. */
+/** Implementations, fastest first: our WebAssembly is 15 times as fast as JavaScript for 32 bytes. */
 export const KECCAK_KINDS = ['wasm', 'javascript'] as const
 export type KeccakKind = (typeof KECCAK_KINDS)[number]
 
-/** The implementation of that kind. @throws Error where it cannot be had: there is no WebAssembly, or not enough memory. */
+/** An implementation of that kind. @throws Error without WebAssembly, or without enough memory. */
 export function createKeccak(kind: KeccakKind): Keccak {
   if (kind === 'wasm') return createWasmKeccak()
   const require = createRequire(import.meta.url)
@@ -34,7 +34,7 @@ function createWasmKeccak(): Keccak {
   const { hash, memory: own } = instantiate<KeccakFunctions>(assembleKeccak())
   const memory = new Uint8Array(own.buffer)
   const output = memory.subarray(OUTPUT_AT, OUTPUT_AT + 32)
-  // Less than a block must be left for the last call, which pads.
+  // The last call, which pads, must have less than a block.
   const mostAtOnce = INPUT_BYTES + BLOCK_BYTES - 1
   const takeLong = (bytes: Uint8Array): void => {
     let at = 0

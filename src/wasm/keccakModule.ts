@@ -14,25 +14,25 @@ import {
   set,
 } from './assembler.js'
 
-/* WebAssembly of Keccak-f[1600] as the sponge of keccak-256 has it, written out instruction by instruction. It is made here
-   and not taken from a package: it hashes 32 bytes in 0.49 µs where hash-wasm takes 0.72, and needs no promise to load. */
+/* Keccak-f[1600] as the sponge of Keccak-256, generated as WebAssembly instruction by instruction. Generated here and not
+ * taken from a package: 32 bytes take 0.49 µs, hash-wasm takes 0.72, and it loads synchronously. */
 
-/** Bytes of a block of the sponge: 1600 bits less twice the 256 of the hash (FIPS 202, section 4). */
+/** Bytes of a block (the rate): 1600 bits less twice the 256 of the hash (FIPS 202, section 4). */
 export const BLOCK_BYTES = 136
-/** Where the 32 bytes of a hash are found, from where the function's part of the memory begins. */
+/** Offset of the 32-byte hash in the function's memory. */
 export const OUTPUT_AT = 512
-/** Where the bytes to hash are put, likewise. */
+/** Offset of the input in the function's memory. */
 export const INPUT_AT = 1024
-/** How many bytes to hash may be put into the module's memory at a time: whole blocks, with room for the padding. */
+/** Maximum input per call: whole blocks, with room for the padding. */
 export const INPUT_BYTES = 440 * BLOCK_BYTES
 
-// The round constants are where the function's part of the memory begins.
+// The round constants come first.
 const STATE_AT = 256
 const PAGES = 1
 const ROUNDS = 24
 const LANES = 25
 
-/** How far lane x + 5y is rotated (FIPS 202, section 3.2.2). */
+/** Rotation of lane x + 5y (FIPS 202, section 3.2.2). */
 const ROTATIONS = rotations()
 
 // Parameters.
@@ -40,7 +40,7 @@ const LENGTH = 0
 const CONTINUED = 1
 const LAST = 2
 
-/** The module's bytes. It exports `memory` and `hash`, which `keccakFunction` tells of. */
+/** The module's bytes. It exports `memory` and `hash`; see `keccakFunction`. */
 export function assembleKeccak(): Uint8Array<ArrayBuffer> {
   return assembleModule({
     pages: PAGES,
@@ -49,25 +49,25 @@ export function assembleKeccak(): Uint8Array<ArrayBuffer> {
   })
 }
 
-/** What must lie where the function's part of the memory begins: 192 bytes. */
+/** Initial 192 bytes of the function's memory. */
 export function keccakConstants(): number[] {
   return roundConstants().flatMap(littleEndian)
 }
 
-/** `(length, continued, last)`: takes `length` bytes in from `INPUT_AT` on: with `continued` not 0, after those of the call
- *  before; with `last` not 0 the rest is padded and the hash is written to `OUTPUT_AT`, otherwise `length` must be whole
- *  blocks. Its part of the memory begins at `base` and ends where the last block of its input ends. */
+/** `(length, continued, last)`: absorbs `length` bytes at `INPUT_AT`, after those of the previous call if `continued` is
+ *  not 0. With `last` not 0 it pads and writes the hash to `OUTPUT_AT`; otherwise `length` must be whole blocks. Its
+ *  memory starts at `base` and ends with the last input block. */
 export function keccakFunction(base: number, exportName?: string): FunctionCode {
   const f = new FunctionWriter([I32, I32, I32])
   const [end, at, round] = f.locals(I32, 3)
-  // Lanes before even rounds and before odd ones.
+  // Lanes before even and odd rounds.
   const even = f.locals(I64, LANES)
   const odd = f.locals(I64, LANES)
   const scratch = { column: f.locals(I64, 5), parity: f.locals(I64, 5), row: f.locals(I64, 5) }
   const state = i32(base + STATE_AT)
 
   writePadding(f, base, end, at)
-  // The lanes are locals, which begin as zero.
+  // The lanes are locals, initially zero.
   f.when(
     get(CONTINUED),
     () => {
@@ -83,7 +83,7 @@ export function keccakFunction(base: number, exportName?: string): FunctionCode 
       f.put(set(even[lane], i64s.xor(get(even[lane]), i64s.load(get(at), 8 * lane))))
     }
     f.put(set(round, i32(base)))
-    // Two rounds at a time, since each has its result in the other's lanes. All 24 written out are a third slower.
+    // Two rounds per iteration, because each writes the other's lanes. Unrolling all 24 is a third slower.
     f.loop('rounds', () => {
       writeRound(f, even, odd, { ...scratch, constant: i64s.load(get(round)) })
       writeRound(f, odd, even, { ...scratch, constant: i64s.load(get(round), 8) })
@@ -108,8 +108,8 @@ export function keccakFunction(base: number, exportName?: string): FunctionCode 
   return f.end(exportName)
 }
 
-/** Sets `end` to the end of the blocks; of the last call after a 1, zeros up to it, and a bit in its last byte. That is the
- *  padding of Keccak as it was submitted, which SHA-3 changed. */
+/** Sets `end` to the end of the blocks. The last call pads with a 1 bit, zeros, and a final 1 bit: original Keccak
+ *  padding, not that of SHA-3. */
 function writePadding(f: FunctionWriter, base: number, end: number, at: number): void {
   const inputEnd = i32s.add(i32(base + INPUT_AT), get(LENGTH))
   const blocks = i32s.multiply(i32s.divide(get(LENGTH), i32(BLOCK_BYTES)), i32(BLOCK_BYTES))
@@ -130,7 +130,7 @@ interface RoundParts {
   constant: Code
 }
 
-/** One round (FIPS 202, section 3.3) from lanes to others. */
+/** One round (FIPS 202, section 3.3) from one set of lanes to the other. */
 function writeRound(f: FunctionWriter, from: readonly number[], to: readonly number[], parts: RoundParts): void {
   const { column, parity, row, constant } = parts
   for (let x = 0; x < 5; x++) {
@@ -157,14 +157,13 @@ function writeRound(f: FunctionWriter, from: readonly number[], to: readonly num
 const { and, or, xor } = i64s
 const not = (x: Code): Code => xor(x, i64(-1n))
 
-/** Lanes that are kept with all bits changed, so that most of the negations of χ cancel out: the permutation takes a tenth
- *  less time (Bertoni and others, Keccak implementation overview, section 2.2, "lane complementing"). */
+/** Lanes stored complemented, which cancels most negations of χ: a tenth less time (Bertoni and others, Keccak
+ *  implementation overview, section 2.2, "lane complementing"). */
 const COMPLEMENTED = [1, 2, 8, 12, 17, 20]
 
 type Row = (a: Code, b: Code, c: Code, d: Code, e: Code) => Code[]
 
-/** χ of each row, with lanes as they are kept before and after it. Without that, all of them would be
- *  a ^ (~b & c), b ^ (~c & d) and so on. */
+/** χ of each row with lanes as stored. Without complementing, all would be a ^ (~b & c), b ^ (~c & d) and so on. */
 const ROWS: readonly Row[] = [
   (a, b, c, d, e) => [xor(a, or(b, c)), xor(b, or(not(c), d)), xor(c, and(d, e)), xor(d, or(e, a)), xor(e, and(a, b))],
   (a, b, c, d, e) => [xor(a, or(b, c)), xor(b, and(c, d)), xor(c, or(d, not(e))), xor(d, or(e, a)), xor(e, and(a, b))],

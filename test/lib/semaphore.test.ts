@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSlots } from '../../src/lib/semaphore.js'
+import { createSemaphore } from '../../src/lib/semaphore.js'
 
 test('runs so many tasks at a time, in the order of asking, those that fail too', async () => {
-  const slots = createSlots(3)
+  const slots = createSemaphore(3)
   const begun: number[] = []
   let running = 0
   let most = 0

@@ -6,6 +6,7 @@ import { createLogIndexer } from '../../src/logs/indexer.js'
 import { LOG_SEARCH_INDEX } from '../../src/logs/logSearchIndex.js'
 import { createLogSource } from '../../src/logs/query.js'
 import { createLogTrace } from '../../src/logs/trace.js'
+import { pairsOfChunk } from '../../src/segments/buildPairs.js'
 import { readIndexSettings } from '../../src/segments/indexSettings.js'
 import { createKeyHasher } from '../../src/segments/keyHash.js'
 import {
@@ -17,7 +18,6 @@ import {
   openPairs,
   setCoOccurring,
 } from '../../src/segments/keyPairs.js'
-import { pairsOfChunk } from '../../src/segments/pairMaking.js'
 import { IndexFault, verifyIndex } from '../../src/segments/verifyIndex.js'
 import type { IndexedLog } from '../../src/store/logs/storedLogs.js'
 import { chunksOf, createSegmentStore, type Segment } from '../../src/store/segments/segmentStore.js'

@@ -1,6 +1,6 @@
 import { type Serving, type ServingOptions, startServing } from '../../src/cli/serving.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
-import { DEFAULT_SERVER_LIMITS } from '../../src/server/limits.js'
+import { DEFAULT_SERVER_LIMITS } from '../../src/server/limits/limits.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { temporaryDirectory } from './temporary.js'
 

@@ -21,9 +21,9 @@ import { decodeTransaction, encodeTransaction, signedFields } from './transactio
 import { orderedTrieRoot } from './trie.js'
 import type { Block, Header, Transaction, Withdrawal } from './types.js'
 
-/** A block from its RLP: [header, transactions, uncles] and from Shanghai on withdrawals. Senders are recovered. The
- *  parts are not compared with the header: see ingest/verify.
- *  @throws DecodeError whose path names the block, when its header can be read, and the field. */
+/** A block from its RLP: [header, transactions, uncles] and, from Shanghai on, withdrawals. Recovers senders. Does not
+ *  compare the parts with the header: see ingest/verify. @throws DecodeError whose path names the block, if its header is
+ *  readable, and the field. */
 export function decodeBlock(bytes: Uint8Array): Block {
   const parts = asList(decodeRlp(bytes, 'block'), 'block', 3, 4)
   const list = asRawList(parts[0], 'header')
@@ -31,8 +31,8 @@ export function decodeBlock(bytes: Uint8Array): Block {
   return assembleBlock({ hash: keccak256(list.raw), header, body: parts.slice(1), sizeBytes: bytes.length })
 }
 
-/** A block from the RLP of its header with the hash of that, which the caller has, and the RLP of its body, [transactions,
- *  uncles] and from Shanghai on withdrawals, as era1 files have them. @throws DecodeError as `decodeBlock`. */
+/** A block from the RLP of its header, the header's hash, and the RLP of its body ([transactions, uncles] and, from
+ *  Shanghai on, withdrawals), as in era1 files. @throws DecodeError as `decodeBlock`. */
 export function decodeBody(
   { rlp: headerRlp, hash }: { rlp: Uint8Array; hash: Uint8Array },
   bodyRlp: Uint8Array,
@@ -73,7 +73,7 @@ function readUncle(item: RlpItem, index: number): Header {
 
 function readTransaction(item: RlpItem, index: number): Transaction {
   const path = `transactions[${index}]`
-  // A byte string holds a typed transaction (EIP-2718); a legacy one stands as a list.
+  // A typed transaction is a byte string (EIP-2718), a legacy one a list.
   if (item instanceof Uint8Array && item.length > 0 && item[0] > 0x7f) {
     throw new DecodeError(path, `expected a list or a typed transaction, got ${describeItem(item)}`)
   }

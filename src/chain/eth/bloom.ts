@@ -14,8 +14,8 @@ export function bloomOf(logs: readonly Log[]): Uint8Array {
   return bloom
 }
 
-/** Sets the three bits of `bytes` in the bloom: the low 11 bits of the first three pairs of their keccak-256, counted
- *  from the last bit of the filter. */
+/** Sets the three bits of `bytes` in the bloom: the low 11 bits of the first three 16-bit pairs of its Keccak-256,
+ *  counted from the last bit of the filter. */
 export function addToBloom(bloom: Uint8Array, bytes: Uint8Array): void {
   const hash = keccak256(bytes)
   for (let i = 0; i < 6; i += 2) setBit(bloom, bitAt(hash, i))
@@ -31,11 +31,11 @@ function setBit(bloom: Uint8Array, bit: number): void {
 
 // The words of an entry: its length and one, and 32 bytes.
 const ENTRY_WORDS = 9
-// 700 KiB. Every entry that is not found costs a hash, which takes ten times as long as finding it.
+// 700 KiB. A miss costs a hash, which takes ten times as long as a hit.
 const REMEMBERED = 2 ** 14
 
-/** `bloomOf` for one block after another. It remembers the bits of addresses and topics, most of which come again: at most
- *  `capacity` of them (a power of two), each in the one place that it may have, where the last one to come stays. */
+/** `bloomOf` with a direct-mapped cache of the bits of addresses and topics, most of which recur: `capacity` entries (a
+ *  power of two). */
 export function createBloomMaker(capacity = REMEMBERED): (logs: readonly Log[]) => Uint8Array {
   const entries = new Int32Array(capacity * ENTRY_WORDS)
   const bits = new Uint16Array(capacity * 3)
@@ -56,7 +56,7 @@ export function createBloomMaker(capacity = REMEMBERED): (logs: readonly Log[]) 
     const bloom = new Uint8Array(BLOOM_BYTES)
     let before: Log | undefined
     for (const log of logs) {
-      // Logs that follow on each other often share the arrays, whose bits are set then.
+      // Consecutive logs often share the arrays, whose bits are then set already.
       if (log.address !== before?.address) add(bloom, log.address)
       const { topics } = log
       for (let i = 0; i < topics.length; i++) if (topics[i] !== before?.topics[i]) add(bloom, topics[i])
@@ -66,11 +66,11 @@ export function createBloomMaker(capacity = REMEMBERED): (logs: readonly Log[]) 
   }
 }
 
-/** Reads an address or topic into `entry`, its length before it; the place of it below `mask`, by a hash that only spreads
- *  them. */
+/** Reads an address or topic into `entry`, preceded by its length; returns its cache index below `mask`. The hash only
+ *  spreads them. */
 function placeOf(bytes: Uint8Array, entry: Int32Array, mask: number): number {
   if (bytes.length > 32) throw new RangeError(`expected an address or a topic, got ${bytes.length} bytes`)
-  entry[0] = bytes.length + 1 // 0 is a place that was never filled
+  entry[0] = bytes.length + 1 // 0: an empty entry
   let hash = bytes.length
   for (let word = 1, at = 0; word < ENTRY_WORDS; word++, at += 4) {
     // An address has no bytes after the fifth word.
@@ -80,7 +80,7 @@ function placeOf(bytes: Uint8Array, entry: Int32Array, mask: number): number {
     hash = Math.imul(hash ^ value, 0x9e3779b1)
     hash ^= hash >>> 15
   }
-  // Values that differ in their last bytes alone, as numbers do, are spread by the last steps.
+  // The last steps spread values that differ only in their last bytes, such as numbers.
   return (Math.imul(hash ^ (hash >>> 13), 0x85ebca6b) >>> 9) & mask
 }
 

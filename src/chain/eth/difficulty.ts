@@ -14,12 +14,12 @@ export function nextDifficulty(parent: Header, number: number, timestamp: bigint
   if (difficulty < MIN_DIFFICULTY) difficulty = MIN_DIFFICULTY
   const period = Math.floor(Math.max(0, number - bombDelay(rules)) / BOMB_PERIOD) - 2
   if (period >= 0) difficulty += 1n << BigInt(period)
-  // Frontier bounds the sum as well; from Homestead on the bomb comes after the bound, which it cannot lower.
+  // Frontier bounds the sum as well; from Homestead on the bomb is added after the bound.
   return difficulty
 }
 
 function adjustment(parent: Header, timestamp: bigint, rules: Rules): number {
-  // Rounded beyond 2^53, where the bound of -99 was reached long before.
+  // Rounded beyond 2^53, where the bound of -99 has long been reached.
   const elapsed = Number(timestamp - parent.timestamp)
   if (rules.has('byzantium')) {
     const hasUncles = !equalBytes(parent.unclesHash, EMPTY_UNCLES_HASH)
@@ -29,7 +29,7 @@ function adjustment(parent: Header, timestamp: bigint, rules: Rules): number {
   return elapsed < 13 ? 1 : -1
 }
 
-/** By how many blocks the bomb counts fewer than there are. */
+/** By how many blocks the bomb is delayed. */
 function bombDelay(rules: Rules): number {
   if (rules.has('grayGlacier')) return 11_400_000
   if (rules.has('arrowGlacier')) return 10_700_000

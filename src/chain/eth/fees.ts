@@ -9,7 +9,7 @@ const MAX_CHANGE_DENOMINATOR = 8n // EIP-1559
 export const GAS_PER_BLOB = 131_072n
 const MIN_BLOB_BASE_FEE = 1n // EIP-4844, in wei
 const MAX_UINT256 = 2n ** 256n - 1n
-// e^177 is below 2^256, e^178 is not. A genesis may say any excess, and the series takes as many steps as the exponent.
+// e^177 < 2^256 < e^178. A genesis may contain any excess, and the series takes as many steps as the exponent.
 const MAX_EXPONENT = 177n
 const BLOB_BASE_COST = 8192n // EIP-7918, in gas
 

@@ -1,4 +1,4 @@
-/** Hard forks in their order, by the names of geth's genesis file. BPO forks (EIP-7892) change only blob parameters. */
+/** Hard forks in order, named as in geth's genesis file. BPO forks (EIP-7892) change only blob parameters. */
 export const FORKS = [
   'frontier',
   'homestead',
@@ -34,32 +34,32 @@ export interface BlobSchedule {
   baseFeeUpdateFraction: bigint
 }
 
-/** When a fork is active: from block `block` on, or from time `timestamp` (Unix seconds) on. */
+/** Activation of a fork: at block `block`, or at time `timestamp` (Unix seconds). */
 export interface ForkActivation {
   fork: Fork
   block?: number
   timestamp?: bigint
 }
 
-/** The rules of one chain: what its genesis file says beside the state. */
+/** The rules of one chain: the genesis file without the state. */
 export interface ChainSpec {
   name: string
   chainId: bigint
-  /** In order of activation; `frontier` at block 0 comes first. */
+  /** In order of activation, starting with `frontier` at block 0. */
   activations: ForkActivation[]
   /** Proof of stake begins with the first block whose parent's total difficulty reaches this (EIP-3675). */
   terminalTotalDifficulty?: bigint
-  /** True when the DAO's balances move at the `dao` fork and its blocks carry the mark. */
+  /** True if the chain supports the DAO fork: balances move and ten blocks carry the mark. */
   daoForkSupport: boolean
   depositContract?: Uint8Array // 20, EIP-6110
   blobSchedules: { [K in Fork]?: BlobSchedule }
-  /** Before proof of stake, difficulty follows Ethash's formula and miners are rewarded. */
+  /** Before proof of stake: Ethash difficulty and block rewards. */
   ethash: boolean
-  /** The difficulty of every block, instead of the formula's (development chains of Besu). */
+  /** A constant difficulty instead of Ethash's (Besu development chains). */
   fixedDifficulty?: bigint
 }
 
-/** The fork in force at a block, and questions about it. */
+/** The active fork of a block. */
 export interface Rules {
   fork: Fork
   /** True when `fork` is at or after the given one. */
@@ -75,9 +75,9 @@ const DEFAULT_BLOB_SCHEDULES: { [K in Fork]?: BlobSchedule } = {
   prague: { target: 6, max: 9, baseFeeUpdateFraction: 5007716n }, // EIP-7691
 }
 
-/** The rules for a block by its number and time. Where the chain names no block of the merge, it comes with the first
- *  block whose parent's total difficulty has reached the terminal one (EIP-3675), so `parentTotalDifficulty` is needed
- *  there; forks by time imply that it has come. */
+/** The rules of a block by number and time. If the chain names no merge block, the merge happens at the first block whose
+ *  parent's total difficulty has reached the terminal one (EIP-3675); `parentTotalDifficulty` is needed there. Forks by
+ *  time imply the merge. */
 export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, parentTotalDifficulty?: bigint): Rules {
   let fork: Fork = 'frontier'
   let order = 0

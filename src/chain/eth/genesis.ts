@@ -20,10 +20,10 @@ export interface GenesisAccount {
   storage: { slot: Uint8Array; value: Uint8Array }[]
 }
 
-/** A chain from its very beginning: its rules, and block 0 with its state. */
+/** The start of a chain: its rules, block 0, and the genesis state. */
 export interface Genesis {
   spec: ChainSpec
-  /** Header of block 0; its `stateRoot` is zero and is computed when the state is laid. */
+  /** Header of block 0; its `stateRoot` is zero until the state is written. */
   header: Header
   accounts: GenesisAccount[]
 }
@@ -44,7 +44,7 @@ function packageChain(network: Network): ChainConfig {
 export function builtInGenesis(network: Network): Genesis {
   const config = packageChain(network)
   const spec = specOfPackageChain(network, config)
-  // Required here: it is 700 KB of states, which threads that know the chain's rules only do without.
+  // Loaded on demand: 700 KB of genesis states, which threads that need only the rules do without.
   const require = createRequire(import.meta.url)
   const { getGenesis } = require('@ethereumjs/genesis') as typeof import('@ethereumjs/genesis')
   const state = getGenesis(Number(config.chainId)) ?? {}
@@ -70,7 +70,7 @@ export function builtInGenesis(network: Network): Genesis {
   return { spec, header, accounts }
 }
 
-// Names of @ethereumjs/common that are not ours. `mergeNetsplitBlock` changes no rule.
+// Fork names of @ethereumjs/common that differ. `mergeNetsplitBlock` changes no rule.
 const PACKAGE_FORKS: { [name: string]: Fork | undefined } = { chainstart: 'frontier', mergeNetsplitBlock: undefined }
 
 function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
@@ -97,7 +97,7 @@ function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
 
 type Json = { [key: string]: unknown }
 
-// Members of geth's `config` that name a fork. `eip155Block` stands for Spurious Dragon as a whole.
+// Members of geth's `config` that name a fork. `eip155Block` stands for Spurious Dragon.
 const FORK_KEYS: [key: string, fork: Fork][] = [
   ['homesteadBlock', 'homestead'],
   ['daoForkBlock', 'dao'],
@@ -124,7 +124,7 @@ const FORK_KEYS: [key: string, fork: Fork][] = [
   ['bpo5Time', 'bpo5'],
 ]
 
-/** A genesis from the JSON of geth's format. @throws InvalidGenesis naming the member, its value and what would work. */
+/** A genesis from JSON in geth's format. @throws InvalidGenesis naming the member, its value and what would work. */
 export function parseGenesis(json: unknown): Genesis {
   const file = requireObject(json, 'genesis')
   const spec = parseGenesisSpec(json)
@@ -137,7 +137,7 @@ export function parseGenesis(json: unknown): Genesis {
   return { spec, header, accounts }
 }
 
-/** Letter case and the prefix of an address are free, so that two members may be one account. */
+/** Letter case and prefix of an address are free, so two members may be one account. */
 function requireOnce(accounts: readonly GenesisAccount[]): void {
   const seen = new Set<string>()
   for (const { address } of accounts) {
@@ -187,7 +187,7 @@ export function parseGenesisSpec(json: unknown): ChainSpec {
   }
 }
 
-/** A development genesis may name only its later forks (Besu's `byzantiumBlock: 0`): those before are then active too. */
+/** A development genesis may name only later forks (Besu's `byzantiumBlock: 0`): the earlier ones are then active too. */
 function fillEarlierForks(activations: ForkActivation[]): void {
   const named = new Set(activations.map(({ fork }) => fork))
   const byBlock = activations.filter(({ block }) => block !== undefined)

@@ -1,5 +1,5 @@
 import { UsageError } from '../../lib/errors.js'
-import { didYouMean } from '../../lib/nearest.js'
+import { didYouMean } from '../../lib/suggestion.js'
 import { type ApiKey, createApiKeyTable, openForKeys } from '../../store/apiKeys.js'
 import type { Database } from '../../store/database.js'
 import { openForReading } from '../../store/open.js'

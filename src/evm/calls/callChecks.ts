@@ -9,13 +9,13 @@ import { maxInitCodeSize } from '../interpreter/rules.js'
 import { intrinsicGas } from '../transition/intrinsicGas.js'
 import type { CallRequest } from './callRequest.js'
 
-/** Who calls when the request does not say: 20 bytes. */
+/** The default sender, 20 bytes. */
 export const ZERO_ADDRESS = new Uint8Array(20)
 
 const BLOB_HASH_VERSION = 1 // EIP-4844
 const MAX_UINT256 = 2n ** 256n - 1n
 
-/** A call before it runs: the request, the gas limit that it gets, and the block that it is on top of. */
+/** A call before it runs: the request, its gas limit, and its block. */
 export interface PlannedCall {
   request: CallRequest
   gasLimit: bigint
@@ -25,20 +25,20 @@ export interface PlannedCall {
 
 /** What a call pays and may use. */
 export interface CallTerms {
-  /** Wei for a gas: 0 without fee fields, and then BASEFEE is 0 too. */
+  /** Wei per gas. Without fee fields it is 0, and BASEFEE is 0 too. */
   gasPrice: bigint
-  /** Wei that the sender pays before the first instruction, for gas and blobs. */
+  /** Wei that the sender pays up front, for gas and blobs. */
   upfrontWei: bigint
-  /** True when no price is named for blobs: BLOBBASEFEE is 0. */
+  /** True without a blob fee: BLOBBASEFEE is 0. */
   freeBlobs: boolean
-  /** Gas that is due before the first instruction, and the least in all. */
+  /** Gas due before the first instruction, and the floor (EIP-7623). */
   intrinsic: bigint
   floor: bigint
 }
 
-/** The terms of a call that can begin: a transaction could be like it, the sender can pay for it, and the gas covers what is
- *  due at once. Checks are those of geth's `stateTransition.preCheck`, in its order. `balanceOf` gives wei.
- *  @throws CallFailed, CallRefused in geth's words when it cannot. */
+/** Checks that the call could be a transaction, that the sender can pay, and that the gas covers the intrinsic gas, and
+ *  returns its terms. The checks are those of geth's `stateTransition.preCheck`, in its order. `balanceOf` returns wei.
+ *  @throws CallFailed, CallRefused in geth's words. */
 export function requireCallTerms(planned: PlannedCall, balanceOf: (address: Uint8Array) => bigint): CallTerms {
   const { request, gasLimit, rules } = planned
   requireOneFeeStyle(request)
@@ -61,24 +61,24 @@ function refuse({ gasLimit }: PlannedCall, reason: string, needsGas = false): ne
 
 const senderOf = ({ request: { from = ZERO_ADDRESS } }: PlannedCall) => formatChecksumAddress(from)
 
-/** @throws CallFailed when fees are given in the old style and the new one (EIP-1559). */
+/** @throws CallFailed if both gasPrice and EIP-1559 fees are given. */
 export function requireOneFeeStyle({ gasPrice, maxFeePerGas, maxPriorityFeePerGas }: CallRequest): void {
   if (gasPrice !== undefined && (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined)) {
     throw new CallFailed('both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
   }
 }
 
-/** The most that the call offers for a gas, in wei. Fees of EIP-1559 are not looked at before London. */
+/** The most the call offers per gas, in wei. EIP-1559 fees are ignored before London. */
 export function feeCapOf({ gasPrice, maxFeePerGas }: CallRequest, { baseFeePerGas }: Header): bigint {
   return gasPrice ?? (baseFeePerGas === undefined ? 0n : (maxFeePerGas ?? 0n))
 }
 
-/** Wei that the call offers for its blobs at most. */
+/** The most the call offers for its blobs, in wei. */
 export function blobCost(planned: Omit<PlannedCall, 'gasLimit'>): bigint {
   return blobGas(planned) * (blobFeeCap(planned.request) ?? 0n)
 }
 
-/** Gas price that the call pays: 0 without fee fields; otherwise as a transaction's (EIP-1559). */
+/** Effective gas price: 0 without fee fields, otherwise as for a transaction (EIP-1559). */
 function effectivePrice(planned: PlannedCall): bigint {
   const { request, header } = planned
   const { baseFeePerGas: baseFee } = header
@@ -102,7 +102,7 @@ function effectivePrice(planned: PlannedCall): bigint {
   return tip + baseFee < cap ? tip + baseFee : cap
 }
 
-/** EIP-4844, and EIP-7594 for the most blobs of a transaction. */
+/** EIP-4844; EIP-7594 for the blob limit per transaction. */
 function requireBlobs(planned: PlannedCall): void {
   const { blobVersionedHashes: hashes, to } = planned.request
   if (hashes === undefined) return
@@ -114,7 +114,7 @@ function requireBlobs(planned: PlannedCall): void {
   if (wrong >= 0) refuse(planned, `blob ${wrong} has invalid hash version`)
 }
 
-/** The most for a gas of blobs; undefined for a call that has nothing to do with them. */
+/** The most per blob gas; undefined for a call without blobs. */
 function blobFeeCap({ maxFeePerBlobGas, blobVersionedHashes }: CallRequest): bigint | undefined {
   return maxFeePerBlobGas ?? (blobVersionedHashes === undefined ? undefined : 0n)
 }
@@ -124,7 +124,7 @@ function blobGas({ request: { blobVersionedHashes }, rules }: Omit<PlannedCall, 
   return BigInt(blobVersionedHashes.length) * GAS_PER_BLOB
 }
 
-/** Wei that the call pays for a gas of its blobs. */
+/** Wei per blob gas. */
 function blobPrice(planned: PlannedCall): bigint {
   const { request, header, rules } = planned
   const cap = blobFeeCap(request) ?? 0n

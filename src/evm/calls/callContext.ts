@@ -4,13 +4,13 @@ import type { Deadline } from '../../lib/deadline.js'
 import { CallFailed, CallReverted, ReturnDataTooLong } from '../errors.js'
 import type { CallRequest } from './callRequest.js'
 
-/** What every call is held to. Blocks that are imported are not. */
+/** Limits of every call. Imported blocks have none. */
 export interface CallLimits {
-  /** Its gas, in percent of the block's gas limit. */
+  /** Gas, in percent of the block's gas limit. */
   gasCapPercent: number
-  /** Its gas, whatever the block's limit; the smaller of the two holds. */
+  /** Gas, whatever the block's limit; the smaller of the two applies. */
   maxCallGas: number
-  /** Bytes that it may take: memory of its frames, return data, output, and what it reads and changes of the state. */
+  /** Bytes of memory: frames, return data, output, and the state that it reads and changes. */
   callMemoryBytes: number
   /** Bytes that it may return or revert with. */
   maxReturnBytes: number
@@ -19,35 +19,34 @@ export interface CallLimits {
 /** How a call ended. */
 export interface CallOutcome {
   status: 'success' | 'revert' | 'halt'
-  /** In geth's words, when the status is not success. */
+  /** In geth's words, if the status is not success. */
   failure?: string
   output: Uint8Array
   gasUsed: bigint
-  /** Gas that was given back at the end: what the call needs at its height is more by this. */
+  /** Gas refunded at the end; the call needs this much more while it runs. */
   gasRefunded: bigint
 }
 
-/** What a call runs with beside its request. */
+/** Parameters of a run besides the request. */
 export interface RunTerms {
   gasLimit: bigint
   memoryBytes: number
   deadline: Deadline
 }
 
-/** Calls at one block. `Run` is what `run` gives: an outcome, or the promise of one. */
+/** Calls at one block. `Run` is the return type of `run`: an outcome or a promise of one. */
 export interface CallContext<Run extends CallOutcome | Promise<CallOutcome> = CallOutcome | Promise<CallOutcome>> {
   readonly header: Header
   readonly rules: Rules
   /** Wei. */
   balance(address: Uint8Array): bigint
   hasCode(address: Uint8Array): boolean
-  /** Runs the call; what it changes is dropped afterwards.
-   *  @throws CallFailed, CallRefused when it cannot begin; CallMemoryExceeded; DeadlineExceeded, where the interpreter looks
-   *  at the deadline. */
+  /** Runs the call and drops its changes. @throws CallFailed, CallRefused if it cannot start; CallMemoryExceeded;
+   *  DeadlineExceeded, if the interpreter checks the deadline. */
   run(request: CallRequest, terms: RunTerms): Run
 }
 
-/** The gas limit for a call: what was asked, clamped to the caps. */
+/** The gas limit of a call: the requested one, clamped to the caps. */
 export function clampGas(
   header: Header,
   gas: bigint | undefined,
@@ -58,7 +57,7 @@ export function clampGas(
   return gas === undefined || gas > cap ? cap : gas
 }
 
-/** The output of a success. @throws CallReverted, CallFailed, ReturnDataTooLong. */
+/** The output of a successful call. @throws CallReverted, CallFailed, ReturnDataTooLong. */
 export function requireOutput(
   { status, failure, output }: CallOutcome,
   { maxReturnBytes }: Pick<CallLimits, 'maxReturnBytes'>,

@@ -1,6 +1,6 @@
 import type { AccessListEntry, Authorization } from '../../chain/eth/types.js'
 
-/** A message call as `eth_call` describes it; absent fields take the defaults of geth. */
+/** A message call as in `eth_call`. Absent fields have geth's defaults. */
 export interface CallRequest {
   from?: Uint8Array // 20; the zero address
   to?: Uint8Array // 20; absent: create a contract

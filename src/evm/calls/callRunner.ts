@@ -9,7 +9,7 @@ import { createCodeObjects } from '../interpreter/code.js'
 import { type Environment, replaceTransaction, withFreeBlobs } from '../interpreter/environment.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
 import { Journal } from '../interpreter/journal/journal.js'
-import { Machine, type Pace } from '../interpreter/machine.js'
+import { type CheckIntervals, Machine } from '../interpreter/machine.js'
 import { LARGE_CALL_BYTES } from '../interpreter/memoryMeter.js'
 import type { SlotCache } from '../state/slotCache.js'
 import { createCodeCache, createStateProviders } from '../state/stateProvider.js'
@@ -26,28 +26,27 @@ import { requireCallTerms, ZERO_ADDRESS } from './callChecks.js'
 import type { CallContext, CallOutcome, RunTerms } from './callContext.js'
 import type { CallRequest } from './callRequest.js'
 
-/** Call sites by block number. */
+/** Call contexts by block number. */
 export interface CallRunner {
-  /** The calls at that block, until the next one is asked for. To be asked for anew for each request, since another block
-   *  may have come to have the number, and in one snapshot of the database with the calls. @throws StateUnavailable */
+  /** The calls at that block, valid until the next `at`. Call it for each request, in one snapshot with the calls,
+   *  because another block may have taken the number. @throws StateUnavailable */
   at(blockNumber: number): CallContext<CallOutcome>
 }
 
 const HASHES_BYTES = 4 * 1024 * 1024
 
-// Code objects kept between calls: some thousand contracts.
+// Analysed code kept between calls: some thousand contracts.
 const CODE_BYTES = 32 * 1024 * 1024
 
-// What is kept of the state that calls at the same block have read: 8 MB of slots at most. One of them takes 0.1 µs less than
-// from the cache below.
+// State that calls at the same block share: 8 MB of slots at most. It saves 0.1 µs per slot over the slot cache.
 const KEPT_ACCOUNTS = 4096
 const KEPT_SLOTS = 65_536
 const KEPT_CODE_BYTES = CODE_BYTES
 
-/** A block that calls run on top of. */
+/** The block context of calls. */
 interface BlockCallContext extends TransactionContext {
   hash: Uint8Array
-  /** For calls without fee fields: BASEFEE is 0 there, as geth has it, so that contracts see consistent prices. */
+  /** For calls without fee fields: BASEFEE is 0, as in geth, so that contracts see consistent prices. */
   freeEnvironment: Environment
 }
 
@@ -55,24 +54,31 @@ interface BlockCallContext extends TransactionContext {
 export interface CallRunnerParts {
   chain: ChainReader
   reader: StateReader
-  /** Slots kept between calls and blocks. */
+  /** Slots cached across calls and blocks. */
   slots: SlotCache
-  /** Called before a block is read; `reader` and `slots` say their reads themselves. */
+  /** Called before a block is read; `reader` and `slots` announce their own reads. */
   beforeRead(): void
   tables(rules: Rules): ForkTables
-  /** How often calls look at their deadline; as in a thread of their own when absent. */
-  pace?: Pace
+  /** How often calls check their deadline; default: as in a reader thread. */
+  checkIntervals?: CheckIntervals
 }
 
-/** A runner with one machine and one journal. What calls read of a block's state stays in the journal until another block
- *  is asked for or there is too much of it; what they change is undone. Calls must not overlap: a thread runs one at a time. */
-export function createCallRunner({ chain, reader, slots, beforeRead, tables, pace }: CallRunnerParts): CallRunner {
+/** A runner with one machine and one journal. State that calls read stays in the journal until another block is requested
+ *  or it grows too large; their changes are undone. Calls must not overlap: a thread runs one at a time. */
+export function createCallRunner({
+  chain,
+  reader,
+  slots,
+  beforeRead,
+  tables,
+  checkIntervals,
+}: CallRunnerParts): CallRunner {
   const blockHash = (number: number) => {
     if (number === chain.head()) return chain.headHash()
     beforeRead()
     return chain.blockHash(number)
   }
-  // Code is kept as objects of the interpreter: the cache below serves its hashes alone.
+  // Code is cached as interpreter objects; the provider's cache serves code hashes only.
   const backings = createStateProviders(reader, { codes: createCodeCache(reader, HASHES_BYTES), slots })
   const codes = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
   let place: BlockCallContext | undefined
@@ -92,7 +98,7 @@ export function createCallRunner({ chain, reader, slots, beforeRead, tables, pac
     journal.reset(backing)
     const own = tables(rules)
     const parts = { ...own, environment, state: journal, deadline: noDeadline }
-    const machine = place?.machine ?? new Machine({ ...parts, pace, keepsLogs: false })
+    const machine = place?.machine ?? new Machine({ ...parts, checkIntervals, keepsLogs: false })
     machine.rules = own.rules
     machine.precompiles = own.precompiles
     return { hash, machine, journal, rules, header, chainId, environment, freeEnvironment }
@@ -116,8 +122,8 @@ export function createCallRunner({ chain, reader, slots, beforeRead, tables, pac
         try {
           return runCall(here, request, terms)
         } catch (error) {
-          // What was stopped in the middle may hold much memory. What a budget ended has not, and is perhaps tried again,
-          // with what it has read.
+          // An aborted call may hold much memory. One that exceeded a budget does not, and may be retried with what it has
+          // read.
           if (!(error instanceof CallFailed || error instanceof OutOfBudget)) journal.forget()
           here.machine.trim()
           throw error
@@ -132,7 +138,7 @@ export function createCallRunner({ chain, reader, slots, beforeRead, tables, pac
   return { at }
 }
 
-/** Runs a call on the journal, with its changes. */
+/** Runs a call on the journal and leaves its changes there. */
 function runCall(
   place: BlockCallContext,
   request: CallRequest,

@@ -8,18 +8,18 @@ import type { CallRequest } from './callRequest.js'
 const PLAIN_TRANSFER_GAS = 21_000n
 const CALL_STIPEND = 2300n
 
-/** What a gas limit came to: how the call ended, or why it could not begin. */
-export type Tried = CallOutcome | CallRefused
+/** Outcome of a run with one gas limit: how the call ended, or why it could not start. */
+export type GasTrial = CallOutcome | CallRefused
 
-/** Searches a gas limit with which the call succeeds, in the steps of geth's `gasestimator`: a plain transfer's; at the most;
- *  then a guess from what was used; then halving until the bounds are within 1.5 % of each other. It gives gas limits to be
- *  tried and goes on with what came of each, so that the same search serves interpreters that give promises.
- *  @throws CallReverted, CallFailed, ReturnDataTooLong. */
-export function* searchGas(
+/** Binary search for a gas limit with which the call succeeds, in the steps of geth's `gasestimator`: a plain transfer;
+ *  the maximum; a guess from the gas used; then halving until the bounds are within 1.5 %. It yields gas limits to try
+ *  and receives the outcomes, so it serves synchronous and asynchronous interpreters. @throws CallReverted, CallFailed,
+ *  ReturnDataTooLong. */
+export function* searchGasLimit(
   site: CallContext,
   request: CallRequest,
   limits: CallLimits,
-): Generator<bigint, bigint, Tried> {
+): Generator<bigint, bigint, GasTrial> {
   requireOneFeeStyle(request)
   let high = highestGas(site, request, limits)
   if (isToAccountWithoutCode(site, request)) {
@@ -32,7 +32,7 @@ export function* searchGas(
   }
   requireOutput(first, limits)
   let low = first.gasUsed - 1n
-  // A call passes on at most 63/64 of its gas (EIP-150), so that much more may be needed than was used.
+  // EIP-150: a call passes on at most 63/64 of its gas, so it may need this much more than it used.
   const guess = ((first.gasUsed + first.gasRefunded + CALL_STIPEND) * 64n) / 63n
   if (guess < high) {
     if (isSuccess(outcomeOf(yield guess))) high = guess
@@ -40,7 +40,7 @@ export function* searchGas(
   }
   while (low + 1n < high) {
     if ((high - low) * 1000n < high * 15n) break
-    // Most calls need little more than the low bound: a middle far above it wastes a run.
+    // Most calls need little more than the lower bound; a midpoint far above it wastes a run.
     const half = (low + high) / 2n
     const middle = half > low * 2n ? low * 2n : half
     if (isSuccess(outcomeOf(yield middle))) high = middle
@@ -49,14 +49,17 @@ export function* searchGas(
   return high
 }
 
-/** Runs a search to its end. `run` tries a gas limit. @throws what `run` throws, but for CallRefused. */
-export function finishSearch(search: ReturnType<typeof searchGas>, run: (gasLimit: bigint) => CallOutcome): bigint {
+/** Runs a search to its end. `run` executes with a gas limit. @throws what `run` throws, except CallRefused. */
+export function finishSearch(
+  search: ReturnType<typeof searchGasLimit>,
+  run: (gasLimit: bigint) => CallOutcome,
+): bigint {
   let step = search.next()
   while (step.done !== true) step = search.next(attempt(run, step.value))
   return step.value
 }
 
-function attempt(run: (gasLimit: bigint) => CallOutcome, gasLimit: bigint): Tried {
+function attempt(run: (gasLimit: bigint) => CallOutcome, gasLimit: bigint): GasTrial {
   try {
     return run(gasLimit)
   } catch (error) {
@@ -65,8 +68,8 @@ function attempt(run: (gasLimit: bigint) => CallOutcome, gasLimit: bigint): Trie
   }
 }
 
-/** How the call ended; undefined when it needs more gas to begin. @throws CallFailed when it cannot begin with any. */
-function outcomeOf(tried: Tried): CallOutcome | undefined {
+/** How the call ended; undefined if it needs more gas to start. @throws CallFailed if it cannot start with any gas. */
+function outcomeOf(tried: GasTrial): CallOutcome | undefined {
   if (!(tried instanceof CallRefused)) return tried
   if (tried.needsGas) return undefined
   throw new CallFailed(`failed with ${tried.gasLimit} gas: ${tried.reason}`)
@@ -76,7 +79,7 @@ function isSuccess(tried: CallOutcome | undefined): boolean {
   return tried?.status === 'success'
 }
 
-/** The most gas that a transaction like the call may have, its sender can pay, and calls are given. */
+/** The highest gas limit to try: the caps, the rules of transactions, and the sender's funds. */
 function highestGas(site: CallContext, request: CallRequest, limits: CallLimits): bigint {
   const { header, rules } = site
   let high = request.gas !== undefined && request.gas >= PLAIN_TRANSFER_GAS ? request.gas : header.gasLimit
@@ -89,7 +92,7 @@ function highestGas(site: CallContext, request: CallRequest, limits: CallLimits)
   return clampGas(header, high, limits)
 }
 
-/** What the sender has for gas. @throws CallFailed when that is nothing. */
+/** The sender's funds for gas, in wei. @throws CallFailed if there are none. */
 function availableWei({ balance, header, rules }: CallContext, request: CallRequest): bigint {
   const afterValue = balance(request.from ?? ZERO_ADDRESS) - (request.value ?? 0n)
   if (afterValue <= 0n) throw new CallFailed('insufficient funds for transfer')

@@ -10,23 +10,23 @@ import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
 import { createPrecompileTable, NO_CURVES } from '../interpreter/precompiles/precompileTable.js'
 import type { EvmKind } from '../kinds.js'
 import { SlotCache } from '../state/slotCache.js'
-import { BUDGET_PACE, type Budget } from './budget.js'
+import { BUDGET_CHECK_INTERVALS, type Budget } from './budget.js'
 import { ZERO_ADDRESS } from './callChecks.js'
 import { clampGas, type RunTerms, requireOutput } from './callContext.js'
 import { type CallRunnerParts, createCallRunner } from './callRunner.js'
-import { finishSearch, searchGas } from './estimateGas.js'
+import { finishSearch, searchGasLimit } from './estimateGas.js'
 import type { EvmService } from './evmService.js'
 
-/** What a service reads through; made anew for the database where it is not given. */
+/** Readers of the service; created from the database if absent. */
 export interface EvmReads {
   readonly watch: CommitWatch
   readonly chain: ChainReader
 }
 
-/** An EVM service over an open database, by that kind of interpreter. The other one is not loaded. */
+/** An EVM service over an open database with that interpreter. The other interpreter is not loaded. */
 export async function loadEvmService(db: Database, kind: EvmKind, reads?: EvmReads): Promise<EvmService> {
   if (kind === 'cairn') {
-    // With what it needs for curves, which a service with a budget never has.
+    // Includes the curve precompiles, which a budgeted service never loads.
     const { createForkTables } = await import('../interpreter/allPrecompiles.js')
     const tables = createForkTables(await loadKzgVerifier())
     return createEvmService(db, { ...(reads ?? createReads(db)), tables })
@@ -35,9 +35,8 @@ export async function loadEvmService(db: Database, kind: EvmKind, reads?: EvmRea
   return createReferenceService(db)
 }
 
-/** A service of our interpreter for a thread that has other things to do: each call keeps to the budget, which is begun before
- *  it and is the deadline that it is given. What takes long is not begun, so that it has no precompiles on curves.
- *  All may throw OutOfBudget. */
+/** A service for the main thread: each call runs under the budget, which is also its deadline. Long operations are not
+ *  started, so it has no curve precompiles. All methods may throw OutOfBudget. */
 export function createBudgetedService(db: Database, reads: EvmReads, budget: Budget): EvmService {
   const tables = createTables((rules) => createPrecompileTable(rules, NO_CURVES))
   return createEvmService(db, { ...reads, tables, budget })
@@ -45,8 +44,8 @@ export function createBudgetedService(db: Database, reads: EvmReads, budget: Bud
 
 const WARM_TERMS: RunTerms = { gasLimit: 100_000n, memoryBytes: 2 ** 20, deadline: noDeadline }
 
-// Half a million slots. More changes than that are not looked for when blocks have come, which takes some milliseconds: all is
-// read anew.
+// Half a million slots. Changes of new blocks are looked up to 20,000, which takes some milliseconds; beyond that the cache
+// is cleared.
 const THREAD_SLOTS = { maxBytes: 48 * 2 ** 20, maxChanges: 20_000 }
 const BUDGETED_SLOTS = { maxBytes: 12 * 2 ** 20, maxChanges: 500 }
 
@@ -64,11 +63,11 @@ function createEvmService(
     watch.beforeRead()
   }
   const reader = announceReads(createStateReader(db), beforeRead)
-  const pace = budget && BUDGET_PACE
+  const checkIntervals = budget && BUDGET_CHECK_INTERVALS
   const slots = new SlotCache(new SlotReader(db, beforeRead), budget ? BUDGETED_SLOTS : THREAD_SLOTS)
-  const runner = createCallRunner({ chain, reader, slots, beforeRead, tables, pace })
+  const runner = createCallRunner({ chain, reader, slots, beforeRead, tables, checkIntervals })
   return {
-    // All of a request sees one state of the database, and need not ask for it at each read.
+    // A request sees one snapshot, checked once and not at each read.
     call: (request, blockNumber, limits, deadline) =>
       watch.withSnapshot(() => {
         const site = runner.at(blockNumber)
@@ -78,7 +77,7 @@ function createEvmService(
     estimateGas: (request, blockNumber, limits, deadline) =>
       watch.withSnapshot(() => {
         const site = runner.at(blockNumber)
-        const search = searchGas(site, request, limits)
+        const search = searchGasLimit(site, request, limits)
         const memoryBytes = limits.callMemoryBytes
         return finishSearch(search, (gasLimit) => site.run(request, { gasLimit, memoryBytes, deadline }))
       }),
@@ -90,7 +89,7 @@ function createEvmService(
   }
 }
 
-/** The reader with `beforeRead` called before each read. */
+/** The reader, with `beforeRead` called before each read. */
 function announceReads(reader: StateReader, beforeRead: () => void): StateReader {
   const announced = Object.entries(reader).map(([name, read]) => {
     const readAnnounced = (...args: unknown[]) => {

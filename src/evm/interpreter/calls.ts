@@ -10,7 +10,7 @@ import type { Precompile } from './precompiles/precompile.js'
 import type { Account } from './state.js'
 import { copyWord, isZeroWord, setSmall, toIndex, wordToBigInt, wordToBytes } from './words/words.js'
 
-/** Calls and creations that a frame may be below the first (Yellow Paper, 9.4.2). */
+/** Maximum call depth below the first frame (Yellow Paper, 9.4.2). */
 export const MAX_DEPTH = 1024
 
 const VALUE_GAS = 9000
@@ -18,7 +18,7 @@ const STIPEND = 2300
 const NEW_ACCOUNT_GAS = 25_000
 const HASH_WORD_GAS = 6
 
-// Of what lies in the creator's memory: as it is hashed, and as it is run.
+// Init code is copied twice from the creator's memory: to hash it and to run it.
 const INIT_CODE_COPIES = 2
 
 const CREATE2 = 0xf5
@@ -28,11 +28,12 @@ const CALLCODE = 0xf2
 const DELEGATECALL = 0xf4
 const STATICCALL = 0xfa
 
-/** Carries out the call or create instruction that the frame was left at, as far as that needs no instructions of the
- *  callee: the frame to go on with, which is the callee's or the same one, or undefined when the frame must halt for what
- *  `failure` says. */
+/** Executes the call or create instruction at which the frame stopped, up to the first instruction of the callee. Returns
+ *  the frame to continue with, the callee's or the same one; undefined if the frame must halt with `failure`. */
 export function enter(machine: Machine, frame: Frame): Frame | undefined {
-  return frame.leftAt === CREATE || frame.leftAt === CREATE2 ? beginCreate(machine, frame) : beginCall(machine, frame)
+  return frame.callOpcode === CREATE || frame.callOpcode === CREATE2
+    ? beginCreate(machine, frame)
+    : beginCall(machine, frame)
 }
 
 function fail(frame: Frame, failure: string): undefined {
@@ -42,7 +43,7 @@ function fail(frame: Frame, failure: string): undefined {
 /** CALL, CALLCODE, DELEGATECALL and STATICCALL (Yellow Paper, appendix H; EIP-7, 150, 161, 214, 2929, 7702). */
 function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   const { state, stack, rules } = machine
-  const { sp, leftAt: op } = frame
+  const { sp, callOpcode: op } = frame
   const takesValue = op === CALL || op === CALLCODE
   const at = sp - (takesValue ? 32 : 24) // of the offset of the input
   const sends = takesValue && !isZeroWord(stack, sp - 24)
@@ -100,12 +101,12 @@ export function transfer({ state }: Machine, from: Account, to: Account, value: 
   state.setBalance(to, to.balance + value)
 }
 
-/** A call without value makes the account exist before EIP-161, and since then lets an empty one be deleted. */
+/** Before EIP-161 a call without value creates the account; since then it lets an empty one be deleted. */
 export function touchCalled({ state, rules }: Machine, account: Account): void {
   if (!rules.eip161 || (account.exists && state.isEmpty(account))) state.touch(account)
 }
 
-/** Ends a call or creation that nothing was executed for: without output, and with its gas given back. */
+/** Ends a call or creation that executed nothing: no output, all gas returned. */
 function answer({ stack }: Machine, frame: Frame, child: Frame, result: number): Frame {
   returnGas(frame, child)
   frame.returnLength = 0
@@ -133,7 +134,8 @@ function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile
   return frame
 }
 
-/** Its output, and its gas taken from the frame's; undefined, and no gas left, when that was not enough or it failed. */
+/** Runs a precompile and charges the frame's gas. Returns its output; undefined, with no gas left, if it failed or the
+ *  gas was not enough. */
 export function runPrecompile(
   machine: Machine,
   frame: Frame,
@@ -149,7 +151,7 @@ export function runPrecompile(
   return output
 }
 
-/** Copies what the callee returned to where the caller wanted it. */
+/** Copies return data to the caller's output range. */
 function copyOutput(machine: Machine, frame: Frame, { outputTo, outputRoom }: Frame): void {
   const { returnData, returnLength, memoryBase } = frame
   const length = Math.min(outputRoom, returnLength)
@@ -159,7 +161,7 @@ function copyOutput(machine: Machine, frame: Frame, { outputTo, outputRoom }: Fr
   else machine.memory.set(returnData.subarray(0, length), to)
 }
 
-/** Readies the callee's frame: its stack and memory begin where the caller's end. */
+/** Prepares the callee's frame: its stack and memory start where the caller's end. */
 function begin(machine: Machine, frame: Frame, child: Frame, code: Code): Frame {
   child.code = code
   child.pc = 0
@@ -178,7 +180,7 @@ function begin(machine: Machine, frame: Frame, child: Frame, code: Code): Frame 
 /** CREATE and CREATE2 (Yellow Paper, 7; EIP-150, 161, 684, 1014, 2681, 2929, 3860, 7610). */
 function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
   const { stack, rules } = machine
-  const { sp, leftAt: op, account: creator } = frame
+  const { sp, callOpcode: op, account: creator } = frame
   if (frame.isStatic) return fail(frame, WRITE_PROTECTION)
   const from = toIndex(stack, sp - 16)
   const length = toIndex(stack, sp - 24)
@@ -215,15 +217,15 @@ function dropInitCode({ state }: Machine, child: Frame): void {
   child.code = EMPTY_CODE
 }
 
-/** What a contract is created of. */
+/** Inputs of a contract creation. */
 export interface Creation {
   creator: Account
   address: Uint8Array // 20
   value: bigint
 }
 
-/** Raises the creator's nonce, makes the account and moves the value to it, and readies the frame of the init code except
- *  for code, gas and value. False when there is a contract already: then the gas of the creation is gone. */
+/** Increments the creator's nonce, creates the account, transfers the value, and prepares the frame of the init code
+ *  except for code, gas and value. False on an address collision: the gas of the creation is lost. */
 export function createAccount(machine: Machine, child: Frame, { creator, address, value }: Creation): boolean {
   const { state, rules } = machine
   state.setNonce(creator, creator.nonce + 1n)
@@ -243,8 +245,8 @@ export function createAccount(machine: Machine, child: Frame, { creator, address
   return true
 }
 
-/** Gives the callee's result to its caller, whose frame goes on. `succeeded` and `reverted` say how the callee ended;
- *  its state has been settled. */
+/** Passes the callee's result to its caller, whose frame continues. `succeeded` and `reverted` say how the callee ended;
+ *  its state changes are already committed or reverted. */
 export function leave(machine: Machine, child: Frame, succeeded: boolean, reverted: boolean): Frame {
   const frame = machine.frames[child.depth - 1]
   returnGas(frame, child)

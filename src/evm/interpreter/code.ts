@@ -2,17 +2,17 @@ import { keccak256 } from '../../chain/crypto.js'
 import { createByteLru } from '../../lib/byteLru.js'
 import { EMPTY_BYTES, keyOfBytes } from '../../lib/bytes.js'
 
-/** Code as the interpreter runs it. One object for one code, so that what was found out about it is kept with it. */
+/** Code as the interpreter runs it. There is one object per code, so analysis results are kept with it. */
 export interface Code {
-  /** The code and at least 33 zero bytes after it, so that running off its end is a STOP and a PUSH reads zeros. */
+  /** The code followed by at least 33 zero bytes: running off the end is a STOP, and a PUSH there reads zeros. */
   readonly padded: Uint8Array
   /** Bytes of the code itself. */
   readonly length: number
-  /** keccak-256 of the code, 32 bytes; no bytes for init code, which nothing asks the hash of. */
+  /** Keccak-256 of the code, 32 bytes; empty for init code, whose hash nothing reads. */
   readonly hash: Uint8Array
-  /** A bit for each byte that is a JUMPDEST outside of push data; see `jumpTargets`. */
+  /** One bit per byte: set for a JUMPDEST outside push data; see `jumpTargets`. */
   targets: Int32Array | undefined
-  /** Where `loop` has put it, as long as what it says there is still so; see `createCodePlaces`. */
+  /** Its slot in the wasm core's memory, while that slot still holds it; see `createCodeSlots`. */
   place: number
   placedIn: number
   /** EIP-7702: the address, 20 bytes, that the code delegates to. */
@@ -21,7 +21,7 @@ export interface Code {
 
 const PADDING = 33
 
-/** A code object for the bytes, which are copied. `hash` is their keccak-256, computed when it is not given. */
+/** A code object with a copy of the bytes. `hash` is their Keccak-256; computed if absent. */
 export function createCode(bytes: Uint8Array, hash: Uint8Array = keccak256(bytes)): Code {
   const padded = new Uint8Array(bytes.length + PADDING)
   padded.set(bytes)
@@ -32,7 +32,7 @@ export function createCode(bytes: Uint8Array, hash: Uint8Array = keccak256(bytes
 /** The code of accounts that have none. */
 export const EMPTY_CODE: Code = createCode(EMPTY_BYTES)
 
-/** The bytes of the code: a view, never to be written to. */
+/** The bytes of the code: a view that must not be written to. */
 export function codeBytes({ padded, length }: Code): Uint8Array {
   return padded.subarray(0, length)
 }
@@ -54,7 +54,7 @@ const JUMPDEST = 0x5b
 const PUSH1 = 0x60
 const PUSH32 = 0x7f
 
-/** Where jumps may go: bit p & 31 of element p >>> 5 says whether byte p is a target. Found out at the first jump. */
+/** Valid jump destinations: bit p & 31 of element p >>> 5 says whether byte p is one. Analysed at the first jump. */
 export function jumpTargets(code: Code): Int32Array {
   if (code.targets !== undefined) return code.targets
   const { padded, length } = code
@@ -68,15 +68,15 @@ export function jumpTargets(code: Code): Int32Array {
   return targets
 }
 
-/** Code objects by hash, the least recently used ones going first. */
+/** LRU cache of code objects by hash. */
 export interface CodeObjects {
-  /** The code of that hash, from memory or from what the cache lies over. */
+  /** The code of that hash, from the cache or from below. */
   get(hash: Uint8Array): Code
 }
 
-/** Code objects over `read`, which gives the bytes of a hash. What is kept is at most about `maxBytes`. */
+/** A code cache over `read`, which returns the bytes of a hash. Holds about `maxBytes` at most. */
 export function createCodeObjects(read: (hash: Uint8Array) => Uint8Array, maxBytes: number): CodeObjects {
-  // An object, its arrays and its bits: about a ninth more than the code, and 400 bytes.
+  // The object, its arrays and its bitmap: about a ninth more than the code, and 400 bytes.
   const cache = createByteLru<Code>({ maxBytes, sizeOf: (_, { length }) => 400 + length + (length >>> 3) })
   return {
     get(hash) {

@@ -4,11 +4,11 @@ import { countWork, type Machine, payMemory } from './machine.js'
 import { accessGas, rangeEnd, wordsOf } from './operations.js'
 import { toIndex } from './words/words.js'
 
-/* Instructions that copy to memory, in the form of those in `operations`. */
+/* Instructions that copy to memory; same conventions as in `operations`. */
 
 const COPY_WORD_GAS = 3
 
-/** Copies bytes of `source` between `from` and `end` to the frame's memory, with zeros where the source has ended. */
+/** Copies `source` between `from` and `end` to the frame's memory, zero-filled beyond the end of the source. */
 function copyToMemory(
   machine: Machine,
   to: number,

@@ -1,29 +1,28 @@
 import { LIMBS, setBigInt, setBytes, setNumber, type Words } from './words/words.js'
 
-/** What instructions can ask of the block. */
+/** What instructions can read of the block. */
 export interface BlockEnvironment {
   number: number
   timestamp: bigint // Unix seconds, 64 bits
   coinbase: Uint8Array // 20
   gasLimit: bigint
   difficulty: bigint
-  prevRandao: Uint8Array // 32, asked for instead of the difficulty under proof of stake
+  prevRandao: Uint8Array // 32; PREVRANDAO, instead of the difficulty, under proof of stake
   baseFeePerGas: bigint
   blobBaseFee: bigint
   chainId: bigint
-  /** Hash of a block by its number: 32 bytes. Asked for the 256 blocks before this one only.
-   *  @throws Error when it is not held. */
+  /** Hash of one of the 256 blocks before this one: 32 bytes. @throws Error if it is not stored. */
   blockHash(number: number): Uint8Array
 }
 
-/** What instructions can ask of the transaction. */
+/** What instructions can read of the transaction. */
 export interface TransactionEnvironment {
   origin: Uint8Array // 20
-  gasPrice: bigint // wei, the effective one
+  gasPrice: bigint // effective gas price in wei
   blobVersionedHashes: readonly Uint8Array[]
 }
 
-/** Positions of words in an environment. */
+/** Offsets of words in an environment. */
 export const ORIGIN = 0 * LIMBS
 export const GAS_PRICE = 1 * LIMBS
 export const COINBASE = 2 * LIMBS
@@ -36,7 +35,7 @@ export const BASE_FEE = 8 * LIMBS
 export const BLOB_BASE_FEE = 9 * LIMBS
 const WORDS = 10
 
-/** Block and transaction, with the words that instructions push made once. */
+/** Block and transaction, with the words that instructions push precomputed. */
 export interface Environment {
   readonly block: BlockEnvironment
   readonly transaction: TransactionEnvironment
@@ -60,7 +59,7 @@ export function createEnvironment(block: BlockEnvironment, proofOfStake: boolean
   return { block, transaction: NO_TRANSACTION, words }
 }
 
-/** The environment of another transaction of the same block, in the place of that which it is made from, whose words it has. */
+/** The environment of another transaction of the same block; reuses and overwrites the words of the given one. */
 export function replaceTransaction(environment: Environment, transaction: TransactionEnvironment): Environment {
   const { block, words } = environment
   setBytes(words, ORIGIN, transaction.origin, 0, 20)
@@ -73,7 +72,7 @@ export function withFreeBlobs({ block, transaction, words }: Environment): Envir
   return { block, transaction, words: words.slice().fill(0, BLOB_BASE_FEE, BLOB_BASE_FEE + LIMBS) }
 }
 
-/** The environment of a transaction of the block that `environment` is of. */
+/** The environment of a transaction in the block of `environment`. */
 export function withTransaction(environment: Environment, transaction: TransactionEnvironment): Environment {
   const words = environment.words.slice()
   setBytes(words, ORIGIN, transaction.origin, 0, 20)

@@ -1,4 +1,4 @@
-/** Why a frame came to an exceptional halt, or a message could not begin: geth's words. */
+/** Reasons of exceptional halts, and why a message could not start, in geth's words. */
 export const OUT_OF_GAS = 'out of gas'
 export const INVALID_JUMP = 'invalid jump destination'
 export const WRITE_PROTECTION = 'write protection'
@@ -12,12 +12,12 @@ export const CODE_STORE_OUT_OF_GAS = 'contract creation code storage out of gas'
 export const INVALID_CODE = 'invalid code: must not begin with 0xef'
 export const PRECOMPILE_FAILED = 'precompiled contract failed'
 
-/** The words for an instruction that the fork does not have. */
+/** The message for an opcode that the fork does not have. */
 export function invalidOpcode(op: number): string {
   return `invalid opcode: ${op === 0xfe ? 'INVALID' : `opcode 0x${op.toString(16)} not defined`}`
 }
 
-/** The words for a stack that an instruction does not fit on, or does not find enough on. Heights are in words. */
+/** The message for a stack overflow or underflow. Heights are in words. */
 export function stackFailure(height: number, needed: number, room: number): string {
   if (height < needed) return `stack underflow (${height} <=> ${needed})`
   return `stack limit reached ${height} (${room})`

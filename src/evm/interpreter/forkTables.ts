@@ -2,13 +2,13 @@ import type { Fork, Rules } from '../../chain/eth/forks.js'
 import type { Precompile } from './precompiles/precompile.js'
 import { createEvmRules, type EvmRules } from './rules.js'
 
-/** What the interpreter has for a fork. */
+/** Opcode and precompile tables of a fork. */
 export interface ForkTables {
   readonly rules: EvmRules
   readonly precompiles: readonly (Precompile | undefined)[]
 }
 
-/** The tables of forks, each made when it is first asked for and then kept, with the precompiles that are given. */
+/** Tables by fork with the given precompiles, built on first use and then kept. */
 export function createTables(
   precompilesOf: (rules: Rules) => readonly (Precompile | undefined)[],
 ): (rules: Rules) => ForkTables {

@@ -3,17 +3,17 @@ import type { MemoryMeter } from './memoryMeter.js'
 import type { Account } from './state.js'
 import { LIMBS, type Words } from './words/words.js'
 
-/* Why the instructions of a frame stopped. */
+/* Why a frame stopped. */
 
 /** STOP, RETURN or SELFDESTRUCT. */
 export const SUCCEEDED = 1
 export const REVERTED = 2
 /** Exceptional halt; `Frame.failure` says which. */
 export const HALTED = 3
-/** A call or create instruction: the frame goes on when that is done. `Frame.pc` is behind the instruction. */
-export const LEFT = 4
+/** A call or create instruction: the frame continues when it is done. `Frame.pc` is behind the instruction. */
+export const CALLING = 4
 
-/** One running message call or contract creation. Frames are made once for each depth and used again. */
+/** A running message call or contract creation. There is one frame per depth, reused. */
 export interface Frame {
   readonly depth: number
   /** The account whose storage and balance are in use. */
@@ -23,42 +23,42 @@ export interface Frame {
   readonly value: Words
   code: Code
   isStatic: boolean
-  /** A contract creation: what the code returns becomes the code of `account`. */
+  /** A contract creation: the returned bytes become the code of `account`. */
   isCreate: boolean
-  /** The call data, in the machine's memory. */
+  /** The calldata, in the machine's memory. */
   inputOffset: number
   inputLength: number
 
   pc: number
-  /** Gas that is left, at most 2^53 - 1 of it. */
+  /** Gas left, at most 2^53 - 1. */
   gas: number
-  /** Gas beyond that, which no instruction can use up: limits of 2^63 occur in tests. */
+  /** Gas beyond that, which no instruction can use up: tests have limits of 2^63. */
   gasBeyond: bigint
-  /** Where its stack begins and where its next word goes, in limbs of the machine's stack. */
+  /** Start of its stack and the next free word, in limbs of the machine's stack. */
   stackBase: number
   sp: number
-  /** Where its memory begins in the machine's memory, and how many bytes of it there are. */
+  /** Start of its memory in the machine's memory, and its size in bytes. */
   memoryBase: number
   memorySize: number
-  /** What the last call of it returned: the first `returnLength` bytes. */
+  /** Return data of its last call: the first `returnLength` bytes. */
   returnData: Uint8Array
   returnLength: number
 
-  /** State to go back to when it fails. */
+  /** Journal snapshot to revert to if it fails. */
   snapshot: number
-  /** Where the caller wants the output, in the caller's memory. */
+  /** Output range of the caller, in the caller's memory. */
   outputTo: number
   outputRoom: number
   /** Output of RETURN and REVERT, in the machine's memory. */
   outputOffset: number
   outputLength: number
-  /** The instruction that it was left at. */
-  leftAt: number
+  /** The instruction at which it stopped for a call. */
+  callOpcode: number
   failure: string
 }
 
 const INITIAL_RETURN_DATA = 256
-// Longer data is seldom: it gets the room that it needs, and is given back when the frame ends.
+// Longer return data is rare: it gets a buffer of its own size, released when the frame ends.
 const LONG_RETURN_DATA = 0x1_0000
 
 /** A frame for `depth`, to be set up by `calls`. */
@@ -87,12 +87,12 @@ export function createFrame(depth: number, account: Account): Frame {
     outputRoom: 0,
     outputOffset: 0,
     outputLength: 0,
-    leftAt: 0,
+    callOpcode: 0,
     failure: '',
   }
 }
 
-/** Makes room for so many bytes that a call of the frame returned. @throws CallMemoryExceeded */
+/** Makes room for that many bytes of return data. @throws CallMemoryExceeded */
 export function reserveReturnData(frame: Frame, length: number, meter: MemoryMeter): void {
   const before = frame.returnData.length
   if (length <= before) return
@@ -101,15 +101,15 @@ export function reserveReturnData(frame: Frame, length: number, meter: MemoryMet
   frame.returnData = new Uint8Array(size)
 }
 
-/** Keeps `length` bytes of `source` as what the frame's last call returned. There is room for them. */
+/** Stores `length` bytes of `source` as the frame's return data. Room must be reserved. */
 export function setReturnData(frame: Frame, source: Uint8Array, offset: number, length: number): void {
-  // Most results are a word or two, for which a loop is faster than a view and a copy.
+  // Most return data is a word or two; for that a loop is faster than a view and a copy.
   if (length <= 64) for (let i = 0; i < length; i++) frame.returnData[i] = source[offset + i]
   else frame.returnData.set(source.subarray(offset, offset + length))
   frame.returnLength = length
 }
 
-/** Gives back what the last call of a frame returned, if it is much: the frame has ended. */
+/** Releases large return data of a frame that has ended. */
 export function dropReturnData(frame: Frame, meter: MemoryMeter): void {
   if (frame.returnData.length <= LONG_RETURN_DATA) return
   meter.give(frame.returnData.length - INITIAL_RETURN_DATA)

@@ -4,12 +4,12 @@ import { toNumber, wordToBigInt } from './words/words.js'
 
 const MOST_NUMBER = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** All gas that a frame has. */
+/** All gas of a frame. */
 export function totalGas({ gas, gasBeyond }: Frame): bigint {
   return BigInt(gas) + gasBeyond
 }
 
-/** Sets all gas that a frame has. */
+/** Sets all gas of a frame. */
 export function setTotalGas(frame: Frame, total: bigint): void {
   frame.gasBeyond = total > MOST_NUMBER ? total - MOST_NUMBER : 0n
   frame.gas = Number(total - frame.gasBeyond)
@@ -22,21 +22,21 @@ export function addGas(frame: Frame, gas: number): void {
   else setTotalGas(frame, totalGas(frame) + BigInt(gas))
 }
 
-/** Adds what another frame has left. */
+/** Adds the gas that another frame has left. */
 export function returnGas(frame: Frame, from: Frame): void {
   const sum = frame.gas + from.gas
   if (sum <= Number.MAX_SAFE_INTEGER && frame.gasBeyond === 0n && from.gasBeyond === 0n) frame.gas = sum
   else setTotalGas(frame, totalGas(frame) + totalGas(from))
 }
 
-/** Takes all gas of a frame. */
+/** Consumes all gas of a frame. */
 export function takeGas(frame: Frame): void {
   frame.gas = 0
   frame.gasBeyond = 0n
 }
 
-/** Moves gas to a callee: what the word at `asked` says, or from EIP-150 on at most all but a 64th. False when there is
- *  less than was asked for. */
+/** Moves gas to a callee: the word at `asked`, from EIP-150 on at most all but one 64th. False if there is less than
+ *  requested. */
 export function giveGas({ stack, rules }: Machine, frame: Frame, child: Frame, asked: number): boolean {
   if (frame.gasBeyond !== 0n) return giveExactGas(frame, child, wordToBigInt(stack, asked), rules.eip150)
   const wanted = toNumber(stack, asked)
@@ -48,7 +48,7 @@ export function giveGas({ stack, rules }: Machine, frame: Frame, child: Frame, a
   return true
 }
 
-/** Moves all gas to a contract creation, or from EIP-150 on all but a 64th. */
+/** Moves all gas to a contract creation; from EIP-150 on all but one 64th. */
 export function giveAllGas({ rules }: Machine, frame: Frame, child: Frame): void {
   if (frame.gasBeyond !== 0n) {
     giveExactGas(frame, child, rules.eip150 ? MOST_UINT64 : totalGas(frame), rules.eip150)

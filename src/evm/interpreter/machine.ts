@@ -6,45 +6,50 @@ import type { EvmRules } from './rules.js'
 import type { Account, EvmState } from './state.js'
 import { TopicTable } from './topicTable.js'
 import { STACK_LIMBS, STACKS_LIMBS } from './wasmCore/layout.js'
-import { type Loop, loopOfThread } from './wasmCore/wasmCore.js'
+import { type WasmCore, wasmCoreOfThread } from './wasmCore/wasmCore.js'
 import type { Words } from './words/words.js'
 
 const INITIAL_STACK_LIMBS = 16 * STACK_LIMBS
 const INITIAL_MEMORY = 0x10_0000
-// Kept between messages; what one message needed beyond that is given back.
+// Kept between messages; anything beyond is released.
 const KEPT_STACK_LIMBS = STACKS_LIMBS
 const KEPT_MEMORY = 0x200_0000
-// Pages that nobody has written to take no memory: so arrays grow in large steps, and few are left behind.
+// Untouched pages take no memory, so arrays grow in large steps.
 const MEMORY_GROWTH = 8
-// Return data that a frame keeps between messages, and one of those far below, of which there may be a thousand.
+// Return data buffers kept between messages, and the size for deep frames, of which there may be a thousand.
 const KEPT_RETURN_DATA = 0x1_0000
 const KEPT_DEEP_RETURN_DATA = 1024
 const DEEP = 16
 
-/** Bytes that all frames' memories may have together. Gas for as much is above 2^42. */
+/** Upper bound of all frames' memories together. Gas for that much exceeds 2^42. */
 const MAX_MEMORY = 0x7fff_ffe0
 
-/** How often the deadline is looked at, and what counts as long. */
-export interface Pace {
-  /** Frames entered between two looks. */
+/** How often the deadline is checked, and what counts as long work. */
+export interface CheckIntervals {
+  /** Frames entered between two checks. */
   readonly frames: number
-  /** Bytes that instructions work on between two looks. More of them at once is long work. */
+  /** Bytes processed by instructions between two checks. More at once is long work. */
   readonly bytes: number
-  /** Gas beyond which a precompile is long work. */
+  /** A precompile with more gas is long work. */
   readonly precompileGas: number
-  /** Bytes of all frames' memories beyond which to extend them further is long work. */
+  /** Extending all frames' memories beyond this is long work. */
   readonly memory: number
 }
 
-/** For a thread that has nothing else to do: looks take next to no time. Bytes have at least a gas for each ten of them;
- *  precompiles of more gas take a millisecond and more. */
-const THREAD_PACE: Pace = { frames: 64, bytes: 0x8_0000, precompileGas: 10_000, memory: MAX_MEMORY }
+/** For a reader thread, where checks cost next to nothing. Ten bytes cost at least one gas; a precompile with more gas
+ *  takes a millisecond or more. */
+const THREAD_CHECK_INTERVALS: CheckIntervals = {
+  frames: 64,
+  bytes: 0x8_0000,
+  precompileGas: 10_000,
+  memory: MAX_MEMORY,
+}
 
-/** What one thread executes on: stacks and memories of all frames lie one after another in two arrays that are used again
- *  for every message, since the caller's do not grow while the callee runs. */
+/** The interpreter of one thread. Stacks and memories of all frames lie one after another in two reused arrays, because a
+ *  caller's do not grow while the callee runs. */
 export class Machine {
-  /** Executes what it can while stack and memory are its own; what outgrows them is executed without it. */
-  readonly loop: Loop | undefined
+  /** Runs what fits its fixed stack and memory; the rest runs without it. */
+  readonly wasmCore: WasmCore | undefined
   stack: Words
   memory: Uint8Array
   view: DataView
@@ -55,12 +60,12 @@ export class Machine {
   environment: Environment
   readonly state: EvmState
   deadline: Deadline
-  readonly pace: Pace
+  readonly pace: CheckIntervals
   readonly keepsLogs: boolean
-  /** Bytes worked on since the deadline was looked at, by single instructions. */
-  worked = 0
-  /** Frames entered since the deadline was looked at. */
-  entered = 0
+  /** Bytes processed by single instructions since the last deadline check. */
+  bytesWorked = 0
+  /** Frames entered since the last deadline check. */
+  framesEntered = 0
 
   constructor(parts: MachineParts) {
     this.rules = parts.rules
@@ -68,21 +73,21 @@ export class Machine {
     this.environment = parts.environment
     this.state = parts.state
     this.deadline = parts.deadline
-    this.pace = parts.pace ?? THREAD_PACE
+    this.pace = parts.checkIntervals ?? THREAD_CHECK_INTERVALS
     this.keepsLogs = parts.keepsLogs ?? true
-    this.loop = parts.withLoop === false ? undefined : loopOfThread()
-    this.stack = this.loop?.stack ?? new Int32Array(INITIAL_STACK_LIMBS)
-    this.memory = this.loop?.memory ?? new Uint8Array(INITIAL_MEMORY)
-    this.view = this.loop?.view ?? new DataView(this.memory.buffer)
+    this.wasmCore = parts.withWasm === false ? undefined : wasmCoreOfThread()
+    this.stack = this.wasmCore?.stack ?? new Int32Array(INITIAL_STACK_LIMBS)
+    this.memory = this.wasmCore?.memory ?? new Uint8Array(INITIAL_MEMORY)
+    this.view = this.wasmCore?.view ?? new DataView(this.memory.buffer)
   }
 
-  /** The frame of a depth. `account` is put in it when it is made. */
+  /** The frame of a depth. A new one is created with `account`. */
   frame(depth: number, account: Account): Frame {
     if (depth === this.frames.length) this.frames.push(createFrame(depth, account))
     return this.frames[depth]
   }
 
-  /** Makes room for a full stack from `base` on. */
+  /** Makes room for a full stack at `base`. */
   reserveStack(base: number): void {
     if (base + STACK_LIMBS <= this.stack.length) return
     const length = Math.max(base + STACK_LIMBS, this.stack.length * 2)
@@ -105,13 +110,13 @@ export class Machine {
     this.view = new DataView(memory.buffer)
   }
 
-  /** Gives back what an unusually large message needed. */
+  /** Releases what an unusually large message needed. */
   trim(): void {
-    const { loop } = this
-    if (loop !== undefined) {
-      this.stack = loop.stack
-      this.memory = loop.memory
-      this.view = loop.view
+    const { wasmCore } = this
+    if (wasmCore !== undefined) {
+      this.stack = wasmCore.stack
+      this.memory = wasmCore.memory
+      this.view = wasmCore.view
     } else {
       if (this.stack.length > KEPT_STACK_LIMBS) this.stack = new Int32Array(INITIAL_STACK_LIMBS)
       if (this.memory.length > KEPT_MEMORY) {
@@ -126,22 +131,22 @@ export class Machine {
   }
 }
 
-/** What a machine works with; all but the state may be exchanged between messages. */
+/** Dependencies of a machine; all but the state can be replaced between messages. */
 export interface MachineParts {
   rules: EvmRules
   precompiles: readonly (Precompile | undefined)[]
   environment: Environment
   state: EvmState
   deadline: Deadline
-  /** Whether instructions may be executed in WebAssembly, which is so when it is not given. */
-  withLoop?: boolean
-  /** `THREAD_PACE` when absent. */
-  pace?: Pace
-  /** Whether logs are wanted, which is so when it is not given. */
+  /** Use WebAssembly; default true. */
+  withWasm?: boolean
+  /** Default: `THREAD_PACE`. */
+  checkIntervals?: CheckIntervals
+  /** Keep logs; default true. */
   keepsLogs?: boolean
 }
 
-/** Gas for a frame's memory to reach `end` (Yellow Paper, appendix H, C_mem). Infinite beyond what can be had. */
+/** Gas to expand a frame's memory to `end` (Yellow Paper, appendix H, C_mem). Infinite beyond the maximum. */
 function expansionGas(frame: Frame, end: number): number {
   if (end <= frame.memorySize) return 0
   if (frame.memoryBase + end > MAX_MEMORY) return Infinity
@@ -150,7 +155,7 @@ function expansionGas(frame: Frame, end: number): number {
   return 3 * (after - before) + Math.floor((after * after) / 512) - Math.floor((before * before) / 512)
 }
 
-/** Extends a frame's memory with zeros so that it reaches `end`, which has been paid for. */
+/** Zero-extends a frame's memory to `end`, which has been paid for. */
 function extendMemory(machine: Machine, frame: Frame, end: number): void {
   if (end <= frame.memorySize) return
   const size = Math.ceil(end / 32) * 32
@@ -161,30 +166,30 @@ function extendMemory(machine: Machine, frame: Frame, end: number): void {
   frame.memorySize = size
 }
 
-/** Notes that an instruction works on so many bytes at once, which the loop of instructions does not see. What reads an
- *  account or slot for the first time counts as some hundred. @throws DeadlineExceeded */
+/** Counts bytes that one instruction processes at once, which the instruction loop does not see. A first read of an
+ *  account or slot counts as some hundred. @throws DeadlineExceeded */
 export function countWork(machine: Machine, bytes: number): void {
-  machine.worked += bytes
-  if (machine.worked < machine.pace.bytes) return
-  machine.worked = 0
+  machine.bytesWorked += bytes
+  if (machine.bytesWorked < machine.pace.bytes) return
+  machine.bytesWorked = 0
   if (bytes < machine.pace.bytes) machine.deadline.check()
   else checkBeforeLong(machine)
 }
 
-/** Looks at the deadline before something that takes long and does not. @throws DeadlineExceeded */
+/** Checks the deadline before a long operation that does not check it itself. @throws DeadlineExceeded */
 export function checkBeforeLong({ deadline }: Machine): void {
   if (deadline.checkBeforeLong) deadline.checkBeforeLong()
   else deadline.check()
 }
 
-/** Pays for a frame's memory to reach `end` and extends it. Gas that is left; negative when it was not enough. */
+/** Pays for expanding a frame's memory to `end` and expands it. Returns the gas left, negative if it was not enough. */
 export function payMemory(machine: Machine, frame: Frame, gas: number, end: number): number {
   const left = gas - expansionGas(frame, end)
   if (left >= 0) extendMemory(machine, frame, end)
   return left
 }
 
-/** The precompile at the address; undefined when there is none in the fork. */
+/** The precompile at the address; undefined if the fork has none there. */
 export function precompileAt({ precompiles }: Machine, address: Words): Precompile | undefined {
   if ((address[1] | address[2] | address[3] | address[4]) !== 0) return undefined
   const limb = address[0]

@@ -1,9 +1,9 @@
 import type { Fork } from '../../chain/eth/forks.js'
 
-/** One instruction: what it takes from the stack and leaves there, and the part of its gas that is always the same
- *  (Yellow Paper, appendix H). The part that depends on its operands is charged where it is executed. */
+/** One instruction: pops, pushes, and constant gas (Yellow Paper, appendix H). Dynamic gas is charged where it is
+ *  executed. */
 export interface Instruction {
-  /** The name in the Yellow Paper or the EIP that introduced it, in capitals. */
+  /** Name in the Yellow Paper or the introducing EIP, in capitals. */
   mnemonic: string
   pops: number
   pushes: number
@@ -16,8 +16,8 @@ interface Introduction {
   instructions: readonly (readonly [number, string, number, number, number])[]
 }
 
-// Later rows replace earlier ones. Since Berlin, the whole price of touching accounts and slots depends on whether they
-// are warm (EIP-2929), so that nothing of it stands here.
+// Later rows replace earlier ones. From Berlin on, access costs depend on warmth (EIP-2929), so they are not in the constant
+// gas.
 const INTRODUCTIONS: readonly Introduction[] = [
   {
     fork: 'frontier',
@@ -161,7 +161,7 @@ const INTRODUCTIONS: readonly Introduction[] = [
   { fork: 'osaka', instructions: [[0x1e, 'CLZ', 1, 1, 5]] }, // EIP-7939
 ]
 
-/** The 256 instructions of a fork by their codes; undefined where there is none. */
+/** The 256 instructions of a fork by opcode; undefined where there is none. */
 export function instructionsOf(has: (fork: Fork) => boolean): (Instruction | undefined)[] {
   const out: (Instruction | undefined)[] = new Array(256).fill(undefined)
   for (let n = 1; n <= 32; n++) out[0x5f + n] = { mnemonic: `PUSH${n}`, pops: 0, pushes: 1, gas: 3 }

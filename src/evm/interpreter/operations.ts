@@ -1,6 +1,6 @@
-/** Instructions that are too long for the loop of `execute`. Each is given where the stack ends, `sp`, and the gas that is
- *  left after the part that is always the same; most give back what is left then, which is negative when it was not
- *  enough. Operands lie at sp - 8, sp - 16 and so on; results are put where the last operand was. */
+/** Instructions that are too long for the loop of `runFrame`. Each gets the stack pointer `sp` and the gas left after the
+ *  constant part; most return the gas left, negative if it was not enough. Operands are at sp - 8, sp - 16 and so on; the
+ *  result replaces the last operand. */
 import { keccak256 } from '../../chain/crypto.js'
 import type { Frame } from './frame.js'
 import { countWork, type Machine, payMemory, precompileAt } from './machine.js'
@@ -14,15 +14,15 @@ const COLD_ACCOUNT_GAS = 2600
 const COLD_SLOT_GAS = 2100
 const WARM_GAS = 100
 
-// A read of a stored account or slot takes as long as work on so many bytes.
+// Reading a stored account or slot takes as long as processing this many bytes.
 const READ_WORK = 512
-// A byte of an exponent is eight to sixteen multiplications: 32 of them take 120 µs.
+// A byte of an exponent takes eight to sixteen multiplications: 32 of them take 120 µs.
 const EXPONENT_BYTE_WORK = 1024
 
 const HASH_WORD_GAS = 6
 const LOG_BYTE_GAS = 8
 
-/** Gas for touching an account: 0 before Berlin, where the instruction's own price has it. Marks it warm. */
+/** Access gas of an account, which it warms: 0 before Berlin, where the constant gas includes it. */
 export function accessGas(machine: Machine, account: Account): number {
   if (!machine.rules.eip2929) {
     countWork(machine, READ_WORK)
@@ -33,17 +33,17 @@ export function accessGas(machine: Machine, account: Account): number {
   return COLD_ACCOUNT_GAS
 }
 
-/** Whether it is accessed for the first time, which warms it. Precompiles are always warm. */
+/** True on the first access, which warms it. Precompiles are always warm. */
 function isCold(machine: Machine, account: Account): boolean {
   return machine.state.warmAccount(account) && precompileAt(machine, account.word) === undefined
 }
 
-/** Where a range of memory ends; 0 for an empty one, wherever it begins. */
+/** End of a memory range; 0 for an empty one. */
 export function rangeEnd(offset: number, length: number): number {
   return length === 0 ? 0 : offset + length
 }
 
-/** Words that so many bytes take. */
+/** Words needed for that many bytes. */
 export const wordsOf = (length: number) => Math.ceil(length / 32)
 
 export function exponent(machine: Machine, gas: number, sp: number): number {
@@ -182,8 +182,7 @@ export function log(machine: Machine, frame: Frame, gas: number, sp: number, top
   return left
 }
 
-/** Topics of which the first lies at `at` on the stack. As literals they take a third of the memory that an array takes
- *  which has grown. */
+/** The topics on the stack from `at`. Array literals take a third of the memory of arrays that have grown. */
 function topicsAt({ topics, stack }: Machine, at: number, count: number): Uint8Array[] {
   if (count === 0) return []
   const first = topics.of(stack, at)
@@ -194,7 +193,7 @@ function topicsAt({ topics, stack }: Machine, at: number, count: number): Uint8A
   return count === 3 ? [first, second, third] : [first, second, third, topics.of(stack, at - 24)]
 }
 
-/** Fills `out` with the bytes from `from` on. A word, which most data are, is copied faster without a view. */
+/** Fills `out` with bytes from `from` on. A single word, the usual case, is copied faster without a view. */
 function copyBytes(bytes: Uint8Array, from: number, out: Uint8Array): void {
   if (out.length > 32) out.set(bytes.subarray(from, from + out.length))
   else for (let i = 0; i < out.length; i++) out[i] = bytes[from + i]
@@ -232,7 +231,7 @@ export function destruct(machine: Machine, frame: Frame, gas: number, sp: number
     return left
   }
   state.setBalance(beneficiary, beneficiary.balance + balance)
-  // Also takes what it gave to itself.
+  // A balance sent to itself is burned, too.
   if (state.destruct(account) && rules.destructRefund > 0) state.addRefund(rules.destructRefund)
   return left
 }

@@ -2,10 +2,10 @@ import type { Fork, Rules } from '../../chain/eth/forks.js'
 import { instructionsOf } from './opcodes.js'
 import { LIMBS } from './words/words.js'
 
-/** Prices of SSTORE (EIP-1283, 2200, 2929, 3529). With `net`, a slot that the transaction has changed before costs little. */
+/** SSTORE prices (EIP-1283, 2200, 2929, 3529). `net`: net gas metering. */
 export interface StoragePrices {
   net: boolean
-  /** EIP-2200: at most this much gas left means out of gas. -1: not checked. */
+  /** EIP-2200: out of gas if at most this much gas is left. -1: not checked. */
   sentry: number
   noChange: number
   set: number
@@ -13,25 +13,25 @@ export interface StoragePrices {
   clearRefund: number
 }
 
-/** What the interpreter needs to know of a fork, found out once. */
+/** Rules of a fork as the interpreter needs them. */
 export interface EvmRules {
   readonly fork: Fork
-  /** Gas of each instruction that is always the same; infinite where there is no instruction. */
+  /** Constant gas by opcode; infinite for undefined opcodes. */
   readonly gas: Float64Array
-  /** Limbs that must be on the stack for each instruction. */
+  /** Limbs that each instruction needs on the stack. */
   readonly need: Int32Array
-  /** Limbs that may be on the stack for each instruction. */
+  /** Limbs that may be on the stack before each instruction. */
   readonly room: Int32Array
   readonly storage: StoragePrices
   readonly expByteGas: number
   readonly homestead: boolean
-  /** EIP-150: a call may be given all but a 64th of the gas, and is given that when it asks for more. */
+  /** EIP-150: a call gets at most all but one 64th of the gas, and that much if it requests more. */
   readonly eip150: boolean
   /** EIP-161. */
   readonly eip161: boolean
-  /** EIP-170: the longest code. Infinite before. */
+  /** EIP-170: maximum code size. Infinite before. */
   readonly maxCodeSize: number
-  /** EIP-3860: the longest init code, and the gas for a word of it. */
+  /** EIP-3860: maximum init code size, and gas per word of it. */
   readonly maxInitCodeSize: number
   readonly initCodeWordGas: number
   /** EIP-2929. */
@@ -39,17 +39,17 @@ export interface EvmRules {
   readonly london: boolean
   /** EIP-3651. */
   readonly warmCoinbase: boolean
-  /** EIP-6780. */
+  /** EIP-6780: SELFDESTRUCT deletes only accounts created in the same transaction. */
   readonly keepsOldDestructed: boolean
-  /** EIP-7702. */
+  /** EIP-7702: set-code delegations. */
   readonly delegations: boolean
   readonly destructRefund: number
-  /** EIP-150: gas for a SELFDESTRUCT that makes an account. */
+  /** EIP-150: gas for a SELFDESTRUCT that creates an account. */
   readonly destructNewAccountGas: number
 }
 
 const MAX_CODE_SIZE = 24_576 // EIP-170
-/** Words on a stack (Yellow Paper, 9.1). */
+/** Maximum stack height in words (Yellow Paper, 9.1). */
 export const MAX_STACK = 1024
 
 /** The rules of a block for the interpreter. */
@@ -76,7 +76,7 @@ export function createEvmRules(rules: Rules): EvmRules {
   }
 }
 
-/** EIP-3860: bytes of the longest init code. Infinite before Shanghai. */
+/** EIP-3860: maximum init code size in bytes. Infinite before Shanghai. */
 export function maxInitCodeSize(rules: Rules): number {
   return rules.has('shanghai') ? 2 * MAX_CODE_SIZE : Infinity
 }

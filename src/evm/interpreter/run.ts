@@ -11,25 +11,25 @@ import {
   OUT_OF_GAS,
   PRECOMPILE_FAILED,
 } from './failures.js'
-import { type Frame, HALTED, LEFT, REVERTED, SUCCEEDED } from './frame.js'
+import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
 import { setTotalGas, takeGas, totalGas } from './gas.js'
 import { type Machine, precompileAt } from './machine.js'
 import { contractAddress } from './newAddress.js'
 import { runFrame } from './runFrame.js'
 import { setBigInt } from './words/words.js'
 
-/** A message from outside to an account. Whether the sender may send it is not asked; its nonce does not change. */
+/** A message call from outside. The sender is not checked and its nonce does not change. */
 export interface Message {
   caller: Uint8Array // 20
   to: Uint8Array // 20
   value: bigint
   input: Uint8Array
-  /** Gas for the execution alone, of at most 64 bits. */
+  /** Gas for the execution alone, at most 64 bits. */
   gas: bigint
   isStatic?: boolean
 }
 
-/** A contract creation from outside. The nonce of the caller rises by one. */
+/** A contract creation from outside. Increments the caller's nonce. */
 export interface CreationMessage {
   caller: Uint8Array // 20
   value: bigint
@@ -40,12 +40,12 @@ export interface CreationMessage {
 /** How a message ended. Its logs and refund are in the state. */
 export interface Outcome {
   status: 'success' | 'revert' | 'halt'
-  /** In geth's words, when the status is not success. */
+  /** In geth's words, if the status is not success. */
   failure?: string
-  /** What it returned or reverted with; the code of a new contract. */
+  /** Return or revert data; for a creation, the new code. */
   output: Uint8Array
   gasLeft: bigint
-  /** Where the contract lies, 20 bytes, when one was to be created. */
+  /** Address of the new contract, 20 bytes, for a creation. */
   createdAddress?: Uint8Array
 }
 
@@ -54,8 +54,8 @@ const NO_BYTES = new Uint8Array(0)
 
 const halted = (failure: string, gasLeft = 0n): Outcome => ({ status: 'halt', failure, output: NO_BYTES, gasLeft })
 
-/** Runs a message call. A failed one leaves the state as it was.
- *  @throws DeadlineExceeded, after which the state must be given up. */
+/** Runs a message call. A failed one leaves the state unchanged. @throws DeadlineExceeded, after which the state must be
+ *  discarded. */
 export function runMessage(machine: Machine, message: Message): Outcome {
   const { state, rules } = machine
   const { value, input } = message
@@ -90,8 +90,8 @@ export function runMessage(machine: Machine, message: Message): Outcome {
   return runFirst(machine, frame, input)
 }
 
-/** Creates a contract. A failed creation leaves the state as it was, but for the caller's nonce.
- *  @throws DeadlineExceeded, after which the state must be given up. */
+/** Creates a contract. A failed creation changes only the caller's nonce. @throws DeadlineExceeded, after which the state
+ *  must be discarded. */
 export function createContract(machine: Machine, message: CreationMessage): Outcome {
   const { state } = machine
   const { value, initCode } = message
@@ -109,7 +109,8 @@ export function createContract(machine: Machine, message: CreationMessage): Outc
   return { ...runFirst(machine, frame, NO_BYTES), createdAddress: address }
 }
 
-/** Runs the first frame, whose account, code, value and gas are set, with the input in memory before the frame's own. */
+/** Runs the first frame, whose account, code, value and gas are set; its input is placed in memory before the frame's
+ *  own. */
 function runFirst(machine: Machine, frame: Frame, input: Uint8Array): Outcome {
   frame.inputOffset = 0
   frame.inputLength = input.length
@@ -135,16 +136,16 @@ function runFirst(machine: Machine, frame: Frame, input: Uint8Array): Outcome {
   return halted(frame.failure)
 }
 
-/** Runs a frame and all that it calls, without recursion: 1,024 frames are more than the stack of a thread may hold. */
+/** Runs a frame and all its calls without recursion, because 1,024 frames may exceed the thread's stack. */
 function runFrames(machine: Machine, first: Frame): number {
   let frame = first
   for (;;) {
-    if (++machine.entered >= machine.pace.frames) {
-      machine.entered = 0
+    if (++machine.framesEntered >= machine.pace.frames) {
+      machine.framesEntered = 0
       machine.deadline.check()
     }
     let status = runFrame(machine, frame)
-    if (status === LEFT) {
+    if (status === CALLING) {
       const next = enter(machine, frame)
       if (next !== undefined) {
         frame = next
@@ -159,7 +160,7 @@ function runFrames(machine: Machine, first: Frame): number {
   }
 }
 
-/** Stores the code of a creation, and undoes the changes of a frame that failed: how the frame ended after all. */
+/** Stores the code of a creation, or reverts a failed frame. Returns the final status. */
 function settle(machine: Machine, frame: Frame, status: number): number {
   let settled = status
   if (frame.isCreate && status === SUCCEEDED && !storeCode(machine, frame)) {
@@ -171,7 +172,8 @@ function settle(machine: Machine, frame: Frame, status: number): number {
   return settled
 }
 
-/** Makes the output the account's code (Yellow Paper, 7; EIP-2, 170, 3541); false, and why in `failure`, when it cannot be. */
+/** Stores the output as the account's code (Yellow Paper, 7; EIP-2, 170, 3541). False, with the reason in `failure`, if
+ *  it is invalid. */
 function storeCode(machine: Machine, frame: Frame): boolean {
   const { rules, state, memory } = machine
   const { outputOffset, outputLength: length } = frame
@@ -184,7 +186,7 @@ function storeCode(machine: Machine, frame: Frame): boolean {
       if (length > 0) state.setCode(frame.account, createCode(memory.slice(outputOffset, outputOffset + length)))
       return true
     }
-    // Frontier left the account without code and called that success.
+    // Before Homestead the account was left without code and the creation succeeded.
     if (!rules.homestead) {
       frame.outputLength = 0
       return true

@@ -13,7 +13,7 @@ import {
   TIMESTAMP,
 } from './environment.js'
 import { INVALID_JUMP, invalidOpcode, OUT_OF_GAS, stackFailure, WRITE_PROTECTION } from './failures.js'
-import { type Frame, HALTED, LEFT, REVERTED, SUCCEEDED } from './frame.js'
+import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
 import { type Machine, payMemory } from './machine.js'
 import {
   balanceOf,
@@ -63,17 +63,16 @@ import {
   toIndex,
 } from './words/words.js'
 
-// Gas between two looks at the clock: some tens of microseconds of cheap instructions, and in the oldest forks, where an
-// account costs 20 gas to read, some milliseconds of reads.
+// Gas between two deadline checks: some tens of microseconds of cheap instructions; in the oldest forks, where reading an
+// account costs 20 gas, some milliseconds of reads.
 const CHECK_GAS = 20_000
 
-/** Runs the frame's instructions until it ends or comes to a call: SUCCEEDED, REVERTED, HALTED or LEFT.
+/** Runs the frame's instructions until it ends or reaches a call: SUCCEEDED, REVERTED, HALTED or LEFT.
  *
- *  One function of one long switch for all instructions, since what changes with nearly each of them (gas, stack height,
- *  position) then stays in registers: handlers in a table, by which this file could be cut, pass it through memory. Cases are
- *  literals, which V8 makes a jump table of. What is most frequent is written out, since V8 does not inline all that is
- *  called; whatever is neither short nor frequent is in `operations`, since V8 does not optimize functions of more than
- *  60 KiB of bytecode.
+ *  This is one long switch on purpose. Gas, stack height and pc change with nearly every instruction and stay in registers
+ *  here; a table of handlers would pass them through memory. Cases are literals, so V8 compiles a jump table. Frequent
+ *  instructions are written inline, because V8 does not inline all calls; long or rare ones are in `operations`, because V8
+ *  does not optimize functions of more than 60 KiB of bytecode.
  *  @throws DeadlineExceeded. */
 export function runFrame(machine: Machine, frame: Frame): number {
   const { rules, state, stack } = machine
@@ -85,19 +84,19 @@ export function runFrame(machine: Machine, frame: Frame): number {
   let sp = frame.sp
   let gas = frame.gas
   let checkAt = gas - CHECK_GAS
-  const { loop } = machine
-  const inLoop = loop !== undefined && stack === loop.stack && loop.enter(frame, rules)
+  const { wasmCore } = machine
+  const inLoop = wasmCore !== undefined && stack === wasmCore.stack && wasmCore.enter(frame, rules)
   let memorySize = -1
 
   for (;;) {
-    if (loop !== undefined && inLoop) {
+    if (wasmCore !== undefined && inLoop) {
       if (frame.memorySize !== memorySize) {
         memorySize = frame.memorySize
-        loop.setMemory(frame, machine.memory === loop.memory)
+        wasmCore.setMemory(frame, machine.memory === wasmCore.memory)
       }
-      gas = loop.run(pc, sp, gas, checkAt)
-      pc = loop.registers[PC]
-      sp = loop.registers[SP]
+      gas = wasmCore.run(pc, sp, gas, checkAt)
+      pc = wasmCore.registers[PC]
+      sp = wasmCore.registers[SP]
       if (gas < checkAt) {
         machine.deadline.check()
         checkAt = gas - CHECK_GAS
@@ -387,7 +386,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
           if (isZeroWord(stack, sp)) continue
         }
         if (target >= length || ((targets[target >>> 5] >>> (target & 31)) & 1) === 0) return halt(frame, INVALID_JUMP)
-        // The JUMPDEST is executed here; that there was gas for it is seen at the next instruction.
+        // Executes the JUMPDEST, too; its gas is checked at the next instruction.
         pc = target + 1
         gas -= 1
         if (gas < checkAt) {
@@ -446,7 +445,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
         const value = (code[pc] << 8) | code[pc + 1]
         const next = code[pc + 2]
         pc += 2
-        // Compilers jump like this: the target needs not go over the stack.
+        // Compilers emit PUSH2 before a jump: the target skips the stack.
         if (next !== 0x56 && next !== 0x57) {
           setSmall(stack, sp, value)
           sp += 8
@@ -511,8 +510,8 @@ export function runFrame(machine: Machine, frame: Frame): number {
         frame.pc = pc
         frame.sp = sp
         frame.gas = gas
-        frame.leftAt = op
-        return LEFT
+        frame.callOpcode = op
+        return CALLING
 
       case 0xf3: // RETURN
       case 0xfd: // REVERT
@@ -586,7 +585,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
   }
 }
 
-/** Leaves the frame with what was wrong: an operation may have named it. */
+/** Halts the frame with that failure, unless an operation has set one. */
 function halt(frame: Frame, failure: string): number {
   if (frame.failure === '') frame.failure = failure
   frame.outputLength = 0

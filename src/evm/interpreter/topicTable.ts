@@ -3,13 +3,13 @@ import { LIMBS, type Words, wordToBytes } from './words/words.js'
 // 2.5 MB at most, with arrays of 250 bytes. A power of two.
 const TOPICS = 2 ** 13
 
-/** The arrays of topics that were logged lately. Most topics come again and again: to find one takes a third of the time
- *  that it takes to make an array and to get rid of it. */
+/** Recently logged topics. Most topics recur, and finding one takes a third of the time of allocating and collecting an
+ *  array. */
 export class TopicTable {
-  private words: Words | undefined // of the topics, and `arrays` beside them; made with the first
+  private words: Words | undefined // of the topics, parallel to `arrays`; created with the first
   private arrays: (Uint8Array | undefined)[] = []
 
-  /** The word as 32 big-endian bytes, in an array that others may have, too: never to be written to. */
+  /** The word as 32 big-endian bytes, in a shared array that must not be written to. */
   of(s: Words, a: number): Uint8Array {
     if (this.words === undefined) {
       this.words = new Int32Array(TOPICS * LIMBS)
@@ -29,7 +29,8 @@ export class TopicTable {
   }
 }
 
-/** Each topic has one place, where the last one stays. A hash that only spreads them: one that is not found is made. */
+/** A direct-mapped cache: each topic has one slot, which keeps the last one. The hash only spreads them; a miss
+ *  allocates. */
 function placeOf(s: Words, a: number): number {
   let hash = 0
   for (let i = 0; i < LIMBS; i++) {

@@ -25,7 +25,7 @@ import { createOverlay, type Overlay } from './overlay.js'
 import { createPackageTransaction } from './packageTransaction.js'
 import { callBeforeTransactions, collectRequests } from './system.js'
 
-/** An executor of @ethereumjs/vm over the newest state. */
+/** An executor with @ethereumjs/vm over the newest state. */
 export function createReferenceExecutor({ spec, reader, root, blockHashes, cacheBytes }: ExecutorParts): Executor {
   const codes = createCodeCache(reader, cacheBytes / 4)
   const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 3) / 4 })
@@ -138,12 +138,12 @@ function toReceipt(transaction: Transaction, result: RunTxResult, header: Header
   }
 }
 
-/** The logs of an execution in our form. */
+/** The logs of an execution as `Log`. */
 export function toLogs(result: EVMResult['execResult']): Log[] {
   return (result.logs ?? []).map(([address, topics, data]) => ({ address, topics, data }))
 }
 
-/** Adds to a balance. With `touch`, an account that stays empty is removed as EIP-158 says. */
+/** Adds to a balance. With `touch`, an account that stays empty is removed (EIP-158). */
 async function credit(overlay: Overlay, address: Uint8Array, amountWei: bigint, touch: boolean): Promise<void> {
   const at = new Address(address)
   const account = (await overlay.getAccount(at)) ?? new Account()

@@ -15,12 +15,12 @@ import { createCodeCache, createStateProviders, type StateProvider } from '../st
 import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
 
-/** Call sites by block number, over one EVM of @ethereumjs for each fork. Calls must not overlap: a thread runs one at a
- *  time. Deadlines are not looked at. */
+/** Call contexts by block number, with one @ethereumjs EVM per fork. Calls must not overlap: a thread runs one at a time.
+ *  Deadlines are not checked. */
 export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
   const codes = createCodeCache(reader)
   const backings = createStateProviders(reader, { codes })
-  // The EVM is bound to one overlay for life; what lies below is exchanged with every call.
+  // The EVM is bound to one overlay for life; the state provider below changes with every call.
   let current: StateProvider | undefined
   const backing: StateProvider = {
     account: (address) => current!.account(address),
@@ -79,7 +79,7 @@ async function runMessage(job: Job, request: CallRequest, gasLimit: bigint): Pro
   const balance = (await overlay.getAccount(new Address(from)))?.balance ?? 0n
   const terms = requireCallTerms({ request, gasLimit, header, rules }, () => balance)
   const { gasPrice, upfrontWei, freeBlobs, intrinsic, floor } = terms
-  // As geth does for calls without fee fields: BASEFEE is 0, so that contracts see consistent prices.
+  // As in geth for calls without fee fields: BASEFEE is 0, so that contracts see consistent prices.
   const baseFeePerGas = gasPrice === 0n ? 0n : header.baseFeePerGas
   const block = createPackageBlock(machine.common, header, rules, { baseFeePerGas, freeBlobs })
   try {
@@ -136,7 +136,7 @@ function settle(
   }
 }
 
-/** Addresses and slots that are warm from the beginning (EIP-2929, 2930, 3651). */
+/** Addresses and slots that are warm from the start (EIP-2929, 2930, 3651). */
 function warmUp(machine: Machine, request: CallRequest, from: Uint8Array, header: Header, rules: Rules): void {
   if (!rules.has('berlin')) return
   const { journal, precompiles } = machine.evm
@@ -151,7 +151,7 @@ function warmUp(machine: Machine, request: CallRequest, from: Uint8Array, header
   }
 }
 
-/** Sets the delegations of EIP-7702 whose signature, chain and nonce fit; others are passed over, as in a block. */
+/** Applies the EIP-7702 authorizations whose signature, chain and nonce are valid; skips the others, as in a block. */
 async function applyAuthorizations({ machine, overlay, spec }: Job, list: Authorization[]): Promise<void> {
   for (const { chainId, address, nonce, yParity, r, s } of list) {
     if (chainId !== 0n && chainId !== spec.chainId) continue
@@ -171,7 +171,7 @@ async function applyAuthorizations({ machine, overlay, spec }: Job, list: Author
   }
 }
 
-// The package's words, and geth's for the same.
+// The package's failure messages and geth's equivalents.
 const FAILURES: { [word: string]: string } = {
   'out of gas': 'out of gas',
   'code store out of gas': 'contract creation code storage out of gas',

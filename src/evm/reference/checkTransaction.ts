@@ -4,7 +4,7 @@ import type { Header, Transaction } from '../../chain/eth/types.js'
 import { type BrokenRule, checkAgainst } from '../transition/checkTransaction.js'
 import type { Overlay } from './overlay.js'
 
-/** Why a transaction cannot be executed on the overlay's state, as `checkAgainst` says it. */
+/** The first rule that the transaction breaks on the overlay's state, as in `checkAgainst`. */
 export async function checkTransaction(
   overlay: Overlay,
   transaction: Transaction,
@@ -22,7 +22,7 @@ export async function checkTransaction(
   return checkAgainst(sender, transaction, { header, rules, gasUsedBefore })
 }
 
-/** EIP-7702: an account whose code is a delegation may still send. */
+/** EIP-7702: an account whose code is a delegation may send transactions. */
 async function isDelegated(overlay: Overlay, address: Address, rules: Rules): Promise<boolean> {
   if (!rules.has('prague')) return false
   const code = await overlay.getCode(address)

@@ -4,12 +4,12 @@ import type { Database } from '../../store/database.js'
 import { createStateReader } from '../../store/state/stateReader.js'
 import { ZERO_ADDRESS } from '../calls/callChecks.js'
 import { clampGas, requireOutput } from '../calls/callContext.js'
-import { searchGas, type Tried } from '../calls/estimateGas.js'
+import { type GasTrial, searchGasLimit } from '../calls/estimateGas.js'
 import type { EvmService } from '../calls/evmService.js'
 import { CallRefused } from '../errors.js'
 import { createReferenceRunner } from './callRunner.js'
 
-/** An EVM service by @ethereumjs/evm over an open database. */
+/** An EVM service with @ethereumjs/evm over an open database. */
 export function createReferenceService(db: Database): EvmService {
   const chain = createChainReader(db)
   const runner = createReferenceRunner(chain, createStateReader(db))
@@ -22,13 +22,13 @@ export function createReferenceService(db: Database): EvmService {
     },
     estimateGas: async (request, blockNumber, limits, deadline) => {
       const site = runner.at(blockNumber)
-      const search = searchGas(site, request, limits)
+      const search = searchGasLimit(site, request, limits)
       const memoryBytes = limits.callMemoryBytes
       let step = search.next()
       while (step.done !== true) {
         deadline.check()
         const terms = { gasLimit: step.value, memoryBytes, deadline }
-        const tried: Tried = await site.run(request, terms).catch((error: unknown) => {
+        const tried: GasTrial = await site.run(request, terms).catch((error: unknown) => {
           if (error instanceof CallRefused) return error
           throw error
         })

@@ -11,22 +11,21 @@ import { concatBytes } from '../../lib/bytes.js'
 import type { MemoryMeter } from '../interpreter/memoryMeter.js'
 import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
 import type { BlockHashes } from '../transition/blockExecutor.js'
-import { mendEvm } from './mendEvm.js'
 import { meterEvm } from './meterEvm.js'
 import type { Overlay } from './overlay.js'
+import { patchEvm } from './patchEvm.js'
 
-/** The package's block, as far as the EVM looks at it. */
+/** The package's block, as far as the EVM reads it. */
 export type PackageBlock = NonNullable<RunTxOpts['block']>
 
-/** An EVM of @ethereumjs for one fork of a chain, over one overlay. Making it costs about 1 ms: keep it. */
+/** An @ethereumjs EVM for one fork of a chain, over one overlay. Creating it costs about 1 ms: keep it. */
 export interface Machine {
   readonly common: Common
   readonly evm: EVM
   readonly vm: VM
 }
 
-/** Machines by fork over the same overlay, each made when first asked for. With a `meter` they run calls alone, which it is
- *  asked by: see `meterEvm`. */
+/** Machines by fork over one overlay, created on first use. With a `meter` they run only calls, metered as in `meterEvm`. */
 export function createMachines(
   spec: ChainSpec,
   overlay: Overlay,
@@ -36,7 +35,7 @@ export function createMachines(
   const build = async ({ fork, blobs }: Rules): Promise<Machine> => {
     const common = createPackageCommon(spec, fork)
     if (FORKS.indexOf(fork) >= FORKS.indexOf('cancun')) {
-      // Blobs themselves never reach Cairn: blocks hold only their versioned hashes.
+      // Blobs never reach Cairn: blocks hold only their versioned hashes.
       common.customCrypto.kzg = { verifyProof: await loadKzgVerifier() } as KZG
     }
     const getBlock = async (number: number) => {
@@ -46,13 +45,13 @@ export function createMachines(
     }
     const blockchain = { getBlock, shallowCopy: () => blockchain } as never
     const evm = (await createEVM({ common, stateManager: overlay, blockchain })) as unknown as EVM
-    mendEvm(evm)
+    patchEvm(evm)
     if (meter) meterEvm(evm, meter)
     const vm = await createVM({ common, stateManager: overlay, evm: evm as never, blockchain })
     common.updateParams(paramsTx)
     if (blobs)
       common.updateParams({ [packageForkName(fork)]: { maxBlobGasPerBlock: blobs.max * Number(GAS_PER_BLOB) } })
-    // Every transaction made would otherwise copy the parameters of its package again.
+    // Each transaction would otherwise copy the package's parameters again.
     common.updateParams = () => {}
     return { common, evm, vm }
   }
@@ -69,13 +68,13 @@ export function createMachines(
 const packageForkName = (fork: Fork) => (fork === 'frontier' ? 'chainstart' : fork)
 
 function createPackageCommon(spec: ChainSpec, fork: Fork): Common {
-  // Every fork up to the wanted one is active from block 0: the fork is chosen here, never by the package.
+  // Every fork up to the wanted one is active from block 0: the fork is chosen here, not by the package.
   const names = FORKS.slice(0, FORKS.indexOf(fork) + 1).filter((name) => name === fork || name !== 'dao')
   const hardforks: HardforkTransitionConfig[] = names.map((name) => ({ name: packageForkName(name), block: 0 }))
   return new Common({
     chain: {
       name: spec.name,
-      // A number in JSON: beyond 2^53 it must come as text.
+      // As text, because JSON numbers end at 2^53.
       chainId: spec.chainId.toString(),
       defaultHardfork: packageForkName(fork),
       genesis: { gasLimit: 0, difficulty: 0, nonce: '0x0000000000000000', extraData: '0x' },
@@ -105,8 +104,8 @@ function packageCrypto(): CustomCrypto {
   }
 }
 
-/** What the EVM asks of a block: made from a header without the package's checks, which `ingest/verify` has done.
- *  Fees may be overridden, as `eth_call` does. */
+/** The block as the EVM reads it, without the package's checks, which `ingest/verify` has done. Fees can be overridden,
+ *  as for `eth_call`. */
 export function createPackageBlock(
   common: Common,
   header: Header,

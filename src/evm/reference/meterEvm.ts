@@ -1,7 +1,7 @@
 import type { EVM } from '@ethereumjs/evm'
 import type { MemoryMeter } from '../interpreter/memoryMeter.js'
 
-/** What is metered here is protected in the package, or typed by files that it does not export. */
+/** Members metered here are protected in the package, or typed in files that it does not export. */
 interface Inner {
   _opcodeMap: { opcodeInfo: { isInvalid: boolean }; opHandler: Handler }[]
   runInterpreter(...args: unknown[]): Promise<unknown>
@@ -19,14 +19,14 @@ type Handler = (runState: RunState, common: EVM['common']) => void | Promise<voi
 const MEMORY_OPCODES = [0x20, 0x37, 0x39, 0x3c, 0x3e, 0x51, 0x52, 0x53, 0x5e, 0xf0, 0xf1, 0xf2, 0xf4, 0xf5, 0xfa]
 const LOG_OPCODES = [0xa0, 0xa1, 0xa2, 0xa3, 0xa4]
 const TSTORE = 0x5d
-// The value with its key, its place in a map, and how it was before.
+// The value with its key, its map entry, and its old value.
 const TRANSIENT_BYTES = 300
 
-/** Has an EVM of @ethereumjs that runs nothing but calls ask the meter for memory, return data and transient storage, and keep
- *  no logs. The package takes memory first: at most as much as the gas of one instruction buys is not asked for. */
+/** Makes an @ethereumjs EVM for calls report memory, return data and transient storage to the meter, and keep no logs.
+ *  The package allocates first, so at most what the gas of one instruction buys is unmetered. */
 export function meterEvm(evm: EVM, meter: MemoryMeter): void {
   const inner = evm as unknown as Inner
-  const takenBy: number[] = [] // frames under way
+  const takenBy: number[] = [] // frames in progress
   const runInterpreter = inner.runInterpreter.bind(inner)
   inner.runInterpreter = async (...args) => {
     const depth = takenBy.push(0) - 1
@@ -55,7 +55,7 @@ export function meterEvm(evm: EVM, meter: MemoryMeter): void {
   after(inner, TSTORE, () => meter.take(TRANSIENT_BYTES))
 }
 
-/** Adds a step behind an instruction, which may throw. */
+/** Adds a step after an instruction; it may throw. */
 function after({ _opcodeMap }: Inner, code: number, step: (runState: RunState) => void): void {
   const entry = _opcodeMap[code]
   if (entry.opcodeInfo.isInvalid) return // not in this fork

@@ -9,42 +9,41 @@ import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import type { MemoryMeter } from '../interpreter/memoryMeter.js'
 import type { StateProvider } from '../state/stateProvider.js'
 
-/** What the overlay knows of one address. `account` null: it does not exist. */
+/** The overlay's entry of one address. `account` null: it does not exist. */
 interface Entry {
   address: Uint8Array
   account: StateAccount | null
-  /** True when the storage was emptied since the last `takeChanges`: the backing's slots are not looked at. */
+  /** True if the storage was cleared since the last `takeChanges`: the provider's slots are ignored. */
   cleared: boolean
   slots: Map<string, Uint8Array> // by the slot's 32 bytes as latin1; values without leading zeros
-  /** Whether the backing state has slots of it; looked up only where a contract could be created. */
+  /** Whether the provider has slots of it; looked up only where a contract could be created. */
   hasStorage?: boolean
 }
 
-/** A state in memory over a backing one, with an undo log: the state manager that the EVM works on. The promises that
- *  its interface asks for are all resolved already. */
+/** A state in memory over a state provider, with an undo log: the EVM's state manager. Its promises are already resolved. */
 export interface Overlay extends StateManagerInterface {
-  /** What differs from the backing state since the last call: to be stored below, after which the overlay reads
-   *  the same from there. Only between transactions, with no checkpoint open. */
+  /** Differences from the state provider since the last call. The caller stores them below, after which the overlay reads
+   *  the same from there. Only between transactions, with no open checkpoint. */
   takeChanges(): StateChanges
-  /** Addresses and slots touched since the last call of this function, for hashing the state: see `stateRoot`. */
+  /** Addresses and slots touched since the last call of this method, for hashing the state: see `stateRoot`. */
   takeTouched(): TouchedAccount[]
-  /** Forgets everything that lies in memory. Only after `takeChanges`, or to give up all changes. */
+  /** Drops everything in memory. Only after `takeChanges`, or to discard all changes. */
   forget(): void
 }
 
-// The EVM asks only whether the root is that of empty storage.
+// The EVM only compares the root with that of empty storage.
 const SOME_STORAGE_ROOT = new Uint8Array(32)
 
-// Entries kept between blocks; beyond it the caches start anew.
+// Entries kept between blocks; beyond it the caches are cleared.
 const MAX_ENTRIES = 100_000
 
-// About what is held for an address, a slot, and a step that may be undone, with their places in maps and sets.
+// Approximate bytes per address, slot and undo step, with their map and set entries.
 const ENTRY_BYTES = 1000
 const SLOT_BYTES = 400
 const UNDO_BYTES = 300
 
-/** An overlay over `backing`; `rootOf` gives the state root when the EVM asks for one (receipts before Byzantium). `meter` is
- *  asked before it grows. */
+/** An overlay over `backing`. `rootOf` returns the state root if the EVM needs one (receipts before Byzantium). `meter`
+ *  is charged before it grows. */
 export function createOverlay(
   backing: StateProvider,
   rootOf: (overlay: Overlay) => Uint8Array,
@@ -126,7 +125,7 @@ export function createOverlay(
       const entry = entryOf(bytes)
       const account = toPackageAccount(entry.account)
       if (account && account.nonce === 0n && !entry.cleared && !account.isContract()) {
-        // EIP-7610: an address with storage takes no new contract, even without nonce and code.
+        // EIP-7610: no contract can be created at an address with storage, even without nonce and code.
         entry.hasStorage ??= backing.hasStorage(bytes)
         if (entry.hasStorage) account.storageRoot = SOME_STORAGE_ROOT
       }
@@ -137,7 +136,7 @@ export function createOverlay(
       else setAccount(bytes, { nonce: account.nonce, balance: account.balance, codeHash: account.codeHash })
     },
     deleteAccount: async ({ bytes }) => {
-      // Nothing there and nothing in memory: deleting it changes nothing, and must leave no row behind.
+      // It does not exist: deleting it changes nothing and must leave no row behind.
       if (entryOf(bytes).account === null) return
       setAccount(bytes, null)
       clearStorageOf(bytes)
@@ -208,7 +207,7 @@ export function createOverlay(
       for (const [key, slots] of touched) {
         const entry = entries.get(key)!
         const cleared = clearedSinceTouched.has(key)
-        // An emptied storage may since have been given slots that were marked before the emptying: all count then.
+        // A cleared storage may have been given slots marked before the clearing: all count then.
         const names = cleared ? entry.slots.keys() : slots.values()
         out.push({
           address: entry.address,
@@ -263,7 +262,7 @@ function collectChanges(
     const fresh = !existed || incarnation !== before.incarnation
     for (const slotKey of cleared ? values.keys() : slots) {
       const value = values.get(slotKey)
-      if (value === undefined) continue // marked in a storage that was emptied afterwards
+      if (value === undefined) continue // slot of a storage that was cleared afterwards
       const slot = bytesOf(slotKey)
       const old = fresh ? EMPTY_BYTES : backing.storage(address, slot)
       if (!equalBytes(old, value)) changes.storage.push({ address, incarnation, slot, value })
@@ -277,7 +276,7 @@ function sameAccount(a: StateAccount, b: StateAccount): boolean {
   return a.nonce === b.nonce && a.balance === b.balance && equalBytes(a.codeHash, b.codeHash)
 }
 
-// The EVM changes the account objects that it is given, so each call gets its own.
+// The EVM modifies account objects, so each call gets its own.
 function toPackageAccount(account: StateAccount | null): Account | undefined {
   return account === null ? undefined : new Account(account.nonce, account.balance, undefined, account.codeHash)
 }

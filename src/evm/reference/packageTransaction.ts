@@ -5,8 +5,8 @@ import { bigIntToBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { Machine } from './machine.js'
 
-/** The package's transaction with the sender that was recovered when it was decoded: no signature is looked at again.
- *  @throws Error in the package's words where a rule of the transaction's own fields is broken. */
+/** The package's transaction with the sender recovered on decoding: no signature is checked again. @throws Error in the
+ *  package's words if a rule of the transaction's own fields is broken. */
 export function createPackageTransaction({ common }: Machine, transaction: Transaction): TypedTransaction {
   const data = {
     type: transaction.type,

@@ -17,23 +17,23 @@ import {
 import type { Machine, PackageBlock } from './machine.js'
 import type { Overlay } from './overlay.js'
 
-/** Where a system call runs. */
+/** Context of a system call. */
 interface SystemCallSite {
   machine: Machine
   overlay: Overlay
   block: PackageBlock
 }
 
-/** The calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
+/** System calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
  *  Without code at their address they do nothing. */
 export async function callBeforeTransactions(site: SystemCallSite, header: Header, rules: Rules): Promise<void> {
   if (rules.has('cancun')) await callSystemContract(site, BEACON_ROOTS, header.parentBeaconBlockRoot!)
   if (rules.has('prague')) await callSystemContract(site, HISTORY_STORAGE, header.parentHash)
 }
 
-/** The requests hash of the block (EIP-7685): deposits from the logs (EIP-6110), then what the withdrawal and
- *  consolidation contracts give (EIP-7002, EIP-7251). 32 bytes.
- *  @throws SystemCallFailed when one of the contracts is missing or fails, or a deposit log is not laid out as it must be. */
+/** The requests hash of the block (EIP-7685), 32 bytes: deposits from the logs (EIP-6110), then the output of the
+ *  withdrawal and consolidation contracts (EIP-7002, EIP-7251). @throws SystemCallFailed if a contract is missing or
+ *  fails, or a deposit log is malformed. */
 export async function collectRequests(
   site: SystemCallSite,
   logs: Log[],
@@ -52,7 +52,7 @@ async function requireSystemCall(site: SystemCallSite, address: Uint8Array): Pro
   return result.output
 }
 
-/** Undefined when there is no code. Neither the caller's account nor gas accounting of the block changes. */
+/** Undefined if there is no code. Changes neither the caller's account nor the block's gas. */
 async function callSystemContract(
   { machine, overlay, block }: SystemCallSite,
   address: Uint8Array,

@@ -3,40 +3,40 @@ import { NEVER, type SlotChange, type SlotReader, type Storage } from '../../sto
 import { copyWord, enlarged, LIMBS, type Words } from '../interpreter/words/words.js'
 import { WordTable } from '../interpreter/words/wordTable.js'
 
-/** An account's storage in one incarnation, by its name in the cache. */
+/** An account's storage in one incarnation, by its id in the cache. */
 export interface CachedStorage extends Storage {
   readonly name: number
 }
 
-// Names of storages that are not a contract's first: some hundred kilobytes. Beyond it they are not kept.
+// Ids for storages of later incarnations: some hundred kilobytes. Beyond it they are not cached.
 const MAX_RENEWED = 4096
 const UNKEPT = 0
 
-/** What a cache may take. */
+/** Limits of a cache. */
 export interface SlotBounds {
-  /** Of memory; but some kilobytes it always has. */
+  /** Memory limit; a minimum of some kilobytes is always used. */
   maxBytes: number
-  /** Slots that changed, which are looked for when blocks have come. With more all is forgotten. */
+  /** Changed slots that are looked up when blocks arrive. With more, the cache is cleared. */
   maxChanges: number
 }
 
-/** Values of storage slots in memory, outside of the heap, each with the blocks that it is right for: from the one that
- *  gave it to the one that changes it. So a value serves calls at all heights between, and stays when a block comes.
+/** Storage values in typed arrays, outside the V8 heap, each with the block range it is valid for: from the block that set
+ *  it to the block that changes it. So an entry serves calls at all heights in its range and survives new blocks.
  *
- *  All of it is of one chain, named by the hash of its last known block, the horizon. When blocks have come above it, what
- *  they change ends there; when it was replaced, everything is forgotten. */
+ *  All entries belong to one chain, identified by the hash of its last known block, the horizon. New blocks end the ranges
+ *  of the slots they change; if the horizon was replaced by a reorg, the cache is cleared. */
 export class SlotCache {
   private readonly reader: SlotReader
   private readonly most: number
   private readonly maxChanges: number
-  // What was used since half of the bound was filled last is kept for longer than the rest, as in `GenerationCache`.
+  // Slots used since the young half was last filled are kept longer than the rest, as in `GenerationCache`.
   private young = new Generation(256)
   private old = new Generation(256)
   private readonly renewed = new Map<string, number>()
   private horizon = -1
   private horizonHash: Uint8Array | undefined
 
-  /** An empty one. */
+  /** Creates an empty cache. */
   constructor(reader: SlotReader, { maxBytes, maxChanges }: SlotBounds) {
     this.reader = reader
     this.maxChanges = maxChanges
@@ -44,7 +44,7 @@ export class SlotCache {
     while (this.most * 4 * ENTRY_BYTES <= maxBytes) this.most *= 2
   }
 
-  /** Makes it ready for reads at that block, of that hash, in the snapshot of the database that is open now. */
+  /** Prepares reads at that block, by number and hash, in the currently open snapshot. */
   moveTo(blockNumber: number, hash: Uint8Array, hashOf: (blockNumber: number) => Uint8Array | undefined): void {
     const { horizon, horizonHash } = this
     const known = blockNumber === horizon ? hash : horizon < 0 ? undefined : hashOf(horizon)
@@ -60,7 +60,7 @@ export class SlotCache {
     return { addressId, incarnation, name: this.nameOf(addressId, incarnation) }
   }
 
-  /** Copies the value, at a block that `moveTo` was asked for, of the slot that the word at `a` names to `to` of `into`. */
+  /** Copies the value of the slot that the word at `a` names, at a block passed to `moveTo`, to `to` of `into`. */
   read(storage: CachedStorage, blockNumber: number, s: Words, a: number, into: Words, to: number): void {
     const { young, old } = this
     const { name } = storage
@@ -82,17 +82,17 @@ export class SlotCache {
     copyWord(this.reader.value, 0, into, to)
   }
 
-  /** Bytes of memory that it takes. */
+  /** Memory used, in bytes. */
   bytes(): number {
     return this.young.bytes() + this.old.bytes()
   }
 
-  /** Reads a value from the database, and sets it in the place of an older one or as a new one. */
+  /** Reads a value from the database and stores it in the cache. */
   private load(storage: CachedStorage, blockNumber: number, id: number, s: Words, a: number): void {
     const { reader, horizon } = this
     reader.read(storage, s, a, { blockNumber, next: blockNumber < horizon })
     if (storage.name === UNKEPT) return
-    // What comes above the horizon is learnt when that moves.
+    // Changes above the horizon are learned when the horizon moves.
     const until = reader.until > horizon ? NEVER : reader.until
     if (id < 0) this.keep(storage.name, s, a, reader.from, until, reader.value, 0)
     else this.young.set(id, reader.from, until, reader.value, 0)
@@ -106,7 +106,7 @@ export class SlotCache {
     this.young.set(this.young.add(name, s, a), from, until, value, at)
   }
 
-  /** Ends what blocks above the horizon changed. False when that would take longer than to read anew. */
+  /** Ends the validity of slots changed above the horizon. False if that would take longer than clearing the cache. */
   private endChanged(upTo: number): boolean {
     const { young, old, reader, horizon } = this
     const end = ({ addressId, incarnation, blockNumber }: SlotChange) => {
@@ -137,7 +137,7 @@ export class SlotCache {
 // A slot, its storage and two buckets; its value, and two block numbers.
 const ENTRY_BYTES = 44 + 40
 
-/** Slots by ids in the order in which they were added. */
+/** Slots by id, in insertion order. */
 class Generation {
   readonly keys: WordTable
   values: Words
@@ -167,7 +167,7 @@ class Generation {
     copyWord(value, at, this.values, id * LIMBS)
   }
 
-  /** Notes that the slot changes with a block. */
+  /** Ends the validity of the slot before that block. */
   end(name: number, slot: Words, blockNumber: number): void {
     const id = this.keys.find(name, slot, 0)
     if (id >= 0 && this.until[id] > blockNumber) this.until[id] = blockNumber

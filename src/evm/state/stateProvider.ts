@@ -15,31 +15,31 @@ export interface StoredSlots {
   read(s: Words, a: number, into: Words, to: number): void
 }
 
-/** The state that an overlay lies on. */
+/** The state below an overlay. */
 export interface StateProvider {
   /** `account` undefined: it does not exist; the record undefined: it never did. */
   account(address: Uint8Array): { incarnation: number; account?: StateAccount } | undefined
   /** Without leading zeros. */
   storage(address: Uint8Array, slot: Uint8Array): Uint8Array
-  /** The same by words, for an account that exists. Only of states that never change. */
+  /** The same by words, for an existing account. Only for immutable states. */
   slotsOf?(address: Uint8Array): StoredSlots
   code(hash: Uint8Array): Uint8Array
-  /** True when some slot of the account's storage was ever set. */
+  /** True if any slot of the account's storage was ever set. */
   hasStorage(address: Uint8Array): boolean
 }
 
-/** The newest stored state, which changes with the blocks that are stored. */
+/** The newest stored state, which advances with the stored blocks. */
 export interface NewestState extends StateProvider {
-  /** Takes changes that the caller stores before it reads on. */
+  /** Applies changes that the caller stores before its next read. */
   wrote(changes: StateChanges): void
-  /** Forgets what lies in memory: after changes that were not stored, or not kept. */
+  /** Clears the memory, after changes that were not stored or were rolled back. */
   forget(): void
 }
 
-// What a call reads: some thousands of slots.
+// For the reads of a call: some thousand slots.
 const PROVIDER_BYTES = 8 * 2 ** 20
 
-/** The newest stored state, with about `maxBytes` of it kept in memory. */
+/** The newest stored state, with about `maxBytes` cached in memory. */
 export function createNewestState(
   reader: StateReader,
   { codes, maxBytes }: { codes: CodeCache; maxBytes: number },
@@ -49,15 +49,15 @@ export function createNewestState(
 
 /** States at several blocks. */
 export interface StateProviders {
-  /** The state after a block, which is named by its hash too, since a reorg gives the number to another. */
+  /** The state after a block, also identified by its hash because a reorg reuses the number. */
   at(blockNumber: number, blockHash: Uint8Array): StateProvider
 }
 
-// Calls go to the head, and in a batch to a block or two beside.
+// Calls target the head; a batch adds a block or two.
 const MAX_PROVIDERS = 8
 
-/** The states at the blocks asked for last, with about `maxBytes` of all together kept in memory; with `slots`, slots are
- *  kept there, and it must have been moved to the block whose slots are read. */
+/** States at recently used blocks, with about `maxBytes` cached in memory over all. With `slots`, slots are cached there;
+ *  it must have been moved to the block whose slots are read. */
 export function createStateProviders(
   reader: StateReader,
   {
@@ -83,13 +83,13 @@ export function createStateProviders(
 /** An account in memory. */
 interface Entry {
   readonly record: { incarnation: number; account?: StateAccount } | undefined
-  /** Undefined: to be looked up when it is needed. */
+  /** Undefined: looked up on first use. */
   addressId: number | undefined
-  /** Begins the keys of its slots. Another incarnation has another. */
+  /** Prefix of its slot keys; each incarnation has its own. */
   readonly prefix: string
 }
 
-// An entry of a map, its key and its value: arrays and bigints are objects of about 100 bytes.
+// A map entry with key and value; arrays and bigints are objects of about 100 bytes.
 const ENTRY_BYTES = 500
 const SLOT_BYTES = 300
 
@@ -169,7 +169,7 @@ function createCachedState({ reader, blockNumber, codes, slots: shared }: StateP
         })
       }
       for (const { address, slot, value } of changes.storage) {
-        // Of an account that is not in memory no slot is either.
+        // Slots are in memory only if their account is.
         const entry = accounts.get(keyOfBytes(address))
         if (entry !== undefined) slots.set(entry.prefix + keyOfBytes(slot), trimLeft(value))
       }
@@ -187,14 +187,14 @@ function storedSlots(cache: SlotCache, blockNumber: number, storage: Storage | u
   return { read: (s, a, into, to) => cache.read(cached, blockNumber, s, a, into, to) }
 }
 
-/** Code of the database by id and hash, kept in memory up to a bound. */
+/** Code by id and hash, cached up to a byte limit. */
 export interface CodeCache {
   hashOf(codeId: number): Uint8Array
-  /** The same array for the same hash as long as it is cached, so that analyses can be kept beside it. */
+  /** Returns the same array for the same hash while it is cached, so analysis results can be kept beside it. */
   byHash(hash: Uint8Array): Uint8Array
 }
 
-// An array of its own, and its entry in a map.
+// An array and its map entry.
 const CODE_OVERHEAD = 300
 const CODE_BYTES = 64 * 2 ** 20
 

@@ -8,10 +8,10 @@ import { createCode, delegationTo, EMPTY_CODE } from '../interpreter/code.js'
 import type { EvmState } from '../interpreter/state.js'
 
 const MAGIC = Uint8Array.of(0x05)
-// PER_EMPTY_ACCOUNT_COST - PER_AUTH_BASE_COST: paid for an account that is then not made.
+// PER_EMPTY_ACCOUNT_COST - PER_AUTH_BASE_COST: refunded if the account exists already.
 const EXISTING_ACCOUNT_REFUND = 12_500
 
-/** Sets the delegations whose chain, signature and nonce fit, and passes over the others (EIP-7702, behavior). */
+/** Applies the authorizations whose chain, signature and nonce are valid, and skips the others (EIP-7702, behavior). */
 export function applyAuthorizations(state: EvmState, list: readonly Authorization[], chainId: bigint): void {
   for (const authorization of list) applyAuthorization(state, authorization, chainId)
 }
@@ -32,7 +32,7 @@ function applyAuthorization(state: EvmState, authorization: Authorization, chain
   state.setNonce(authority, authorization.nonce + 1n)
 }
 
-/** The address, 20 bytes, whose key signed; undefined when none can have. */
+/** The address of the signer, 20 bytes; undefined if the signature is invalid. */
 function recoverAuthority({ chainId, address, nonce, yParity, r, s }: Authorization): Uint8Array | undefined {
   if (yParity > 1n || r === 0n || r >= SECP256K1_N || s === 0n || s > SECP256K1_N / 2n) return undefined
   const hash = keccak256(concatBytes(MAGIC, RLP.encode([chainId, address, nonce])))

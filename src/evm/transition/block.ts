@@ -15,23 +15,23 @@ import {
   TransactionRefused,
 } from './transaction.js'
 
-/** What blocks are executed with. The machine's rules are set to those of the block. */
+/** Context of block execution. The machine's rules are those of the block. */
 export interface BlockContext {
   spec: ChainSpec
   machine: Machine
   journal: Journal
-  /** Hash of a block before this one: 32 bytes. */
+  /** Hash of an earlier block: 32 bytes. */
   blockHash(number: number): Uint8Array
   /** The bloom filter of logs: 256 bytes. */
   bloomOf(logs: readonly Log[]): Uint8Array
-  /** Of what the journal has touched so far: asked for after each transaction before Byzantium, and at the end. */
+  /** Roots over the accounts the journal has touched: requested after each transaction before Byzantium, and at the end. */
   roots: StateRootHasher
-  /** Makes the error for a transaction that cannot be part of the block. */
+  /** Creates the error for a transaction that cannot be part of the block. */
   refuse(index: number, transaction: Transaction, refused: TransactionRefused): Error
 }
 
-/** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685), which stays in the journal.
- *  @throws SystemCallFailed, and what `refuse` makes; the journal must be given up then. */
+/** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685). Its result stays in the
+ *  journal. @throws SystemCallFailed, and the error of `refuse`; the journal must then be discarded. */
 export function runBlock(
   site: BlockContext,
   block: Block,
@@ -61,7 +61,7 @@ export function runBlock(
     receipts.push(receiptOf(transaction, applied, { header, rules, gasUsed, root, logsBloom }))
   }
   for (const { address, amountGwei } of block.withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
-  // EIP-4895: withdrawals of nothing leave no empty account behind.
+  // EIP-4895: zero withdrawals leave no empty account behind.
   journal.endTransaction(machine.rules.eip161)
   if (!rules.isProofOfStake && spec.ethash) payRewards(journal, block, rules)
   journal.endTransaction(false)
@@ -87,7 +87,7 @@ function attempt<T>(run: () => T, refuse: (refused: TransactionRefused) => Error
 interface ReceiptParts {
   header: Header
   rules: Rules
-  /** Of the block up to and with the transaction. */
+  /** Cumulative, including this transaction. */
   gasUsed: bigint
   root: Uint8Array | undefined
   logsBloom: Uint8Array

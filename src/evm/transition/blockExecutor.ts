@@ -8,49 +8,49 @@ import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import type { NewestState } from '../state/stateProvider.js'
 import type { BlockOutcome, StateRootHasher } from './blockOutcome.js'
 
-/** What execution says of a block, to be compared with its header. */
+/** Results of execution to compare with the header. */
 export type ExecutedBlock = BlockOutcome
 
-/** Executes blocks one after another on the newest state of a database. */
+/** Executes consecutive blocks on the newest state of a database. */
 export interface Executor {
-  /** Lays the genesis state and gives its root. */
+  /** Writes the genesis state and returns its root. */
   layGenesis(genesis: Genesis): Promise<Uint8Array>
-  /** Executes a block on top of what was accepted last; nothing is stored. The state root is computed unless `hashState` is
-   *  false, and in any case for a block whose receipts hold roots.
-   *  @throws InvalidTransaction, SystemCallFailed; then `discard` is due. */
+  /** Executes a block on top of the last accepted one; stores nothing. The state root is computed unless `hashState` is
+   *  false, and always for a block whose receipts have roots. @throws InvalidTransaction, SystemCallFailed; then call
+   *  `discard`. */
   execute(block: Block, rules: Rules, hashState?: boolean): Promise<ExecutedBlock>
-  /** The changes of the block that was executed last, which must be stored before the next. */
+  /** The changes of the last executed block; the caller must store them before the next one. */
   accept(): StateChanges
   /** The state root after the blocks that were accepted: 32 bytes. */
   stateRoot(): Uint8Array
-  /** What was accepted stays when `discard` is called. Each accepted block whose state was hashed is settled, too. */
+  /** Makes accepted blocks permanent for `discard`. Each accepted block whose state was hashed is settled, too. */
   settle(): void
-  /** Gives up the block that was executed last, and accepted ones that are not settled. */
+  /** Drops the last executed block and the accepted ones that are not settled. */
   discard(): void
-  /** Goes on with what the database holds: after a rollback. */
+  /** Reloads from the database, after a rollback. */
   reset(): void
-  /** Accounts and slots that are not hashed yet. */
+  /** Accounts and slots not hashed yet. */
   readonly unhashed: number
-  /** Accounts in the state that was hashed last. */
+  /** Number of accounts in the last hashed state. */
   readonly accounts: number
 }
 
-/** Hash of the canonical block `number`: 32 bytes; undefined when it is not held. */
+/** Hash of canonical block `number`, 32 bytes; undefined if it is not stored. */
 export type BlockHashes = (number: number) => Uint8Array | undefined
 
-/** What an executor works with. */
+/** Dependencies of an executor. */
 export interface ExecutorParts {
   spec: ChainSpec
-  /** Sees the newest state. */
+  /** Reads the newest state. */
   reader: StateReader
   root: StateRoot
   /** Serves BLOCKHASH. */
   blockHashes: BlockHashes
-  /** Memory for accounts, slots and code that were read: about so much. */
+  /** Approximate memory for cached accounts, slots and code. */
   cacheBytes: number
 }
 
-/** An interpreter over a state in memory, as an executor uses it. */
+/** An interpreter over a state in memory, as used by an executor. */
 export interface BlockEngine {
   /** Sets the accounts of a genesis. */
   putGenesis(genesis: Genesis): Promise<void> | void
@@ -58,13 +58,13 @@ export interface BlockEngine {
   run(block: Block, rules: Rules, roots: StateRootHasher): Promise<BlockOutcome>
   /** Accounts changed since the last call. */
   takeTouched(): TouchedAccount[]
-  /** What differs from the stored state since the last call. */
+  /** Differences from the stored state since the last call. */
   takeChanges(): StateChanges
-  /** Gives up what lies in memory. */
+  /** Clears the state in memory. */
   forget(): void
 }
 
-/** An executor by the engine, which lies over `backing`. */
+/** An executor with that engine, on top of `backing`. */
 export function createExecutorOver(engine: BlockEngine, backing: NewestState, root: StateRoot): Executor {
   let hashes = true
   const rootNow = () => root.update(engine.takeTouched())
@@ -112,7 +112,7 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
   }
 }
 
-/** The hash of a block that is asked for. @throws Error when it is not held. */
+/** The hash of an earlier block. @throws Error if it is not stored. */
 export function requireHash(blockHashes: BlockHashes, number: number): Uint8Array {
   const hash = blockHashes(number)
   if (!hash) throw new Error(`block ${number} is not held, and BLOCKHASH asks for it`)

@@ -1,18 +1,18 @@
 import type { Receipt } from '../../chain/eth/types.js'
 
-/** What execution says of a block, to be compared with its header. */
+/** Results of execution to compare with the header. */
 export interface BlockOutcome {
   receipts: Receipt[]
   gasUsed: bigint
-  /** 32 bytes; undefined when it was not to be hashed. */
+  /** 32 bytes; undefined if it was not to be computed. */
   stateRoot?: Uint8Array
   requestsHash?: Uint8Array // 32, from Prague on
 }
 
-/** The roots that execution asks for. */
+/** State roots needed during execution. */
 export interface StateRootHasher {
-  /** The root of the state as it is now: 32 bytes. */
+  /** The root of the current state: 32 bytes. */
   now(): Uint8Array
-  /** The same at the end of a block, where it may not be wanted. */
+  /** The same at the end of a block; undefined if it is not wanted. */
   atEnd(): Uint8Array | undefined
 }

@@ -4,13 +4,13 @@ import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
 import type { Header, Transaction } from '../../chain/eth/types.js'
 import { formatData } from '../../lib/hex.js'
 
-/** What a transaction may break: a short name of the rule, and the values. */
+/** A rule that a transaction breaks: its short name and the values. */
 export interface BrokenRule {
   rule: string
   detail: string
 }
 
-/** What is asked of the sender of a transaction. */
+/** What the checks need of the sender. */
 export interface Sender {
   nonce: bigint
   balance: bigint
@@ -18,8 +18,8 @@ export interface Sender {
   hasCode: boolean
 }
 
-/** Why a transaction cannot be executed in its block, by a short name of the rule and the values; undefined when it can.
- *  Rules: Yellow Paper 6.1, EIP-1559, EIP-3607, EIP-4844, EIP-7702. Intrinsic gas is checked at execution. */
+/** The first rule that the transaction breaks in its block; undefined if it is valid. Rules: Yellow Paper 6.1, EIP-1559,
+ *  EIP-3607, EIP-4844, EIP-7702. Intrinsic gas is checked at execution. */
 export function checkAgainst(
   sender: Sender,
   transaction: Transaction,

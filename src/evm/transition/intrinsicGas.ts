@@ -1,8 +1,8 @@
 import type { Rules } from '../../chain/eth/forks.js'
 import type { CallRequest } from '../calls/callRequest.js'
 
-/** Gas that a message costs before its first instruction, and the least that it costs in all (EIP-7623; zero before
- *  Prague). Yellow Paper 6.2 (g0), EIP-2, 2028, 2930, 3860, 7623, 7702. */
+/** Intrinsic gas of a message, and its floor (EIP-7623; zero before Prague). Yellow Paper 6.2 (g0), EIP-2, 2028, 2930,
+ *  3860, 7623, 7702. */
 export function intrinsicGas(request: CallRequest, rules: Rules): { gas: bigint; floor: bigint } {
   const data = request.data ?? new Uint8Array(0)
   let nonZero = 0

@@ -27,13 +27,13 @@ export async function loadExecutor(kind: EvmKind, parts: ExecutorParts): Promise
     const { createReferenceExecutor } = await import('../reference/blockExecutor.js')
     return createReferenceExecutor(parts)
   }
-  // Code is kept as objects of the interpreter: the cache below serves its hashes alone.
+  // Code is cached as interpreter objects; the provider's cache serves code hashes only.
   const codes = createCodeCache(reader, cacheBytes / 16)
   const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 11) / 16 })
   return createExecutorOver(createEngine(parts, backing), backing, root)
 }
 
-/** Our own interpreter over a journal. */
+/** Cairn's interpreter over a journal. */
 function createEngine({ spec, reader, blockHashes, cacheBytes }: ExecutorParts, backing: NewestState): BlockEngine {
   const codes = createCodeObjects((hash) => reader.codeByHash(hash), cacheBytes / 4)
   const journal = new Journal(backing, codes)

@@ -4,7 +4,7 @@ import { bytesToBigInt, concatBytes, equalBytes } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import { parseHex } from '../../lib/hex.js'
 
-/** A system contract that the fork requires is missing or failed, or its result cannot be read: the block is invalid. */
+/** A required system contract is missing, failed, or returned something unreadable: the block is invalid. */
 export class SystemCallFailed extends CairnError {}
 
 /** 20 bytes. */
@@ -20,13 +20,12 @@ export const CONSOLIDATION_REQUESTS = parseHex('0x0000bbddc7ce488642fb579f8b00f3
 /** EIP-4788. */
 export const SYSTEM_CALL_GAS = 30_000_000n
 
-/** The deposits that the logs tell of, one after another (EIP-6110).
- *  @throws SystemCallFailed when a deposit log is not laid out as it must be. */
+/** The deposits in the logs, concatenated (EIP-6110). @throws SystemCallFailed if a deposit log is malformed. */
 export function readDeposits(logs: readonly Log[], depositContract: Uint8Array = new Uint8Array(20)): Uint8Array {
   return concatBytes(...logs.filter((log) => isDeposit(log, depositContract)).map(readDeposit))
 }
 
-/** The requests hash over the requests of each type, from type 0 on (EIP-7685): 32 bytes. */
+/** The requests hash over the requests of each type, from type 0 (EIP-7685): 32 bytes. */
 export function hashRequests(requests: readonly Uint8Array[]): Uint8Array {
   const hashes = requests.flatMap((data, type) =>
     data.length === 0 ? [] : [sha256(concatBytes(Uint8Array.of(type), data))],
@@ -40,7 +39,7 @@ function isDeposit({ address, topics }: Log, depositContract: Uint8Array): boole
   return equalBytes(address, depositContract) && topics.length > 0 && equalBytes(topics[0], DEPOSIT_TOPIC)
 }
 
-// EIP-6110: the event's ABI encoding must be laid out exactly so. Offsets and lengths in bytes.
+// EIP-6110: the ABI encoding of the event must have exactly this layout. Offsets and lengths in bytes.
 const DEPOSIT_DATA_LENGTH = 576
 const DEPOSIT_FIELDS = [
   { name: 'pubkey', pointer: 160n, length: 48n },

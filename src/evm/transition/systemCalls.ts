@@ -17,16 +17,16 @@ import {
 } from './system.js'
 import type { TransactionContext } from './transaction.js'
 
-/** The calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
+/** System calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
  *  Without code at their address they do nothing. */
 export function callSystemBefore(site: TransactionContext, header: Header, rules: Rules): void {
   if (rules.has('cancun')) callSystemContract(site, BEACON_ROOTS, header.parentBeaconBlockRoot!)
   if (rules.has('prague')) callSystemContract(site, HISTORY_STORAGE, header.parentHash)
 }
 
-/** The requests hash of the block (EIP-7685): deposits from the logs (EIP-6110), then what the withdrawal and
- *  consolidation contracts give (EIP-7002, EIP-7251). 32 bytes.
- *  @throws SystemCallFailed when one of the contracts is missing or fails, or a deposit log is not laid out as it must be. */
+/** The requests hash of the block (EIP-7685), 32 bytes: deposits from the logs (EIP-6110), then the output of the
+ *  withdrawal and consolidation contracts (EIP-7002, EIP-7251). @throws SystemCallFailed if a contract is missing or
+ *  fails, or a deposit log is malformed. */
 export function requestsOf(site: TransactionContext, logs: readonly Log[], depositContract?: Uint8Array): Uint8Array {
   const deposits = readDeposits(logs, depositContract)
   const withdrawals = requireSystemCall(site, WITHDRAWAL_REQUESTS)
@@ -43,7 +43,7 @@ function requireSystemCall(site: TransactionContext, address: Uint8Array): Uint8
   return outcome.output
 }
 
-/** Undefined when there is no code. Neither the caller's account nor the gas of the block changes. */
+/** Undefined if there is no code. Changes neither the caller's account nor the block's gas. */
 function callSystemContract(
   { machine, journal, environment }: TransactionContext,
   to: Uint8Array,

@@ -18,7 +18,7 @@ import { applyAuthorizations } from './authorizations.js'
 import { checkAgainst } from './checkTransaction.js'
 import { intrinsicGas } from './intrinsicGas.js'
 
-/** A transaction cannot be executed in its block. `rule` is a short name of what it breaks, `detail` says how. */
+/** A transaction cannot be executed in its block. `rule` is the short name of the broken rule, `detail` the values. */
 export class TransactionRefused extends CairnError {
   readonly rule: string
   readonly detail: string
@@ -29,7 +29,7 @@ export class TransactionRefused extends CairnError {
   }
 }
 
-/** Where transactions are executed: a block, and a machine whose rules are the block's and whose state is the journal. */
+/** Context of transactions: a block, and a machine with the block's rules and the journal as state. */
 export interface TransactionContext {
   machine: Machine
   journal: Journal
@@ -39,21 +39,21 @@ export interface TransactionContext {
   environment: Environment // of the block
 }
 
-/** What a transaction did, as its receipt needs it. */
+/** Outcome of a transaction, as its receipt needs it. */
 export interface AppliedTransaction {
   succeeded: boolean
-  /** Why it did not succeed, in geth's words. */
+  /** Why it failed, in geth's words. */
   failure?: string
   output: Uint8Array
   gasUsed: bigint
-  /** Gas that was given back at the end, which is not in `gasUsed`. */
+  /** Gas refunded at the end; not part of `gasUsed`. */
   gasRefunded: bigint
   logs: Log[]
-  contractAddress?: Uint8Array // 20, of a creation, also of a failed one
+  contractAddress?: Uint8Array // 20; set for every creation, failed ones too
   effectiveGasPrice: bigint // wei
 }
 
-/** What instructions may ask of a block with that header. `blockHash` is asked for the 256 blocks before it. */
+/** What instructions can read of a block with that header. `blockHash` serves the 256 blocks before it. */
 export function blockEnvironment(
   header: Header,
   rules: Rules,
@@ -79,9 +79,9 @@ export function blockEnvironment(
   )
 }
 
-/** Executes a transaction and leaves the journal at its end: fees paid, accounts deleted (Yellow Paper, 6; EIP-1559, 2930,
- *  3529, 4844, 7623, 7702). `gasUsedBefore` is the gas of the block's transactions before it.
- *  @throws TransactionRefused with nothing changed; DeadlineExceeded, after which the journal must be given up. */
+/** Executes a transaction and leaves its end state in the journal: fees paid, accounts deleted (Yellow Paper, 6;
+ *  EIP-1559, 2930, 3529, 4844, 7623, 7702). `gasUsedBefore` is the cumulative gas before it. @throws TransactionRefused
+ *  with nothing changed; DeadlineExceeded, after which the journal must be discarded. */
 export function applyTransaction(
   site: TransactionContext,
   transaction: Transaction,
@@ -120,7 +120,7 @@ export function applyTransaction(
   }
 }
 
-/** The gas that is due before the first instruction, and the least in all. @throws TransactionRefused. */
+/** Intrinsic gas and its floor. @throws TransactionRefused. */
 function check(site: TransactionContext, sender: Account, transaction: Transaction, gasUsedBefore: bigint) {
   const { rules, header } = site
   const code = site.machine.state.code(sender)
@@ -141,8 +141,8 @@ function check(site: TransactionContext, sender: Account, transaction: Transacti
   return { intrinsic, floor }
 }
 
-/** What was used of a gas limit, at least `floor`, and what was given back of it (EIP-3529). To be asked before the
- *  transaction ends, which the refund is of. */
+/** Gas used of a gas limit, at least `floor`, and the refund in it (EIP-3529). Call it before the transaction ends,
+ *  because that clears the refund counter. */
 export function settleGas(
   { journal, rules }: TransactionContext,
   { gasLimit, gasLeft, floor }: { gasLimit: bigint; gasLeft: bigint; floor: bigint },
@@ -155,7 +155,7 @@ export function settleGas(
   return { gasUsed: gasUsed < floor ? floor : gasUsed, gasRefunded }
 }
 
-/** Makes warm what is so from the beginning, beside precompiles (EIP-2929, 2930, 3651). */
+/** Warms what is warm from the start, except precompiles (EIP-2929, 2930, 3651). */
 export function warmUp(
   { machine, header }: TransactionContext,
   { from, to, accessList }: Pick<Transaction, 'from' | 'to' | 'accessList'>,
@@ -168,7 +168,7 @@ export function warmUp(
   if (accessList) warmAccessList(state, accessList)
 }
 
-/** Warms what an access list names (EIP-2930). */
+/** Warms the entries of an access list (EIP-2930). */
 function warmAccessList(state: EvmState, accessList: readonly AccessListEntry[]): void {
   const word = new Int32Array(LIMBS)
   for (const { address, storageKeys } of accessList) {
@@ -181,11 +181,10 @@ function warmAccessList(state: EvmState, accessList: readonly AccessListEntry[])
   }
 }
 
-/** What a transaction does once its gas has been bought. */
+/** The part of a transaction that runs after its gas has been bought. */
 export type TransactionMessage = Pick<Transaction, 'from' | 'to' | 'value' | 'input' | 'authorizationList'>
 
-/** Runs a transaction's call or creation, which raises the nonce of the sender, with `gas` for its instructions.
- *  @throws DeadlineExceeded */
+/** Runs a transaction's call or creation with `gas`, and increments the sender's nonce. @throws DeadlineExceeded */
 export function executeMessage(site: TransactionContext, message: TransactionMessage, gas: bigint): Outcome {
   const { machine, journal, chainId } = site
   const { from: caller, to, value, input, authorizationList = [] } = message

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
-import { createHostCheck, type HostPolicy } from '../hosts.js'
-import { HOST_REFUSED } from '../http.js'
+import { createHostCheck, type HostPolicy } from '../access/hosts.js'
+import { HOST_REFUSED } from '../http/httpServer.js'
 import { type AdminOptions, createAdminApp } from './adminApp.js'
 
 /** Connections at a time: some scrapers and probes, and a browser. */

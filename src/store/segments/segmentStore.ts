@@ -1,16 +1,16 @@
 import type { Database } from '../database.js'
 
-/** Chunks that a segment of a level covers; its first chunk is a multiple of it. */
+/** Segments merged into one of the next level; a segment's first chunk is a multiple of its chunk count. */
 export const MERGE_FACTOR = 8
-/** Where an index lies. What is here is part of the format of a database. */
+/** Tables of an index. Part of the database format. */
 export interface IndexTables {
   segments: string
   buckets: string
-  /** Undefined where no key ever has more postings than fit in a bucket: then there are no pairs of keys either. */
+  /** Undefined if postings always fit into buckets; there are then no key pairs either. */
   bigPostings?: string
   /** Segments of this level are not merged further. */
   maxLevel: number
-  /** Room for a segment's buckets in the keys of their table: 2^(10 + 3 * maxLevel) or more. */
+  /** Id space of a segment's buckets: 2^(10 + 3 * maxLevel) or more. */
   bucketSpace: number
 }
 
@@ -19,10 +19,10 @@ export function chunksOf(level: number): number {
   return MERGE_FACTOR ** level
 }
 
-/** `building` is not looked at by queries; `dropped` waits for its rows to be deleted. */
+/** Queries ignore `building` segments; `dropped` ones wait for deletion of their rows. */
 export type SegmentState = 'building' | 'live' | 'dropped'
 
-/** A stretch of chunks with an index over their items. */
+/** A range of chunks with an index over their items. */
 export interface Segment {
   id: number
   level: number
@@ -30,7 +30,7 @@ export interface Segment {
   state: SegmentState
 }
 
-/** How many chunks from the first on the live segments cover. */
+/** Number of chunks that the live segments cover from the start. */
 export function sealedChunks(segments: readonly Segment[]): number {
   let next = 0
   for (const { firstChunk, level } of segments) {
@@ -40,37 +40,37 @@ export function sealedChunks(segments: readonly Segment[]): number {
   return next
 }
 
-// Room for large postings of a segment in the keys of their table.
+// Id space of a segment's big postings.
 const POSTING_SPACE = 2 ** 26
-// The last of them is where the pairs of a segment's keys lie.
+// The last ordinal holds the segment's key pairs.
 const PAIRS_ORDINAL = POSTING_SPACE - 1
 
-/** Reads and writes of the index's tables, through statements prepared once. The writing ones need a connection that
- *  may write, and take effect with the transaction that the caller is in. */
+/** Reads and writes the index's tables with statements prepared once. Writes need a writable connection and belong to the
+ *  caller's transaction. */
 export interface SegmentStore {
   readonly maxLevel: number
   /** By first chunk, then level. */
   segments(state: SegmentState): Segment[]
   bucket(segment: number, bucket: number): Uint8Array | undefined
-  /** @throws RangeError in an index that has none. */
+  /** @throws RangeError if the index has none. */
   bigPostings(segment: number, ordinal: number): Uint8Array
-  /** Which of its most frequent keys are together, undefined where it does not say: see `keyPairs`. */
+  /** The segment's key pairs; undefined if it has none: see `keyPairs`. */
   pairs(segment: number): Uint8Array | undefined
-  /** Whether the index has pairs. */
+  /** Whether the index has key pairs. */
   readonly hasPairs: boolean
   createSegment(level: number, firstChunk: number, state: SegmentState): number
   setState(segment: number, state: SegmentState): void
   putBucket(segment: number, bucket: number, blob: Uint8Array): void
   putBigPostings(segment: number, ordinal: number, blob: Uint8Array): void
-  /** @throws RangeError in an index that has none */
+  /** @throws RangeError if the index has none. */
   putPairs(segment: number, blob: Uint8Array): void
-  /** How many rows the segment has in each table, its pairs not counted. */
+  /** Number of the segment's rows in each table, without its key pairs. */
   countRows(segment: number): { buckets: number; bigPostings: number }
-  /** Ids that rows are stored under and that no segment has, ascending: none unless a hand was in the tables. */
+  /** Segment ids of rows without a segment, ascending: none unless somebody edited the tables. */
   straySegments(): number[]
-  /** Makes dropped segments of those, so that their rows are deleted with the others. */
+  /** Turns those into dropped segments, so that their rows are deleted with the others. */
   dropStrayRows(): void
-  /** Deletes at most `limit` rows of a segment; true when none are left, and the segment is gone. */
+  /** Deletes at most `limit` rows of a segment. True once the segment is gone. */
   deleteRows(segment: number, limit: number): boolean
 }
 
@@ -129,7 +129,7 @@ export function createSegmentStore(db: Database, tables: IndexTables): SegmentSt
   }
 }
 
-/** Blobs of segments in a table of (id, data), where `space` ids in a row are a segment's. */
+/** Blobs of segments in a table of (id, data) with `space` consecutive ids per segment. */
 function createBlobTable(db: Database, table: string, space: number) {
   const rangeOf = (segment: number): [from: number, to: number] => [segment * space, (segment + 1) * space]
   const select = db.prepare<[number], Uint8Array>(`SELECT data FROM ${table} WHERE id = ?`).pluck()
@@ -145,7 +145,7 @@ function createBlobTable(db: Database, table: string, space: number) {
     put: (segment: number, index: number, blob: Uint8Array) => void insert().run(segment * space + index, blob),
     count: (segment: number) => count().get(...rangeOf(segment))!,
     deleteSome: (segment: number, limit: number) => deleteSome().run(...rangeOf(segment), limit).changes,
-    /** The segments that have rows, ascending. */
+    /** Segments that have rows, ascending. */
     segments: (): number[] => {
       const next = db.prepare<[number], number | null>(`SELECT min(id) FROM ${table} WHERE id >= ?`).pluck()
       const found: number[] = []
@@ -157,7 +157,7 @@ function createBlobTable(db: Database, table: string, space: number) {
   }
 }
 
-/** Statements that write, or are seldom used, are prepared when they are: a connection for reading may not. */
+/** Prepares a statement on first use: a read-only connection cannot prepare writing ones. */
 function lazily<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {

@@ -46,7 +46,7 @@ test('a small call is answered at once, after calls that were broken off too', (
   const { budget, call } = createService()
   const first = Buffer.from(call(TOKEN, supply))
   assert.equal(BigInt(`0x${first.toString('hex')}`), 1000n * 10n ** 18n)
-  assert.ok(budget.looks() < 5, `${budget.looks()} looks`)
+  assert.ok(budget.checks() < 5, `${budget.checks()} looks`)
   assert.throws(() => call(REVERTER, spin), OutOfBudget)
   assert.deepEqual(Buffer.from(call(TOKEN, supply)), first)
 })
@@ -55,7 +55,7 @@ test('an endless loop ends after so many looks at the clock, though the clock st
   const { budget, call } = createService()
   for (const timeMs of [0.5, 2.5]) {
     assert.throws(() => call(REVERTER, spin, timeMs), OutOfBudget)
-    assert.ok(budget.looks() <= timeMs * 500 + 1, `${budget.looks()} looks`)
+    assert.ok(budget.checks() <= timeMs * 500 + 1, `${budget.checks()} looks`)
   }
 })
 
@@ -63,7 +63,7 @@ test('an endless loop ends at its time', () => {
   let clock = 0
   const { budget, call } = createService(() => clock++)
   assert.throws(() => call(REVERTER, spin, 20), OutOfBudget)
-  assert.ok(budget.looks() <= 21, `${budget.looks()} looks`)
+  assert.ok(budget.checks() <= 21, `${budget.checks()} looks`)
 })
 
 test('reads of the database are counted', () => {
@@ -92,7 +92,7 @@ test('what takes long is not begun', () => {
   }
   for (const [name, code] of Object.entries(codes)) {
     assert.throws(() => call(undefined, code), OutOfBudget, name)
-    assert.ok(budget.looks() < 3, `${name}: ${budget.looks()} looks`)
+    assert.ok(budget.checks() < 3, `${name}: ${budget.checks()} looks`)
   }
   call(undefined, callCode(2, 1000))
 })
@@ -102,7 +102,7 @@ test('exponentiations are looked at without a jump between them', () => {
   const push = `7f${'ff'.repeat(32)}`
   call(undefined, `0x${`${push}${push}0a50`.repeat(300)}00`)
   // 1,600 gas each.
-  assert.ok(budget.looks() >= 20, `${budget.looks()} looks`)
+  assert.ok(budget.checks() >= 20, `${budget.checks()} looks`)
 })
 
 test('precompiles on curves lie at the same addresses where they are never run', () => {

@@ -20,7 +20,7 @@ const BUDGET = 8 * MIB
 const KEPT = { accounts: 4096, slots: 65_536, codeBytes: 2 ** 25 }
 const NOTHING = new Uint8Array(0)
 
-function setUp(code: string, { withLoop, keepsLogs = false }: { withLoop: boolean; keepsLogs?: boolean }) {
+function setUp(code: string, { withWasm, keepsLogs = false }: { withWasm: boolean; keepsLogs?: boolean }) {
   const { journal } = createTestJournal([
     [CONTRACT, { nonce: 1n, balance: 0n, code: parseHex(asCode(code)), storage: [] }],
   ])
@@ -33,16 +33,16 @@ function setUp(code: string, { withLoop, keepsLogs = false }: { withLoop: boolea
     rules.isProofOfStake,
   )
   const tables = createForkTables(() => false)(rules)
-  const machine = new Machine({ ...tables, environment, state: journal, deadline: noDeadline, withLoop, keepsLogs })
+  const machine = new Machine({ ...tables, environment, state: journal, deadline: noDeadline, withWasm, keepsLogs })
   const call = (gas: bigint) => runMessage(machine, { caller: CALLER, to: CONTRACT, value: 0n, input: NOTHING, gas })
   return { journal, machine, call }
 }
 
-for (const withLoop of [true, false]) {
-  const path = withLoop ? 'with the loop in WebAssembly' : 'in JavaScript alone'
+for (const withWasm of [true, false]) {
+  const path = withWasm ? 'with the loop in WebAssembly' : 'in JavaScript alone'
   for (const [name, code] of Object.entries(MEMORY_BOMBS)) {
     test(`a budget of memory ends ${name} ${path}, and the next message has it whole`, () => {
-      const { journal, machine, call } = setUp(code, { withLoop })
+      const { journal, machine, call } = setUp(code, { withWasm })
       for (let i = 0; i < 2; i++) {
         journal.meter.begin(BUDGET)
         assert.throws(() => call(2_000_000_000n), { message: new CallMemoryExceeded(BUDGET).message })
@@ -61,17 +61,17 @@ for (const withLoop of [true, false]) {
   }
 
   test(`logs that nobody wants take no memory ${path}`, () => {
-    const { journal, call } = setUp(LOG_BOMB, { withLoop })
+    const { journal, call } = setUp(LOG_BOMB, { withWasm })
     journal.meter.begin(BUDGET)
     assert.equal(call(1_000_000_000n).failure, 'out of gas')
     assert.ok(journal.meter.peak() < MIB)
-    assert.equal(setUpLogs(withLoop), 1)
+    assert.equal(setUpLogs(withWasm), 1)
   })
 }
 
 /** How many logs a message of one log leaves where they are wanted. */
-function setUpLogs(withLoop: boolean): number {
-  const { journal, call } = setUp('60205fa000', { withLoop, keepsLogs: true })
+function setUpLogs(withWasm: boolean): number {
+  const { journal, call } = setUp('60205fa000', { withWasm, keepsLogs: true })
   assert.equal(call(100_000n).status, 'success')
   return journal.logs.length
 }
@@ -79,7 +79,7 @@ function setUpLogs(withLoop: boolean): number {
 test('memory may be as large as the budget, and not a word larger', () => {
   const ofFrame = (size: number, budget: number) => {
     const offset = (size - 32).toString(16).padStart(8, '0')
-    const { journal, call } = setUp(`5f63${offset}5200`, { withLoop: false })
+    const { journal, call } = setUp(`5f63${offset}5200`, { withWasm: false })
     journal.meter.begin(budget)
     return call(2_000_000_000n).status
   }

@@ -4,12 +4,12 @@ import { LIMBS, setBytes, type Words, wordToBytes } from '../words/words.js'
 import { WordTable } from '../words/wordTable.js'
 import { createJournalAccount, type JournalAccount } from './journalAccount.js'
 
-// An account with its address, word, balance and hash, and its place in lists (measured: 700 to 800 bytes).
+// An account with its address, word, balance, hash and list entries (measured: 700 to 800 bytes).
 const ACCOUNT_BYTES = 800
 
-/** The accounts that a journal knows, one object for each address, read from below when it first comes to one. */
+/** The accounts that a journal has loaded, one object per address. */
 export class AccountTable {
-  /** By their ids. */
+  /** By id. */
   all: JournalAccount[] = []
   private readonly ids: WordTable
   private readonly meter: MemoryMeter
@@ -17,7 +17,7 @@ export class AccountTable {
   private readonly scratch: Words = new Int32Array(LIMBS)
   private readonly read: (address: Uint8Array) => StateAccount | undefined
 
-  /** `read` gives an account by its address, undefined for one that does not exist. */
+  /** `read` returns the account of an address; undefined if it does not exist. */
   constructor(read: (address: Uint8Array) => StateAccount | undefined, meter: MemoryMeter) {
     this.read = read
     this.meter = meter
@@ -61,7 +61,7 @@ export class AccountTable {
     return account
   }
 
-  /** A name for a storage that no account has had. */
+  /** A new storage id that no account has used. */
   newStorage(): number {
     return this.nextStorage++
   }

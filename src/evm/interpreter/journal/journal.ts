@@ -30,14 +30,14 @@ import {
 import { SlotTable } from './slotTable.js'
 import { UndoLog } from './undoLog.js'
 
-// Kept between transactions and blocks; beyond it everything is forgotten after `takeChanges`.
+// Kept between transactions and blocks; beyond these, everything is dropped after `takeChanges`.
 const MAX_ACCOUNTS = 100_000
 const MAX_SLOTS = 500_000
-// Epochs are kept as integers of 32 bits.
+// Epochs are stored as 32-bit integers.
 const MAX_EPOCH = 2 ** 30
 
-/** A state in memory over a backing one, with an undo log. One for a sequence of transactions, or of calls with `reset`
- *  between them. */
+/** A state in memory over a state provider, with an undo log. Used for a sequence of transactions, or of calls with
+ *  `reset` between them. */
 export class Journal implements EvmState {
   logs: Log[] = []
   refund = 0
@@ -57,7 +57,7 @@ export class Journal implements EvmState {
   private readonly scratch: Words = new Int32Array(LIMBS)
   private readonly loaded: Words = new Int32Array(LIMBS)
 
-  /** `codes` gives the code objects of hashes that the backing's accounts name. */
+  /** `codes` returns the code objects of hashes in the provider's accounts. */
   constructor(backing: StateProvider, codes: CodeObjects) {
     const { meter } = this
     this.backing = backing
@@ -84,7 +84,7 @@ export class Journal implements EvmState {
     return account.code
   }
 
-  /** Accounts hold on to their codes, those that are no longer in the cache too. */
+  /** Accounts keep their code objects alive, evicted ones too. */
   private loadCode(codeHash: Uint8Array): Code {
     const code = this.codes.get(codeHash)
     this.meter.take(code.length)
@@ -173,7 +173,7 @@ export class Journal implements EvmState {
     const { slots } = this
     let slot = slots.keys.find(account.storage, s, a)
     if (slot < 0) {
-      // Read first: when that is broken off, nothing is there of it.
+      // Read first, so that an aborted read leaves no entry.
       const stored = !account.cleared && account.mayHaveStorage
       if (stored) this.loadSlot(account, s, a)
       slot = slots.add(account.storage, s, a, account.id)
@@ -182,7 +182,7 @@ export class Journal implements EvmState {
     return slot
   }
 
-  /** Reads the slot of a stored account that the word at `a` of `s` names into `loaded`. */
+  /** Loads the slot of a stored account that the word at `a` of `s` names into `loaded`. */
   private loadSlot(account: JournalAccount, s: Words, a: number): void {
     const { backing, loaded } = this
     if (backing.slotsOf !== undefined) {
@@ -258,8 +258,8 @@ export class Journal implements EvmState {
     }
   }
 
-  /** Ends a transaction: accounts that destroyed themselves go, and so do touched empty ones with `deleteEmpty` (EIP-161).
-   *  Warm and transient storage, logs and the refund are forgotten, and nothing can be reverted any more. */
+  /** Ends a transaction: removes destructed accounts, and touched empty ones with `deleteEmpty` (EIP-161). Clears warm
+   *  sets, transient storage, logs and the refund. Nothing can be reverted afterwards. */
   endTransaction(deleteEmpty: boolean): void {
     for (const account of this.touchedNow) {
       if (account.touched !== this.epoch) continue
@@ -298,8 +298,8 @@ export class Journal implements EvmState {
     account.marks |= CHANGED | TOUCHED
   }
 
-  /** What differs from the backing state since the last call: to be stored below, after which the journal reads the same
-   *  from there. Only between transactions. */
+  /** Differences from the state provider since the last call. The caller stores them below, after which the journal reads
+   *  the same from there. Only between transactions. */
   takeChanges(): StateChanges {
     const changes: StateChanges = { accounts: [], storage: [], codes: [] }
     const slotsOf = this.slots.takeChanged()
@@ -317,7 +317,7 @@ export class Journal implements EvmState {
     return changes
   }
 
-  /** Accounts and slots touched since the last call of this function, for hashing the state: see `stateRoot`. */
+  /** Accounts and slots touched since the last call of this method, for hashing the state: see `stateRoot`. */
   takeTouched(): TouchedAccount[] {
     const out: TouchedAccount[] = []
     const slotsOf = this.slots.takeTouched()
@@ -330,8 +330,8 @@ export class Journal implements EvmState {
     return out
   }
 
-  /** Undoes everything since the journal was made or reset, with what was read kept for whoever comes next, unless there is
-   *  more of it than that. Not for journals that `takeChanges` is asked of. */
+  /** Undoes everything since the journal was created or reset. What was read is kept for the next user, unless it exceeds
+   *  `most`. Not for journals whose `takeChanges` is used. */
   rewind(most: { accounts: number; slots: number; codeBytes: number }): void {
     const { accounts, slots, loadedCodeBytes: codeBytes } = this
     const isMore = accounts.all.length > most.accounts || slots.keys.count > most.slots || codeBytes > most.codeBytes
@@ -347,7 +347,7 @@ export class Journal implements EvmState {
     this.epoch++
   }
 
-  /** Forgets everything that lies in memory. Only after `takeChanges`, or to give up all changes. */
+  /** Drops everything in memory. Only after `takeChanges`, or to discard all changes. */
   forget(): void {
     this.accounts.clear()
     this.slots.clear()
@@ -363,13 +363,13 @@ export class Journal implements EvmState {
     this.epoch = 1
   }
 
-  /** Forgets everything and goes on over another backing state. */
+  /** Drops everything and continues over another state provider. */
   reset(backing: StateProvider): void {
     this.forget()
     this.backing = backing
   }
 
-  /** Sets an account with its code and storage, as a genesis or a test has them; outside of transactions. */
+  /** Sets an account with code and storage, for a genesis or a test; outside transactions. */
   putAccount(address: Uint8Array, { nonce, balance, code, storage }: NewAccount): void {
     const account = this.account(address)
     account.exists = true

@@ -4,17 +4,17 @@ import type { StoredSlots } from '../../state/stateProvider.js'
 import type { Code } from '../code.js'
 import type { Account } from '../state.js'
 
-/** What the journal knows of an account beside its fields. Epochs are numbers of transactions. */
+/** What the journal knows of an account besides its fields. Epochs are transaction numbers. */
 export interface JournalAccount extends Account {
-  /** Names its storage in the table of slots. */
+  /** Id of its storage in the slot table. */
   storage: number
-  /** Its storage was emptied since the last `takeChanges`: the backing's slots are not looked at. */
+  /** Its storage was cleared since the last `takeChanges`: the provider's slots are ignored. */
   cleared: boolean
   clearedSinceTouched: boolean
-  /** Its storage is or was not empty, as far as is known. */
+  /** False only if its storage is known to have always been empty. */
   mayHaveStorage: boolean
-  code: Code | undefined // loaded when it is asked for
-  stored: StoredSlots | undefined // the same; where the backing has it
+  code: Code | undefined // loaded on first use
+  stored: StoredSlots | undefined // loaded on first use, if the provider has it
   warm: number // epoch
   created: number // epoch
   touched: number // epoch
@@ -22,11 +22,11 @@ export interface JournalAccount extends Account {
   marks: number
 }
 
-/** In marks: differs since the last `takeChanges`, and since the last `takeTouched`. */
+/** Bits of `marks`: changed since the last `takeChanges`, and since the last `takeTouched`. */
 export const CHANGED = 1
 export const TOUCHED = 2
 
-/** What the journal knows of an account when it first comes to it. `stored` undefined: it does not exist. */
+/** The journal's entry of an account when first loaded. `stored` undefined: it does not exist. */
 export function createJournalAccount(
   stored: StateAccount | undefined,
   fixed: Pick<JournalAccount, 'id' | 'address' | 'word' | 'storage'>,
@@ -53,7 +53,7 @@ export function createJournalAccount(
   }
 }
 
-/** An account to be set as a whole. Slots and values are big-endian, of at most 32 bytes. */
+/** A complete account to set. Slots and values are big-endian, at most 32 bytes. */
 export interface NewAccount {
   nonce: bigint
   balance: bigint

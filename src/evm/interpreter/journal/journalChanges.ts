@@ -8,15 +8,15 @@ import { type Code, codeBytes } from '../code.js'
 import type { JournalAccount } from './journalAccount.js'
 import type { SlotTable } from './slotTable.js'
 
-/** Where a journal's changes are read from. */
+/** Inputs of the change collection. */
 export interface ChangeParts {
   backing: StateProvider
   slots: SlotTable
-  /** Codes that were set; those that are collected are removed. */
+  /** Codes that were set; collected ones are removed. */
   newCodes: Set<Code>
 }
 
-/** Adds to `changes` what an account and those of its slots differ in from the backing state. */
+/** Adds the differences of an account and its slots from the provider's state to `changes`. */
 export function collectChanges(
   { backing, slots: table, newCodes }: ChangeParts,
   account: JournalAccount,
@@ -40,7 +40,7 @@ export function collectChanges(
     if (code !== undefined && newCodes.delete(code)) changes.codes.push({ hash: code.hash, bytes: codeBytes(code) })
   }
   for (const id of slots) {
-    if (table.keys.spaceOf(id) !== account.storage) continue // of a storage that was emptied afterwards
+    if (table.keys.spaceOf(id) !== account.storage) continue // slot of a storage that was cleared afterwards
     const slot = table.keyBytes(id)
     const value = table.valueBytes(id)
     const old = fresh ? EMPTY_BYTES : backing.storage(address, slot)
@@ -52,7 +52,7 @@ function isSame(a: StateAccount, b: JournalAccount): boolean {
   return a.nonce === b.nonce && a.balance === b.balance && equalBytes(a.codeHash, b.codeHash)
 }
 
-/** An account as it is now, with those of its slots, for hashing the state. */
+/** The current account and its touched slots, for hashing the state. */
 export function describeTouched(table: SlotTable, account: JournalAccount, slots: readonly number[]): TouchedAccount {
   const { address, exists, nonce, balance, codeHash, clearedSinceTouched: cleared } = account
   return {

@@ -2,7 +2,7 @@ import type { Code } from '../code.js'
 import type { JournalAccount } from './journalAccount.js'
 import type { UndoLog } from './undoLog.js'
 
-/** What an undo entry of a journal puts back. */
+/** Kinds of undo entries. */
 export const SLOT = 0
 export const SLOT_WARM = 1
 export const BALANCE = 2
@@ -17,11 +17,11 @@ export const TRANSIENT = 10
 export const LOG = 11
 export const REFUND = 12
 
-/** The precompile of RIPEMD-160. A block of mainnet touched it in a call that ran out of gas, and two clients kept it
- *  touched; all do since (EIP-161, discussion of block 2,675,119). */
+/** The RIPEMD-160 precompile. A mainnet block touched it in a call that ran out of gas, and two clients kept it touched;
+ *  now all do (EIP-161, discussion of block 2,675,119). */
 const RIPEMD_LIMB = 3
 
-/** Puts back a field of an account from the last entry of the log, whose kind and id have been read. */
+/** Restores a field of an account from the last entry of the log, whose kind and id have been read. */
 export function undoAccount(undo: UndoLog, account: JournalAccount, kind: number): void {
   if (kind === BALANCE) account.balance = undo.popObject() as bigint
   else if (kind === NONCE) account.nonce = undo.popObject() as bigint
@@ -39,7 +39,7 @@ export function undoAccount(undo: UndoLog, account: JournalAccount, kind: number
   }
 }
 
-// It stays in the journal's list of touched accounts, where the epoch says that it does not count.
+// It stays in the journal's list of touched accounts; its epoch says that it does not count.
 function undoTouch(account: JournalAccount, before: number): void {
   const { word } = account
   const isRipemd = word[0] === RIPEMD_LIMB && (word[1] | word[2] | word[3] | word[4]) === 0

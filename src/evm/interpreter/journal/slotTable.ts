@@ -11,10 +11,10 @@ import {
 import { copyWord, enlarged, LIMBS, setSmall, type Words, wordToBytes } from '../words/words.js'
 import { WordTable } from '../words/wordTable.js'
 
-// Of the arrays below, and of the lists of slots that were written.
+// Bytes per slot in the arrays below and in the lists of written slots.
 const SLOT_BYTES = 2 * 4 * LIMBS + 3 * 4 + 1 + 2 * 8
 
-/** Storage slots by id, one array for each thing that is known of them. */
+/** Storage slots by id, one array per property. */
 export class SlotTable {
   /** Ids by storage and slot. */
   readonly keys: WordTable
@@ -24,7 +24,7 @@ export class SlotTable {
   epochs = new Int32Array(256)
   /** Epoch in which it was accessed (EIP-2929). */
   warm = new Int32Array(256)
-  /** Ids of the accounts that they belong to. */
+  /** Account id of each slot. */
   owners = new Int32Array(256)
   private marks = new Uint8Array(256)
   private changed: number[] = []
@@ -36,7 +36,7 @@ export class SlotTable {
     this.keys = new WordTable(256, meter)
   }
 
-  /** A new slot with the value zero, of a name that `keys` was asked for last. */
+  /** Adds a slot with value zero under the name last passed to `keys`. */
   add(storage: number, s: Words, a: number, owner: number): number {
     const id = this.keys.insertAbsent(storage, s, a)
     if (id >= this.epochs.length) this.grow()
@@ -48,7 +48,7 @@ export class SlotTable {
     return id
   }
 
-  /** Notes that it was written. */
+  /** Marks it as written. */
   mark(id: number): void {
     const marks = this.marks[id]
     if ((marks & 1) === 0) this.changed.push(id)
@@ -56,15 +56,15 @@ export class SlotTable {
     this.marks[id] = 3
   }
 
-  /** Keeps the value as the one before the transaction of that epoch, unless one is kept: to be asked before each write, and
-   *  not before each read, which there are more of. */
+  /** Saves the value as the original one of that epoch's transaction, unless one is saved. Called before each write, and
+   *  not before each read, because reads are more frequent. */
   keepOriginal(id: number, epoch: number): void {
     if (this.epochs[id] === epoch) return
     this.epochs[id] = epoch
     copyWord(this.current, id * LIMBS, this.original, id * LIMBS)
   }
 
-  /** How the word would change the slot, for its price: see `SlotChange`. */
+  /** How the word would change the slot, for its gas: see `SlotChange`. */
   change(slot: number, s: Words, a: number): number {
     const { current, original } = this
     const at = slot * LIMBS
@@ -95,7 +95,7 @@ export class SlotTable {
     )
   }
 
-  /** Slots that were written since the last call, by the ids of their accounts. */
+  /** Slots written since the last call, by account id. */
   takeChanged(): Map<number, number[]> {
     for (const id of this.changed) this.marks[id] &= ~1
     const out = this.byOwner(this.changed)
@@ -103,7 +103,7 @@ export class SlotTable {
     return out
   }
 
-  /** The same for another reader. */
+  /** The same for a second consumer. */
   takeTouched(): Map<number, number[]> {
     for (const id of this.touched) this.marks[id] &= ~2
     const out = this.byOwner(this.touched)
@@ -121,7 +121,7 @@ export class SlotTable {
     return out
   }
 
-  /** The slot's name: 32 bytes. */
+  /** The slot key: 32 bytes. */
   keyBytes(id: number): Uint8Array {
     return wordToBytes(this.keys.words, id * LIMBS)
   }
@@ -131,7 +131,7 @@ export class SlotTable {
     return trimLeft(wordToBytes(this.current, id * LIMBS))
   }
 
-  /** Forgets all slots. */
+  /** Drops all slots. */
   clear(): void {
     this.keys.clear()
     this.changed = []

@@ -1,23 +1,23 @@
 import type { MemoryMeter } from '../memoryMeter.js'
 import { LIMBS, type Words } from '../words/words.js'
 
-// A value of 256 bits with its place in the array.
+// A 256-bit value with its array element.
 const OBJECT_BYTES = 56
 
-/** What to put back, last first. An entry is its payload, then an id, then a kind; it is read in the opposite order. */
+/** A stack of values to restore. An entry is its payload, then an id, then a kind; it is read in reverse order. */
 export class UndoLog {
-  /** A position in the log. */
+  /** Length of the log, used as a snapshot. */
   length = 0
   private data = new Int32Array(1024)
   private objects: unknown[] = []
   private readonly meter: MemoryMeter
-  private metered = 0 // bytes of objects that the meter knows of
+  private metered = 0 // bytes of objects reported to the meter
 
   constructor(meter: MemoryMeter) {
     this.meter = meter
   }
 
-  /** An entry with a number of 32 bits. */
+  /** An entry with a 32-bit number. */
   push(payload: number, id: number, kind: number): void {
     this.reserve()
     this.data[this.length++] = payload
@@ -25,7 +25,7 @@ export class UndoLog {
     this.data[this.length++] = kind
   }
 
-  /** An entry with anything else. */
+  /** An entry with any other payload. */
   pushObject(payload: unknown, id: number, kind: number): void {
     this.reserve()
     this.objects.push(payload)
@@ -43,7 +43,7 @@ export class UndoLog {
     this.length = length + LIMBS + 2
   }
 
-  /** The kind, then the id, then a number that was the payload. */
+  /** Pops the kind, then the id, then a number payload. */
   popNumber(): number {
     return this.data[--this.length]
   }
@@ -52,7 +52,7 @@ export class UndoLog {
     return this.objects.pop()
   }
 
-  /** Puts the word back to `a`. */
+  /** Pops a word to `a`. */
   popWord(s: Words, a: number): void {
     this.length -= LIMBS
     for (let i = 0; i < LIMBS; i++) s[a + i] = this.data[this.length + i]
@@ -67,7 +67,7 @@ export class UndoLog {
 
   private reserve(): void {
     if (this.length + LIMBS + 2 <= this.data.length) return
-    // There may be twice as many objects before the next time.
+    // The number of objects may double before the next report.
     const objects = 2 * OBJECT_BYTES * this.objects.length
     this.meter.take(this.data.byteLength + objects - this.metered)
     this.metered = objects

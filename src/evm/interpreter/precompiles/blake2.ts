@@ -4,7 +4,7 @@ import type { Precompile } from './precompile.js'
 const INPUT_LENGTH = 213 // EIP-152: rounds 4, h 64, m 128, t 16, f 1
 const ROUNDS_BETWEEN_CHECKS = 0x4000
 
-// Order of the message words in each of ten rounds, then again from the first (RFC 7693, section 2.7).
+// Message word order of the ten rounds, then again from the first (RFC 7693, section 2.7).
 const SIGMA = [
   [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
@@ -38,8 +38,8 @@ const IV = Int32Array.of(
   0x5be0cd19,
 )
 
-/** The precompile at 9: the compression function of BLAKE2b for any number of rounds (EIP-152). A gas for each of up to
- *  2^32 rounds is too little for it to go without a look at the deadline. */
+/** The precompile at 9: the BLAKE2b compression function with any number of rounds (EIP-152). One gas per round, up to
+ *  2^32 rounds, requires deadline checks. */
 export function createBlake2(): Precompile {
   const isRight = (input: Uint8Array) => input.length === INPUT_LENGTH && input[INPUT_LENGTH - 1] <= 1
   const viewOf = ({ buffer, byteOffset, length }: Uint8Array) => new DataView(buffer, byteOffset, length)

@@ -1,5 +1,5 @@
-/** Price of a point in a multi-scalar multiplication in thousandths of one by itself, for 1 to 128 points of G1; for
- *  more, that of 128 (EIP-2537). */
+/** Discount of multi-scalar multiplication in thousandths per point, for 1 to 128 points of G1; beyond, that of 128
+ *  (EIP-2537). */
 export const G1_DISCOUNTS: readonly number[] = [
   1000, 949, 848, 797, 764, 750, 738, 728, 719, 712, 705, 698, 692, 687, 682, 677, 673, 669, 665, 661, 658, 654, 651,
   648, 645, 642, 640, 637, 635, 632, 630, 627, 625, 623, 621, 619, 617, 615, 613, 611, 609, 608, 606, 604, 603, 601,

@@ -7,12 +7,11 @@ import { G1_DISCOUNTS, G2_DISCOUNTS } from './blsDiscounts.js'
 import { fitted, type Precompile } from './precompile.js'
 import { createPrecompileTable, type Precompiles } from './precompileTable.js'
 
-/** Checks a KZG proof (EIP-4844): true when the commitment's polynomial has the value `y` at `z`. Arguments are hex texts
- *  with `0x`. @throws Error when one of them is not what it should be. */
+/** Verifies a KZG proof (EIP-4844): true if the commitment's polynomial has the value `y` at `z`. Arguments are
+ *  0x-prefixed hex. @throws Error for malformed arguments. */
 export type VerifyKzgProof = (commitment: string, z: string, y: string, proof: string) => boolean
 
-/** The precompiles of a fork by their addresses, up to 0x100; undefined where there is none. `verifyKzgProof` is asked
- *  from Cancun on. */
+/** Precompiles of a fork by address, up to 0x100; undefined where there is none. `verifyKzgProof` is used from Cancun on. */
 export function createPrecompiles(rules: Rules, verifyKzgProof: VerifyKzgProof): (Precompile | undefined)[] {
   return createPrecompileTable(rules, {
     bn254: bn254Precompiles,
@@ -22,7 +21,7 @@ export function createPrecompiles(rules: Rules, verifyKzgProof: VerifyKzgProof):
   })
 }
 
-/** EIP-196 and 197, prices after EIP-1108 when `cheap`. */
+/** EIP-196 and 197; `cheap`: prices of EIP-1108. */
 function bn254Precompiles(cheap: boolean): Precompiles {
   const curve = new NobleBN254()
   const perPair = cheap ? 34_000 : 80_000
@@ -40,11 +39,11 @@ function attempt(run: () => Uint8Array): Uint8Array | undefined {
   try {
     return run()
   } catch {
-    return undefined // not a point of the curve
+    return undefined // not a point on the curve
   }
 }
 
-/** EIP-7951, by @ethereumjs/evm, of whose EVM it needs nothing. */
+/** EIP-7951, from @ethereumjs/evm; it needs nothing of its EVM. */
 function createP256Verify(): Precompile {
   const common = new Common({ chain: Mainnet, hardfork: Hardfork.Osaka })
   const verify = getActivePrecompiles(common).get('0000000000000000000000000000000000000100') as PrecompileFunc
@@ -84,12 +83,12 @@ function evaluatePoint(input: Uint8Array, verify: VerifyKzgProof): Uint8Array | 
 function blsPrecompiles(): Precompiles {
   const curve = new NobleBLS()
   const priced = (price: number, length: number, compute: (input: Uint8Array) => Uint8Array): Precompile => ({
-    isLong: true, // an addition of points takes 2 ms
+    isLong: true, // adding points takes 2 ms
     gas: () => price,
     run: (input) =>
       input.length === length && isPadded(input, length) ? attempt(() => compute(input.slice())) : undefined,
   })
-  /** For any number of items: `item` bytes each, of which the first `points` are field elements. */
+  /** A precompile over a list of items of `item` bytes, whose first `points` bytes are field elements. */
   const repeated = (
     item: number,
     points: number,
@@ -134,7 +133,7 @@ function msmGas(count: number, pointGas: number, discounts: readonly number[]): 
   return Math.floor((count * pointGas * discounts[Math.min(count, discounts.length) - 1]) / 1000)
 }
 
-/** Whether the field elements in the first `length` bytes, of 64 bytes each, begin with 16 zeros. */
+/** True if each field element (64 bytes) in the first `length` bytes starts with 16 zero bytes. */
 function isPadded(input: Uint8Array, length: number): boolean {
   for (let at = 0; at < length; at += 64) {
     for (let i = 0; i < 16; i++) if (input[at + i] !== 0) return false

@@ -2,7 +2,7 @@ import { bytesToBigInt } from '../../../lib/bytes.js'
 import type { Deadline } from '../../../lib/deadline.js'
 import type { Precompile } from './precompile.js'
 
-/** How MODEXP is priced, and how long its numbers may be. */
+/** Pricing of MODEXP and its length limit. */
 export interface ModexpRules {
   /** EIP-198 before Berlin, EIP-2565, or EIP-7883 from Osaka on. */
   pricing: 198 | 2565 | 7883
@@ -38,7 +38,7 @@ export function createModexp(rules: ModexpRules): Precompile {
   }
 }
 
-/** The three lengths; those beyond 2^53 - 1, which no gas is enough for unless they do not matter, come as that. */
+/** The three lengths. Lengths beyond 2^53 - 1 are clamped to it: no gas suffices for them, unless they are irrelevant. */
 function lengthsOf(input: Uint8Array): [number, number, number] {
   const lengthAt = (at: number) => {
     const length = numberAt(input, at, 32)
@@ -47,7 +47,7 @@ function lengthsOf(input: Uint8Array): [number, number, number] {
   return [lengthAt(0), lengthAt(32), lengthAt(64)]
 }
 
-/** The big-endian number of `length` bytes, where bytes behind the input are zero. */
+/** The big-endian number of `length` bytes at `at`; bytes beyond the input are zero. */
 function numberAt(input: Uint8Array, at: number, length: number): bigint {
   const there = input.subarray(Math.min(at, input.length), Math.min(at + length, input.length))
   const value = bytesToBigInt(there)
@@ -62,7 +62,7 @@ function power(base: bigint, exponent: bigint, modulus: bigint, deadline: Deadli
   let result = 1n
   const digits = exponent.toString(16)
   for (let at = 0; at < digits.length; at++) {
-    // A square of the largest numbers takes longer than the look at the clock by far.
+    // Squaring the largest numbers takes much longer than a deadline check.
     if (at % 64 === 63) deadline.check()
     for (let i = 0; i < 4; i++) result = (result * result) % modulus
     result = (result * powers[Number.parseInt(digits[at], 16)]) % modulus

@@ -9,8 +9,7 @@ import { fitted, type Precompile } from './precompile.js'
 const NO_BYTES = new Uint8Array(0)
 const wordsOf = (input: Uint8Array) => Math.ceil(input.length / 32)
 
-/** The precompiles of a fork by their addresses, up to 0x100; undefined where there is none. Those on curves are what
- *  `curves` gives, without their addresses' having to be asked for. */
+/** Precompiles of a fork by address, up to 0x100; undefined where there is none. Curve precompiles come from `curves`. */
 export function createPrecompileTable(rules: Rules, curves: CurvePrecompiles): (Precompile | undefined)[] {
   const has = (fork: Fork) => rules.has(fork)
   const out: (Precompile | undefined)[] = new Array(0x101).fill(undefined)
@@ -35,9 +34,9 @@ export interface Precompiles {
   [address: number]: Precompile
 }
 
-/** The precompiles on curves, which need large packages. */
+/** Curve precompiles, which need large packages. */
 export interface CurvePrecompiles {
-  /** 6 to 8; prices after EIP-1108 when `cheap`. */
+  /** 6 to 8; `cheap`: prices of EIP-1108. */
   bn254(cheap: boolean): Precompiles
   pointEvaluation(): Precompile
   /** 11 to 17. */
@@ -49,7 +48,7 @@ const LONG: Precompile = { isLong: true, gas: () => 0, run: () => undefined }
 const longOnes = (from: number, to: number): Precompiles =>
   Object.fromEntries(Array.from({ length: to - from + 1 }, (_, i) => [from + i, LONG]))
 
-/** Only where those on curves lie: for machines whose deadline lets nothing long begin, which never run them. */
+/** Placeholders at the addresses of the curve precompiles, for machines whose budget never starts long work. */
 export const NO_CURVES: CurvePrecompiles = {
   bn254: () => longOnes(6, 8),
   pointEvaluation: () => LONG,

@@ -16,12 +16,12 @@ import {
 import { writeDivideDigits } from './division.js'
 import { DIVIDEND, DIVISOR, FACTOR, POWER, QUOTIENT } from './layout.js'
 
-/* Arithmetic of words as functions in WebAssembly, for the loop. They take addresses of words; the result
-   is left where the last of them was. What `multiply` and `bits` do in JavaScript is the same. */
+/* Word arithmetic as WebAssembly functions. Arguments are addresses of words; the result replaces the last operand. Same
+ * results as `words/multiply` and `words/bits`. */
 
 const { add, sub, multiply, and, or, xor, left, right, isLess } = i64s
 
-/** The functions by their numbers in the module, in the order of `arithmeticFunctions`. */
+/** Function indexes in the module, in the order of `arithmeticFunctions`. */
 export const CALLS = {
   multiply: 0,
   divideDigits: 1,
@@ -33,11 +33,11 @@ export const CALLS = {
   multiplyModulo: 7,
   power: 8,
   negate: 9,
-  /** Behind them. */
+  /** Follows them. */
   keccak: 10,
 } as const
 
-/** The functions that come first in the module. */
+/** The first functions of the module. */
 export function arithmeticFunctions(): FunctionCode[] {
   return [
     writeMultiply(),
@@ -56,7 +56,7 @@ export function arithmeticFunctions(): FunctionCode[] {
 /** Limb `i`, of 64 bits, of the word at an address in a local. */
 const limb = (address: number, i: number): Code => i64s.load(get(address), 8 * i)
 const anyOf = (...limbs: readonly Code[]): Code => limbs.reduce((x, y) => or(x, y))
-/** Whether the word is zero. */
+/** True if the word is zero. */
 const isZero = (address: number): Code => i64s.isZero(anyOf(...[0, 1, 2, 3].map((i) => limb(address, i))))
 
 /** Locals for products of 64 by 64 bits. */
@@ -73,7 +73,7 @@ function declareProduct(f: FunctionWriter): Product {
 const LOW_HALF = i64(0xffff_ffffn)
 const HALF = i64(32n)
 
-/** Sets low and high to x × y, both in locals, by products of halves. */
+/** Sets low and high to x × y, both in locals, from products of halves. */
 function writeProduct(f: FunctionWriter, { low, high, scratch }: Product, x: number, y: number): void {
   const [xLow, xHigh, yLow, yHigh, middle, other] = scratch
   f.put(
@@ -81,7 +81,7 @@ function writeProduct(f: FunctionWriter, { low, high, scratch }: Product, x: num
     set(xHigh, right(get(x), HALF)),
     set(yLow, and(get(y), LOW_HALF)),
     set(yHigh, right(get(y), HALF)),
-    // Neither sum goes beyond 64 bits: (2^32 - 1)² + 2 (2^32 - 1) = 2^64 - 1.
+    // Neither sum exceeds 64 bits: (2^32 - 1)² + 2 (2^32 - 1) = 2^64 - 1.
     set(low, multiply(get(xLow), get(yLow))),
     set(middle, add(multiply(get(xHigh), get(yLow)), right(get(low), HALF))),
     set(other, add(multiply(get(xLow), get(yHigh)), and(get(middle), LOW_HALF))),
@@ -90,7 +90,7 @@ function writeProduct(f: FunctionWriter, { low, high, scratch }: Product, x: num
   )
 }
 
-/** sum += addend; what is carried is added to `carry`. */
+/** sum += addend; the carry is added to `carry`. */
 function writeAddTo(f: FunctionWriter, sum: number, addend: number, carry: number): void {
   f.put(set(sum, add(get(sum), get(addend))), set(carry, add(get(carry), i64s.of(isLess(get(sum), get(addend))))))
 }
@@ -105,7 +105,7 @@ function writeMultiply(): FunctionCode {
   const carry = f.local(I64)
   const product = declareProduct(f)
   for (let i = 0; i < 4; i++) f.put(set(x[i], limb(a, i)), set(y[i], limb(b, i)))
-  // Rows for limbs of x that are zero are left out: x is to be the smaller one.
+  // Rows for zero limbs of x are skipped, so x should be the smaller operand.
   f.when(i64s.isZero(anyOf(get(y[1]), get(y[2]), get(y[3]))), () => {
     for (let i = 0; i < 4; i++) f.put(get(x[i]), set(x[i], get(y[i])), [0x21, y[i]])
   })
@@ -130,7 +130,7 @@ function writeCopy(f: FunctionWriter, address: number, to: number): void {
   for (let i = 0; i < 4; i++) f.put(i64s.store(i32(to), 8 * i, limb(address, i)))
 }
 
-/** b = a / b or b = a mod b, as what a division leaves at `from` says; zero when b is zero. */
+/** b = a / b or b = a mod b: `from` is where the division leaves the result; zero if b is zero. */
 function writeDivide(from: typeof QUOTIENT | typeof DIVIDEND): FunctionCode {
   const f = new FunctionWriter([I32, I32])
   const [a, b] = [0, 1]
@@ -150,7 +150,7 @@ function writeDivide(from: typeof QUOTIENT | typeof DIVIDEND): FunctionCode {
   return f.end()
 }
 
-/** The same in two's complement: quotients are rounded towards zero, remainders have the sign of a. Changes a. */
+/** The same in two's complement: quotients round towards zero, remainders have the sign of a. Changes a. */
 function writeSigned(unsignedCall: typeof CALLS.divide | typeof CALLS.modulo): FunctionCode {
   const f = new FunctionWriter([I32, I32])
   const [a, b] = [0, 1]
@@ -180,7 +180,7 @@ function writeNegate(): FunctionCode {
   return f.end()
 }
 
-/** Sets `borrow` to 1 where x < y, both in locals, and otherwise to 0. */
+/** Sets `borrow` to 1 if x < y, both in locals, otherwise to 0. */
 function writeIsLess(f: FunctionWriter, x: readonly number[], y: readonly number[], borrow: number): void {
   f.put(set(borrow, isLess(get(x[0]), get(y[0]))))
   for (let i = 1; i < 4; i++) {
@@ -189,7 +189,7 @@ function writeIsLess(f: FunctionWriter, x: readonly number[], y: readonly number
   }
 }
 
-/** c = (a + b) mod c, the sum not cut off; zero when c is zero. */
+/** c = (a + b) mod c with a full-width sum; zero if c is zero. */
 function writeAddModulo(): FunctionCode {
   const f = new FunctionWriter([I32, I32, I32])
   const [a, b, c] = [0, 1, 2]
@@ -213,7 +213,7 @@ function writeAddModulo(): FunctionCode {
   f.when(
     i32s.and(get(aLess), get(bLess)),
     () => {
-      // The sum is below 2c: at most one c is to be taken off.
+      // The sum is below 2c: subtract c at most once.
       writeIsLess(f, x, z, aLess)
       f.when(i32s.or(i32s.low(get(carry)), i32s.isZero(get(aLess))), () => {
         f.put(set(carry, i64(0n)))
@@ -239,7 +239,7 @@ function writeAddModulo(): FunctionCode {
   return f.end()
 }
 
-/** c = (a × b) mod c, the product not cut off; zero when c is zero. */
+/** c = (a × b) mod c with a full-width product; zero if c is zero. */
 function writeMultiplyModulo(): FunctionCode {
   const f = new FunctionWriter([I32, I32, I32])
   const [a, b, c] = [0, 1, 2]

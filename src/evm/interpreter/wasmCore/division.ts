@@ -18,10 +18,9 @@ const { add, sub, multiply, and, or, left, right } = i64s
 const LOW_HALF = i64(0xffff_ffffn)
 const HALF = i64(32n)
 
-/** Divides the digits of 32 bits at DIVIDEND, of which `count` are looked at and the one behind those is zero, by the 8
- *  at DIVISOR, not all zero (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D). The quotient's first 8 digits
- *  are at QUOTIENT, the remainder is where the dividend was. Neither has another digit than zero behind it, save that a
- *  quotient may be longer. */
+/** Divides the `count` 32-bit digits at DIVIDEND, followed by a zero digit, by the 8 digits at DIVISOR, not all zero
+ *  (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D). The first 8 digits of the quotient are left at
+ *  QUOTIENT, the remainder at DIVIDEND. Digits behind them are zero, except for longer quotients. */
 export function writeDivideDigits(): FunctionCode {
   const f = new FunctionWriter([I32])
   const n = 0 // digits of the dividend, without leading zeros
@@ -63,12 +62,12 @@ export function writeDivideDigits(): FunctionCode {
     f.put(i64s.store32(i32(DIVIDEND), 0, get(rest)), RETURN)
   })
 
-  // Both are shifted so that the divisor's highest bit is set: the guesses below are then at most 2 too large.
+  // Both are shifted so that the divisor's top bit is set: quotient estimates are then at most 2 too large.
   f.put(set(shift, i32s.leadingZeros(i32s.low(get(top)))))
   const shiftUp = (base: number, from: Code) => {
     f.put(set(i, from))
     f.loop('shift', () => {
-      // With the digit before, which is zero before the first.
+      // Includes the digit above, which is zero for the first.
       f.put(
         set(at, digitAt(base, get(i))),
         i64s.store32(get(at), 0, right(left(i64s.load(i32s.sub(get(at), i32(4))), i64s.of(get(shift))), HALF)),
@@ -99,7 +98,7 @@ export function writeDivideDigits(): FunctionCode {
         f.goToWhen('correct', i64s.isZero(right(get(rest), HALF)))
       })
     })
-    // Subtracts guess times the divisor.
+    // Subtracts estimate times divisor.
     f.put(set(i, i32(0)), set(carry, i64(0n)))
     f.loop('subtract', () => {
       f.put(
@@ -114,7 +113,7 @@ export function writeDivideDigits(): FunctionCode {
     })
     f.put(set(t, sub(i64s.load32(get(at)), get(carry))), i64s.store32(get(at), 0, get(t)))
     f.when(i64s.isLessSigned(get(t), i64(0n)), () => {
-      // It was 1 too large: the divisor is added back.
+      // The estimate was 1 too large: add the divisor back.
       f.put(
         set(guess, sub(get(guess), i64(1n))),
         set(at, digitAt(DIVIDEND, get(j))),

@@ -2,16 +2,16 @@ import { type Code, call, get, i32, i32s, i64, i64s, memoryCopy, set, v128s } fr
 import { INPUT_AT, OUTPUT_AT } from '../../../wasm/keccakModule.js'
 import { CALLS } from './arithmetic.js'
 import { KECCAK, LONGEST_HASHED, MASKS } from './layout.js'
-import { anyOf, type Case, type LoopWriter, limb, NONE, range, register } from './writer.js'
+import { anyOf, type Case, type CoreWriter, limb, NONE, range, register } from './writer.js'
 
-/** Instructions on stack, memory, call data and code. */
-export function frameCases(w: LoopWriter): Case[] {
+/** Instructions on stack, memory, calldata and code. */
+export function frameCases(w: CoreWriter): Case[] {
   return [...memory(w), keccak(w), ...jumps(w), ...pushes(w), ...copies(w), ...numbers(w)]
 }
 
-function memory(w: LoopWriter): Case[] {
+function memory(w: CoreWriter): Case[] {
   const { f } = w
-  /** Leaves offsets beyond those of `top`; otherwise sets `t` to the address. */
+  /** Leaves the loop for offsets of `top` and above; otherwise sets `t` to the address. */
   const address = (base: 'memory' | 'input', top: 'memoryTop' | 'inputTop') => {
     w.operands()
     f.goToWhen('leave', w.isBeyond(i64s.of(register(top))))
@@ -53,9 +53,9 @@ function memory(w: LoopWriter): Case[] {
   ]
 }
 
-/** KECCAK256 of not too many bytes in memory that is there already. Where jumps are left, it is left too, since then the
- *  clock must be looked at. */
-function keccak(w: LoopWriter): Case {
+/** KECCAK256 of moderately sized ranges in existing memory. Where jumps leave the loop, it leaves it too, because the
+ *  deadline must be checked. */
+function keccak(w: CoreWriter): Case {
   const { f } = w
   const [length, price] = w.x
   return {
@@ -82,10 +82,9 @@ function keccak(w: LoopWriter): Case {
   }
 }
 
-function jumps(w: LoopWriter): Case[] {
+function jumps(w: CoreWriter): Case[] {
   const { f } = w
-  /** Jumps to where the word on top says. The JUMPDEST is executed here; that there was gas for it is seen at the next
-   *  instruction. */
+  /** Jumps to the word on top. Executes the JUMPDEST, too; its gas is checked at the next instruction. */
   const jump = (words: number) => {
     f.goToWhen('leave', w.isBeyond(i64s.of(register('codeLength'))))
     f.put(set(w.t, i32s.low(limb(w.a, 0))))
@@ -116,7 +115,7 @@ function jumps(w: LoopWriter): Case[] {
   ]
 }
 
-function pushes(w: LoopWriter): Case[] {
+function pushes(w: CoreWriter): Case[] {
   const { f } = w
   const number = (code: number, value: Code): Case => ({
     codes: [code],
@@ -132,7 +131,7 @@ function pushes(w: LoopWriter): Case[] {
     {
       codes: range(0x62, 0x7f),
       write: () => {
-        // The 32 bytes that end with the data; those before it are masked.
+        // The 32 bytes that end with the immediate data; the bytes before it are masked.
         f.put(set(w.b, i32s.sub(get(w.op), i32(0x5f))))
         f.put(set(w.t, i32s.sub(i32s.add(get(w.pc), get(w.b)), i32(31))))
         f.put(set(w.a, i32s.sub(i32(MASKS + 32), get(w.b))))
@@ -150,7 +149,7 @@ function pushes(w: LoopWriter): Case[] {
   ]
 }
 
-function copies(w: LoopWriter): Case[] {
+function copies(w: CoreWriter): Case[] {
   const { f } = w
   return [
     {
@@ -181,8 +180,8 @@ function copies(w: LoopWriter): Case[] {
   ]
 }
 
-/** What the registers hold, and the gas. */
-function numbers(w: LoopWriter): Case[] {
+/** Instructions that push register values or the gas left. */
+function numbers(w: CoreWriter): Case[] {
   const number = (code: number, value: Code): Case => ({
     codes: [code],
     write: () => {

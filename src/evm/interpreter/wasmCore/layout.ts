@@ -1,61 +1,61 @@
 import { LIMBS } from '../words/words.js'
 
-/* Where things lie in the memory of the compiled loop, in bytes. */
+/* Layout of the module's memory, in bytes. */
 
-/** Limbs of one full stack, and a little more. */
+/** Limbs of one full stack, and some margin. */
 export const STACK_LIMBS = 1040 * LIMBS
 
-/** What the loop is given for a frame, and where it says how it ended: integers of 32 bits from 0 on. */
+/** Inputs and outputs of a run: 32-bit integers from address 0. */
 export const REGISTERS = {
-  /** Where the instruction is that it did not execute, in bytes of the code. */
+  /** Offset in the code of the instruction at which it stopped. */
   pc: 0,
-  /** Where the stack ends, in limbs. */
+  /** Stack pointer, in limbs. */
   sp: 4,
-  /** Where the frame's stack begins, in limbs. */
+  /** Start of the frame's stack, in limbs. */
   stackBase: 8,
-  /** Addresses of the code and of the bits of its jump targets. */
+  /** Addresses of the code and of its jump target bits. */
   code: 12,
   targets: 16,
   codeLength: 20,
-  /** Address of the frame's memory, and offsets that 32 bytes may be read or written at: those below this one. */
+  /** Address of the frame's memory, and the bound of offsets at which 32 bytes may be read or written. */
   memory: 24,
   memoryTop: 28,
   memorySize: 32,
-  /** The same of the call data. */
+  /** The same for the calldata. */
   input: 36,
   inputTop: 40,
   inputLength: 44,
   returnLength: 48,
-  /** EXP's gas for a byte of the exponent. */
+  /** EXP gas per byte of the exponent. */
   expByteGas: 52,
-  /** Not 0 where there is gas beyond that which the loop knows of. */
+  /** Not 0 if the frame has gas beyond what the module sees. */
   gasBeyond: 56,
 } as const
 
-/** 32 bytes of ones before 32 of zeros. */
+/** 32 bytes of ones followed by 32 of zeros. */
 export const MASKS = 128
 
-// Digits of divisions, and words that are worked on. Before and behind each are zeros that are never written to.
-/** The dividend, then the remainder: 16 digits of 32 bits and one that it needs. */
+// Operands of divisions, and temporary words. Each is surrounded by zeros that are never written.
+/** The dividend, then the remainder: 16 digits of 32 bits plus one. */
 export const DIVIDEND = 264
 /** The divisor, 8 digits. */
 export const DIVISOR = 392
 /** The quotient, 17 digits. */
 export const QUOTIENT = 480
-/** A word that is shifted, between 40 bytes of zeros and 40 that it is filled up from. */
+/** A word to be shifted, between 40 zero bytes and 40 fill bytes. */
 export const SHIFTED = 640
-/** Two words of EXP. */
+/** Two temporaries of EXP. */
 export const POWER = 768
 export const FACTOR = 800
 
-/** For each instruction 16 bytes: the bytes of stack that it needs, how many more there may be, and its gas in 64 bits. */
+/** 16 bytes per opcode: stack bytes needed, stack bytes that may be on top, and gas as 64 bits. */
 export const INSTRUCTIONS = 4096
 
-/** The part of the memory that hashes are made in, and how many bytes it takes at a time. */
+/** Working memory of Keccak, and its input size per round. */
 export const KECCAK = 8192
 export const LONGEST_HASHED = 0x4000
 
-/** Stacks: as much as is kept between messages. */
+/** Stacks: as many as are kept between messages. */
 export const STACKS = KECCAK + 0x6000
 export const STACKS_LIMBS = 64 * STACK_LIMBS
 /** Memories of frames. */

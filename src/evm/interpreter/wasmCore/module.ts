@@ -4,19 +4,19 @@ import { arithmeticFunctions } from './arithmetic.js'
 import { frameCases } from './frameOpcodes.js'
 import { INSTRUCTIONS, KECCAK, MASKS, PAGES, REGISTERS, STACKS } from './layout.js'
 import { wordCases } from './wordOpcodes.js'
-import { type Case, LoopWriter, NONE, register } from './writer.js'
+import { type Case, CoreWriter, NONE, register } from './writer.js'
 
-/* The loop of `execute` in WebAssembly, for the instructions that need nothing but stack, code and memory. It is never wrong
-   to leave an instruction to `execute`: whatever may fail is left, before anything of it is done. */
+/* The WebAssembly form of the `runFrame` loop, for instructions that need only stack, code and memory. Leaving an
+ * instruction to `runFrame` is always correct: whatever may fail is left before it has any effect. */
 
-/** The module's bytes. It exports `memory`, laid out as `loopLayout` says, and `run(pc, sp, gas, checkAt)`, which executes
- *  instructions from `pc` on until it comes to one that it leaves, and returns the gas that is left; where it stopped is in
- *  the registers. Jumps, hashes and powers are left when less gas than `checkAt` would remain. */
-export function assembleLoop(): Uint8Array<ArrayBuffer> {
+/** The module's bytes. It exports `memory`, laid out as in `layout`, and `run(pc, sp, gas, checkAt)`, which executes
+ *  instructions from `pc` until it meets one that it leaves, and returns the gas left; the registers say where it
+ *  stopped. Jumps, hashes and powers are left if less gas than `checkAt` would remain. */
+export function assembleWasmCore(): Uint8Array<ArrayBuffer> {
   const masks = [...new Array<number>(32).fill(0xff), ...new Array<number>(32).fill(0)]
   return assembleModule({
     pages: PAGES,
-    functions: [...arithmeticFunctions(), keccakFunction(KECCAK), writeLoop(new LoopWriter())],
+    functions: [...arithmeticFunctions(), keccakFunction(KECCAK), writeLoop(new CoreWriter())],
     data: [
       { at: MASKS, bytes: masks },
       { at: KECCAK, bytes: keccakConstants() },
@@ -24,16 +24,16 @@ export function assembleLoop(): Uint8Array<ArrayBuffer> {
   })
 }
 
-/** Instructions that the loop executes. */
-export function loopInstructions(): ReadonlySet<number> {
-  return new Set(casesOf(new LoopWriter()).flatMap(({ codes }) => codes))
+/** Opcodes that the module executes. */
+export function wasmOpcodes(): ReadonlySet<number> {
+  return new Set(casesOf(new CoreWriter()).flatMap(({ codes }) => codes))
 }
 
-function casesOf(w: LoopWriter): Case[] {
+function casesOf(w: CoreWriter): Case[] {
   return [...wordCases(w), ...frameCases(w)]
 }
 
-function writeLoop(w: LoopWriter): FunctionCode {
+function writeLoop(w: CoreWriter): FunctionCode {
   const { f } = w
   const cases = casesOf(w)
   f.put(
@@ -48,7 +48,7 @@ function writeLoop(w: LoopWriter): FunctionCode {
     f.block('leave', () => {
       f.loop('next', () => writeCases(w, cases))
     })
-    // Its gas is given back.
+    // Refunds its gas.
     f.put(set(w.gas, i64s.add(get(w.gas), i64s.load(get(w.row), 8))))
   })
   f.put(
@@ -63,8 +63,8 @@ function stackAddress(limbs: Code): Code {
   return i32s.add(i32s.left(limbs, i32(2)), i32(STACKS))
 }
 
-/** A block for each case, each in the next: what stands behind the end of the nth is the nth case. */
-function writeCases(w: LoopWriter, cases: readonly Case[]): void {
+/** Nested blocks, one per case: the code behind the end of block n is case n. */
+function writeCases(w: CoreWriter, cases: readonly Case[]): void {
   const labels = new Array<string>(256).fill('leave')
   cases.forEach(({ codes }, n) => {
     for (const code of codes) labels[code] = `case ${n}`
@@ -80,12 +80,12 @@ function writeCases(w: LoopWriter, cases: readonly Case[]): void {
   nest(cases.length - 1)
 }
 
-function writeDispatch(w: LoopWriter, labels: readonly string[]): void {
+function writeDispatch(w: CoreWriter, labels: readonly string[]): void {
   const { f } = w
   const height = i32s.sub(get(w.sp), get(w.base))
   const row = get(w.row)
   f.put(set(w.op, i32s.loadByte(get(w.pc))), set(w.row, i32s.add(i32s.left(get(w.op), i32(4)), i32(INSTRUCTIONS))))
-  // One comparison: what is too low is very high without sign.
+  // One comparison: an underflow is a huge unsigned number.
   f.goToWhen('stop', i32s.isMore(i32s.sub(height, i32s.load(row)), i32s.load(row, 4)))
   f.put(set(w.gas, i64s.sub(get(w.gas), i64s.load(row, 8))))
   f.goToWhen('leave', i64s.isLessSigned(get(w.gas), NONE))

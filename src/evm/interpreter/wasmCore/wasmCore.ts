@@ -4,25 +4,25 @@ import type { Frame } from '../frame.js'
 import type { EvmRules } from '../rules.js'
 import type { Words } from '../words/words.js'
 import { CODES, CODES_END, INSTRUCTIONS, MEMORIES, MEMORIES_BYTES, REGISTERS, STACKS, STACKS_LIMBS } from './layout.js'
-import { assembleLoop, loopInstructions } from './module.js'
+import { assembleWasmCore, wasmOpcodes } from './module.js'
 
-/** The loop in WebAssembly, and what it works on. There is one for each thread, since nothing in it outlives a message. */
-export interface Loop {
-  /** Stacks and memories of frames that the loop can work on; what outgrows them lies elsewhere. */
+/** The WebAssembly module and its memory. One per thread, because nothing in it outlives a message. */
+export interface WasmCore {
+  /** Stacks and memories of frames in the module's memory; larger ones are elsewhere. */
   readonly stack: Words
   readonly memory: Uint8Array
   readonly view: DataView
-  /** Readies the loop for a frame whose stack is the one above. False when its code is too long for it. */
+  /** Prepares a run of a frame whose stack is the one above. False if its code is too long. */
   enter(frame: Frame, rules: EvmRules): boolean
-  /** Tells the loop how large the frame's memory is, and whether it and the call data are in the memory above. */
+  /** Sets the size of the frame's memory, and whether it and the calldata are in the memory above. */
   setMemory(frame: Frame, isHere: boolean): void
-  /** Executes instructions from `pc` on, until it comes to one that it leaves to `execute`: the gas that is left. Where
-   *  that instruction is, and where the stack ends, is in the registers. */
+  /** Executes instructions from `pc` until one that it leaves to `runFrame`; returns the gas left. The registers have
+   *  that instruction's offset and the stack pointer. */
   run(pc: number, sp: number, gas: number, checkAt: number): number
   readonly registers: Int32Array
 }
 
-/** Indexes of what `run` leaves in the registers. */
+/** Register indexes of the results of `run`. */
 export const PC = REGISTERS.pc >> 2
 export const SP = REGISTERS.sp >> 2
 
@@ -30,13 +30,13 @@ interface LoopFunctions {
   run(pc: number, sp: number, gas: number, checkAt: number): number
 }
 
-let ofThread: Loop | undefined | null = null
+let ofThread: WasmCore | undefined | null = null
 
-/** The loop of this thread; undefined where there is no WebAssembly, or none that works on 16 bytes at once. */
-export function loopOfThread(): Loop | undefined {
+/** The module of this thread; undefined without WebAssembly or without 128-bit SIMD. */
+export function wasmCoreOfThread(): WasmCore | undefined {
   if (ofThread === null) {
     try {
-      ofThread = createLoop()
+      ofThread = createWasmCore()
     } catch {
       ofThread = undefined
     }
@@ -44,12 +44,12 @@ export function loopOfThread(): Loop | undefined {
   return ofThread
 }
 
-function createLoop(): Loop {
-  const exports = instantiate<LoopFunctions>(assembleLoop())
+function createWasmCore(): WasmCore {
+  const exports = instantiate<LoopFunctions>(assembleWasmCore())
   const { buffer } = exports.memory
   const registers = new Int32Array(buffer, 0, 32)
   const writeInstructions = createInstructionTable(buffer)
-  const place = createCodePlaces(new Uint8Array(buffer))
+  const place = createCodeSlots(new Uint8Array(buffer))
   let rulesWritten: EvmRules | undefined
   return {
     stack: new Int32Array(buffer, STACKS, STACKS_LIMBS),
@@ -85,19 +85,19 @@ function createLoop(): Loop {
   }
 }
 
-/** How many offsets there are at which 32 bytes of so many begin. */
+/** Number of offsets at which 32 bytes fit into `size`. */
 function topOf(size: number): number {
   return size < 32 ? 0 : size - 31
 }
 
-/** Writes the prices of a fork's instructions, and how many words they need and have room for. */
+/** Writes gas and stack limits of a fork's instructions. */
 function createInstructionTable(buffer: ArrayBuffer): (rules: EvmRules) => void {
   const table = new Int32Array(buffer, INSTRUCTIONS, 256 * 4)
-  const executed = loopInstructions()
+  const executed = wasmOpcodes()
   return ({ gas, need, room }) => {
     for (let op = 0; op < 256; op++) {
       const isIn = executed.has(op) && gas[op] !== Infinity
-      // No stack is as high as to be enough for an instruction that is left.
+      // An unreachable stack requirement makes the module leave the instruction.
       table[4 * op] = isIn ? 4 * need[op] : 0x4000_0000
       table[4 * op + 1] = isIn ? 4 * (room[op] - need[op]) : 0
       table[4 * op + 2] = isIn ? gas[op] : 0
@@ -106,11 +106,11 @@ function createInstructionTable(buffer: ArrayBuffer): (rules: EvmRules) => void 
   }
 }
 
-// Longer code than any fork since Spurious Dragon lets be stored or run is not worth the copy.
+// Longer code than forks since Spurious Dragon allow is not worth copying.
 const LONGEST_CODE = 0x4_0000
 
-/** Puts code and its jump targets into the loop's memory, where it stays until there is no more room and all of it goes. */
-function createCodePlaces(memory: Uint8Array): (code: Code) => number {
+/** Copies code and its jump targets into the module's memory, where they stay until it is full and everything is dropped. */
+function createCodeSlots(memory: Uint8Array): (code: Code) => number {
   let epoch = 1
   let next = CODES
   return (code) => {

@@ -1,14 +1,14 @@
 import { type Code, call, get, i32, i32s, i64, i64s, memoryFill, set, v128s } from '../../../wasm/assembler.js'
 import { CALLS } from './arithmetic.js'
 import { SHIFTED } from './layout.js'
-import { anyOf, type Case, type LoopWriter, limb, NONE, register } from './writer.js'
+import { anyOf, type Case, type CoreWriter, limb, NONE, register } from './writer.js'
 
-/** Instructions that work on nothing but the words on top of the stack. */
-export function wordCases(w: LoopWriter): Case[] {
+/** Instructions that only use the words on top of the stack. */
+export function wordCases(w: CoreWriter): Case[] {
   return [...arithmetic(w), ...comparisons(w), ...bits(w), ...shifts(w)]
 }
 
-function arithmetic(w: LoopWriter): Case[] {
+function arithmetic(w: CoreWriter): Case[] {
   const { f } = w
   const ofTwo = (code: number, index: number) => w.binary(code, () => f.put(call(index, get(w.a), get(w.b))))
   const ofThree = (code: number, index: number): Case => ({
@@ -33,7 +33,7 @@ function arithmetic(w: LoopWriter): Case[] {
   ]
 }
 
-function writeAdd(w: LoopWriter): void {
+function writeAdd(w: CoreWriter): void {
   const { f } = w
   const [x, y, , t] = w.x
   const carry = w.carry
@@ -50,7 +50,7 @@ function writeAdd(w: LoopWriter): void {
   }
 }
 
-function writeSub(w: LoopWriter): void {
+function writeSub(w: CoreWriter): void {
   const { f } = w
   const [x, y, , t] = w.x
   const borrow = w.carry
@@ -67,8 +67,8 @@ function writeSub(w: LoopWriter): void {
   }
 }
 
-/** EXP: pays for the bytes of the exponent. Where jumps are left, it is left too, since it takes microseconds. */
-function writePower(w: LoopWriter): void {
+/** EXP: charges for the exponent's bytes. Where jumps leave the loop, EXP leaves it too, because it takes microseconds. */
+function writePower(w: CoreWriter): void {
   const { f } = w
   const [count] = w.x
   f.put(set(count, NONE))
@@ -85,7 +85,7 @@ function writePower(w: LoopWriter): void {
   f.put(set(w.gas, i64s.sub(get(w.gas), get(count))), call(CALLS.power, get(w.a), get(w.b)))
 }
 
-function comparisons(w: LoopWriter): Case[] {
+function comparisons(w: CoreWriter): Case[] {
   const { f } = w
   const compare = (code: number, x: number, y: number, isSigned: boolean) =>
     w.binary(code, () => {
@@ -114,8 +114,8 @@ function comparisons(w: LoopWriter): Case[] {
   ]
 }
 
-/** Sets `flag` to whether the word at `x` is less than that at `y`. */
-function writeIsLess(w: LoopWriter, x: number, y: number, isLessSigned: boolean): void {
+/** Sets `flag` to whether the word at `x` is less than the word at `y`. */
+function writeIsLess(w: CoreWriter, x: number, y: number, isLessSigned: boolean): void {
   const { f } = w
   f.put(set(w.flag, i64s.isLess(limb(x, 0), limb(y, 0))))
   for (let i = 1; i < 4; i++) {
@@ -125,7 +125,7 @@ function writeIsLess(w: LoopWriter, x: number, y: number, isLessSigned: boolean)
   }
 }
 
-function bits(w: LoopWriter): Case[] {
+function bits(w: CoreWriter): Case[] {
   const { f } = w
   const combine = (code: number, operation: (x: Code, y: Code) => Code) =>
     w.binary(code, () => {
@@ -166,7 +166,7 @@ function bits(w: LoopWriter): Case[] {
   ]
 }
 
-function shifts(w: LoopWriter): Case[] {
+function shifts(w: CoreWriter): Case[] {
   const { f } = w
   return [
     shift(w, 0x1b),
@@ -198,9 +198,9 @@ function shifts(w: LoopWriter): Case[] {
   ]
 }
 
-/** SHL, SHR, SAR: the word is copied between others that are zero, or filled with its sign, and read there from some
- *  bytes further on, two limbs for each, which are shifted by the bits that remain. */
-function shift(w: LoopWriter, code: 0x1b | 0x1c | 0x1d): Case {
+/** SHL, SHR, SAR: the word is copied between zero words, or sign words, and read at a byte offset, two limbs at a time,
+ *  which are shifted by the remaining bits. */
+function shift(w: CoreWriter, code: 0x1b | 0x1c | 0x1d): Case {
   const { f } = w
   const [fill, bits, t] = w.x
   return w.binary(code, () => {

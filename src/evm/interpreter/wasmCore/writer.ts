@@ -15,8 +15,8 @@ import {
 } from '../../../wasm/assembler.js'
 import { REGISTERS } from './layout.js'
 
-/** Some instructions, and what writes how the loop executes them. It ends with `LoopWriter.next`, or goes to `leave` while
- *  nothing but the instruction's fixed gas has changed. */
+/** Some opcodes and the code generator for them. Its code ends with `CoreWriter.next`, or jumps to `leave` having changed
+ *  nothing but the constant gas. */
 export interface Case {
   codes: readonly number[]
   write(): void
@@ -28,21 +28,21 @@ export const range = (first: number, last: number) => Array.from({ length: last 
 export const register = (name: keyof typeof REGISTERS): Code => i32s.load(i32(REGISTERS[name]))
 /** Limb `i`, of 64 bits, of the word at an address in a local. */
 export const limb = (address: number, i: number): Code => i64s.load(get(address), 8 * i)
-/** All of their bits: zero when all are. */
+/** The OR of all: zero if all are zero. */
 export const anyOf = (...limbs: readonly Code[]): Code => limbs.reduce((x, y) => i64s.or(x, y))
 /** Zero, of 64 bits. */
 export const NONE = i64(0n)
 
-/** Writes the loop: its locals, and what many instructions have in common. */
-export class LoopWriter {
+/** Generates the interpreter loop: its locals, and code shared by many instructions. */
+export class CoreWriter {
   readonly f = new FunctionWriter([I32, I32, F64, F64], [F64])
-  /** Addresses: of the instruction, and where the stack ends. */
+  /** Addresses of the instruction and of the stack pointer. */
   readonly pc = 0
   readonly sp = 1
-  /** What is left, which may be -1 before an instruction, as in `execute`. */
+  /** Gas left; may be -1 before an instruction, as in `runFrame`. */
   readonly gas = this.f.local(I64)
   readonly checkAt = this.f.local(I64)
-  /** Addresses of where the frame's stack and the code begin. */
+  /** Addresses of the frame's stack and of the code. */
   readonly base = this.f.local(I32)
   readonly code = this.f.local(I32)
   /** The instruction, and the address of its row in the table. */
@@ -51,7 +51,7 @@ export class LoopWriter {
   /** Addresses of the words on top of the stack and below it. */
   readonly a = this.f.local(I32)
   readonly b = this.f.local(I32)
-  // Whatever a case needs.
+  // Temporaries.
   readonly t = this.f.local(I32)
   readonly flag = this.f.local(I32)
   readonly x = this.f.locals(I64, 4)
@@ -59,7 +59,7 @@ export class LoopWriter {
   readonly low = this.f.local(V128)
   readonly high = this.f.local(V128)
 
-  /** Goes on behind the instruction and its `size` bytes of data, with the stack `words` higher. */
+  /** Continues behind the instruction and its `size` immediate bytes, with the stack `words` higher. */
   next(words: number, size: Code = i32(0)): void {
     const f = this.f
     if (words !== 0) f.put(set(this.sp, i32s.add(get(this.sp), i32(32 * words))))
@@ -72,7 +72,7 @@ export class LoopWriter {
     this.f.put(set(this.a, i32s.sub(get(this.sp), i32(32))), set(this.b, i32s.sub(get(this.sp), i32(64))))
   }
 
-  /** A case of one instruction on the two words on top, of which one is left. */
+  /** An instruction that replaces the two top words by one. */
   binary(code: number, write: () => void): Case {
     return {
       codes: [code],
@@ -93,18 +93,18 @@ export class LoopWriter {
     )
   }
 
-  /** Whether the word at an address is zero. */
+  /** True if the word at an address is zero. */
   isZero(address: number): Code {
     return i64s.isZero(anyOf(limb(address, 0), limb(address, 1), limb(address, 2), limb(address, 3)))
   }
 
-  /** Whether the word on top is not below a number of at most 32 bits. */
+  /** True if the top word is at least a number of 32 bits. */
   isBeyond(limit: Code): Code {
     const high = anyOf(limb(this.a, 1), limb(this.a, 2), limb(this.a, 3))
     return i32s.or(i32s.isZero(i64s.isZero(high)), i64s.isAtLeast(limb(this.a, 0), limit))
   }
 
-  /** Copies the 32 bytes at `from` in reverse order to the word at `to`, or the other way round. */
+  /** Byte-reverses the 32 bytes at `from` to the word at `to`, or vice versa. */
   writeReversed(from: Code, to: Code): void {
     this.f.put(
       set(this.low, v128s.load(from, 16)),

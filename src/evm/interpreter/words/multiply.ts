@@ -19,7 +19,7 @@ const left = new Float64Array(40)
 const right = new Float64Array(40)
 const product = new Float64Array(80)
 
-/** Puts the digits of a word into `digits`; gives how many there are up to the highest that is not zero. */
+/** Reads the digits of a word into `digits`; returns their number without leading zeros. */
 function readDigits(s: Words, a: number, digits: Float64Array): number {
   const limbs = usedLimbs(s, a)
   for (let i = 0; i < limbs; i++) {
@@ -98,8 +98,8 @@ function multiplyLarge(s: Words, a: number, b: number): void {
  *  Programming 2, 4.3.1, algorithm D). The quotient goes to `quotient`, n - m + 1 digits; the remainder stays in the first
  *  m digits of `u`, which has room for one more digit. Needs n >= m >= 2. */
 function divideDigits(u: Float64Array, n: number, v: Float64Array, m: number): void {
-  // Both are scaled so that the highest digit of the divisor is at least half of the base: the guesses below are then at
-  // most 2 too large.
+  // Both are scaled so that the divisor's top digit is at least half of the base: quotient estimates are then at most 2 too
+  // large.
   const scale = Math.floor(DIGIT / (v[m - 1] + 1))
   scaleDigits(u, n, scale)
   if (scale !== 1) {

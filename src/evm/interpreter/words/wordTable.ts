@@ -2,20 +2,20 @@ import { randomFillSync } from 'node:crypto'
 import type { MemoryMeter } from '../memoryMeter.js'
 import { copyWord, enlarged, LIMBS, sameWords, type Words } from './words.js'
 
-/** Ids 0, 1, 2… for pairs of a space and a word, in the order in which they were added: a hash table in typed arrays with
- *  linear probing. Keys come from strangers, so the hash is keyed: NH, of which no pair of keys that was chosen without
- *  knowing the random numbers collides more often than once in 2^16 tables. */
+/** Ids 0, 1, 2… for pairs of a space and a word, in insertion order: a hash table in typed arrays with linear probing.
+ *  Keys come from strangers, so the hash is keyed (NH): a pair of keys chosen without knowing the random numbers collides
+ *  in at most one of 2^16 tables. */
 export class WordTable {
-  /** How many ids there are. */
+  /** Number of ids. */
   count = 0
   private keys: Words
   private spaces: Int32Array
   private buckets: Int32Array // id + 1; 0 is free
   private readonly meter: MemoryMeter | undefined
-  private asked = 0 // the hash of the word that was looked for last
+  private asked = 0 // hash of the word last looked up
   private readonly secret = randomFillSync(new Int32Array(2 * LIMBS + 1))
 
-  /** An empty table; `capacity` is a power of 2. `meter` is asked before it grows. */
+  /** An empty table; `capacity` is a power of 2. `meter` is charged before it grows. */
   constructor(capacity = 256, meter?: MemoryMeter) {
     this.meter = meter
     this.keys = new Int32Array(capacity * LIMBS)
@@ -23,7 +23,7 @@ export class WordTable {
     this.buckets = new Int32Array(capacity * 2)
   }
 
-  /** The id of the word at `a` of `s` in the space; -1 when it has none. */
+  /** The id of the word at `a` of `s` in the space; -1 if it has none. */
   find(space: number, s: Words, a: number): number {
     const { buckets } = this
     const mask = buckets.length - 1
@@ -38,12 +38,12 @@ export class WordTable {
     }
   }
 
-  /** Gives the word, which has no id yet in the space, the next one. */
+  /** Assigns the next id to the word, which must have none in the space. */
   insert(space: number, s: Words, a: number): number {
     return this.insertHashed(this.hash(space, s, a), space, s, a)
   }
 
-  /** The same for a word that `find` was asked for last, of which it has the hash. */
+  /** The same for the word last passed to `find`, reusing its hash. */
   insertAbsent(space: number, s: Words, a: number): number {
     return this.insertHashed(this.asked, space, s, a)
   }
@@ -62,18 +62,18 @@ export class WordTable {
     return this.keys
   }
 
-  /** The space that an id was added for. */
+  /** The space of an id. */
   spaceOf(id: number): number {
     return this.spaces[id]
   }
 
-  /** Bytes that its arrays take. */
+  /** Bytes of its arrays. */
   bytes(): number {
     return this.keys.byteLength + this.spaces.byteLength + this.buckets.byteLength
   }
 
-  /** Forgets all ids. Memory is given back beyond 2^16 of them, and when few of many were in use: it would have to be
-   *  emptied again and again. */
+  /** Drops all ids. Memory is released beyond 2^16 ids, and if few of many were used, because clearing takes time each
+   *  time. */
   clear(): void {
     if (this.count === 0) return
     const capacity = this.spaces.length

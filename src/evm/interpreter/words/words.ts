@@ -1,21 +1,21 @@
-/** 256-bit words in a typed array: each is 8 limbs of 32 bits, the least significant first, at a position that is the index
- *  of its first limb. Operations take the array and two positions: the operand that was on top of the stack, `a`, and the
- *  one below it, `b`, where the result is left. All arithmetic is modulo 2^256 (Yellow Paper, appendix H). */
+/** 256-bit words in a typed array: 8 limbs of 32 bits, least significant first, at the index of the first limb.
+ *  Operations take the array and two indexes: `a`, the operand on top of the stack, and `b`, the one below, where the
+ *  result goes. Arithmetic is modulo 2^256 (Yellow Paper, appendix H). */
 export type Words = Int32Array
 
 /** Limbs of one word. */
 export const LIMBS = 8
 
-/** Given by `toIndex` for every word of 2^32 and above: no offset, length or jump target can be as large. */
+/** Result of `toIndex` for words of 2^32 and above: no offset, length or jump target is that large. */
 export const TOO_LARGE = 2 ** 40
 
-/** The word as a number when it is below 2^32, otherwise `TOO_LARGE`. */
+/** The word as a number if it is below 2^32, otherwise `TOO_LARGE`. */
 export function toIndex(s: Words, a: number): number {
   if ((s[a + 1] | s[a + 2] | s[a + 3] | s[a + 4] | s[a + 5] | s[a + 6] | s[a + 7]) !== 0) return TOO_LARGE
   return s[a] >>> 0
 }
 
-/** The word as a number when it is at most 2^53 - 1, otherwise infinity. */
+/** The word as a number if it is at most 2^53 - 1, otherwise infinity. */
 export function toNumber(s: Words, a: number): number {
   if ((s[a + 2] | s[a + 3] | s[a + 4] | s[a + 5] | s[a + 6] | s[a + 7]) !== 0 || s[a + 1] >>> 21 !== 0) return Infinity
   return (s[a + 1] >>> 0) * 0x1_0000_0000 + (s[a] >>> 0)
@@ -105,14 +105,14 @@ export function sameWords(s: Words, a: number, t: Words, b: number): boolean {
   )
 }
 
-/** Limbs up to the highest one that is not zero. */
+/** Number of limbs up to the highest nonzero one. */
 export function usedLimbs(s: Words, a: number): number {
   let n = LIMBS
   while (n > 0 && s[a + n - 1] === 0) n--
   return n
 }
 
-/** Bytes up to the highest one that is not zero. */
+/** Number of bytes up to the highest nonzero one. */
 export function usedBytes(s: Words, a: number): number {
   const n = usedLimbs(s, a)
   return n === 0 ? 0 : n * 4 - (Math.clz32(s[a + n - 1]) >>> 3)
@@ -157,7 +157,7 @@ export function setBytes(s: Words, a: number, bytes: Uint8Array, from: number, l
   while (at < a + LIMBS) s[at++] = 0
 }
 
-/** A longer array that begins as the one given. */
+/** A longer array with the same beginning. */
 export function enlarged(array: Int32Array, length: number): Int32Array<ArrayBuffer> {
   const out = new Int32Array(length)
   out.set(array)

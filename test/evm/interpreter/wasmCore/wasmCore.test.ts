@@ -8,8 +8,8 @@ import type { NewAccount } from '../../../../src/evm/interpreter/journal/journal
 import { Machine } from '../../../../src/evm/interpreter/machine.js'
 import { type Outcome, runMessage } from '../../../../src/evm/interpreter/run.js'
 import { CODES, CODES_END, LONGEST_HASHED, MEMORIES_BYTES } from '../../../../src/evm/interpreter/wasmCore/layout.js'
-import { loopInstructions } from '../../../../src/evm/interpreter/wasmCore/module.js'
-import { loopOfThread } from '../../../../src/evm/interpreter/wasmCore/wasmCore.js'
+import { wasmOpcodes } from '../../../../src/evm/interpreter/wasmCore/module.js'
+import { wasmCoreOfThread } from '../../../../src/evm/interpreter/wasmCore/wasmCore.js'
 import { bigIntToFixedBytes, bytesToBigInt, concatBytes } from '../../../../src/lib/bytes.js'
 import { noDeadline } from '../../../../src/lib/deadline.js'
 import { rulesOf } from '../../../support/forks.js'
@@ -25,7 +25,7 @@ const tablesOf = createForkTables(() => false)
 type Call = (input?: Uint8Array, to?: number, gas?: bigint) => Outcome
 
 /** Calls of contracts, with the loop in WebAssembly or without. */
-function setUp(codes: readonly Uint8Array[], { fork = 'osaka' as Fork, withLoop = true } = {}): Call {
+function setUp(codes: readonly Uint8Array[], { fork = 'osaka' as Fork, withWasm = true } = {}): Call {
   const account = (bytes: Uint8Array): NewAccount => ({ nonce: 1n, balance: 0n, code: bytes, storage: [] })
   const accounts = codes.map((bytes, i): [Uint8Array, NewAccount] => [addressOf(i), account(bytes)])
   const { journal } = createTestJournal([[CALLER, account(new Uint8Array(0))], ...accounts])
@@ -36,7 +36,7 @@ function setUp(codes: readonly Uint8Array[], { fork = 'osaka' as Fork, withLoop 
     blockHash: () => new Uint8Array(32),
   }
   const environment = createEnvironment(block, rules.isProofOfStake)
-  const machine = new Machine({ ...tablesOf(rules), environment, state: journal, deadline: noDeadline, withLoop })
+  const machine = new Machine({ ...tablesOf(rules), environment, state: journal, deadline: noDeadline, withWasm })
   return (input = new Uint8Array(0), to = 0, gas = 1_000_000n) =>
     runMessage(machine, { caller: CALLER, to: addressOf(to), value: 0n, input, gas })
 }
@@ -89,7 +89,7 @@ function createRunner(op: number): (a: bigint, b: bigint, c: bigint) => bigint {
 
 function check(name: string, words: Iterable<readonly [bigint, bigint, bigint]>): void {
   const [op, oracle] = ORACLES[name]
-  assert.ok(loopInstructions().has(op))
+  assert.ok(wasmOpcodes().has(op))
   const run = createRunner(op)
   for (const [a, b, c] of words) {
     const expected = unsigned(oracle(a, b, c))
@@ -102,7 +102,7 @@ function check(name: string, words: Iterable<readonly [bigint, bigint, bigint]>)
 }
 
 test('there is a loop', () => {
-  assert.notEqual(loopOfThread(), undefined)
+  assert.notEqual(wasmCoreOfThread(), undefined)
 })
 
 for (const name of Object.keys(ORACLES)) {
@@ -214,7 +214,7 @@ function randomProgram(words: ReturnType<typeof createRandomWords>): Uint8Array 
     parts.push(Uint8Array.of(0x5f + size), bigIntToFixedBytes(BigInt.asUintN(8 * size, value), size))
   }
   const small = () => push(BigInt(words.below([4, 40, 300, 2000][words.below(4)])), 2)
-  const codes = [...loopInstructions()]
+  const codes = [...wasmOpcodes()]
   const length = 4 + words.below(60)
   for (let i = 0; i < length; i++) {
     const kind = words.below(16)
@@ -238,7 +238,7 @@ test('ends as the instructions in JavaScript do, on random programs of every for
     const program = randomProgram(words)
     const input = bigIntToFixedBytes(words.word(), 32).subarray(words.below(33))
     const gas = BigInt(words.below(2) === 0 ? 100_000 : 40 + words.below(400))
-    const [ours, expected] = [true, false].map((withLoop) => setUp([program], { fork, withLoop })(input, 0, gas))
+    const [ours, expected] = [true, false].map((withWasm) => setUp([program], { fork, withWasm })(input, 0, gas))
     assert.deepEqual(
       ours,
       expected,
@@ -273,7 +273,7 @@ test('goes on without the loop where frames need more stack than it has', () => 
     ${'6001'.repeat(1000)}
     6020 5f 5f 5f 5f 30 5a f1 50
     ${'01'.repeat(999)} 5f 51 01 5f 52 6020 5f f3`)
-  const results = [true, false].map((withLoop) => setUp([program], { withLoop })(undefined, 0, 40_000_000n))
+  const results = [true, false].map((withWasm) => setUp([program], { withWasm })(undefined, 0, 40_000_000n))
   assert.deepEqual(results[0], results[1])
   assert.ok(bytesToBigInt(results[0].output) > 200n * 1000n, `sum ${bytesToBigInt(results[0].output)}`)
 })

@@ -1,0 +1,381 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { encodeResponse, parseBody, sizeOf } from '../../rpc/core/envelope.js'
+import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
+import { createTimeSlices } from '../../rpc/core/timeSlices.js'
+import { type Caller, type Credentials, clientOf, isRefusal, type Refusal } from '../access/access.js'
+import { corsHeaders, type Header, preflightHeaders } from '../access/cors.js'
+import { createHostCheck } from '../access/hosts.js'
+import { type Connections, TOO_SLOW, watchConnections } from '../connections/connections.js'
+import { createOutbox, type Outbox } from '../connections/outbox.js'
+import { bodyHeaders, JOIN_BYTES, joinParts } from '../connections/responseParts.js'
+import {
+  answerCalls,
+  attempt,
+  beginExchange,
+  checkType,
+  type Exchange,
+  type Reply,
+  retryHeaders,
+  type ServerOptions,
+  sendError,
+  sendRefusal,
+} from '../exchange.js'
+import { BUSY } from '../limits/admission.js'
+import type { ByteBudget, Holding } from '../limits/byteBudget.js'
+import { createFairTurns, type FairTurns } from '../limits/fairTurns.js'
+import { createReadBudget, type ReadBudget } from '../limits/readBudget.js'
+import type { RefusalReason } from '../limits/refusals.js'
+import { type PlainHandler, takePlainRequests } from '../plain/plainConnections.js'
+import { type BodyReader, createBodyReader } from './bodyReader.js'
+import { type Compressor, createCompressor } from './compression.js'
+
+/** Largest request body, as the contract's host has it; a filter of 5,000 parameters has 350 kB. */
+export const MAX_BODY_BYTES = 5_000_000
+
+/** A refused body is read on for so long, so that the answer reaches a client that is still sending. */
+const LINGER_MS = 1000
+
+/** A request with a wrong key is read up to here, so that the refusal can name its id: room for a batch of 1,000 small calls.
+ *  The refusal of a larger one has the id null. */
+const MAX_REFUSED_BYTES = 65_536
+
+/** What Node keeps of a request that waits for the one before, beside its body. */
+const WAITING_REQUEST_BYTES = 4096
+
+/** From the begin of a connection or request to the end of its headers. */
+const HEADERS_MS = 15_000
+
+/** How often Node looks for requests that take too long. */
+const CHECK_MS = 2000
+
+/** Longer than the idle time of the usual proxies, which then close first and never meet a closed connection. */
+const IDLE_MS = 75_000
+const REQUEST_MS = 60_000
+
+/** A server, not listening yet, and how its connections are ended. */
+export interface HttpServer {
+  readonly server: Server
+  readonly connections: Connections
+  /** For what is read on all connections. */
+  readonly reads: ReadBudget
+  /** For the short requests of all connections. */
+  readonly fairTurns: FairTurns
+  /** Ends connections without a request under way. */
+  closeIdle(): void
+  /** Ends all connections. */
+  closeAll(): void
+}
+
+/** A server for calls by POST and for GET of `/health` and `/ready`. */
+export function createHttpServer(options: ServerOptions): HttpServer {
+  const { limits, admission } = options
+  const { health, metricsPage, refusals, metrics } = options
+  let app: Promise<RequestListener> | undefined
+  // Loaded by the first request that it answers: express and what it needs are 1 MB of code, and no call passes through it.
+  const loadApp = () => {
+    const notFound = 'not found; calls go to POST /v3/<API_KEY>'
+    app ??= import('../admin/adminApp.js').then(({ createAdminApp }) =>
+      createAdminApp({ health, metricsPage, notFound }),
+    )
+    return app
+  }
+  const isServedHost = createHostCheck(options.hosts)
+  const server = createServer({
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: IDLE_MS,
+    connectionsCheckingInterval: CHECK_MS,
+  })
+  const reads = createReadBudget()
+  const fairTurns = createFairTurns(options.dispatcher.slices ?? createTimeSlices())
+  const watched = watchConnections(server, { limits, output: admission.output, reads, metrics })
+  const shared: Shared = {
+    options,
+    compressor: createCompressor(options.compression),
+    outbox: createOutbox(),
+    connections: watched,
+    bodies: createBodyReader({ bodies: admission.bodies, reads, limits, onSweep: watched.onSweep }),
+    reads,
+  }
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    if (!isServedHost(request.headers.host)) {
+      discardBody(request, reads)
+      refusals.count('bad_host')
+      return rejectHost(response)
+    }
+    const cors = corsHeaders(options.cors, request.headers.origin)
+    const caller = options.access.identify(credentialsOf(request), '/v3')
+    const isCall = caller !== undefined && request.method !== 'OPTIONS'
+    if (!isCall) discardBody(request, reads)
+    if (request.method === 'OPTIONS') {
+      return answerPreflight(response, cors, request.headers['access-control-request-headers'])
+    }
+    if (caller === undefined) {
+      for (const [name, value] of cors) response.setHeader(name, value)
+      return void loadApp().then(
+        (respond) => respond(request, response),
+        (error) => response.destroy(error),
+      )
+    }
+    receiveCall(shared, { request, response, caller })
+  }
+  const inTurn = createTurns(admission.bodies, watched)
+  server.on('request', (request, response) => inTurn(request.socket, response, () => handle(request, response)))
+  const plain = takePlainRequests(server, {
+    handler: createPlainHandler(shared, isServedHost),
+    outbox: shared.outbox,
+    timeouts: {
+      idleMs: IDLE_MS,
+      requestMs: REQUEST_MS,
+      stallMs: limits.bodyStallMs,
+      leastBytes: limits.bodyLeastBytes,
+    },
+    bodies: admission.bodies,
+    reads,
+    refusals,
+    fairTurns,
+    admit: watched.admit,
+    onSweep: watched.onSweep,
+  })
+  return {
+    server,
+    connections: watched,
+    reads,
+    fairTurns,
+    closeIdle() {
+      server.closeIdleConnections()
+      plain.closeIdle()
+    },
+    closeAll() {
+      server.closeAllConnections()
+      plain.closeAll()
+    },
+  }
+}
+
+/** Has the requests of a connection answered one after another: Node hands over all that came at once, and sends their answers
+ *  in this order anyway. Nothing more is read while requests wait; they count as `bodies`. */
+function createTurns(bodies: ByteBudget, connections: Connections) {
+  const waiting = new WeakMap<Socket, { queue: (() => void)[]; holding: Holding }>()
+  return (socket: Socket, response: ServerResponse, take: () => void) => {
+    const begin = () => {
+      response.once('close', () => {
+        const { queue, holding } = waiting.get(socket)!
+        const next = socket.destroyed ? undefined : queue.shift()
+        holding.resize(queue.length * WAITING_REQUEST_BYTES)
+        if (next === undefined) {
+          waiting.delete(socket)
+          holding.release()
+          connections.activityOf(socket).end()
+          return
+        }
+        next()
+        // To begin with a request has Node read on, for its body.
+        if (queue.length > 0) stopReading(socket)
+        else socket.resume()
+      })
+      connections.activityOf(socket).begin()
+      take()
+    }
+    const line = waiting.get(socket)
+    if (line === undefined) {
+      waiting.set(socket, { queue: [], holding: bodies.open() })
+      begin()
+      return
+    }
+    line.queue.push(begin)
+    stopReading(socket)
+    if (!line.holding.resize(line.queue.length * WAITING_REQUEST_BYTES)) socket.destroy()
+  }
+}
+
+/** Has Node's parser read no more from a connection, unless bytes that came before it took over are not parsed yet: later ones,
+ *  which it reads past the stream, would overtake them. */
+function stopReading(socket: Socket): void {
+  if (socket.readableLength === 0) socket.pause()
+}
+
+/** Node would read the body of a request that nobody reads as fast as it comes. */
+function discardBody(request: IncomingMessage, reads: ReadBudget): void {
+  if (bodyLength(request) > 0) reads.discard(request)
+}
+
+/** Bytes of a request's body as announced; infinite when they are not. */
+function bodyLength({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'] ?? (headers['transfer-encoding'] ? Infinity : 0))
+}
+
+/** What a request of Node's says about who asks. */
+export function credentialsOf({ url = '/', headers, socket }: IncomingMessage): Credentials {
+  return {
+    path: url,
+    authorization: headers.authorization,
+    apiKey: headers['x-api-key'] as string | undefined, // several are joined
+    remoteAddress: socket.remoteAddress,
+  }
+}
+
+/** What is answered to a request for a host that is not served here. */
+export const HOST_REFUSED: RpcErrorBody = {
+  code: INVALID_REQUEST,
+  message: 'the Host header is not allowed; name it with --allowed-hosts',
+}
+
+function rejectHost(response: ServerResponse): void {
+  const parts = encodeResponse('null', { error: HOST_REFUSED })
+  response.writeHead(403, ['Connection', 'close', ...bodyHeaders(403, parts)])
+  response.end(joinParts(parts)[0], 'latin1')
+}
+
+function answerPreflight(
+  response: ServerResponse,
+  cors: readonly Header[],
+  requestedHeaders: string | undefined,
+): void {
+  response.writeHead(204, [...cors, ...preflightHeaders(requestedHeaders)].flat()).end()
+}
+
+/** What all exchanges of a server have in common. */
+interface Shared {
+  readonly options: ServerOptions
+  readonly compressor: Compressor
+  readonly outbox: Outbox
+  readonly connections: Connections
+  readonly bodies: BodyReader
+  readonly reads: ReadBudget
+}
+
+/** Plain requests of known callers with the right type are answered, all others are left to Node. */
+function createPlainHandler(
+  { options, compressor, connections }: Shared,
+  isServedHost: (host: string) => boolean,
+): PlainHandler<Caller> {
+  return {
+    admit(head, remoteAddress) {
+      if (!isServedHost(head.host) || checkType(head.contentType, undefined) !== undefined) return undefined
+      const { path, authorization, apiKey } = head
+      const caller = options.access.identify({ path, authorization, apiKey, remoteAddress }, '/v3')
+      return caller === undefined || isRefusal(caller) ? undefined : caller
+    },
+    clientOf,
+    answer({ head: { origin, acceptEncoding }, admitted, body, socket }, reply) {
+      const client = { origin, acceptEncoding, remoteAddress: socket.remoteAddress }
+      const exchange = beginExchange(options, { compressor, client, reply, lane: connections.laneOf(socket) })
+      answerCalls(exchange, admitted, body)
+    },
+  }
+}
+
+function receiveCall(
+  { options, compressor, outbox, connections, bodies, reads }: Shared,
+  { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
+): void {
+  const { origin, 'accept-encoding': acceptEncoding } = request.headers
+  const client = {
+    origin,
+    acceptEncoding: acceptEncoding as string | undefined, // several are joined
+    remoteAddress: request.socket.remoteAddress,
+  }
+  const reply = createReply(response, outbox)
+  const exchange = beginExchange(options, { compressor, client, reply, lane: connections.laneOf(request.socket) })
+  attempt(exchange, () => takeCall(exchange, { connections, bodies, reads }, { request, response, caller }))
+}
+
+function takeCall(
+  exchange: Exchange,
+  { connections, bodies, reads }: Pick<Shared, 'connections' | 'bodies' | 'reads'>,
+  { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
+): void {
+  const parts = { request, response, reads }
+  const count = (reason: RefusalReason) => exchange.options.refusals.count(reason)
+  const refuseWith = (status: number, reason: RefusalReason, message: string) => {
+    count(reason)
+    refuse(exchange, parts, { status, error: { code: INVALID_REQUEST, message } })
+  }
+  if (request.method !== 'POST') {
+    exchange.headers.push('Allow', 'POST, OPTIONS')
+    return void refuseWith(405, 'bad_method', 'method not allowed, use POST')
+  }
+  const isRefused = isRefusal(caller)
+  const refusal = isRefused ? exchange.options.access.countRefusal(caller, request.socket.remoteAddress) : undefined
+  if (refusal?.status === 429) {
+    // A client that guesses keys has to connect again for each.
+    count(refusal.reason)
+    exchange.headers.push(...retryHeaders(refusal))
+    return void refuse(exchange, parts, { status: 429, error: refusal.error, closes: true })
+  }
+  const wrongType = checkType(request.headers['content-type'], request.headers['content-encoding'])
+  if (refusal === undefined && wrongType !== undefined) {
+    return void refuseWith(415, 'bad_type', wrongType)
+  }
+  const activity = connections.activityOf(request.socket)
+  activity.receive()
+  bodies.read(request, refusal === undefined ? MAX_BODY_BYTES : MAX_REFUSED_BYTES, {
+    onPiece: activity.receive,
+    take(body) {
+      activity.begin()
+      if (refusal !== undefined) sendRefusal(exchange, refusal, parseBody(body.toString()))
+      else answerCalls(exchange, caller as Caller, body)
+    },
+    fail(reason) {
+      activity.begin()
+      if (reason === 'slow') {
+        count('too_slow')
+        return refuse(exchange, parts, { status: 408, error: TOO_SLOW, closes: true })
+      }
+      if (reason === 'busy') {
+        count(BUSY.reason)
+        exchange.headers.push(...retryHeaders(BUSY))
+        return refuse(exchange, parts, { status: 503, error: BUSY.error, closes: true })
+      }
+      if (refusal !== undefined) {
+        count(refusal.reason)
+        return refuse(exchange, parts, { status: 401, error: refusal.error })
+      }
+      refuseWith(413, 'too_large', `request body exceeds ${MAX_BODY_BYTES} bytes`)
+    },
+  })
+}
+
+/** A reply by a response of Node's. */
+function createReply(response: ServerResponse, outbox: Outbox): Reply {
+  return {
+    isGone: () => response.destroyed,
+    hasLeft: () => response.destroyed,
+    isSent: () => response.headersSent,
+    send(status, headers, parts, onTaken) {
+      if (onTaken !== undefined) response.once('close', onTaken)
+      // Given to Node all at once, which is cheaper than one by one.
+      headers.push(...bodyHeaders(status, parts))
+      response.writeHead(status, headers)
+      const chunks = joinParts(parts)
+      if (sizeOf(parts) <= JOIN_BYTES) return outbox(() => void response.end(chunks[0], 'latin1'))
+      response.cork()
+      for (const chunk of chunks) response.write(chunk)
+      response.end()
+    },
+    destroy: () => void response.destroy(),
+  }
+}
+
+/** Answers without having read all of the body. The rest of a small one is thrown away and the connection lives on; of a large
+ *  one or one of unknown length, only what comes within a second, in turns, and the connection is closed. With `closes` it is closed in
+ *  any case and nothing more is read: who floods the server is not to keep it busy with what it throws away. */
+function refuse(
+  exchange: Exchange,
+  { request, response, reads }: { request: IncomingMessage; response: ServerResponse; reads: ReadBudget },
+  { status, error, closes = false }: { status: number; error: RpcErrorBody; closes?: boolean },
+): void {
+  if (bodyLength(request) <= JOIN_BYTES && !closes) return void sendError(exchange, status, error)
+  const parts = encodeResponse('null', { error })
+  response.writeHead(status, [...exchange.headers, 'Connection', 'close', ...bodyHeaders(status, parts)])
+  if (request.method !== 'HEAD') for (const part of parts) response.write(part)
+  const end = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(end, LINGER_MS)
+  for (const event of ['end', 'close', 'error']) request.on(event, end)
+  if (!closes) reads.discard(request)
+}

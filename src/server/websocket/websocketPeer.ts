@@ -1,0 +1,285 @@
+import type { Socket } from 'node:net'
+import type { WebSocket } from 'ws'
+import { describeError } from '../../lib/errors.js'
+import { type Abandonment, answerBody, type Response, refuseBody } from '../../rpc/core/answer.js'
+import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../../rpc/core/envelope.js'
+import { SERVER_BUSY } from '../../rpc/core/errors.js'
+import { type Caller, clientOf } from '../access/access.js'
+import type { Activity } from '../connections/connections.js'
+import { callCount, dispatcherOf, inSharedTime, type ServerOptions } from '../exchange.js'
+import type { Holding } from '../limits/byteBudget.js'
+import type { FairTurns } from '../limits/fairTurns.js'
+import { type Lane, type Room, SMALL_ANSWER_BYTES } from '../limits/outputBudget.js'
+import { createProgress, type Progress } from '../limits/progress.js'
+import type { ReadBudget, ReadTurns } from '../limits/readBudget.js'
+import { createFrameMeter, type FrameMeter } from './frameMeter.js'
+
+/** Messages of one socket under way; above that it is not read from. */
+const MAX_RUNNING = 256
+
+/** Policy violation (RFC 6455, 7.4.1): the key was revoked, or the message comes too slowly. */
+export const CLOSE_POLICY = 1008
+/** Going away (RFC 6455, 7.4.1). */
+const CLOSE_GOING_AWAY = 1001
+/** Try again later (registered with IANA by RFC 6455's rules): there is no memory for what the peer sends. */
+const CLOSE_TRY_AGAIN = 1013
+
+/** One end of an open socket. */
+export interface Peer {
+  readonly socket: WebSocket
+  readonly caller: Caller
+  /** Messages under way. */
+  running: number
+  /** Whether it has answered the last ping. */
+  alive: boolean
+  readonly lane: Lane
+  readonly activity: Activity
+  readonly remoteAddress: string | undefined
+  readonly abandonment: Abandonment
+  /** Of what is received or waits. */
+  readonly holding: Holding
+  readonly meter: FrameMeter
+  /** Of messages that are not whole. */
+  readonly turns: ReadTurns
+  /** Messages that wait for their turn, and their bytes. */
+  readonly waiting: Buffer[]
+  /** Whether it waits for its turn with the first of them. */
+  isInLine: boolean
+  waitingBytes: number
+  /** Of a message that is not whole. */
+  coming: Progress | undefined
+}
+
+/** Takes the messages of all sockets and sends the answers. */
+export interface Messages {
+  /** A peer on a connection that was just opened. */
+  addPeer(parts: { socket: WebSocket; stream: Socket; lane: Lane; activity: Activity; caller: Caller }): Peer
+  /** Ends sockets on which a message does not go on. */
+  sweep(nowMs: number): void
+  /** Takes no more messages; each socket is closed once its running ones are answered. */
+  stop(): void
+}
+
+/** Takes messages of `peers`, each as soon as its socket has room for answers: by turns among the sockets that have sent more
+ *  than can be answered at once. */
+export function createMessages(
+  options: ServerOptions,
+  { peers, reads, fairTurns }: { peers: Set<Peer>; reads: ReadBudget; fairTurns: FairTurns },
+): Messages {
+  const { access, admission, limits, log, refusals, metrics } = options
+  const bodyRule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
+  let isStopping = false
+  let received = 0
+  metrics.gauge('cairn_websocket_peers', 'Open WebSockets.', () => peers.size)
+  metrics.counter('cairn_websocket_messages_total', 'Messages received on WebSockets.', () => received)
+  metrics.gauge(
+    'cairn_websocket_messages_waiting',
+    'Messages that wait for their turn, or for room for their answers.',
+    () => {
+      let waiting = 0
+      for (const peer of peers) waiting += peer.waiting.length
+      return waiting
+    },
+  )
+
+  const beginNext = (peer: Peer) => {
+    peer.isInLine = false
+    const message = mayBegin(peer) ? peer.waiting.shift() : undefined
+    if (message === undefined) return
+    peer.waitingBytes -= message.length
+    count(peer)
+    begin(peer, message)
+    goOn(peer)
+  }
+  /** Puts a peer in line if it has something to do, and reads from it while it has not. */
+  const goOn = (peer: Peer) => {
+    const { socket } = peer
+    if (peer.waiting.length > 0 && mayBegin(peer) && !peer.isInLine) {
+      peer.isInLine = true
+      fairTurns.run(clientOf(peer.caller, peer.socket), () => beginNext(peer))
+    }
+    const isFull = peer.waiting.length > 0 || !mayBegin(peer) || peer.turns.isWaiting()
+    if (isFull && !socket.isPaused) socket.pause()
+    else if (!isFull && socket.isPaused) socket.resume()
+    if (isBusy(peer)) peer.activity.begin()
+    else peer.activity.end()
+  }
+  const receive = (peer: Peer, message: Buffer) => {
+    received++
+    peer.waiting.push(message)
+    peer.waitingBytes += message.length
+    goOn(peer)
+  }
+
+  const begin = (peer: Peer, message: Buffer) => {
+    peer.running++
+    const begun = inSharedTime(options, message.length, {
+      work: () => answerMessage(peer, message.toString()),
+      refuse() {
+        refusals.count('memory')
+        send(peer, encodeResponse('null', { error: SERVER_BUSY }))
+        end(peer)
+      },
+    })
+    begun?.catch((error: unknown) => fail(peer, error))
+  }
+  const answerMessage = (peer: Peer, text: string) => {
+    if (isStopping || peer.socket.readyState !== peer.socket.OPEN) return end(peer)
+    const { caller, lane, remoteAddress } = peer
+    const body = parseBody(text)
+    const refusal = access.refuse(caller, callCount(body))
+    if (refusal !== undefined) {
+      refusals.count(refusal.reason)
+      send(peer, refuseBody(body, refusal.error))
+      if (!access.isLive(caller)) peer.socket.close(CLOSE_POLICY, 'API key revoked')
+      return end(peer)
+    }
+    if (!admission.isNeeded(body)) return answerWith(peer, body)
+    admission.enter({
+      caller,
+      lane,
+      remoteAddress,
+      text,
+      body,
+      isGone: () => peer.abandonment.aborted,
+      begin: (room) => answerWith(peer, body, room),
+      refuse(busy) {
+        refusals.count(busy.reason)
+        end(peer)
+        send(peer, refuseBody(body, busy.error))
+      },
+    })
+  }
+  const answerWith = (peer: Peer, body: ParsedBody, room?: Room) => {
+    const { caller, lane, abandonment } = peer
+    const conditions = room && { abandonment, room }
+    const calls = dispatcherOf(options, { caller, lane, body })
+    const finish = (parts: Response) => {
+      peer.running--
+      sendAnswer(peer, { body, parts, room })
+      end(peer, 0)
+    }
+    const parts = answerBody(body, calls, conditions)
+    if (!(parts instanceof Promise)) return finish(parts)
+    parts.then(finish).catch((error: unknown) => {
+      room?.release()
+      fail(peer, error)
+    })
+  }
+  const fail = (peer: Peer, error: unknown) => {
+    log.error({ error: describeError(error) }, 'a response failed')
+    peer.socket.terminate()
+  }
+  const sendAnswer = (peer: Peer, { body, parts, room }: { body: ParsedBody; parts: Response; room?: Room }) => {
+    if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return room?.release()
+    const size = sizeOf(parts)
+    const held = room?.settle(size) ? room : admission.output.hold(peer.lane, size)
+    if (room !== held) room?.release()
+    // What waits in a socket that does not take its small answers is little: nothing more is begun for it.
+    if (held === undefined && size > SMALL_ANSWER_BYTES) {
+      refusals.count('memory')
+      return send(peer, refuseBody(body, SERVER_BUSY))
+    }
+    send(peer, parts, () => held?.release())
+  }
+  const send = (peer: Peer, parts: Response, onTaken?: () => void) => {
+    if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return onTaken?.()
+    peer.socket.send(Buffer.concat(parts), { binary: false }, () => {
+      onTaken?.()
+      goOn(peer)
+    })
+  }
+  /** A message is answered. */
+  const end = (peer: Peer, messages = 1) => {
+    peer.running -= messages
+    if (isStopping && peer.running === 0) peer.socket.close(CLOSE_GOING_AWAY, 'server is stopping')
+    goOn(peer)
+  }
+
+  /** Counts what the peer has sent; it is cut off when there is no memory for that. */
+  const count = (peer: Peer) => {
+    if (peer.holding.resize(peer.meter.unfinishedBytes() + peer.waitingBytes)) return
+    refusals.count('memory')
+    peer.socket.close(CLOSE_TRY_AGAIN, 'server busy')
+    peer.socket.terminate()
+  }
+  const measure = (peer: Peer, chunk: Buffer) => {
+    const before = peer.meter.finished()
+    peer.meter.feed(chunk)
+    if (peer.meter.finished() > before || peer.meter.unfinishedBytes() === 0) peer.coming = undefined
+    if (peer.meter.unfinishedBytes() > 0) {
+      peer.turns.count(chunk.length)
+      if (!isBusy(peer)) peer.activity.receive()
+    }
+    count(peer)
+  }
+  const forget = (peer: Peer) => {
+    peers.delete(peer)
+    peer.waiting.length = 0
+    peer.holding.release()
+    peer.turns.close()
+  }
+  return {
+    addPeer({ socket, stream, lane, activity, caller }) {
+      activity.upgrade()
+      const peer: Peer = {
+        socket,
+        caller,
+        running: 0,
+        alive: true,
+        lane,
+        activity,
+        remoteAddress: stream.remoteAddress,
+        abandonment: abandonmentOf(socket),
+        holding: admission.bodies.open(),
+        meter: createFrameMeter(),
+        turns: reads.open({ pause: () => goOn(peer), resume: () => goOn(peer) }),
+        waiting: [],
+        isInLine: false,
+        waitingBytes: 0,
+        coming: undefined,
+      }
+      peers.add(peer)
+      stream.prependListener('data', (chunk: Buffer) => measure(peer, chunk))
+      socket.on('message', (message) => receive(peer, message as Buffer))
+      socket.on('close', () => forget(peer))
+      return peer
+    },
+    sweep(nowMs) {
+      for (const peer of peers) {
+        const bytes = peer.meter.unfinishedBytes()
+        if (bytes === 0 || peer.socket.isPaused) {
+          peer.coming = undefined
+          continue
+        }
+        peer.coming ??= createProgress(bodyRule, nowMs)
+        if (!peer.coming.isStalled(bytes, nowMs)) continue
+        refusals.count('too_slow')
+        peer.socket.close(CLOSE_POLICY, 'the message came too slowly')
+        peer.socket.terminate()
+      }
+    },
+    stop() {
+      isStopping = true
+      for (const peer of peers) end(peer, 0)
+    },
+  }
+}
+
+/** True for a peer with messages under way or waiting. */
+function isBusy(peer: Peer): boolean {
+  return peer.running > 0 || peer.waiting.length > 0
+}
+
+/** True for a peer whose next message may begin. */
+function mayBegin(peer: Peer): boolean {
+  return peer.running < MAX_RUNNING && peer.lane.hasRoom()
+}
+
+function abandonmentOf(socket: WebSocket): Abandonment {
+  return {
+    get aborted() {
+      return socket.readyState !== socket.OPEN
+    },
+  }
+}

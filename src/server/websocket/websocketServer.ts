@@ -1,0 +1,153 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import { messageOf } from '../../lib/errors.js'
+import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
+import type { ApiKeyReader } from '../../store/apiKeys.js'
+import { isRefusal } from '../access/access.js'
+import { isAllowedOrigin } from '../access/cors.js'
+import { createHostCheck } from '../access/hosts.js'
+import { retryHeaders, type ServerOptions } from '../exchange.js'
+import { credentialsOf, HOST_REFUSED, type HttpServer, MAX_BODY_BYTES } from '../http/httpServer.js'
+import type { RefusalReason } from '../limits/refusals.js'
+import { CLOSE_POLICY, createMessages, type Peer } from './websocketPeer.js'
+
+/** How often keys are looked at for open sockets, when another process has committed something. */
+const REVOCATION_POLL_MS = 1000
+
+/** A peer that does not answer a ping within this is gone. */
+const PING_MS = 30_000
+
+/** Frames of one message, and pieces in which a frame may come: 5 MB in 1,400-byte segments are 3,600. */
+const MAX_PIECES = 16_384
+
+/** A refused handshake's connection lives on for so long, so that the answer reaches the client. */
+const LINGER_MS = 1000
+
+/** The WebSocket side of a server. */
+export interface WebSocketSide {
+  /** Takes no more messages, and closes every socket when its running requests are answered. */
+  close(): void
+  /** Ends sockets that are still open. */
+  terminate(): void
+}
+
+/** Answers upgrades of `/ws/v3/<API_KEY>` on the server. Each message is a body as in a POST; answers come in the order
+ *  of their completion. */
+export function attachWebSocket(
+  { server, connections, reads, fairTurns }: HttpServer,
+  options: ServerOptions & { keys: ApiKeyReader },
+): WebSocketSide {
+  const { access, keys, log } = options
+  // permessage-deflate (RFC 7692) stays off: it keeps a window of its own for every socket, and compresses every message in
+  // turn, the small ones of which most are too. Who wants large answers compressed asks by POST.
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_BODY_BYTES,
+    maxFragments: MAX_PIECES,
+    maxBufferedChunks: MAX_PIECES,
+    perMessageDeflate: false,
+  })
+  const peers = new Set<Peer>()
+  const messages = createMessages(options, { peers, reads, fairTurns })
+  connections.onSweep(messages.sweep)
+  const isServedHost = createHostCheck(options.hosts)
+  let closing = false
+
+  const reject = (stream: Duplex, reason: RefusalReason, ...answer: RejectAnswer) => {
+    options.refusals.count(reason)
+    rejectUpgrade(stream, ...answer)
+    reads.discard(stream)
+  }
+  const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    stream.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed during its handshake'))
+    const { host, origin } = request.headers
+    if (!isServedHost(host)) return reject(stream, 'bad_host', '403 Forbidden', envelope(HOST_REFUSED))
+    // Pages may open sockets to anywhere and read what comes: only the server can refuse (RFC 6455, section 10.2).
+    if (origin !== undefined && !isAllowedOrigin(options.cors, origin)) {
+      return reject(stream, 'bad_origin', '403 Forbidden', envelope(ORIGIN_REFUSED))
+    }
+    const caller = access.identify(credentialsOf(request), '/ws/v3')
+    if (closing) return reject(stream, 'stopping', '503 Service Unavailable', { error: 'stopping' })
+    if (caller === undefined) {
+      return reject(stream, 'bad_path', '404 Not Found', { error: 'not found; sockets open at /ws/v3/<API_KEY>' })
+    }
+    if (isRefusal(caller)) {
+      const refusal = access.countRefusal(caller, request.socket.remoteAddress)
+      const status = `${refusal.status} ${STATUS_CODES[refusal.status]}`
+      return reject(stream, refusal.reason, status, envelope(refusal.error), retryHeaders(refusal))
+    }
+    sockets.handleUpgrade(request, stream, head, (socket) => {
+      // What the server hands over as a stream is the socket of the connection.
+      const connection = stream as Socket
+      const [lane, activity] = [connections.laneOf(connection), connections.activityOf(connection)]
+      const peer = messages.addPeer({ socket, stream: connection, lane, activity, caller })
+      socket.on('pong', () => {
+        peer.alive = true
+      })
+      socket.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed'))
+    })
+  }
+  server.on('upgrade', upgrade)
+
+  const closeRevoked = () => {
+    for (const peer of peers) {
+      if (!access.isLive(peer.caller)) peer.socket.close(CLOSE_POLICY, 'API key revoked')
+    }
+  }
+  let seenVersion = keys.version()
+  const poll = setInterval(() => {
+    try {
+      const version = keys.version()
+      options.failures.worked()
+      if (version === seenVersion) return
+      seenVersion = version
+      closeRevoked()
+    } catch (error) {
+      options.failures.failed(error)
+    }
+  }, REVOCATION_POLL_MS)
+  const ping = setInterval(() => {
+    for (const peer of peers) {
+      if (peer.socket.isPaused) continue // its pong would not be read
+      if (!peer.alive) peer.socket.terminate()
+      peer.alive = false
+      if (peer.socket.readyState === peer.socket.OPEN) peer.socket.ping()
+    }
+  }, PING_MS)
+
+  return {
+    close() {
+      closing = true
+      clearInterval(poll)
+      clearInterval(ping)
+      messages.stop()
+    },
+    terminate() {
+      for (const { socket } of peers) socket.terminate()
+    },
+  }
+}
+
+const ORIGIN_REFUSED: RpcErrorBody = {
+  code: INVALID_REQUEST,
+  message: 'pages of this origin may not open sockets; name it with --cors',
+}
+
+function envelope(error: RpcErrorBody): object {
+  return { jsonrpc: '2.0', id: null, error }
+}
+
+type RejectAnswer = [status: string, body: object, headers?: readonly string[]]
+
+/** Answers a handshake with an error. `headers` are names and values by turns. A client that does not end its side is cut off
+ *  a second later. */
+function rejectUpgrade(stream: Duplex, ...[status, body, headers = []]: RejectAnswer): void {
+  const text = JSON.stringify(body)
+  let head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n`
+  for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`
+  stream.end(`${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
+  const timer = setTimeout(() => void stream.destroy(), LINGER_MS)
+  stream.once('close', () => clearTimeout(timer))
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRateLimiter } from '../../../src/server/access/rateLimit.js'
+
+function limiter(rps: number) {
+  const clock = { ms: 0 }
+  const limited = createRateLimiter(rps, () => clock.ms)
+  return { clock, charge: (calls = 1, key = 1) => limited.charge(key, calls) }
+}
+
+test('one second of calls may come at once, then as many as the rate', () => {
+  const { clock, charge } = limiter(5)
+  for (let i = 0; i < 5; i++) assert.equal(charge(), undefined)
+  assert.deepEqual(charge(), { current_rps: 6, allowed_rps: 5, backoff_seconds: 0.2 })
+  clock.ms += 200
+  assert.equal(charge(), undefined)
+  assert.notEqual(charge(), undefined)
+  clock.ms += 60_000
+  let allowed = 0
+  while (charge() === undefined) allowed++
+  assert.equal(allowed, 5)
+})
+
+test('waiting as long as was said is enough', () => {
+  const { clock, charge } = limiter(3)
+  for (let i = 0; i < 300; i++) {
+    const refusal = charge()
+    if (refusal === undefined) continue
+    clock.ms += refusal.backoff_seconds * 1000
+    assert.equal(charge(), undefined)
+  }
+})
+
+test('over a long time no key gets more than its rate and one burst', () => {
+  const { clock, charge } = limiter(10)
+  let allowed = 0
+  for (; clock.ms < 10_000; clock.ms += 7) if (charge() === undefined) allowed++
+  assert.ok(allowed >= 105 && allowed <= 110, `${allowed}`)
+})
+
+test('a batch larger than the rate is let through when nothing is owed, and paid for', () => {
+  const { clock, charge } = limiter(10)
+  assert.equal(charge(50), undefined)
+  assert.equal(charge()?.backoff_seconds, 4.1)
+  clock.ms += 4100
+  assert.equal(charge(), undefined)
+})
+
+test('keys are counted apart', () => {
+  const { charge } = limiter(1)
+  assert.equal(charge(1, 1), undefined)
+  assert.equal(charge(1, 2), undefined)
+  assert.notEqual(charge(1, 1), undefined)
+})

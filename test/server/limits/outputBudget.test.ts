@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createOutputBudget, type Lane, type OutputBudget, type Room } from '../../../src/server/limits/outputBudget.js'
+
+const MB = 1_000_000
+
+/** Reserves room; what came of it is in the list. */
+function reserve(budget: OutputBudget, lane: Lane, bytes: number, owner: unknown = lane) {
+  const rooms: Room[] = []
+  const state = { rooms, isGivenUp: false, isGone: false }
+  budget.reserve(lane, owner, bytes, {
+    begin: (room) => void rooms.push(room),
+    giveUp: () => {
+      state.isGivenUp = true
+    },
+    isGone: () => state.isGone,
+  })
+  return state
+}
+
+const turn = () => new Promise(setImmediate)
+
+test('a request waits until there is room for its answer, small ones have the last quarter', async () => {
+  const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 32 * MB })
+  const lanes = [1, 2, 3].map(() => budget.openLane())
+  const [first, second] = [reserve(budget, lanes[0], 40 * MB), reserve(budget, lanes[1], 40 * MB)]
+  assert.deepEqual([first.rooms.length, second.rooms.length, budget.isContended()], [1, 0, true])
+  const small = reserve(budget, lanes[2], 60_000)
+  assert.equal(small.rooms.length, 1)
+  first.rooms[0].release()
+  await turn()
+  assert.deepEqual([second.rooms.length, budget.isContended()], [1, false])
+  for (const { rooms } of [second, small]) rooms[0].release()
+  second.rooms[0].release()
+  assert.equal(budget.usedBytes(), 0)
+})
+
+test('owners have turns, however many requests of one of them wait', async () => {
+  const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 100 * MB })
+  const lane = budget.openLane()
+  const begun: string[] = []
+  const rooms: Room[] = []
+  const ask = (owner: string, name: string) =>
+    budget.reserve(lane, owner, 75 * MB, {
+      begin(room) {
+        begun.push(name)
+        rooms.push(room)
+      },
+      giveUp: () => assert.fail('nobody waits for so long'),
+      isGone: () => false,
+    })
+  for (const name of ['a1', 'a2', 'a3', 'a4']) ask('a', name)
+  ask('b', 'b1')
+  ask('b', 'b2')
+  while (rooms.length > 0) {
+    rooms.shift()!.release()
+    await turn()
+  }
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'b2', 'a4'])
+})
+
+test('a request waits ten seconds at most, and not for a client that has left', () => {
+  const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 32 * MB })
+  const lane = budget.openLane()
+  reserve(budget, lane, 70 * MB)
+  const [late, gone] = [reserve(budget, lane, 10 * MB), reserve(budget, lane, 10 * MB)]
+  gone.isGone = true
+  budget.sweep(performance.now())
+  assert.deepEqual([late.isGivenUp, gone.isGivenUp], [false, true])
+  budget.sweep(performance.now() + 11_000)
+  assert.equal(late.isGivenUp, true)
+  assert.equal(budget.isContended(), false)
+})
+
+test('an answer that is longer than was thought is held only where there is room', () => {
+  const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 10 * MB })
+  const [a, b] = [budget.openLane(), budget.openLane()]
+  const first = budget.hold(a, 60 * MB)
+  assert.ok(first, 'one answer of a connection may be longer than its share')
+  assert.equal(budget.hold(a, 1 * MB), undefined)
+  assert.ok(!a.hasRoom() && b.hasRoom())
+  const { rooms } = reserve(budget, b, 60_000)
+  assert.equal(rooms[0].settle(41 * MB), false)
+  assert.equal(rooms[0].settle(39 * MB), true)
+  rooms[0].release()
+  first.release()
+  assert.equal(budget.usedBytes(), 0)
+})
+
+test('of batches that fill the memory together the oldest goes on, the others wait for it', async () => {
+  const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 100 * MB })
+  const [old, young] = [0, 1].map(() => reserve(budget, budget.openLane(), 60_000).rooms[0])
+  for (let i = 0; i < 40; i++) assert.ok(old.hold(1 * MB) && young.hold(1 * MB))
+  assert.equal(old.wait(), undefined)
+  let isWoken = false
+  void young.wait()?.then(() => {
+    isWoken = true
+  })
+  assert.ok(old.hold(19 * MB))
+  assert.ok(!young.hold(2 * MB), 'there is no more')
+  await turn()
+  assert.equal(isWoken, false)
+  old.settle(59 * MB)
+  await turn()
+  assert.equal(isWoken, true)
+  assert.ok(young.wait() !== undefined, 'what is ready is to be taken first')
+  old.release()
+  assert.equal(young.wait(), undefined)
+})
