@@ -32,6 +32,7 @@ export const GROUP_OF: { readonly [K in OptionKey]: Group } = {
   port: 'Network',
   cors: 'Network',
   allowedHosts: 'Network',
+  plainHttp: 'Network',
   metrics: 'Network',
   metricsPort: 'Network',
   metricsHost: 'Network',

@@ -52,6 +52,8 @@ export interface ServingOptions {
   readonly cors: CorsPolicy
   readonly hosts: HostPolicy
   readonly compression: CompressionPolicy
+  /** Whether plain POSTs are read without Node's HTTP parser. */
+  readonly plainHttp: boolean
   /** Bytes of recent answers to keep; 0: none. */
   readonly responseCacheBytes: number
   /** Whether the main thread runs small calls itself, where our interpreter runs calls. */
@@ -127,7 +129,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const access = createAccess({ keys, open: options.open, rateLimitRps: options.rateLimitRps, failures })
   let pool: ReaderPool | undefined
   const remote = { run: (...call: Parameters<ReaderPool['run']>) => pool!.run(...call) }
-  const { cors, hosts, compression, responseCacheBytes } = options
+  const { cors, hosts, compression, plainHttp, responseCacheBytes } = options
   const metrics = createMetrics()
   registerDatabaseMetrics(metrics, { context, db })
   const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes, metrics }) : undefined
@@ -147,7 +149,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const calls = createDispatcher(dispatch)
   const dispatcher = isMeasured ? measureCalls(calls, methods, metrics) : calls
   const admission = createAdmission(options.serverLimits, (method) => methods.get(method)?.cost, metrics)
-  const reach = { access, admission, limits: options.serverLimits, cors, hosts, metrics }
+  const reach = { access, admission, limits: options.serverLimits, cors, hosts, plainHttp, metrics }
   const refusals = createRefusalCounter(metrics)
   const metricsPage = onRpcPort ? page : undefined
   const serverOptions = { dispatcher, ...reach, refusals, compression, health, metricsPage, failures, log, keys }

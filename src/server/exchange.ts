@@ -25,6 +25,8 @@ export interface ServerOptions {
   readonly limits: ServerLimits
   readonly cors: CorsPolicy
   readonly hosts: HostPolicy
+  /** Whether plain POSTs are read without Node's HTTP parser. */
+  readonly plainHttp: boolean
   readonly compression: CompressionPolicy
   readonly health: HealthSource
   /** Undefined where `/metrics` is not served on this port. */

@@ -4,15 +4,15 @@ import { type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../../src/server/limits/limits.js'
 import { openRaw, type RawConnection } from '../support/rawHttp.js'
-import { type Answer, post, request, startTestServer } from '../support/serving.js'
+import { type Answer, post, request, startTestServer, testBothReaders } from '../support/serving.js'
 
 /* Clients that send more than there is memory for, too slowly or on too many connections, or do not read their answers. */
 
 const MB = 1_000_000
 const ECHO = JSON.stringify(request('test_echo', 'w'))
 
-function start(t: TestContext, limits: Partial<ServerLimits>) {
-  return startTestServer(t, { serverLimits: { ...DEFAULT_SERVER_LIMITS, ...limits } })
+function start(t: TestContext, limits: Partial<ServerLimits>, startServer = startTestServer) {
+  return startServer(t, { serverLimits: { ...DEFAULT_SERVER_LIMITS, ...limits } })
 }
 
 /** The begin of a POST; one of unknown length is sent in chunks. */
@@ -70,43 +70,49 @@ function sendUnfinished(socket: WebSocket, length: number): void {
   stream.write(Buffer.concat([header, Buffer.alloc(length, ' ')]))
 }
 
-test('bodies that do not fit are refused with 503, those before them and small ones are answered', async (t) => {
-  const { url } = await start(t, { bodyBytes: 2.5 * MB })
-  const body = ECHO.padEnd(1 * MB)
-  const connections = await Promise.all([1, 2, 3].map(() => openRaw(t, url)))
-  for (const { socket } of connections) socket.write(head(body.length) + body.slice(0, -1))
-  // Which of the three is refused depends on whose bytes come last.
-  const answers = connections.map(async (each) => ({ each, answer: await each.next() }))
-  const refused = await Promise.race(answers)
-  assert.deepEqual([refused.answer?.status, refused.answer?.headers['retry-after']], [503, '1'])
-  assert.deepEqual(JSON.parse(refused.answer!.body), {
-    jsonrpc: '2.0',
-    id: null,
-    error: { code: -32005, message: 'server busy' },
-  })
-  assert.equal((await post(url, ECHO)).json.result, 'w')
-  for (const each of connections) if (each !== refused.each) each.socket.write(' ')
-  for (const { each, answer } of await Promise.all(answers)) {
-    if (each !== refused.each) assert.equal(JSON.parse(answer!.body).result, 'w')
-  }
-  assert.equal((await post(url, body)).json.result, 'w', 'what they held is free again')
-})
+testBothReaders(
+  'bodies that do not fit are refused with 503, those before them and small ones are answered',
+  async (t, startServer) => {
+    const { url } = await start(t, { bodyBytes: 2.5 * MB }, startServer)
+    const body = ECHO.padEnd(1 * MB)
+    const connections = await Promise.all([1, 2, 3].map(() => openRaw(t, url)))
+    for (const { socket } of connections) socket.write(head(body.length) + body.slice(0, -1))
+    // Which of the three is refused depends on whose bytes come last.
+    const answers = connections.map(async (each) => ({ each, answer: await each.next() }))
+    const refused = await Promise.race(answers)
+    assert.deepEqual([refused.answer?.status, refused.answer?.headers['retry-after']], [503, '1'])
+    assert.deepEqual(JSON.parse(refused.answer!.body), {
+      jsonrpc: '2.0',
+      id: null,
+      error: { code: -32005, message: 'server busy' },
+    })
+    assert.equal((await post(url, ECHO)).json.result, 'w')
+    for (const each of connections) if (each !== refused.each) each.socket.write(' ')
+    for (const { each, answer } of await Promise.all(answers)) {
+      if (each !== refused.each) assert.equal(JSON.parse(answer!.body).result, 'w')
+    }
+    assert.equal((await post(url, body)).json.result, 'w', 'what they held is free again')
+  },
+)
 
-test('a body in chunks that does not fit is refused', async (t) => {
-  const { url } = await start(t, { bodyBytes: 0.5 * MB })
+testBothReaders('a body in chunks that does not fit is refused', async (t, startServer) => {
+  const { url } = await start(t, { bodyBytes: 0.5 * MB }, startServer)
   const { socket, next } = await openRaw(t, url)
   socket.write(`${head('chunked')}f4240\r\n${' '.repeat(900_000)}`)
   assert.equal((await next())?.status, 503)
 })
 
-test('small bodies that are not whole count as well, and so does what is sent while an answer is made', async (t) => {
-  const { url } = await start(t, { bodyBytes: 0.2 * MB })
-  const connections = await Promise.all(Array.from({ length: 6 }, () => openRaw(t, url)))
-  for (const { socket } of connections) socket.write(head(60_000) + ' '.repeat(50_000))
-  const first = await Promise.race(connections.map(({ next }) => next()))
-  assert.equal(first?.status, 503)
-  for (const { socket } of connections) socket.destroy() // the server waits for them when it stops
-})
+testBothReaders(
+  'small bodies that are not whole count as well, and so does what is sent while an answer is made',
+  async (t, startServer) => {
+    const { url } = await start(t, { bodyBytes: 0.2 * MB }, startServer)
+    const connections = await Promise.all(Array.from({ length: 6 }, () => openRaw(t, url)))
+    for (const { socket } of connections) socket.write(head(60_000) + ' '.repeat(50_000))
+    const first = await Promise.race(connections.map(({ next }) => next()))
+    assert.equal(first?.status, 503)
+    for (const { socket } of connections) socket.destroy() // the server waits for them when it stops
+  },
+)
 
 test('messages that are not whole count as bodies, whole or in fragments', async (t) => {
   const { url } = await start(t, { bodyBytes: 2.5 * MB })
@@ -125,8 +131,8 @@ for (const [name, bytes] of [
   ['in chunks', `${head('chunked')}10\r\n`],
   ['as a plain request', head(100)],
 ]) {
-  test(`a body that does not come is ended with 408: ${name}`, async (t) => {
-    const { url } = await start(t, { bodyStallMs: 200 })
+  testBothReaders(`a body that does not come is ended with 408: ${name}`, async (t, startServer) => {
+    const { url } = await start(t, { bodyStallMs: 200 }, startServer)
     const { socket, next } = await openRaw(t, url)
     socket.write(`${bytes}{"jsonrpc"`)
     const answer = await next()
@@ -167,67 +173,73 @@ async function askLong(t: TestContext, url: string): Promise<RawConnection> {
   return connection
 }
 
-test('with all connections taken, idle ones are closed for new ones: silent ones, kept ones, then WebSockets', async (t) => {
-  const { url } = await start(t, { maxConnections: 3 })
-  const { kept, socket, silent } = await openIdle(t, url)
-  const ended: string[] = []
-  silent.socket.on('error', () => {}).on('close', () => ended.push('silent'))
-  kept.socket.on('error', () => {}).on('close', () => ended.push('kept'))
-  socket.on('close', () => ended.push('socket'))
-  const busy: RawConnection[] = []
-  for (const name of ['silent', 'kept', 'socket']) {
-    busy.push(await askLong(t, url))
-    while (!ended.includes(name)) await new Promise((resolve) => setImmediate(resolve))
-    assert.equal(ended.at(-1), name)
-  }
-  assert.equal(ended.length, 3)
-  const refused = await openRaw(t, url)
-  const answer = await refused.next()
-  assert.deepEqual([answer?.status, answer?.headers['retry-after']], [503, '1'])
-  assert.equal(JSON.parse(answer!.body).error.code, -32005)
-  assert.equal(await refused.next(), undefined)
-  for (const { socket } of busy) {
-    let bytes = 0
-    socket.on('data', (chunk) => {
-      bytes += chunk.length
-      if (bytes > 19 * MB) socket.destroy()
-    })
-    socket.resume()
-    await once(socket, 'close')
-    assert.ok(bytes > 19 * MB, 'a request under way is answered to its end')
-  }
-})
+testBothReaders(
+  'with all connections taken, idle ones are closed for new ones: silent ones, kept ones, then WebSockets',
+  async (t, startServer) => {
+    const { url } = await start(t, { maxConnections: 3 }, startServer)
+    const { kept, socket, silent } = await openIdle(t, url)
+    const ended: string[] = []
+    silent.socket.on('error', () => {}).on('close', () => ended.push('silent'))
+    kept.socket.on('error', () => {}).on('close', () => ended.push('kept'))
+    socket.on('close', () => ended.push('socket'))
+    const busy: RawConnection[] = []
+    for (const name of ['silent', 'kept', 'socket']) {
+      busy.push(await askLong(t, url))
+      while (!ended.includes(name)) await new Promise((resolve) => setImmediate(resolve))
+      assert.equal(ended.at(-1), name)
+    }
+    assert.equal(ended.length, 3)
+    const refused = await openRaw(t, url)
+    const answer = await refused.next()
+    assert.deepEqual([answer?.status, answer?.headers['retry-after']], [503, '1'])
+    assert.equal(JSON.parse(answer!.body).error.code, -32005)
+    assert.equal(await refused.next(), undefined)
+    for (const { socket } of busy) {
+      let bytes = 0
+      socket.on('data', (chunk) => {
+        bytes += chunk.length
+        if (bytes > 19 * MB) socket.destroy()
+      })
+      socket.resume()
+      await once(socket, 'close')
+      assert.ok(bytes > 19 * MB, 'a request under way is answered to its end')
+    }
+  },
+)
 
 for (const [name, part] of [
   ['by Node', head(100_000)],
   ['as a plain request', head(100)],
 ]) {
-  test(`of the connections that send a request, the one that has sent nothing for longest is closed first: ${name}`, async (t) => {
-    const { url } = await start(t, { maxConnections: 3 })
-    const [first, second, other] = [await openRaw(t, url), await openRaw(t, url), await openRaw(t, url)]
-    for (const [{ socket }, text] of [
-      [first, `${part}{`],
-      [second, `${part}{`],
-      [first, '"'],
-    ] as const) {
-      socket.write(text)
-      // What was sent before is read before the answers to these are.
-      for (let i = 0; i < 2; i++) {
-        other.socket.write(postBytes(ECHO))
-        assert.equal((await other.next())?.status, 200)
+  testBothReaders(
+    `of the connections that send a request, the one that has sent nothing for longest is closed first: ${name}`,
+    async (t, startServer) => {
+      const { url } = await start(t, { maxConnections: 3 }, startServer)
+      const [first, second, other] = [await openRaw(t, url), await openRaw(t, url), await openRaw(t, url)]
+      for (const [{ socket }, text] of [
+        [first, `${part}{`],
+        [second, `${part}{`],
+        [first, '"'],
+      ] as const) {
+        socket.write(text)
+        // What was sent before is read before the answers to these are.
+        for (let i = 0; i < 2; i++) {
+          other.socket.write(postBytes(ECHO))
+          assert.equal((await other.next())?.status, 200)
+        }
       }
-    }
-    const { socket, next } = await openRaw(t, url)
-    socket.write(postBytes(ECHO))
-    assert.equal((await next())?.status, 200)
-    assert.equal(await second.next(), undefined)
-    assert.equal(first.socket.destroyed, false)
-    first.socket.destroy() // the server waits for it when it stops
-  })
+      const { socket, next } = await openRaw(t, url)
+      socket.write(postBytes(ECHO))
+      assert.equal((await next())?.status, 200)
+      assert.equal(await second.next(), undefined)
+      assert.equal(first.socket.destroyed, false)
+      first.socket.destroy() // the server waits for it when it stops
+    },
+  )
 }
 
-test('requests of one address under way are limited, answered with 429 beyond', async (t) => {
-  const { url, pool } = await start(t, { maxInFlight: 2 })
+testBothReaders('requests of one address under way are limited, answered with 429 beyond', async (t, startServer) => {
+  const { url, pool } = await start(t, { maxInFlight: 2 }, startServer)
   await pool.ready()
   const slow = () => ({ jsonrpc: '2.0', id: 'slow', method: 'test_wait', params: ['0x3e8'] })
   const waiting = [post(url, slow()), post(url, [slow()])]
@@ -250,8 +262,8 @@ for (const [name, bytes] of [
   ['by Node', postBytes(JSON.stringify(LONG).padEnd(70_000))],
   ['as a plain request', postBytes(LONG)],
 ]) {
-  test(`a client that takes nothing of its answer is cut off: ${name}`, async (t) => {
-    const { url } = await start(t, { writeStallMs: 300 })
+  testBothReaders(`a client that takes nothing of its answer is cut off: ${name}`, async (t, startServer) => {
+    const { url } = await start(t, { writeStallMs: 300 }, startServer)
     const { socket } = await openRaw(t, url)
     socket.pause()
     socket.write(bytes)
@@ -276,35 +288,38 @@ test('a peer that takes nothing of its answers is cut off', async (t) => {
   }
 })
 
-test('answers that do not fit are refused with 503, and are made again once others are taken', async (t) => {
-  const { url } = await start(t, { outputBytes: 50 * MB })
-  const connections: RawConnection['socket'][] = []
-  for (let i = 0; i < 6; i++) {
-    const { socket } = await openRaw(t, url)
-    socket.removeAllListeners('data').pause()
-    socket.write(postBytes(LONG))
-    connections.push(socket)
-  }
-  await post(url, ECHO) // all six have come by then
-  assert.equal((await post(url, ECHO)).json.result, 'w', 'small ones are answered')
-  const statuses = await Promise.all(
-    connections.map(async (socket) => {
-      const data = once(socket, 'data')
-      socket.resume()
-      const [first] = await data
-      socket.destroy()
-      return String(first).slice(9, 12)
-    }),
-  )
-  assert.ok(statuses.includes('503') && statuses.includes('200'), `${statuses}`)
-  // The server has to notice first.
-  for (;;) {
-    const { status, json } = await post(url, LONG)
-    if (status === 503) continue
-    assert.equal((json.result as string).length, 20 * MB)
-    return
-  }
-})
+testBothReaders(
+  'answers that do not fit are refused with 503, and are made again once others are taken',
+  async (t, startServer) => {
+    const { url } = await start(t, { outputBytes: 50 * MB }, startServer)
+    const connections: RawConnection['socket'][] = []
+    for (let i = 0; i < 6; i++) {
+      const { socket } = await openRaw(t, url)
+      socket.removeAllListeners('data').pause()
+      socket.write(postBytes(LONG))
+      connections.push(socket)
+    }
+    await post(url, ECHO) // all six have come by then
+    assert.equal((await post(url, ECHO)).json.result, 'w', 'small ones are answered')
+    const statuses = await Promise.all(
+      connections.map(async (socket) => {
+        const data = once(socket, 'data')
+        socket.resume()
+        const [first] = await data
+        socket.destroy()
+        return String(first).slice(9, 12)
+      }),
+    )
+    assert.ok(statuses.includes('503') && statuses.includes('200'), `${statuses}`)
+    // The server has to notice first.
+    for (;;) {
+      const { status, json } = await post(url, LONG)
+      if (status === 503) continue
+      assert.equal((json.result as string).length, 20 * MB)
+      return
+    }
+  },
+)
 
 test('batches on one socket wait until it takes its answers, and all are answered then', async (t) => {
   const { url } = await start(t, { connectionOutputBytes: 8 * MB, outputBytes: 100 * MB })

@@ -33,6 +33,7 @@ async function serve(t: TestContext, dispatcher: Dispatcher) {
     access: createAccess({ keys, open: true, rateLimitRps: 0, failures }),
     admission: createAdmission(LIMITS, () => 'point', metrics),
     metrics,
+    plainHttp: true,
     metricsPage: undefined,
     refusals: createRefusalCounter(metrics),
     limits: LIMITS,

@@ -1,3 +1,4 @@
+import { type TestContext, test } from 'node:test'
 import { type Serving, type ServingOptions, startServing } from '../../src/cli/serving.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { DEFAULT_SERVER_LIMITS } from '../../src/server/limits/limits.js'
@@ -25,6 +26,7 @@ export async function startTestServer(
     responseCacheBytes: 0,
     inlineCalls: true,
     rateLimitRps: 0,
+    plainHttp: true,
     metrics: { onRpcPort: false, ownPort: undefined },
     serverLimits: DEFAULT_SERVER_LIMITS,
     scanThreads: 1,
@@ -63,4 +65,17 @@ export interface Answer {
 /** A request with id 1. */
 export function request(method: string, ...params: unknown[]): object {
   return { jsonrpc: '2.0', id: 1, method, params }
+}
+
+/** A test that is run twice: with plain POSTs read straight from the socket, and with all requests read by Node's parser. `start`
+ *  is `startTestServer` with the one or the other. */
+export function testBothReaders(
+  name: string,
+  run: (t: TestContext, start: typeof startTestServer) => void | Promise<void>,
+): void {
+  for (const plainHttp of [true, false]) {
+    const start: typeof startTestServer = (t, options) => startTestServer(t, { plainHttp, ...options })
+    test(`${name} (${plainHttp ? 'plain requests read from the socket' : 'all requests read by Node'})`, (t) =>
+      run(t, start))
+  }
 }

@@ -78,6 +78,7 @@ async function serve(
     port: config.port,
     cors: corsPolicy(config.cors, { host: config.host, open }),
     hosts: hostPolicy(config.allowedHosts, config.host),
+    plainHttp: config.plainHttp,
     metrics: readMetricsOptions(config),
     compression: { mode: config.compress, aboveBytes: config.compressAbove * 1024 },
     responseCacheBytes: config.responseCache * 1024 * 1024,

@@ -97,6 +97,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     connections: watched,
     bodies: createBodyReader({ bodies: admission.bodies, reads, limits, onSweep: watched.onSweep }),
     reads,
+    isClosing: () => !server.listening,
   }
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     if (!isServedHost(request.headers.host)) {
@@ -122,22 +123,25 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   }
   const inTurn = createTurns(admission.bodies, watched)
   server.on('request', (request, response) => inTurn(request.socket, response, () => handle(request, response)))
-  const plain = takePlainRequests(server, {
-    handler: createPlainHandler(shared, isServedHost),
-    outbox: shared.outbox,
-    timeouts: {
-      idleMs: IDLE_MS,
-      requestMs: REQUEST_MS,
-      stallMs: limits.bodyStallMs,
-      leastBytes: limits.bodyLeastBytes,
-    },
-    bodies: admission.bodies,
-    reads,
-    refusals,
-    fairTurns,
-    admit: watched.admit,
-    onSweep: watched.onSweep,
-  })
+  const plain = options.plainHttp
+    ? takePlainRequests(server, {
+        handler: createPlainHandler(shared, isServedHost),
+        outbox: shared.outbox,
+        timeouts: {
+          idleMs: IDLE_MS,
+          requestMs: REQUEST_MS,
+          stallMs: limits.bodyStallMs,
+          leastBytes: limits.bodyLeastBytes,
+        },
+        bodies: admission.bodies,
+        reads,
+        refusals,
+        fairTurns,
+        admit: watched.admit,
+        onSweep: watched.onSweep,
+      })
+    : undefined
+  if (plain === undefined) admitToNode(server, watched)
   return {
     server,
     connections: watched,
@@ -145,13 +149,23 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     fairTurns,
     closeIdle() {
       server.closeIdleConnections()
-      plain.closeIdle()
+      plain?.closeIdle()
     },
     closeAll() {
       server.closeAllConnections()
-      plain.closeAll()
+      plain?.closeAll()
     },
   }
+}
+
+/** Leaves every connection that is admitted to Node's parser. */
+function admitToNode(server: Server, connections: Connections): void {
+  const listeners = server.listeners('connection')
+  server.removeAllListeners('connection')
+  server.on('connection', (socket) => {
+    if (connections.admit(socket) === undefined) return
+    for (const listener of listeners) listener.call(server, socket)
+  })
 }
 
 /** Has the requests of a connection answered one after another: Node hands over all that came at once, and sends their answers
@@ -244,6 +258,8 @@ interface Shared {
   readonly connections: Connections
   readonly bodies: BodyReader
   readonly reads: ReadBudget
+  /** True once the server takes no new connections. */
+  isClosing(): boolean
 }
 
 /** Plain requests of known callers with the right type are answered, all others are left to Node. */
@@ -268,18 +284,19 @@ function createPlainHandler(
 }
 
 function receiveCall(
-  { options, compressor, outbox, connections, bodies, reads }: Shared,
+  shared: Shared,
   { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
 ): void {
+  const { options, compressor, connections } = shared
   const { origin, 'accept-encoding': acceptEncoding } = request.headers
   const client = {
     origin,
     acceptEncoding: acceptEncoding as string | undefined, // several are joined
     remoteAddress: request.socket.remoteAddress,
   }
-  const reply = createReply(response, outbox)
+  const reply = createReply(response, shared)
   const exchange = beginExchange(options, { compressor, client, reply, lane: connections.laneOf(request.socket) })
-  attempt(exchange, () => takeCall(exchange, { connections, bodies, reads }, { request, response, caller }))
+  attempt(exchange, () => takeCall(exchange, shared, { request, response, caller }))
 }
 
 function takeCall(
@@ -339,13 +356,14 @@ function takeCall(
 }
 
 /** A reply by a response of Node's. */
-function createReply(response: ServerResponse, outbox: Outbox): Reply {
+function createReply(response: ServerResponse, { outbox, isClosing }: Pick<Shared, 'outbox' | 'isClosing'>): Reply {
   return {
     isGone: () => response.destroyed,
     hasLeft: () => response.destroyed,
     isSent: () => response.headersSent,
     send(status, headers, parts, onTaken) {
       if (onTaken !== undefined) response.once('close', onTaken)
+      if (isClosing()) response.shouldKeepAlive = false
       // Given to Node all at once, which is cheaper than one by one.
       headers.push(...bodyHeaders(status, parts))
       response.writeHead(status, headers)

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { createApiKeyTable, openForKeys } from '../../../src/store/apiKeys.js'
-import { post, request, startTestServer } from '../../support/serving.js'
+import { post, request, testBothReaders } from '../../support/serving.js'
 import { signals } from '../../support/testMethods.js'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -19,8 +18,8 @@ function changeKeys<T>(datadir: string, change: (keys: ReturnType<typeof createA
   }
 }
 
-test('answers calls, wherever they run', async (t) => {
-  const { url } = await startTestServer(t)
+testBothReaders('answers calls, wherever they run', async (t, start) => {
+  const { url } = await start(t)
   const echoed = await post(url, request('test_echo', 'hello', true))
   assert.equal(echoed.status, 200)
   assert.equal(echoed.headers.get('content-type'), 'application/json')
@@ -32,8 +31,8 @@ test('answers calls, wherever they run', async (t) => {
   assert.equal((await post(url, byName)).json.result, 'A')
 })
 
-test('errors of calls are answered with status 200', async (t) => {
-  const { url } = await startTestServer(t)
+testBothReaders('errors of calls are answered with status 200', async (t, start) => {
+  const { url } = await start(t)
   const errorOf = async (body: unknown) => {
     const { status, json } = await post(url, body)
     return [status, json.id, json.error?.code, json.error?.message]
@@ -49,16 +48,16 @@ test('errors of calls are answered with status 200', async (t) => {
   assert.deepEqual(await errorOf(request('test_broken')), [200, 1, -32603, 'internal error'])
 })
 
-test('ids come back as they were sent', async (t) => {
-  const { url } = await startTestServer(t)
+testBothReaders('ids come back as they were sent', async (t, start) => {
+  const { url } = await start(t)
   for (const id of ['9007199254740993', '1.50', '"a\\u00fc"', 'null', '-1']) {
     const { text } = await post(url, `{"jsonrpc":"2.0","id":${id},"method":"test_echo","params":["w"]}`)
     assert.equal(text, `{"jsonrpc":"2.0","id":${id.replace('\\u00fc', 'ü')},"result":"w"}`)
   }
 })
 
-test('a batch is answered in order, notifications not at all', async (t) => {
-  const { url } = await startTestServer(t)
+testBothReaders('a batch is answered in order, notifications not at all', async (t, start) => {
+  const { url } = await start(t)
   const call = (id: unknown, method: string, ...params: unknown[]) => ({ jsonrpc: '2.0', id, method, params })
   const { json, status } = await post(url, [
     call(1, 'test_wait', '0x32'),
@@ -83,8 +82,8 @@ test('a batch is answered in order, notifications not at all', async (t) => {
   assert.deepEqual([alone.status, alone.text], [204, ''])
 })
 
-test('a long answer goes out whole', async (t) => {
-  const { url } = await startTestServer(t)
+testBothReaders('a long answer goes out whole', async (t, start) => {
+  const { url } = await start(t)
   const { json } = await post(url, request('test_long', '0x1e8480'))
   assert.equal((json.result as string).length, 2_000_000)
   const tooMuch = await post(
@@ -97,8 +96,8 @@ test('a long answer goes out whole', async (t) => {
   )
 })
 
-test('only JSON is taken, and not compressed', async (t) => {
-  const { url } = await startTestServer(t)
+testBothReaders('only JSON is taken, and not compressed', async (t, start) => {
+  const { url } = await start(t)
   const status = async (headers: Record<string, string>) => (await post(url, request('test_echo', 'w'), headers)).status
   assert.equal(await status({ 'Content-Type': 'text/plain' }), 415)
   assert.equal(await status({ 'Content-Type': 'application/jsonp' }), 415)
@@ -111,8 +110,8 @@ test('only JSON is taken, and not compressed', async (t) => {
   assert.equal(((await zipped.json()) as { error: { code: number } }).error.code, -32600)
 })
 
-test('a body above 5 MB is refused, with and without its length said', async (t) => {
-  const { url } = await startTestServer(t)
+testBothReaders('a body above 5 MB is refused, with and without its length said', async (t, start) => {
+  const { url } = await start(t)
   const fits = JSON.stringify(request('test_echo', 'w'))
   assert.equal((await post(url, fits.padEnd(5_000_000))).status, 200)
   const { status, json } = await post(url, fits.padEnd(5_000_001))
@@ -129,8 +128,8 @@ test('a body above 5 MB is refused, with and without its length said', async (t)
   assert.equal(response.status, 413)
 })
 
-test('other verbs are refused with what is allowed', async (t) => {
-  const { url } = await startTestServer(t)
+testBothReaders('other verbs are refused with what is allowed', async (t, start) => {
+  const { url } = await start(t)
   for (const [method, path] of [
     ['GET', '/'],
     ['GET', '/v3/x'],
@@ -146,8 +145,8 @@ test('other verbs are refused with what is allowed', async (t) => {
   }
 })
 
-test('health, readiness and unknown paths', async (t) => {
-  const server = await startTestServer(t, { open: false })
+testBothReaders('health, readiness and unknown paths', async (t, start) => {
+  const server = await start(t, { open: false })
   const { url } = server
   const get = async (path: string, method = 'GET') => {
     const response = await fetch(`${url}${path}`, { method })
@@ -166,8 +165,8 @@ test('health, readiness and unknown paths', async (t) => {
   assert.equal((await fetch(`${url}/health`, { method: 'HEAD' })).status, 200)
 })
 
-test('without a right key nothing is answered, and a revoked one stops at once', async (t) => {
-  const { url, datadir, reachable } = await startTestServer(t, { open: false })
+testBothReaders('without a right key nothing is answered, and a revoked one stops at once', async (t, start) => {
+  const { url, datadir, reachable } = await start(t, { open: false })
   assert.equal(reachable, false)
   const ask = async (path: string) => {
     const { status, json } = await post(`${url}${path}`, request('test_echo', 'w'))
@@ -187,8 +186,8 @@ test('without a right key nothing is answered, and a revoked one stops at once',
   assert.deepEqual(await ask(`/v3/${key}`), [401, -32002, 'invalid API key'])
 })
 
-test('a batch under way stops when its key is revoked', async (t) => {
-  const { url, datadir } = await startTestServer(t, { open: false })
+testBothReaders('a batch under way stops when its key is revoked', async (t, start) => {
+  const { url, datadir } = await start(t, { open: false })
   const { id, key } = changeKeys(datadir, (keys) => keys.create('n'))
   once(signals, 'signal').then(() => changeKeys(datadir, (keys) => keys.revoke(id)))
   const waits = Array.from({ length: 40 }, () => request('test_wait', '0xa'))
@@ -199,30 +198,33 @@ test('a batch under way stops when its key is revoked', async (t) => {
   assert.deepEqual(json.at(-1)?.error, { code: -32002, message: 'invalid API key' })
 })
 
-test('a call waits for one call of each other key, not for all that another key has waiting', async (t) => {
-  const { url, datadir, pool } = await startTestServer(t, { open: false, inlineCalls: false })
-  await pool.ready()
-  const [greedy, modest] = changeKeys(datadir, (keys) => [keys.create('greedy').key, keys.create('modest').key])
-  const order: string[] = []
-  const ask = async (name: string, key: string, body: unknown) => {
-    await post(`${url}/v3/${key}`, body)
-    order.push(name)
-  }
-  // Fewer than a batch runs at a time, so that all are on their way when the signal comes.
-  const batch = [...Array.from({ length: 15 }, () => request('test_deafCall', '0x32')), request('test_signal', 'on')]
-  const first = once(signals, 'signal')
-  const batches = [ask('batch', greedy, batch)]
-  await first
-  const second = once(signals, 'signal')
-  batches.push(ask('batch', greedy, batch))
-  await second
-  await ask('call', modest, request('test_call', 'w'))
-  await Promise.all(batches)
-  assert.deepEqual(order, ['call', 'batch', 'batch'])
-})
+testBothReaders(
+  'a call waits for one call of each other key, not for all that another key has waiting',
+  async (t, start) => {
+    const { url, datadir, pool } = await start(t, { open: false, inlineCalls: false })
+    await pool.ready()
+    const [greedy, modest] = changeKeys(datadir, (keys) => [keys.create('greedy').key, keys.create('modest').key])
+    const order: string[] = []
+    const ask = async (name: string, key: string, body: unknown) => {
+      await post(`${url}/v3/${key}`, body)
+      order.push(name)
+    }
+    // Fewer than a batch runs at a time, so that all are on their way when the signal comes.
+    const batch = [...Array.from({ length: 15 }, () => request('test_deafCall', '0x32')), request('test_signal', 'on')]
+    const first = once(signals, 'signal')
+    const batches = [ask('batch', greedy, batch)]
+    await first
+    const second = once(signals, 'signal')
+    batches.push(ask('batch', greedy, batch))
+    await second
+    await ask('call', modest, request('test_call', 'w'))
+    await Promise.all(batches)
+    assert.deepEqual(order, ['call', 'batch', 'batch'])
+  },
+)
 
-test('a wrong key is refused before the body has come', async (t) => {
-  const { url } = await startTestServer(t, { open: false })
+testBothReaders('a wrong key is refused before the body has come', async (t, start) => {
+  const { url } = await start(t, { open: false })
   const { port } = new URL(url)
   const socket = connect(Number(port), '127.0.0.1')
   t.after(() => socket.destroy())
@@ -233,8 +235,8 @@ test('a wrong key is refused before the body has come', async (t) => {
   assert.match(first.toString(), /^HTTP\/1\.1 401 /)
 })
 
-test('the rate of a key is limited, each item of a batch counted', async (t) => {
-  const { url, datadir } = await startTestServer(t, { open: false, rateLimitRps: 3 })
+testBothReaders('the rate of a key is limited, each item of a batch counted', async (t, start) => {
+  const { url, datadir } = await start(t, { open: false, rateLimitRps: 3 })
   const { key } = changeKeys(datadir, (keys) => keys.create('n'))
   const batch = Array.from({ length: 3 }, () => request('test_echo', 'w'))
   assert.equal((await post(`${url}/v3/${key}`, batch)).status, 200)
@@ -252,8 +254,8 @@ test('the rate of a key is limited, each item of a batch counted', async (t) => 
   assert.equal((await post(`${url}/v3/${other.key}`, request('test_echo', 'w'))).status, 200)
 })
 
-test('web pages may read answers as the operator says', async (t) => {
-  const { url } = await startTestServer(t)
+testBothReaders('web pages may read answers as the operator says', async (t, start) => {
+  const { url } = await start(t)
   const preflight = await fetch(url, {
     method: 'OPTIONS',
     headers: { Origin: 'https://a.example', 'Access-Control-Request-Headers': 'content-type,x-own' },
@@ -263,19 +265,19 @@ test('web pages may read answers as the operator says', async (t) => {
   assert.match(preflight.headers.get('access-control-allow-methods') ?? '', /POST/)
   assert.equal(preflight.headers.get('access-control-allow-headers'), 'content-type,x-own')
   assert.equal((await post(url, request('test_echo', 'w'))).headers.get('access-control-allow-origin'), '*')
-  const closed = await startTestServer(t, { cors: ['https://a.example'] })
+  const closed = await start(t, { cors: ['https://a.example'] })
   const answer = async (origin: string) =>
     (await post(closed.url, request('test_echo', 'w'), { ...JSON_TYPE, Origin: origin })).headers
   assert.equal((await answer('https://a.example')).get('access-control-allow-origin'), 'https://a.example')
   assert.equal((await answer('https://b.example')).get('access-control-allow-origin'), null)
 })
 
-test('a stuck call ends at its time, and others are answered meanwhile', async (t) => {
-  const server = await startTestServer(t, {
+testBothReaders('a stuck call ends at its time, and others are answered meanwhile', async (t, start) => {
+  const server = await start(t, {
     limits: { ...DEFAULT_LIMITS, callTimeoutMs: 400 },
   })
   await server.pool.ready()
-  const start = performance.now()
+  const begunMs = performance.now()
   let ended = false
   const stuck = post(server.url, request('test_stuckCall')).finally(() => {
     ended = true
@@ -288,20 +290,20 @@ test('a stuck call ends at its time, and others are answered meanwhile', async (
   }
   const { json } = await stuck
   assert.deepEqual(json.error, { code: -32000, message: 'execution aborted (timeout = 0.4s)' })
-  assert.ok(performance.now() - start >= 400)
+  assert.ok(performance.now() - begunMs >= 400)
   assert.ok(answered > 5, `${answered} were answered meanwhile`)
   assert.equal((await post(server.url, request('test_call', 'next'))).json.result, 'next')
 })
 
-test('stopping finishes the requests under way', async (t) => {
-  const server = await startTestServer(t)
+testBothReaders('stopping finishes the requests under way', async (t, start) => {
+  const server = await start(t)
   await server.pool.ready()
   const running = post(server.url, request('test_wait', '0xc8'))
   await post(server.url, request('test_echo', 'w')) // the first one has arrived by then
   const stopped = server.close()
   assert.equal((await running).json.result, 'waited 200')
-  const start = performance.now()
+  const begunMs = performance.now()
   await stopped
-  assert.ok(performance.now() - start < 2000)
+  assert.ok(performance.now() - begunMs < 2000)
   await assert.rejects(post(server.url, request('test_echo', 'w')))
 })
