@@ -25,7 +25,7 @@ export interface ApiKeyTable {
   revoke(id: number): boolean
 }
 
-/** Looks keys up; one indexed read each, so that a key revoked by another process is seen at once. */
+/** Looks keys up. A key revoked by another process is seen at once. */
 export interface ApiKeyReader {
   /** The id of a key that is not revoked. */
   find(key: string): number | undefined
@@ -73,15 +73,45 @@ export function createApiKeyTable(db: Database): ApiKeyTable {
   }
 }
 
-/** Look-ups over an open database, its statements prepared once. */
+// Keys that are remembered between commits: 100 bytes each.
+const MAX_REMEMBERED = 10_000
+
+/** Look-ups over an open database, its statements prepared once. On a read-only connection, live keys are remembered until
+ *  another connection commits: to ask whether one did takes 1 µs, to hash and look up a key 10 µs. */
 export function createApiKeyReader(db: Database): ApiKeyReader {
   const find = db.prepare<[Uint8Array], number>('SELECT id FROM api_keys WHERE hash = ? AND revoked_at IS NULL').pluck()
   const live = db.prepare<[number], number>('SELECT 1 FROM api_keys WHERE id = ? AND revoked_at IS NULL').pluck()
   const any = db.prepare<[], number>('SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 1').pluck()
   const version = db.prepare<[], number>('PRAGMA data_version').pluck()
+  const idsByKey = new Map<string, number>()
+  const liveIds = new Set<number>()
+  let seen: number | undefined
+  const forgetAfterCommit = () => {
+    const now = version.get()!
+    if (now === seen && liveIds.size < MAX_REMEMBERED) return
+    seen = now
+    idsByKey.clear()
+    liveIds.clear()
+  }
   return {
-    find: (key) => (/^[0-9a-f]{32}$/.test(key) ? find.get(hashKey(key)) : undefined),
-    isLive: (id) => live.get(id) !== undefined,
+    find(key) {
+      if (!/^[0-9a-f]{32}$/.test(key)) return undefined
+      forgetAfterCommit()
+      const known = idsByKey.get(key)
+      if (known !== undefined) return known
+      const id = find.get(hashKey(key))
+      if (id === undefined || !db.readonly) return id
+      idsByKey.set(key, id)
+      liveIds.add(id)
+      return id
+    },
+    isLive(id) {
+      forgetAfterCommit()
+      if (liveIds.has(id)) return true
+      if (live.get(id) === undefined) return false
+      if (db.readonly) liveIds.add(id)
+      return true
+    },
     hasAny: () => any.get() !== undefined,
     version: () => version.get()!,
   }

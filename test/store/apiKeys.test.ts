@@ -22,6 +22,7 @@ test('a key is found until it is revoked by another connection', (t) => {
   assert.equal(reader.find(first.key), undefined)
   assert.equal(reader.isLive(first.id), false)
   assert.equal(reader.find(second.key), second.id)
+  assert.deepEqual([reader.isLive(second.id), reader.isLive(second.id)], [true, true])
   assert.equal(reader.hasAny(), true)
   const listed = keys.list()
   assert.deepEqual(
@@ -31,6 +32,10 @@ test('a key is found until it is revoked by another connection', (t) => {
       [second.id, 'second', false],
     ],
   )
+  keys.revoke(second.id)
+  assert.deepEqual([reader.isLive(second.id), reader.find(second.key)], [false, undefined])
+  const third = keys.create('third')
+  assert.equal(reader.find(third.key), third.id)
 })
 
 test('the database does not hold the key, and what is no key is not found', (t) => {
