@@ -1,11 +1,16 @@
 // Bundles src/ into dist/cli with esbuild: the program, and an entry for each kind of thread. Threads load a few files in
 // place of hundreds of modules, which is most of the time that a server needs to start. All files lie in one folder, so
-// that `new URL('./reader.js', import.meta.url)` names a thread's entry from whichever file it is bundled into.
+// that `new URL('./readerThread.js', import.meta.url)` names a thread's entry from whichever file it is bundled into.
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { ROOT } from './ensure.mjs'
 
-const ENTRIES = ['cli/main.ts', 'workers/reader.ts', 'workers/l2VerifierThread.ts', 'workers/checkpointerThread.ts']
+const ENTRIES = [
+  'cli/main.ts',
+  'workers/readerThread.ts',
+  'workers/l2VerifierThread.ts',
+  'workers/checkpointerThread.ts',
+]
 
 // CommonJS packages in an ES module call `require` for Node's own modules.
 const REQUIRE = `import { createRequire as createBundleRequire } from 'node:module'

@@ -1,21 +1,21 @@
 import type { Command } from './config.js'
 
-/** A command line to copy, and what it does where that needs a word. */
+/** A command line to copy, with a note if it needs one. */
 export interface Example {
   readonly line: string
   readonly note?: string
 }
 
-/** What a command is for, how its operands are written, and examples of its use. */
+/** Purpose, usage and examples of a command. */
 export interface CommandDoc {
   readonly summary: string
   readonly usage: readonly string[]
-  /** Paragraphs: wrapped by whoever shows them. */
+  /** Paragraphs, to be wrapped. */
   readonly detail: readonly string[]
   readonly examples: readonly Example[]
 }
 
-/** The commands in words, for help and the reference page. */
+/** Documentation of the commands, for help and the reference page. */
 export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
   import: {
     summary: 'Verify blocks from files and store them.',

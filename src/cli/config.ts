@@ -10,7 +10,7 @@ import { DEFAULT_LIMITS } from '../rpc/core/limits.js'
 import { COMPRESS_MODES, type CompressMode } from '../server/http/compression.js'
 import { DEFAULT_SERVER_LIMITS } from '../server/limits/limits.js'
 
-// As `ingest/importFiles` names them, which is too much to load for `--help`; its type says when they differ.
+// As in `ingest/importFiles`, which is too large to load for `--help`; the type checks that they agree.
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
 
 /** The commands of `cairn`. */
@@ -27,19 +27,19 @@ export const COMMANDS = [
 ] as const
 export type Command = (typeof COMMANDS)[number]
 
-/** One option: a row of the configuration table, from which parsing, help and the reference page are made. */
+/** An option: a row of the configuration table. Parsing, help and the reference page are generated from it. */
 export interface Option<T> {
   /** `--flag`; its environment variable is `CAIRN_FLAG`. */
   readonly flag: string
   /** The value's name in help; undefined for a flag without one. */
   readonly placeholder?: string
   readonly default: T
-  /** The default as a person reads it; where there is none, what happens then. */
+  /** The default in words, or what happens without a value. */
   readonly defaultText?: string
   readonly unit?: string
   readonly doc: string
   readonly commands: readonly Command[]
-  /** @throws UsageError saying what would be right. */
+  /** @throws UsageError saying what would work. */
   parse(text: string): T
 }
 
@@ -441,7 +441,7 @@ function parseInteger(flag: string, { min, max }: { min: number; max: number }) 
   }
 }
 
-/** One segment of the index whose items are called so. */
+/** One segment of the index with such items. */
 export interface SegmentChoice {
   item: string
   id: number

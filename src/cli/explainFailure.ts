@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { CairnError, UsageError } from '../lib/errors.js'
 import { DATABASE_FILE } from '../store/open.js'
 
-/** What a failure of the system or of SQLite means to the user of a command, with what would help; any other error as it
- *  is. @param datadir the data directory of the command */
+/** Explains a failure of the system or of SQLite to the user, with what would help; other errors unchanged. @param
+ *  datadir the data directory of the command */
 export function explainFailure(error: unknown, datadir: string): unknown {
   if (error instanceof CairnError || !(error instanceof Error)) return error
   const { code, path } = error as NodeJS.ErrnoException
@@ -15,7 +15,7 @@ export function explainFailure(error: unknown, datadir: string): unknown {
 
 interface Explanation {
   message: string
-  /** True when the command was used wrongly: another --datadir or path is needed. */
+  /** True for a usage error: another --datadir or path is needed. */
   isUsage: boolean
 }
 

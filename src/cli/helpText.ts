@@ -3,7 +3,7 @@ import { COMMANDS, type Command, listOptions, type Option, type OptionKey } from
 import { GROUP_OF, GROUPS } from './optionGroups.js'
 
 const WIDTH = 100
-const OPTION_WIDTH = 28 // longer ones have a line to themselves
+const OPTION_WIDTH = 28 // longer ones get a line of their own
 
 /** The help of `cairn` itself. */
 export function formatHelp(): string {
@@ -43,13 +43,13 @@ export function formatCommandHelp(command: Command): string {
   ].join('\n')
 }
 
-/** An option's default as a person reads it. */
+/** An option's default in words. */
 export function formatDefault(option: Option<unknown>): string {
   const unit = option.unit === undefined ? '' : ` ${option.unit}`
   return option.defaultText ?? `${option.default}${unit}`
 }
 
-/** Example lines, indented, their notes aligned as comments of the shell. */
+/** Example lines, indented, with notes aligned as shell comments. */
 export function formatExamples(examples: readonly Example[]): string[] {
   const width = Math.max(...examples.map(({ line, note }) => (note === undefined ? 0 : line.length)))
   return examples.map(({ line, note }) => `  ${note === undefined ? line : `${line.padEnd(width)}  # ${note}`}`)
@@ -73,7 +73,7 @@ function formatOption(option: Option<unknown>): string[] {
   return [first, ...right.slice(fits ? 1 : 0).map((line) => `${' '.repeat(OPTION_WIDTH)}${line}`)]
 }
 
-/** The words of a text in lines of at most `width` characters; a longer word has a line to itself. */
+/** Wraps a text at `width` characters; a longer word gets a line of its own. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -3,7 +3,7 @@ import type { RpcLimits } from '../rpc/core/context.js'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/limits/limits.js'
 import type { Config } from './config.js'
 
-/** The limits of requests that the options give. */
+/** Limits of requests from the options. */
 export function readLimits(config: Config): RpcLimits {
   return {
     maxLogs: config.maxLogs,
@@ -19,7 +19,7 @@ export function readLimits(config: Config): RpcLimits {
   }
 }
 
-/** What clients together may take, by the options. */
+/** Limits of all clients together, from the options. */
 export function readServerLimits(config: Config): ServerLimits {
   return {
     ...DEFAULT_SERVER_LIMITS,
@@ -30,15 +30,15 @@ export function readServerLimits(config: Config): ServerLimits {
   }
 }
 
-/** As many connections as the default, or as files may be open beside those of the database and the threads. */
+/** The default, limited by the open-file limit less the files of database and threads. */
 function defaultConnections(): number {
   return Math.max(64, Math.min(DEFAULT_SERVER_LIMITS.maxConnections, openFileLimit() - OTHER_FILES))
 }
 
-/** The database, its log and index by each thread, segment files, pipes of threads. */
+/** Database, WAL and index files of each thread, and pipes of threads. */
 const OTHER_FILES = 500
 
-/** The soft limit of open files, which Node raises to the hard one at its start; no limit where the system does not tell. */
+/** The soft open-file limit, which Node raises to the hard one at start; infinite if unknown. */
 function openFileLimit(): number {
   try {
     const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

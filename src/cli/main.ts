@@ -8,7 +8,7 @@ import { formatCommandHelp, formatHelp } from './helpText.js'
 import { type ParsedArgs, parseArgs } from './parseArgs.js'
 import { writeNotice } from './terminal.js'
 
-/* The composition root. Commands are loaded when they are called, so that `cairn --help` does not load a chain. */
+/* The composition root. Commands are loaded on demand, so `cairn --help` loads no chain code. */
 
 type Run = (args: ParsedArgs) => Promise<number>
 
@@ -57,7 +57,7 @@ function print(text: string): number {
 
 const WRONG_USE = [UsageError, DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew]
 
-/** 2 when the command was used wrongly, 1 when its work failed; one line says why. */
+/** Prints one line; exit code 2 for a usage error, 1 for a failure. */
 function fail(error: unknown): number {
   writeNotice(`cairn: ${messageOf(error).replace(/\s*\n\s*/g, ' ')}`)
   return WRONG_USE.some((kind) => error instanceof kind) ? 2 : 1

@@ -2,7 +2,7 @@ import { UsageError } from '../lib/errors.js'
 import { didYouMean } from '../lib/suggestion.js'
 import { type Command, type Config, envName, listOptions, type Option, type OptionKey } from './config.js'
 
-/** What a command line asks for. */
+/** A parsed command line. */
 export interface ParsedArgs {
   readonly config: Config
   /** Everything that is not an option, in order. */
@@ -10,8 +10,8 @@ export interface ParsedArgs {
   readonly help: boolean
 }
 
-/** Reads the arguments of a command: an option of the command line goes before its environment variable, and that
- *  before the default. @throws UsageError for an option that the command does not have, and for a bad value. */
+/** Parses the arguments of a command: the command line overrides the environment, the environment the default. @throws
+ *  UsageError for an option that the command does not have, and for a bad value. */
 export function parseArgs(command: Command, args: readonly string[], env: NodeJS.ProcessEnv): ParsedArgs {
   const config: Record<string, unknown> = {}
   for (const [key, option] of listOptions()) {

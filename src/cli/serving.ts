@@ -4,7 +4,7 @@ import { createBudget } from '../evm/calls/budget.js'
 import type { EvmKind } from '../evm/kinds.js'
 import { CairnError, messageOf } from '../lib/errors.js'
 import { createFailureLog } from '../lib/failureLog.js'
-import { reduceGcFrequency } from '../lib/heap.js'
+import { reduceGcFrequency } from '../lib/garbageCollection.js'
 import { createLogger, type LogLevel } from '../lib/logger.js'
 import { createMetrics, type Metrics } from '../lib/metrics.js'
 import type { PendingBlockForm, RpcLimits } from '../rpc/core/context.js'
@@ -32,14 +32,14 @@ import { createDatabaseProbe } from '../store/databaseProbe.js'
 import { keepFresh } from '../transactions/keepFresh.js'
 import { createReaderPool, type ReaderPool } from '../workers/readerPool.js'
 
-/** Connections that wait to be accepted, of which each turn of the event loop accepts one. The client of a connection beyond tries
- *  again after 1 s. The system may allow fewer (`net.core.somaxconn`); Node's default is 511. */
+/** Connections waiting to be accepted; each event-loop turn accepts one. A client beyond the limit retries after 1 s. The
+ *  system may allow fewer (`net.core.somaxconn`); Node's default is 511. */
 const BACKLOG = 2048
 
-/** After this long, a server that stops no longer waits for requests: above the longest that a request may take. */
+/** A stopping server waits this long for requests: longer than any request may take. */
 const STOP_MS = 15_000
 
-/** What the main thread takes at most to warm up small calls. */
+/** Maximum time to warm up inline calls. */
 const INLINE_WARM_MS = 50
 
 /** What to serve, and how. */
@@ -52,11 +52,11 @@ export interface ServingOptions {
   readonly cors: CorsPolicy
   readonly hosts: HostPolicy
   readonly compression: CompressionPolicy
-  /** Whether plain POSTs are read without Node's HTTP parser. */
+  /** Read plain POSTs without Node's HTTP parser. */
   readonly plainHttp: boolean
-  /** Bytes of recent answers to keep; 0: none. */
+  /** Bytes of the response cache; 0: none. */
   readonly responseCacheBytes: number
-  /** Whether the main thread runs small calls itself, where our interpreter runs calls. */
+  /** Run small calls on the main thread, with Cairn's interpreter. */
   readonly inlineCalls: boolean
   readonly rateLimitRps: number
   readonly metrics: MetricsOptions
@@ -64,7 +64,7 @@ export interface ServingOptions {
   readonly serverLimits: ServerLimits
   readonly scanThreads: number
   readonly evmThreads: number
-  /** What runs calls. */
+  /** The interpreter for calls. */
   readonly evm: EvmKind
   readonly limits: RpcLimits
   readonly pendingBlock: PendingBlockForm
@@ -73,19 +73,19 @@ export interface ServingOptions {
   readonly methodsModule?: string
 }
 
-/** Where metrics are served; nowhere by default. */
+/** Where metrics are served; default: nowhere. */
 export interface MetricsOptions {
-  /** At `/metrics` of the port for calls. */
+  /** At `/metrics` of the main port. */
   readonly onRpcPort: boolean
   /** At `/metrics` of a port that serves nothing else but `/health` and `/ready`. */
   readonly ownPort: { readonly host: string; readonly port: number; readonly hosts: HostPolicy } | undefined
 }
 
-/** A port cannot be listened on; `cause` has the `code` of the system. */
+/** A port cannot be listened on; `cause` has the system's `code`. */
 export class ListenFailed extends CairnError {
   readonly host: string
   readonly port: number
-  /** Which options name it. */
+  /** The options that name the port. */
   readonly options: 'calls' | 'metrics'
   constructor(address: { host: string; port: number; options: ListenFailed['options'] }, cause: Error) {
     super(`cannot listen on ${address.host} port ${address.port}: ${cause.message}`, { cause })
@@ -95,26 +95,25 @@ export class ListenFailed extends CairnError {
   }
 }
 
-/** A server that answers. */
+/** A running server. */
 export interface Serving {
   readonly url: string
   /** Where metrics have a port of their own. */
   readonly metricsUrl: string | undefined
-  /** False when calls need a key and there is none. */
+  /** False if calls need a key and there is none. */
   readonly reachable: boolean
   /** False when the database holds no block of any chain. */
   readonly hasBlocks: boolean
   readonly pool: ReaderPool
   /** Resolves once every thread is warm, so that the first call and the first log query are as fast as later ones; also
-   *  when the server is closed before. `/ready` says 200 from then on. */
+   *  if the server is closed before. From then on `/ready` answers 200. */
   warm(): Promise<void>
-  /** Takes no more requests, answers those under way, and ends everything; within 15 s whatever happens. */
+  /** Refuses new requests, finishes running ones, and ends everything within 15 s. */
   close(): Promise<void>
 }
 
-/** Opens the database of `datadir`, its reader threads and the port. Resolves when requests are taken. Those for threads wait
- *  until the first of them is warm.
- *  @throws DatabaseMissing, ListenFailed */
+/** Opens the database of `datadir`, its reader threads and the port. Resolves when it accepts requests; those for threads
+ *  wait until the first one is warm. @throws DatabaseMissing, ListenFailed */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   reduceGcFrequency()
   const log = createLogger(options.logLevel)
@@ -178,19 +177,19 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const metricsUrl = admin && `${formatUrl(admin.address() as AddressInfo)}/metrics`
   if (metricsUrl !== undefined) log.info({ url: metricsUrl }, 'serving metrics')
   logCrypto(log)
-  // After the port, which has to be there before the process is kept busy by starting threads.
+  // After the port is open, because starting threads keeps the process busy.
   const started = createReaderPool({ ...options, log, metrics })
   pool = started
   const stopRefreshing = keepFresh(context.transactions, log)
   const startInlineCalls = async () => {
-    const load = { jobs: started.callsUnderWay, threads: options.evmThreads }
+    const load = { jobs: started.pendingCalls, threads: options.evmThreads }
     try {
       inlineCalls = await openInlineCalls(opened, methods, { load, metrics })
     } catch (error) {
       log.warn({ error: messageOf(error) }, 'calls run in threads only')
     }
   }
-  // Beside the threads: requests that come before all is warm wait for the slower of both at most.
+  // In parallel with the threads: requests before readiness wait for the slower of both at most.
   const whenWarm = Promise.all([started.warm(), runsInline && startInlineCalls()]).then(() => {
     warm = true
   })

@@ -6,21 +6,21 @@ import { DATABASE_FILE } from '../store/open.js'
 import { openWriteAheadLog, type WriteAheadLog } from '../store/writeAheadLog.js'
 import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from './checkpointerProtocol.js'
 
-/** The write-ahead log could not be copied into the database file, or the thread that does so ended. */
+/** The WAL could not be copied into the database file, or the checkpointer thread ended. */
 export class CheckpointFailed extends CairnError {}
 
 /** A thread that makes checkpoints. */
 export interface Checkpointer extends Checkpoints {
-  /** Ends the thread after the checkpoint under way. */
+  /** Ends the thread after the current checkpoint. */
   close(): Promise<void>
 }
 
-// Pages of 4 KiB that wait to be copied when a checkpoint is worth its two fsyncs.
+// Pages of 4 KiB to be copied that make a checkpoint worth its two fsyncs.
 const WORTHWHILE_PAGES = 1_000
-// Pages that the log may have before the writer waits for it to be copied whole: 256 MiB.
+// WAL pages beyond which the writer waits for a full checkpoint: 256 MiB.
 const MAX_LOG_PAGES = 65_536
 
-/** Checkpoints of the database in `datadir`. The thread is started by the first commit. */
+/** Checkpoints of the database in `datadir`. The first commit starts the thread. */
 export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGES } = {}): Checkpointer {
   const path = join(datadir, DATABASE_FILE)
   let worker: Worker | undefined
@@ -63,7 +63,7 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
     const promise = new Promise<void>((resolve, reject) => {
       settleIt = (error) => (error ? reject(error) : resolve())
     })
-    promise.catch(() => {}) // told by the next commit, whether or not this one waits
+    promise.catch(() => {}) // reported by the next commit, whether or not this one waits
     underWay = { promise, settle: settleIt }
     worker.postMessage('checkpoint' satisfies CheckpointerRequest)
     return promise
@@ -74,7 +74,7 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
       log ??= openWriteAheadLog(path)
       const { pages, waiting } = log.measure()
       if (pages > maxLogPages && waiting > 0) {
-        // One that is under way began before the last commit: only the next copies everything.
+        // The current one started before the last commit: only the next one copies everything.
         return (underWay?.promise ?? Promise.resolve()).then(begin)
       }
       if (waiting >= WORTHWHILE_PAGES) void begin()

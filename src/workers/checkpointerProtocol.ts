@@ -1,10 +1,10 @@
-/** What the thread is started with. */
+/** Start data of the thread. */
 export interface CheckpointerData {
   readonly path: string
 }
 
-/** What it is told. */
+/** Messages to the thread. */
 export type CheckpointerRequest = 'checkpoint' | 'close'
 
-/** What it answers to the first. */
+/** Its reply to the first. */
 export type CheckpointerReply = { readonly failure?: string }

@@ -3,8 +3,8 @@ import { messageOf } from '../lib/errors.js'
 import { openWriteAheadLog } from '../store/writeAheadLog.js'
 import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from './checkpointerProtocol.js'
 
-/* The entry of a thread that copies pages from the write-ahead log, each time it is told to. Its connection does nothing
- * else, so that it needs no writer's lock. */
+/* Entry point of the thread that copies WAL pages into the database on request. Its connection does nothing else, so it
+ * needs no writer lock. */
 
 const port = parentPort!
 const { path } = workerData as CheckpointerData

@@ -1,21 +1,20 @@
-/** Says of each request that was handed to a thread whether the thread has begun it, in memory that both sides see. A
- *  request that waits behind another one in its thread can so be taken back, also while that thread is busy and reads no
- *  messages. */
+/** Claims on requests assigned to a thread, in shared memory. A request queued behind another one can be withdrawn even
+ *  while the thread is busy and reads no messages. */
 export interface Claims {
-  /** A slot for a request that is about to be handed over; undefined when all are taken. */
+  /** A slot for a request to be assigned; undefined if all are taken. */
   offer(): number | undefined
-  /** By the thread, before it begins, with the time by `monotonicMs`: false when the request was taken back; its slot may be
-   *  used again then. */
+  /** Called by the thread before it starts a request, with the time by `monotonicMs`. False if the request was withdrawn;
+   *  its slot is then free. */
   begin(slot: number, nowMs: number): boolean
-  /** When the thread has begun a request; undefined when it has not. */
+  /** When the thread started a request; undefined if it has not. */
   begunMs(slot: number): number | undefined
-  /** Takes a request back: false when the thread has begun it. */
+  /** Withdraws a request; false if the thread has started it. */
   withdraw(slot: number): boolean
-  /** Asks the thread to end itself. */
+  /** Asks the thread to stop. */
   requestStop(): void
-  /** By the thread: true once it was asked to. */
+  /** Called by the thread: true once it was asked to stop. */
   stopRequested(): boolean
-  /** Lets the slot be used again, once the outcome is there or it turned out that the request cannot be handed over. */
+  /** Frees the slot, after the outcome has arrived or the request could not be assigned. */
   free(slot: number): void
 }
 
@@ -26,12 +25,12 @@ const WITHDRAWN = 3
 
 const SLOT_BYTES = Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT
 
-/** Memory for the claims on at most `slots` requests of one thread, and for whether it is to stop. */
+/** Shared memory for claims on at most `slots` requests of one thread, and its stop flag. */
 export function createClaimMemory(slots: number): SharedArrayBuffer {
   return new SharedArrayBuffer(slots * SLOT_BYTES + Int32Array.BYTES_PER_ELEMENT)
 }
 
-/** The claims in memory of `createClaimMemory`, for either side. */
+/** The claims in `createClaimMemory` memory, for either side. */
 export function openClaims(memory: SharedArrayBuffer): Claims {
   const slots = Math.floor(memory.byteLength / SLOT_BYTES)
   const times = new Float64Array(memory, 0, slots)

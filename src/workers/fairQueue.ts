@@ -1,22 +1,22 @@
-/** Requests that wait, by client. Clients take turns; the requests of one client keep their order. */
+/** Waiting requests by client. Clients take turns; a client's requests keep their order. */
 export interface FairQueue<J extends { readonly client: unknown }> {
-  /** How many wait. */
+  /** Number of waiting requests. */
   size(): number
-  /** How many clients have requests here. */
+  /** Number of clients with waiting requests. */
   clientCount(): number
-  /** The clients, the one whose turn is next first. */
+  /** The clients, in the order of their turns. */
   clients(): Iterable<J['client']>
-  /** The request of a client that waits longest. */
+  /** The oldest request of a client. */
   first(client: J['client']): J | undefined
   push(job: J): void
-  /** Puts requests that were taken before back in front of their clients' others. They are given in their order. */
+  /** Puts taken requests back in front of their clients' others, in the given order. */
   putBack(jobs: readonly J[]): void
-  /** The next request of the first client that may take its turn, whose next turn comes after those of all others.
-   *  Undefined when none may. */
+  /** Takes the next request of the first client that may have its turn; its next turn comes after all others'. Undefined
+   *  if none may. */
   take(mayTake?: (client: J['client']) => boolean): J | undefined
-  /** Takes a request out; false when it is not here. */
+  /** Removes a request; false if it is not in the queue. */
   remove(job: J): boolean
-  /** Takes out the newest request of the client that has the most. */
+  /** Removes the newest request of the client with the most. */
   takeFromGreediest(): J | undefined
 }
 

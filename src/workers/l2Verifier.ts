@@ -4,14 +4,14 @@ import type { L2Verdict, L2VerifyFunction } from '../chain/starknet/verify.js'
 import { CairnError } from '../lib/errors.js'
 import type { L2VerifierReply, L2VerifierRequest } from './l2VerifierProtocol.js'
 
-/** A thread ended, or failed in a way that no block should make it fail. */
+/** A thread ended, or failed unexpectedly. */
 export class L2VerifierFailed extends CairnError {}
 
 /** Threads that recompute block hashes. */
 export interface L2Verifier {
   /** Rejects with L2VerifierFailed. Blocks wait while all threads are busy. */
   verify: L2VerifyFunction
-  /** Ends the threads; what is under way is given up. */
+  /** Ends the threads; running work is dropped. */
   close(): Promise<void>
 }
 
@@ -21,8 +21,7 @@ interface Job {
   reject(error: Error): void
 }
 
-/** Starts no thread before it is asked to verify, then at most `threads`: one less than there are cores, at most
- *  four. */
+/** Starts threads on demand, at most `threads`: by default one fewer than the cores, at most four. */
 export function createL2Verifier({ threads = defaultThreads() }: { threads?: number } = {}): L2Verifier {
   const idle: Worker[] = []
   const busy = new Map<Worker, Job>()
@@ -77,7 +76,7 @@ export function createL2Verifier({ threads = defaultThreads() }: { threads?: num
       for (const job of waiting.splice(0)) job.reject(new L2VerifierFailed('the verifier of layer-2 blocks is closed'))
       await Promise.all(
         workers.map((worker) => {
-          worker.ref() // with nothing else to do, the process would end before its end was heard of
+          worker.ref() // otherwise the process would exit before the end of the thread is noticed
           return worker.terminate()
         }),
       )

@@ -2,11 +2,11 @@ import type { L2NetworkName } from '../chain/starknet/networks.js'
 import type { L2Block } from '../chain/starknet/types.js'
 import type { L2Verdict } from '../chain/starknet/verify.js'
 
-/** What a thread is asked: plain data, one block at a time. */
+/** A request to the thread: plain data, one block at a time. */
 export interface L2VerifierRequest {
   block: L2Block
   network?: L2NetworkName
 }
 
-/** What it answers. */
+/** Its reply. */
 export type L2VerifierReply = { verdict: L2Verdict } | { failure: string }

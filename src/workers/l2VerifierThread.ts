@@ -3,7 +3,7 @@ import { createBlockVerifier } from '../chain/starknet/verifier.js'
 import { messageOf } from '../lib/errors.js'
 import type { L2VerifierReply, L2VerifierRequest } from './l2VerifierProtocol.js'
 
-/* The entry of a thread that recomputes layer-2 block hashes, one after another. */
+/* Entry point of a thread that recomputes layer-2 block hashes. */
 
 const port = parentPort!
 const verify = createBlockVerifier()

@@ -4,50 +4,50 @@ import type { CallMessage } from '../rpc/core/boundCall.js'
 import type { RpcLimits } from '../rpc/core/context.js'
 import type { RpcErrorBody } from '../rpc/core/errors.js'
 
-/** What a reader thread is started with. */
+/** Start data of a reader thread. */
 export interface ReaderData {
   readonly datadir: string
   readonly limits: RpcLimits
   readonly logLevel: LogLevel
   /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
   readonly methodsModule?: string
-  /** What runs calls. */
+  /** The interpreter for calls. */
   readonly evm: EvmKind
-  /** Whether to load the EVM and run a call before saying `ready`. */
+  /** Load the EVM and run a call before reporting `ready`. */
   readonly loadEvm: boolean
-  /** Whether to read the logs that no segment covers and run log queries before saying `ready`. */
+  /** Load the log index's tail and run log queries before reporting `ready`. */
   readonly warmLogs: boolean
-  /** Whether the server is not ready before this thread is: it gives way to the main thread only then. */
+  /** The server is not ready before this thread is: it lowers its priority only then. */
   readonly awaited?: boolean
-  /** The memory of the claims on its requests. */
+  /** Memory of the claims on its requests. */
   readonly claims: SharedArrayBuffer
 }
 
-/** A call for a reader thread, which answers those that it was handed one after another. */
+/** A call for a reader thread, which runs them in order. */
 export interface ReaderRequest {
-  /** Where the claim on it is (`claims`), and what its answer is known by. */
+  /** Its claim slot, which also identifies its outcome. */
   readonly slot: number
   readonly call: CallMessage
-  /** When it came, by `monotonicMs`. */
+  /** When it arrived, by `monotonicMs`. */
   readonly queuedMs: number
-  /** How long it may run from when the thread begins it. */
+  /** Time limit once the thread starts it. */
   readonly runMs: number
-  /** The time that the request was given, for words. */
+  /** The original time limit, for messages. */
   readonly limitMs: number
 }
 
-/** Tells a reader thread to end, where it handles no request. One that does finds `stopRequested` in its claims. */
+/** Tells an idle reader thread to stop. A busy one finds `stopRequested` in its claims. */
 export type ReaderCommand = 'stop'
 
-/** What a reader thread says: once that it is warm, then the outcome of each request; and why it ends, when it failed. The
- *  result is a text with a character for each byte, or a buffer that is handed over. */
+/** Messages of a reader thread: that it is warm, then the outcome of each request; and why it ends, if it failed. The
+ *  result is a string with one character per byte, or a transferred buffer. */
 export type ReaderMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'result'; readonly slot: number; readonly result: string | ArrayBuffer }
   | { readonly kind: 'failed'; readonly error: string }
   | { readonly kind: 'error'; readonly slot: number; readonly error: RpcErrorBody }
 
-/** Milliseconds by a clock that all threads of the process share, unlike `performance.now()`. */
+/** Milliseconds of a clock that all threads of the process share, unlike `performance.now()`. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1e3 + nanoseconds / 1e6

@@ -6,7 +6,7 @@ import { type ClientId, type RemoteRunner, timeoutError } from '../rpc/core/disp
 import type { RpcOutcome } from '../rpc/core/envelope.js'
 import { INTERNAL_ERROR, INVALID_PARAMS, LIMIT_EXCEEDED, type RpcErrorBody, SERVER_BUSY } from '../rpc/core/errors.js'
 import type { ReaderData } from './protocol.js'
-import { startReaderThread } from './readerThread.js'
+import { startReaderThread } from './readerHandle.js'
 import {
   createScheduler,
   MAX_JOBS,
@@ -16,22 +16,21 @@ import {
   type Scheduler,
 } from './scheduler.js'
 
-/** Requests of one class that may wait. More would only wait to be refused; 1,000 are a full batch. */
+/** Queue length per class. More would only wait to be refused; 1,000 are a full batch. */
 const MAX_QUEUED = 1024
 
-/** Past its deadline a request is answered for its thread if that does not say it itself, as all do that look at the
- *  clock. */
+/** A request that has not reported its timeout this long after its deadline is answered by the pool. */
 const GRACE_MS: Record<RemoteCost, number> = { evm: 20, scan: 500 }
 
-/** So long after its request was answered for it, a thread that runs calls may go on before it is ended: our interpreter
- *  looks at the clock, but not within a precompile. The reference interpreter never does. */
+/** After its request was answered by the pool, a thread may run this long before it is terminated: Cairn's interpreter
+ *  checks the clock, but not inside precompiles. The reference interpreter never does. */
 const LINGER_MS = 480
 
-/** After a thread died before it was ready, the next one waits this long, so that a broken installation does not spin. */
+/** Delay before replacing a thread that died before it was ready, so that a broken installation does not spin. */
 const RESPAWN_DELAY_MS = 1000
 
-/** How many threads a class gets unless told: half of the cores, at least two, so that one long query never makes the
- *  others wait; at most eight, since each holds 40 to 80 MB. */
+/** Default threads per class: half of the cores, at least two, so that one long query does not block the others; at most
+ *  eight, because each takes 40 to 80 MB. */
 export function defaultThreads(): number {
   return Math.max(2, Math.min(8, Math.floor(availableParallelism() / 2)))
 }
@@ -46,18 +45,17 @@ export interface ReaderPoolOptions extends Omit<ReaderData, 'loadEvm' | 'warmLog
 
 /** Reader threads. */
 export interface ReaderPool extends RemoteRunner {
-  /** Resolves once every thread that takes requests is warm: it has run a call or a log query of its own. The spare may
-   *  still be starting. */
+  /** Resolves once every reader thread is warm: it has run a call or a log query. The spare may still be starting. */
   warm(): Promise<void>
   /** Resolves once every thread and the spare are warm. */
   ready(): Promise<void>
-  /** Calls that the threads were handed and have not answered, and those that wait for a thread. */
-  callsUnderWay(): number
-  /** Threads that live, the spare among them. */
+  /** Calls assigned to threads or waiting for one. */
+  pendingCalls(): number
+  /** Living threads, including the spare. */
   threadCount(): number
-  /** Threads that were ended since the start because a request did not stop, or that ended by themselves. */
+  /** Threads lost since the start: terminated because a request did not stop, or ended by themselves. */
   lostThreads(): number
-  /** Ends all threads; requests under way and waiting are answered `internal error`. */
+  /** Ends all threads; running and waiting requests get `internal error`. */
   close(): Promise<void>
 }
 
@@ -69,15 +67,15 @@ interface PoolJob extends ScheduledJob {
 
 type Thread = ScheduledThread<PoolJob>
 
-/** The client of calls that name none. */
+/** The client of calls without one. */
 const NOBODY: ClientId = 0
 
 const NOT_COPIED: RpcErrorBody = { code: INVALID_PARAMS, message: 'params: cannot be read, being nested too deep' }
 const INTERNAL: RpcErrorBody = { code: INTERNAL_ERROR, message: 'internal error' }
 
-/** Starts the threads of each class and a warm spare, which takes the place of a thread that had to be ended: ending
- *  one takes 4 to 7 ms, a new one needs 360 to 630 ms. A request goes to the thread of its class that has the least to do,
- *  and waits in the queue of the class while all are full. */
+/** Starts the threads of each class and a warm spare, which replaces terminated threads: terminating takes 4 to 7 ms,
+ *  starting 360 to 630 ms. A request goes to the least busy thread of its class, or waits in the queue of the class while
+ *  all are full. */
 export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   const { log } = options
   const limitMs: Record<RemoteCost, number> = { scan: options.limits.logsTimeoutMs, evm: options.limits.callTimeoutMs }
@@ -108,7 +106,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     job.resolve(outcome)
   }
 
-  /** Starts what is missing: threads first, then the spare. */
+  /** Starts missing threads first, then the spare. */
   const fill = () => {
     if (closed) return
     for (const cost of ['evm', 'scan'] as const) {
@@ -118,7 +116,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
         if (!isIdleSpare(thread)) continue
         thread.cost = cost
         missing--
-        scheduler.feed(thread)
+        scheduler.refill(thread)
       }
       for (; missing > 0; missing--) start(cost)
     }
@@ -147,12 +145,12 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     const reader = startReaderThread<PoolJob>(data, maxJobs, {
       onReady() {
         fill()
-        scheduler.feed(thread)
+        scheduler.refill(thread)
       },
       onOutcome(job, outcome) {
         finish(job, outcome)
-        if (thread.cost !== undefined) scheduler.feed(thread)
-        else scheduler.feedAll() // a lent one: its client may take its turn elsewhere again
+        if (thread.cost !== undefined) scheduler.refill(thread)
+        else scheduler.refillAll() // a lent one: its client may have its turn elsewhere again
       },
       onError: (error) => log.error({ error: describeError(error) }, 'a reader thread failed'),
       onExit: () => remove(thread),
@@ -161,7 +159,8 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     threads.add(thread)
   }
 
-  /** A thread is gone or to be ended: what it has begun is answered, and the spare takes its place and the rest. */
+  /** A thread is gone or will be terminated: started requests are answered with an error; the spare takes its place and
+   *  the rest. */
   const remove = (thread: Thread) => {
     if (!threads.delete(thread)) return
     const { waiting, begun } = thread.reader.withdrawAll()
@@ -180,21 +179,21 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       }, RESPAWN_DELAY_MS)
       respawns.add(timer)
     }
-    scheduler.feedAll()
+    scheduler.refillAll()
   }
 
-  /** Looks after a request: sees to it that it neither waits nor runs for longer than it may. */
-  const watch = (job: PoolJob, inMs: number) => {
+  /** Enforces the queue timeout and the time limit of a request. */
+  const enforceLimits = (job: PoolJob, inMs: number) => {
     job.timer = setTimeout(() => {
       const holder = holderOf(job)
       const begunMs = holder?.reader.begunMs(job)
       const now = performance.now()
       const left =
         begunMs === undefined ? job.queuedMs + queueTimeoutMs - now : begunMs + job.runMs + GRACE_MS[job.cost] - now
-      if (left > 0) watch(job, Math.ceil(left))
+      if (left > 0) enforceLimits(job, Math.ceil(left))
       else if (begunMs !== undefined) expire(job, holder!)
       else if (scheduler.withdraw(job)) finish(job, { error: waitedTooLong(queueTimeoutMs) })
-      else watch(job, job.runMs) // it was begun just now
+      else enforceLimits(job, job.runMs) // it has just been started
     }, inMs)
   }
   const holderOf = (job: PoolJob) => [...threads].find(({ reader }) => reader.has(job))
@@ -202,7 +201,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   const expire = (job: PoolJob, holder: Thread) => {
     finish(job, { error: timeoutError(job.cost, job.limitMs) })
     const end = () => {
-      // It may have answered since, and have begun another one.
+      // It may have answered since, and started another one.
       if (!holder.reader.has(job) || !threads.has(holder)) return
       log.warn(
         { method: job.call.method.name, limitMs: job.limitMs },
@@ -229,12 +228,12 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       return new Promise((resolve) => {
         const job: PoolJob = {
           ...{ cost, client, call, queuedMs, runMs, limitMs: limit, resolve },
-          handedMs: 0,
+          assignedMs: 0,
           done: false,
         }
         if (cost === 'evm') calls++
-        watch(job, Math.min(queueTimeoutMs, runMs + GRACE_MS[cost]))
-        scheduler.place(job)
+        enforceLimits(job, Math.min(queueTimeoutMs, runMs + GRACE_MS[cost]))
+        scheduler.enqueue(job)
         if (scheduler.waiting(cost) > MAX_QUEUED) finish(scheduler.takeFromGreediest(cost)!, { error: SERVER_BUSY })
       })
     },
@@ -248,7 +247,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
         waiters.push(resolve)
         fill()
       }),
-    callsUnderWay: () => calls,
+    pendingCalls: () => calls,
     threadCount: () => threads.size,
     lostThreads: () => lost,
     async close() {

@@ -1,157 +1,127 @@
-import { Worker } from 'node:worker_threads'
-import type { BoundCall } from '../rpc/core/boundCall.js'
+import { parentPort, workerData } from 'node:worker_threads'
+import { cryptoImplementations } from '../chain/crypto.js'
+import { type Deadline, DeadlineExceeded, deadlineBetween } from '../lib/deadline.js'
+import { describeError, messageOf } from '../lib/errors.js'
+import { createLogger } from '../lib/logger.js'
+import type { RpcContext } from '../rpc/core/context.js'
+import { runCallMessage } from '../rpc/core/dispatch.js'
 import type { RpcOutcome } from '../rpc/core/envelope.js'
-import { createClaimMemory, openClaims } from './claims.js'
+import type { RpcErrorBody } from '../rpc/core/errors.js'
+import { type OpenContext, openContext } from '../rpc/core/openContext.js'
+import { loadMethods } from '../rpc/loadMethods.js'
+import { warmCalls, warmLogQueries } from '../rpc/warmUp.js'
+import { openClaims } from './claims.js'
+import { yieldToMainThread } from './priority.js'
 import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
 
-/** A request on its way. */
-export interface Job {
-  readonly call: BoundCall
-  /** When it came, by `performance.now()` of the main thread. */
-  readonly queuedMs: number
-  /** How long it may run, from when a thread begins it, and the limit of which that is left, for words. */
-  readonly runMs: number
-  readonly limitMs: number
+/* Entry point of a reader thread: its own read-only connection, one request at a time. */
+
+// Transferring a buffer costs several microseconds, whatever its size.
+const COPIED_BYTES = 4096
+
+// Slices of the log index's tail read before the thread is ready: all of it if the index is up to date, in about 0.2 s. The
+// rest is read between requests.
+const TAIL_SLICES = 20
+
+const port = parentPort!
+// As a message: errors of better-sqlite3 are no native Errors and would arrive without their text.
+process.on('uncaughtException', (error) => {
+  port.postMessage({ kind: 'failed', error: describeError(error) } satisfies ReaderMessage)
+  process.exit(1)
+})
+const options = workerData as ReaderData
+if (!options.awaited) yieldToMainThread()
+const opened = openContext({ ...options, log: createLogger(options.logLevel) })
+const methods = await loadMethods(options.methodsModule)
+if (options.loadEvm) {
+  await opened.context.evm.warm()
+  cryptoImplementations() // loads them, so that the first ECRECOVER need not
+  await warmCalls(methods, opened.context)
+}
+const hasMoreLogs = options.warmLogs && readTail(opened, TAIL_SLICES)
+if (options.warmLogs) await warmLogQueries(methods, opened.context)
+if (options.awaited) yieldToMainThread()
+const claims = openClaims(options.claims)
+const waiting: ReaderRequest[] = []
+let working = false
+port.on('message', (request: ReaderRequest | ReaderCommand) => {
+  if (request === 'stop') process.exit() // this thread
+  waiting.push(request)
+  if (!working) void work()
+})
+port.postMessage({ kind: 'ready' } satisfies ReaderMessage)
+if (hasMoreLogs) setImmediate(readTailOn)
+
+/** Runs assigned requests in order. */
+async function work(): Promise<void> {
+  working = true
+  for (let request = waiting.shift(); request !== undefined; request = waiting.shift()) {
+    const nowMs = monotonicMs()
+    if (claims.begin(request.slot, nowMs)) await answer(opened, request, nowMs)
+  }
+  working = false
 }
 
-/** A reader thread, seen from the main thread, and the requests that it was handed. */
-export interface ReaderThread<J extends Job> {
-  /** True once the thread has said that it is. */
-  readonly ready: boolean
-  /** Requests that it was handed and has not answered, those taken back not counted. */
-  jobCount(): number
-  has(job: J): boolean
-  /** All that it was handed and has not answered, in the order in which it was. */
-  jobs(): Iterable<J>
-  /** When it began a request, by `performance.now()` of the main thread; undefined when it has not. */
-  begunMs(job: J): number | undefined
-  /** Hands a request over; false when there is no room for it now.
-   *  @throws Error when the parameters cannot be copied to another thread, being nested too deep. */
-  hand(job: J): boolean
-  /** Takes a request back that it was handed and has not begun; false when it has. */
-  withdraw(job: J): boolean
-  /** Takes back the request that it was handed last; undefined when it has begun all. */
-  withdrawLast(): J | undefined
-  /** All that it was handed and has not answered: those that it has not begun, in their order, and the others. */
-  withdrawAll(): { waiting: J[]; begun: J[] }
-  /** Asks the thread to end, and terminates it when it has not within a second. Gives which of both it was. */
-  end(): Promise<'ended' | 'terminated'>
+async function answer({ context }: OpenContext, request: ReaderRequest, begunMs: number): Promise<void> {
+  const { slot, limitMs, runMs } = request
+  const deadline = untilStopped(deadlineBetween(limitMs, runMs))
+  const own: RpcContext = { ...context, deadline, waitedMs: begunMs - request.queuedMs }
+  const outcome: RpcOutcome = await runCallMessage(methods, request.call, own)
+  if ('error' in outcome) {
+    postError(slot, outcome.error)
+  } else if (outcome.result.length <= COPIED_BYTES) {
+    port.postMessage({ kind: 'result', slot, result: textOf(outcome.result) } satisfies ReaderMessage)
+  } else {
+    const result = ownBuffer(outcome.result)
+    port.postMessage({ kind: 'result', slot, result } satisfies ReaderMessage, [result])
+  }
 }
 
-/** What a thread reports. */
-export interface ThreadEvents<J extends Job> {
-  onReady(): void
-  onOutcome(job: J, outcome: RpcOutcome): void
-  /** Is told why the thread failed. */
-  onError(error: unknown): void
-  onExit(): void
+/** Large data is transferred, like results. */
+function postError(slot: number, error: RpcErrorBody): void {
+  if (error.dataJson === undefined) {
+    port.postMessage({ kind: 'error', slot, error } satisfies ReaderMessage)
+    return
+  }
+  const dataJson = new Uint8Array(ownBuffer(error.dataJson))
+  port.postMessage({ kind: 'error', slot, error: { ...error, dataJson } } satisfies ReaderMessage, [dataJson.buffer])
 }
 
-/** Twice the room: requests that were taken back need theirs until the thread comes to them. */
-const SLOTS_PER_JOB = 2
-
-/** What this thread's `performance.now()` is behind `monotonicMs`. */
-const CLOCK_OFFSET_MS = monotonicMs() - performance.now()
-
-/** How long a thread that is asked to end may take. All that look at their deadline take some milliseconds. */
-const END_GRACE_MS = 1000
-
-/** Starts a thread that is handed at most `maxJobs` requests at a time. */
-export function startReaderThread<J extends Job>(
-  data: Omit<ReaderData, 'claims'>,
-  maxJobs: number,
-  events: ThreadEvents<J>,
-): ReaderThread<J> {
-  const memory = createClaimMemory(maxJobs * SLOTS_PER_JOB)
-  const claims = openClaims(memory)
-  const workerData: ReaderData = { ...data, claims: memory }
-  const worker = new Worker(new URL('./reader.js', import.meta.url), { workerData })
-  const slots = new Map<J, number>() // in the order in which they were handed over
-  const jobs: (J | undefined)[] = []
-  let ready = false
-
-  const forget = (job: J, slot: number) => {
-    slots.delete(job)
-    jobs[slot] = undefined
-  }
-  const withdraw = (job: J) => {
-    const slot = slots.get(job)
-    if (slot === undefined || !claims.withdraw(slot)) return false
-    forget(job, slot)
-    return true
-  }
-  worker.on('message', (message: ReaderMessage) => {
-    if (message.kind === 'ready') {
-      ready = true
-      events.onReady()
-      return
-    }
-    if (message.kind === 'failed') return events.onError(message.error)
-    const job = jobs[message.slot]!
-    forget(job, message.slot)
-    claims.free(message.slot)
-    events.onOutcome(job, message.kind === 'error' ? { error: message.error } : { result: bytesOf(message.result) })
-  })
-  worker.on('error', events.onError)
-  const exited = new Promise<void>((resolve) => {
-    worker.on('exit', () => {
-      events.onExit()
-      resolve()
-    })
-  })
-  const terminate = async () => {
-    await worker.terminate()
-    return 'terminated' as const
-  }
-
+/** A deadline that also passes when the thread is asked to stop. */
+function untilStopped(deadline: Deadline): Deadline {
   return {
-    get ready() {
-      return ready
-    },
-    jobCount: () => slots.size,
-    has: (job) => slots.has(job),
-    jobs: () => slots.keys(),
-    begunMs(job) {
-      const slot = slots.get(job)
-      const begunMs = slot === undefined ? undefined : claims.begunMs(slot)
-      return begunMs === undefined ? undefined : begunMs - CLOCK_OFFSET_MS
-    },
-    hand(job) {
-      const slot = slots.size < maxJobs ? claims.offer() : undefined
-      if (slot === undefined) return false
-      const { call, runMs, limitMs } = job
-      const queuedMs = job.queuedMs + CLOCK_OFFSET_MS
-      try {
-        worker.postMessage({ slot, call: call.toMessage(), queuedMs, runMs, limitMs } satisfies ReaderRequest)
-      } catch (error) {
-        claims.free(slot)
-        throw error
-      }
-      slots.set(job, slot)
-      jobs[slot] = job
-      return true
-    },
-    withdraw,
-    withdrawLast: () => [...slots.keys()].reverse().find(withdraw),
-    withdrawAll() {
-      const waiting = [...slots.keys()].filter(withdraw)
-      return { waiting, begun: [...slots.keys()] }
-    },
-    end() {
-      if (!ready) return terminate() // it would not hear of it before it has loaded everything
-      claims.requestStop()
-      worker.postMessage('stop' satisfies ReaderCommand)
-      return new Promise((resolve) => {
-        const timer = setTimeout(() => resolve(terminate()), END_GRACE_MS)
-        void exited.then(() => {
-          clearTimeout(timer)
-          resolve('ended')
-        })
-      })
+    ...deadline,
+    check() {
+      if (claims.stopRequested()) throw new DeadlineExceeded(deadline.limitMs)
+      deadline.check()
     },
   }
 }
 
-function bytesOf(result: string | ArrayBuffer): Uint8Array {
-  return typeof result === 'string' ? Buffer.from(result, 'latin1') : new Uint8Array(result)
+/** Reads slices of the log index's tail, which the first query would otherwise read. True if more is left. */
+function readTail({ context }: OpenContext, slices: number): boolean {
+  try {
+    for (let i = 0; i < slices; i++) if (!context.logs.warm()) return false
+    return true
+  } catch (error) {
+    context.log.warn({ error: messageOf(error) }, 'could not read the newest logs beforehand')
+    return false
+  }
+}
+
+/** One slice at a time, so that a request waits for one slice at most. */
+function readTailOn(): void {
+  if (readTail(opened, 1)) setImmediate(readTailOn)
+}
+
+/** The bytes as a string with one character each. */
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+/** The bytes in a buffer of exactly their size: a small Buffer is a view into a shared pool, which must not be
+ *  transferred. */
+function ownBuffer(bytes: Uint8Array): ArrayBuffer {
+  const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
+  return (whole ? bytes : new Uint8Array(bytes)).buffer as ArrayBuffer
 }

@@ -1,69 +1,68 @@
 import type { ClientId } from '../rpc/core/dispatch.js'
 import type { CostClass } from '../rpc/core/method.js'
 import { createFairQueue } from './fairQueue.js'
-import type { Job, ReaderThread } from './readerThread.js'
+import type { Job, ReaderHandle } from './readerHandle.js'
 
 /** Classes of requests that run in threads. */
 export type RemoteCost = Exclude<CostClass, 'point'>
 
 const COSTS = ['evm', 'scan'] as const
 
-/** Requests that a thread is handed at a time. Small calls take less time than to tell the main thread that one is done and
- *  to get the next, so a thread has some of them waiting; what waits behind a long one is given to another thread as soon
- *  as one has nothing to do. */
+/** Requests assigned to a thread at a time. Small calls take less time than reporting one and getting the next, so a
+ *  thread has some queued; requests queued behind a long one are stolen by an idle thread. */
 export const MAX_JOBS: Record<RemoteCost, number> = { evm: 16, scan: 1 }
 
 /** How often it is checked whether requests wait behind long ones or behind another client's, and how long a request runs or
  *  waits before it counts as that. */
 const BALANCE_MS = 20
 
-/** A request that is scheduled. */
+/** A request to be scheduled. */
 export interface ScheduledJob extends Job {
   readonly cost: RemoteCost
-  /** Whose it is. */
+  /** Its client. */
   readonly client: ClientId
-  /** When a thread was handed it, by `performance.now()`. */
-  handedMs: number
+  /** When it was assigned, by `performance.now()`. */
+  assignedMs: number
 }
 
-/** A thread, and what it is for. */
+/** A thread and its class. */
 export interface ScheduledThread<J extends ScheduledJob> {
-  readonly reader: ReaderThread<J>
-  /** Which requests it takes; undefined for the spare, which may still be finishing a request. */
+  readonly reader: ReaderHandle<J>
+  /** The class of its requests; undefined for the spare, which may still be finishing one. */
   cost: RemoteCost | undefined
 }
 
 /** Decides which thread runs which request, and when. */
 export interface Scheduler<J extends ScheduledJob> {
-  /** Gives a request to the thread that has the least to do, or puts it into the queue of its class. */
-  place(job: J): void
-  /** Gives a thread what is in the queue, or else, when it has nothing to do, half of what waits behind others. */
-  feed(thread: ScheduledThread<J>): void
-  feedAll(): void
-  /** Puts requests that a thread has not begun back into the queue of their class. */
+  /** Assigns a request to the least busy thread, or enqueues it. */
+  enqueue(job: J): void
+  /** Assigns queued requests to a thread; if there are none and it is idle, steals half of those queued behind others. */
+  refill(thread: ScheduledThread<J>): void
+  refillAll(): void
+  /** Puts requests that a thread has not started back into the queue of their class. */
   putBack(jobs: readonly J[]): void
-  /** Has a thread change places with an idle spare, if there is one: if it stops by itself, it is the next spare. */
+  /** Swaps a thread with an idle spare, if there is one. If it stops by itself, it becomes the next spare. */
   exchangeForSpare(thread: ScheduledThread<J>): void
-  /** Takes out a request that no thread has begun; false when one has. */
+  /** Removes a request that no thread has started; false if one has. */
   withdraw(job: J): boolean
   /** Requests of a class that wait for a thread. */
   waiting(cost: RemoteCost): number
-  /** Takes the newest waiting request of the client that has the most of them. */
+  /** Removes the newest waiting request of the client with the most. */
   takeFromGreediest(cost: RemoteCost): J | undefined
-  /** Takes out all that wait. */
+  /** Removes all waiting requests. */
   drain(): J[]
-  /** No more is handed over. */
+  /** Stops assigning requests. */
   stop(): void
 }
 
-/** A scheduler over `threads`, to which others are added and removed as they come and go. Clients take turns. While several
- *  wait, each gets at most half of the threads of the class. Where all are held by long requests of others, the spare is lent
- *  to a client that has none. */
+/** A scheduler over `threads`, which the pool adds to and removes from. Clients take turns; while several wait, each gets
+ *  at most half of the threads of the class. If all are held by long requests of others, the spare is lent to a client
+ *  without a thread. */
 export function createScheduler<J extends ScheduledJob>(options: {
   threads: Iterable<ScheduledThread<J>>
   /** Threads of each class. */
   wanted: Record<RemoteCost, number>
-  /** Is told of a request that cannot be handed over. */
+  /** Called for a request that cannot be assigned. */
   onRefused(job: J, error: unknown): void
 }): Scheduler<J> {
   const { threads, wanted, onRefused } = options
@@ -73,7 +72,7 @@ export function createScheduler<J extends ScheduledJob>(options: {
 
   const threadsOf = (cost: RemoteCost) => [...threads].filter((thread) => thread.cost === cost)
 
-  /** True for a thread whose request takes long: nothing is to wait behind it. */
+  /** True for a thread with a long request: nothing should wait behind it. */
   const isStalled = ({ reader }: ScheduledThread<J>) => {
     for (const job of reader.jobs()) {
       const begunMs = reader.begunMs(job)
@@ -88,7 +87,7 @@ export function createScheduler<J extends ScheduledJob>(options: {
     return jobs === 0 || (jobs < MAX_JOBS[cost] && !isStalled(thread))
   }
 
-  /** On how many threads, but for one, requests of a client are. */
+  /** Number of threads with requests of a client, except one thread. */
   const countHeld = (cost: RemoteCost, client: ClientId, except?: ScheduledThread<J>) => {
     let held = 0
     for (const thread of threads) {
@@ -118,25 +117,25 @@ export function createScheduler<J extends ScheduledJob>(options: {
     return queue.take(isWithin(share)) ?? queue.take(isWithin(wanted[cost]))
   }
 
-  /** False when the thread has no room. */
-  const hand = (thread: ScheduledThread<J>, job: J): boolean => {
+  /** False if the thread has no room. */
+  const assign = (thread: ScheduledThread<J>, job: J): boolean => {
     try {
-      if (thread.reader.hand(job)) {
-        job.handedMs = performance.now()
+      if (thread.reader.assign(job)) {
+        job.assignedMs = performance.now()
         return true
       }
-      // It is still passing over requests that were taken back. No outcome comes of these.
-      if (thread.reader.jobCount() === 0) setImmediate(() => feed(thread))
+      // It is still skipping withdrawn requests, which produce no outcome.
+      if (thread.reader.jobCount() === 0) setImmediate(() => refill(thread))
       return false
     } catch (error) {
       onRefused(job, error)
       return true
     }
   }
-  const watch = () => {
+  const scheduleBalance = () => {
     if (!stopped) balancing ??= setTimeout(balance, BALANCE_MS).unref()
   }
-  const place = (job: J) => {
+  const enqueue = (job: J) => {
     const queue = queues[job.cost]
     let best: ScheduledThread<J> | undefined
     if (queue.size() === 0) {
@@ -148,8 +147,8 @@ export function createScheduler<J extends ScheduledJob>(options: {
       }
     }
     const waits = best === undefined || best.reader.jobCount() > 0
-    if (best === undefined || !hand(best, job)) queue.push(job)
-    if (waits) watch()
+    if (best === undefined || !assign(best, job)) queue.push(job)
+    if (waits) scheduleBalance()
   }
   const steal = (thread: ScheduledThread<J>, cost: RemoteCost) => {
     const busiest = threadsOf(cost).reduce(
@@ -159,26 +158,26 @@ export function createScheduler<J extends ScheduledJob>(options: {
     for (let take = busiest.reader.jobCount() >> 1; take > 0; take--) {
       const job = busiest.reader.withdrawLast()
       if (job === undefined) return
-      if (!hand(thread, job)) place(job)
+      if (!assign(thread, job)) enqueue(job)
     }
   }
-  const feed = (thread: ScheduledThread<J>) => {
+  const refill = (thread: ScheduledThread<J>) => {
     const { cost } = thread
     if (cost === undefined || stopped) return
     while (isFree(thread)) {
       const job = takeNext(cost, thread)
       if (job === undefined) break
-      if (!hand(thread, job)) return queues[cost].putBack([job])
+      if (!assign(thread, job)) return queues[cost].putBack([job])
     }
     if (queues[cost].size() > 0 || thread.reader.jobCount() > 0 || !isFree(thread)) return
     steal(thread, cost)
   }
-  const feedAll = () => {
-    for (const thread of threads) feed(thread)
+  const refillAll = () => {
+    for (const thread of threads) refill(thread)
   }
   const putBack = (jobs: readonly J[]) => {
     for (const cost of COSTS) queues[cost].putBack(jobs.filter((job) => job.cost === cost))
-    if (jobs.length > 0) watch()
+    if (jobs.length > 0) scheduleBalance()
   }
   const idleSpare = () => {
     for (const thread of threads) {
@@ -192,11 +191,11 @@ export function createScheduler<J extends ScheduledJob>(options: {
     putBack(thread.reader.withdrawAll().waiting)
     spare.cost = thread.cost
     thread.cost = undefined
-    feed(spare)
+    refill(spare)
   }
 
-  /** Lends the spare to the client of a class that waits for its first thread, in the place of the thread whose client holds
-   *  the most. */
+  /** Lends the spare to a client of a class that waits for its first thread, replacing the thread of the client that
+   *  holds the most. */
   const lendSpare = (cost: RemoteCost) => {
     const queue = queues[cost]
     const now = performance.now()
@@ -213,7 +212,7 @@ export function createScheduler<J extends ScheduledJob>(options: {
     if (greediest !== undefined) exchangeForSpare(greediest.thread)
   }
 
-  /** Takes back what waits behind a long request, or behind another client's, and deals it out anew. */
+  /** Withdraws what waits behind a long request, or behind another client's, and schedules it again. */
   const balance = () => {
     balancing = undefined
     if (stopped) return
@@ -224,18 +223,18 @@ export function createScheduler<J extends ScheduledJob>(options: {
       for (const { reader } of own) for (const job of reader.jobs()) clients.add(job.client)
       for (const thread of own) {
         const [, second] = thread.reader.jobs()
-        if (second === undefined || now - second.handedMs < BALANCE_MS) continue
+        if (second === undefined || now - second.assignedMs < BALANCE_MS) continue
         if (clients.size > 1 || isStalled(thread)) putBack(thread.reader.withdrawAll().waiting)
       }
-      for (const thread of own) feed(thread)
+      for (const thread of own) refill(thread)
       if (clients.size > 1) lendSpare(cost)
-      if (queues[cost].size() > 0 || own.some(({ reader }) => reader.jobCount() > 1)) watch()
+      if (queues[cost].size() > 0 || own.some(({ reader }) => reader.jobCount() > 1)) scheduleBalance()
     }
   }
   return {
-    place,
-    feed,
-    feedAll,
+    enqueue,
+    refill,
+    refillAll,
     putBack,
     exchangeForSpare,
     withdraw(job) {

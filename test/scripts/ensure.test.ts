@@ -46,7 +46,7 @@ function makeCheckout(t: TestContext): Checkout {
   const configs = ['package.json', 'package-lock.json', 'tsconfig.json', 'test/tsconfig.json']
   const scripts = ['ensure', 'build', 'bundle'].map((name) => `scripts/${name}.mjs`)
   for (const name of [...configs, ...scripts]) cpSync(packagePath(name), at(name))
-  for (const name of ['cli/main', 'workers/reader', 'workers/l2VerifierThread', 'workers/checkpointerThread']) {
+  for (const name of ['cli/main', 'workers/readerThread', 'workers/l2VerifierThread', 'workers/checkpointerThread']) {
     mkdirSync(dirname(at('src', name)), { recursive: true })
     writeFileSync(at('src', `${name}.ts`), `export const name: string = '${name}'\n`)
   }
@@ -82,7 +82,7 @@ test('a checkout is installed and compiled once, also when it is moved', async (
   assert.equal(checkout.installs().length, 1)
   assert.match(said, /^installing packages.*\n {2}done in \d+\.\d s\ncompiling src\/ to dist\/ \.\.\.\n {2}done in \d+/)
   const built = readdirSync(checkout.at('dist/cli'))
-  for (const name of ['main.js', 'main.js.map', 'reader.js', 'l2VerifierThread.js', 'checkpointerThread.js'])
+  for (const name of ['main.js', 'main.js.map', 'readerThread.js', 'l2VerifierThread.js', 'checkpointerThread.js'])
     assert.ok(built.includes(name), `${name} is missing in ${built}`)
   assert.equal(await checkout.build(), '')
   checkout.move()

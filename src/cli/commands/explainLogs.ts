@@ -11,7 +11,7 @@ import { formatExplanationTable } from '../explanationTable.js'
 import { readLimits } from '../limits.js'
 import type { ParsedArgs } from '../parseArgs.js'
 
-/** `cairn explain-logs`: runs `cairn_explainLogs` over the database and shows what it answers. */
+/** `cairn explain-logs`: runs `cairn_explainLogs` on the database and prints its result. */
 export async function runExplainLogs({ config, operands }: ParsedArgs): Promise<number> {
   const [file, ...others] = operands
   if (file === undefined) throw new UsageError("no file with a filter; see 'cairn help explain-logs'")
@@ -36,7 +36,7 @@ export async function runExplainLogs({ config, operands }: ParsedArgs): Promise<
 
 const METHODS = ['eth_getLogs', 'eth_getLogsWithCursor', explainLogs.name]
 
-/** The filter object of a file: itself, or that of a request. @throws UsageError when there is none. */
+/** The filter in a file: itself, or of a request. @throws UsageError if there is none. */
 function readFilter(file: string): unknown {
   const value = readJson(file)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

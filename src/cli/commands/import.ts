@@ -8,8 +8,8 @@ import type { ParsedArgs } from '../parseArgs.js'
 import { listenForStop } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
 
-/** `cairn import PATH...`. SIGINT and SIGTERM end it after the batch under way, with exit code 130 and 143; what was
- *  imported stays. */
+/** `cairn import PATH...`. SIGINT and SIGTERM end it after the current batch, with exit code 130 and 143; imported blocks
+ *  stay. */
 export async function runImport({ config, operands }: ParsedArgs): Promise<number> {
   const { datadir, network } = config
   if (config.genesis !== undefined && network !== undefined) {

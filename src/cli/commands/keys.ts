@@ -23,7 +23,7 @@ export async function runKeys({ config, operands }: ParsedArgs): Promise<number>
 const ACTIONS = ['create', 'list', 'revoke'] as const
 type Action = (typeof ACTIONS)[number]
 
-/** What the operands ask for. @throws UsageError unless it is one of the actions with its operand. */
+/** Parses the operands. @throws UsageError unless they are an action with its operand. */
 function parseAction([word, operand, ...rest]: readonly string[]): { action: Action; operand: string } {
   const action = ACTIONS.find((candidate) => candidate === word)
   if (action === undefined) {
@@ -84,7 +84,7 @@ function revoke(db: Database, operand: string, json: boolean): string {
   return json ? JSON.stringify({ id, name, revoked: true }) : `key ${id} (${name}) is revoked`
 }
 
-/** The live key with this id, else with this name. @throws UsageError when it is none or several. */
+/** The live key with this id, else with this name. @throws UsageError if there is none or several. */
 function requireKey(keys: readonly ApiKey[], operand: string): ApiKey {
   const live = keys.filter(({ revokedAt }) => revokedAt === undefined)
   const byId = live.find(({ id }) => String(id) === operand)

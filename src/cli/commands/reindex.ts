@@ -10,8 +10,8 @@ import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { listenForStop } from '../stopSignal.js'
 
-/** `cairn reindex`. SIGINT and SIGTERM end it after the transaction under way, with exit code 130 and 143; what was
- *  rebuilt stays. */
+/** `cairn reindex`. SIGINT and SIGTERM end it after the current transaction, with exit code 130 and 143; what was rebuilt
+ *  stays. */
 export async function runReindex({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help reindex'`)
   const path = join(config.datadir, DATABASE_FILE)

@@ -28,7 +28,7 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
   }
 }
 
-/** The files of a fixture directory. @throws UsageError when it is none. */
+/** The files of a fixture directory. @throws UsageError if it is none. */
 async function readFixture(directory: string): Promise<{ genesis: string; paths: readonly string[] }> {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UsageError(`--fixture: no such directory: ${directory}`)
@@ -134,7 +134,7 @@ function explainListenError(error: unknown): unknown {
   return error.cause
 }
 
-/** Resolves when a signal came and the server has stopped. */
+/** Resolves when the server has stopped after a signal. */
 function closeOnStop(serving: Serving, stop: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const close = () => void serving.close().then(resolve, reject)

@@ -68,7 +68,7 @@ function describeFile(db: Database, datadir: string) {
 
 type MeasuredIndex = IndexSummary & Pick<TableSize, 'bytes'>
 
-/** An index with its bytes; null in a database of an older version, which the next import brings up to date. */
+/** An index with its bytes; null in a database of an older version, which the next import migrates. */
 function measureIndex(db: Database, kind: IndexKind<unknown>, tables: readonly TableSize[]): MeasuredIndex | null {
   const { segments, buckets, bigPostings } = kind.tables
   const names = [segments, buckets, bigPostings].filter((name) => name !== undefined)
@@ -87,12 +87,12 @@ type Report = ReturnType<typeof describeChain> & {
   crypto: { [name: string]: string }
 }
 
-/** As a number where it is exact as one, otherwise as decimal text: for JSON. */
+/** A number if exact, otherwise a decimal string: for JSON. */
 function exactInteger(value: bigint): number | string {
   return value <= Number.MAX_SAFE_INTEGER ? Number(value) : value.toString()
 }
 
-/** A time in Unix seconds; the seconds where no calendar date has a name for it. */
+/** A time in Unix seconds as a date; the seconds if it is beyond the calendar. */
 function formatTime(seconds: number | string): string {
   const date = new Date(Number(seconds) * 1000)
   return Number.isNaN(date.getTime()) ? `${seconds} s` : date.toISOString()

@@ -4,7 +4,7 @@ import { createProgress } from '../../lib/progress.js'
 import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
 
-/** `cairn verify`: the whole database, or the parts that options name. Fails with the first fault. It only reads, so that a
+/** `cairn verify`: the whole database, or the parts that options select. Fails at the first fault. Only reads, so a
  *  signal may end it at any moment. */
 export async function runVerify({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help verify'`)

@@ -1,7 +1,7 @@
 import type { Rules } from '../../chain/eth/forks.js'
 import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import { noDeadline } from '../../lib/deadline.js'
-import { collectSoon } from '../../lib/heap.js'
+import { collectGarbageSoon } from '../../lib/garbageCollection.js'
 import type { ChainReader } from '../../store/chain/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { CallFailed, StateUnavailable } from '../errors.js'
@@ -128,7 +128,7 @@ export function createCallRunner({
           here.machine.trim()
           throw error
         } finally {
-          if (journal.meter.peak() > LARGE_CALL_BYTES) collectSoon()
+          if (journal.meter.peak() > LARGE_CALL_BYTES) collectGarbageSoon()
           journal.meter.end()
           journal.rewind({ accounts: KEPT_ACCOUNTS, slots: KEPT_SLOTS, codeBytes: KEPT_CODE_BYTES })
         }

@@ -2,7 +2,7 @@ import { Address, eoaCode7702RecoverAuthority } from '@ethereumjs/util'
 import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
 import type { Authorization, Header } from '../../chain/eth/types.js'
 import { bigIntToBytes, concatBytes, EMPTY_BYTES } from '../../lib/bytes.js'
-import { collectSoon } from '../../lib/heap.js'
+import { collectGarbageSoon } from '../../lib/garbageCollection.js'
 import { formatData } from '../../lib/hex.js'
 import type { ChainReader } from '../../store/chain/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
@@ -56,7 +56,7 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
           return await runMessage({ machine, overlay, header, rules, spec }, request, gasLimit)
         } finally {
           overlay.forget()
-          if (meter.peak() > LARGE_CALL_BYTES) collectSoon()
+          if (meter.peak() > LARGE_CALL_BYTES) collectGarbageSoon()
           meter.end()
         }
       },

@@ -16,7 +16,7 @@ let isDue = false
 
 /** Collects this thread's garbage after the current task and returns its memory to the system, for a thread that briefly
  *  held hundreds of megabytes. Takes some tens of milliseconds. */
-export function collectSoon(): void {
+export function collectGarbageSoon(): void {
   if (isDue) return
   isDue = true
   setImmediate(() => {

@@ -4,13 +4,13 @@ import { bindCall } from '../../src/rpc/core/boundCall.js'
 import type { RpcOutcome } from '../../src/rpc/core/envelope.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
-import { type Job, type ReaderThread, startReaderThread } from '../../src/workers/readerThread.js'
+import { type Job, type ReaderHandle, startReaderThread } from '../../src/workers/readerHandle.js'
 import { TEST_METHODS } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { METHODS } from '../support/testMethods.js'
 
 /** A thread over an empty database, ready. */
-async function startThread(t: TestContext): Promise<ReaderThread<Job>> {
+async function startThread(t: TestContext): Promise<ReaderHandle<Job>> {
   const datadir = temporaryDirectory(t)
   openForWriting(datadir).close()
   const data = {
@@ -42,15 +42,15 @@ test('a thread that has nothing to do ends by itself', async (t) => {
 
 test('a thread that waits for something ends by itself, and one that looks at its deadline does', async (t) => {
   const waiting = await startThread(t)
-  waiting.hand(job('test_wait', ['0xea60']))
+  waiting.assign(job('test_wait', ['0xea60']))
   assert.equal(await waiting.end(), 'ended')
   const working = await startThread(t)
-  working.hand(job('test_polite'))
+  working.assign(job('test_polite'))
   assert.equal(await working.end(), 'ended')
 })
 
 test('a thread that never looks up is terminated', async (t) => {
   const thread = await startThread(t)
-  thread.hand(job('test_stuckCall'))
+  thread.assign(job('test_stuckCall'))
   assert.equal(await thread.end(), 'terminated')
 })
