@@ -85,16 +85,13 @@ async function storeBlocks(
   { blocks, datadir }: { blocks: Iterable<BenchBlock>; datadir: string },
 ): Promise<{ logs: number; parameters: ShapeParameters }> {
   const db = openForWriting(datadir)
-  const { writer, indexer } = await openWritableChain(db, { network: 'mainnet' }, 'none')
+  const { head } = await openWritableChain(db, { network: 'mainnet' }, 'none')
   let count = 0
-  writer.begin()
   for (const { block, receipts, logs } of blocks) {
-    writer.insertBlock(block, receipts, 0n)
-    indexer.add(block, receipts)
+    head.append(block, { receipts, totalDifficulty: 0n })
     count += logs.length
   }
-  indexer.work(Number.POSITIVE_INFINITY)
-  writer.commit()
+  head.workOnIndexes(Number.POSITIVE_INFINITY)
   const parameters = readShapeParameters(db, chain)
   db.pragma('wal_checkpoint(TRUNCATE)')
   db.close()

@@ -168,8 +168,8 @@ function writeRecord(directory: string, filled: Filled): void {
 async function openCairn(folder: string) {
   const db = openForWriting(folder)
   db.pragma('wal_autocheckpoint = 0')
-  const { writer, indexer } = await openWritableChain(db, { network: 'mainnet' }, 'none')
-  return { db, writer, indexer, checkpoints: createCheckpointer(folder) }
+  const { head } = await openWritableChain(db, { network: 'mainnet' }, 'none')
+  return { db, head, checkpoints: createCheckpointer(folder) }
 }
 
 interface Loads {

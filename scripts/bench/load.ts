@@ -1,14 +1,12 @@
-import type { ChainIndexer } from '../../src/ingest/chainIndexer.js'
 import type { Checkpoints } from '../../src/ingest/checkpoints.js'
+import type { ChainHead } from '../../src/ingest/head/chainHead.js'
 import { CHUNK_SIZE } from '../../src/segments/postings.js'
-import type { ChainWriter } from '../../src/store/chain/chainWriter.js'
 import type { BenchBlock } from './blocks.js'
 import type { LogStore } from './store.js'
 
 /** A database of ours as an import writes it. */
 export interface CairnStore {
-  writer: ChainWriter
-  indexer: ChainIndexer
+  head: ChainHead
   checkpoints: Checkpoints
 }
 
@@ -92,18 +90,14 @@ type StoredBlock = Pick<BenchBlock, 'block' | 'receipts'>
 
 /** Milliseconds of one transaction with the blocks, waiting for a checkpoint where an import would. */
 async function timeBlocks(
-  { writer, indexer, checkpoints }: CairnStore,
+  { head, checkpoints }: CairnStore,
   blocks: readonly StoredBlock[],
   { merge }: { merge: boolean },
 ): Promise<number> {
   const started = performance.now()
-  writer.begin()
-  for (const { block, receipts } of blocks) {
-    writer.insertBlock(block, receipts, 0n)
-    indexer.add(block, receipts)
-  }
-  if (merge) indexer.work(Number.POSITIVE_INFINITY)
-  writer.commit()
+  for (const { block, receipts } of blocks) head.append(block, { receipts, totalDifficulty: 0n })
+  head.commit()
+  if (merge) head.workOnIndexes(Number.POSITIVE_INFINITY)
   await checkpoints.afterCommit()
   const ms = performance.now() - started
   await new Promise(setImmediate) // messages of the checkpoints' thread come in
@@ -113,19 +107,15 @@ async function timeBlocks(
 /** A block at the head of the chain as an import stores it: how long until readers have it, and how long the work behind
  *  that took; whether there is more of it. */
 async function timeTip(
-  { writer, indexer, checkpoints }: CairnStore,
+  { head, checkpoints }: CairnStore,
   { block, receipts }: StoredBlock,
   indexBudgetMs: number,
 ): Promise<{ ms: number; afterMs: number; busy: boolean }> {
   const started = performance.now()
-  writer.begin()
-  writer.insertBlock(block, receipts, 0n)
-  indexer.add(block, receipts)
-  writer.commit()
+  head.append(block, { receipts, totalDifficulty: 0n })
+  head.commit()
   const ms = performance.now() - started
-  writer.begin()
-  const busy = indexer.work(indexBudgetMs)
-  writer.commit()
+  const busy = head.workOnIndexes(indexBudgetMs)
   await checkpoints.afterCommit()
   const afterMs = performance.now() - started - ms
   await new Promise(setImmediate)

@@ -106,6 +106,20 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     ],
     examples: [{ line: 'cairn reindex --datadir /srv/cairn' }],
   },
+  rewind: {
+    summary: 'Remove the newest blocks.',
+    usage: ['cairn rewind --to NUMBER [OPTIONS]'],
+    detail: [
+      'Removes all blocks above NUMBER with their transactions, receipts, logs, state and index entries, finalized blocks ' +
+        'included; safe and finalized go back to NUMBER where they were above it. Layer-2 blocks stay. Blocks are removed ' +
+        'newest first, in transactions of 256: a server may run at the same time, and always sees a whole chain.',
+      'NUMBER must be a stored block. SIGINT and SIGTERM end it after the current transaction; run again, it goes on.',
+    ],
+    examples: [
+      { line: 'cairn rewind --to 18000000' },
+      { line: 'cairn rewind --datadir /srv/cairn --to 0', note: 'all but the genesis' },
+    ],
+  },
   version: {
     summary: 'Print the version.',
     usage: ['cairn version'],

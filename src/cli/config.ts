@@ -22,6 +22,7 @@ export const COMMANDS = [
   'explain-logs',
   'verify',
   'reindex',
+  'rewind',
   'version',
   'help',
 ] as const
@@ -49,7 +50,7 @@ export const OPTIONS = {
     'datadir',
     'DIR',
     './data',
-    ['import', 'serve', 'keys', 'status', 'explain-logs', 'verify', 'reindex'],
+    ['import', 'serve', 'keys', 'status', 'explain-logs', 'verify', 'reindex', 'rewind'],
     'Directory of the database.',
   ),
   genesis: maybeText('genesis', 'FILE', ['import'], "Genesis file in geth's format, for a custom chain.", 'none'),
@@ -331,11 +332,11 @@ export const OPTIONS = {
     doc: 'First block that --blocks verifies.',
     defaultText: 'the first block',
   }),
-  to: maybeNumber('to', 'NUMBER', ['verify'], {
+  to: maybeNumber('to', 'NUMBER', ['verify', 'rewind'], {
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
-    doc: 'Last block that --blocks verifies.',
-    defaultText: 'the newest block',
+    doc: 'verify: last block of --blocks. rewind: last block to keep.',
+    defaultText: 'verify: the newest block',
   }),
   segments: {
     flag: 'segments',

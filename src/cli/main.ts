@@ -20,6 +20,7 @@ const RUNS: { readonly [K in Exclude<Command, 'help'>]: () => Promise<Run> } = {
   'explain-logs': async () => (await import('./commands/explainLogs.js')).runExplainLogs,
   verify: async () => (await import('./commands/verify.js')).runVerify,
   reindex: async () => (await import('./commands/reindex.js')).runReindex,
+  rewind: async () => (await import('./commands/rewind.js')).runRewind,
   version: async () => (await import('./commands/version.js')).runVersion,
 }
 

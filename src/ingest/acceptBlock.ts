@@ -11,15 +11,9 @@ import { UsageError } from '../lib/errors.js'
 import { formatData } from '../lib/hex.js'
 import type { StateChanges } from '../store/chain/chainWriter.js'
 import type { WritableChain } from './chainState.js'
+import type { Head } from './head/chainHead.js'
 import type { RawBlock } from './source.js'
 import { InvalidBlock, verifyBody, verifyHeader, verifyReceipts, verifyUncles } from './verify.js'
-
-/** The newest block that was accepted. */
-export interface Head {
-  hash: Uint8Array
-  header: Header
-  totalDifficulty: bigint
-}
 
 /** A verified block, ready to be stored. */
 export interface AcceptedBlock {

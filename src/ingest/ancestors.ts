@@ -6,6 +6,8 @@ import type { Ancestors, ParentBlock } from './verify.js'
 export interface RecentAncestors extends Ancestors {
   /** Takes a block that was accepted as the newest one, in the place of a block of that number that was given up. */
   add(block: Pick<Block, 'hash' | 'header'>, uncleHashes: Uint8Array[]): void
+  /** Forgets what lies in memory: after a rollback. */
+  forget(): void
 }
 
 // As many as the uncles of a block are compared with: seven. To read a block from the database takes longer than all other
@@ -30,5 +32,6 @@ export function createAncestors(reader: ChainReader): RecentAncestors {
       recent.delete(number - KEPT)
       recent.set(number, { hash, header, uncleHashes })
     },
+    forget: () => recent.clear(),
   }
 }

@@ -15,7 +15,6 @@ import { describeIndex } from '../segments/indexSummary.js'
 import { completeIndex } from '../segments/reindex.js'
 import { createChainReader } from '../store/chain/chainReader.js'
 import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../store/chain/chainSource.js'
-import { type ChainWriter, createChainWriter } from '../store/chain/chainWriter.js'
 import type { ChainReader } from '../store/chain/types.js'
 import type { Database } from '../store/database.js'
 import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_STATE_MODE } from '../store/meta.js'
@@ -25,8 +24,9 @@ import { beginWriting, commitWriting } from '../store/writeTransaction.js'
 import { isStateTrieCurrent, rebuildStateTrie } from '../trie/rebuild.js'
 import { createStateRoot } from '../trie/stateRoot.js'
 import { createAncestors, type RecentAncestors } from './ancestors.js'
-import { CHAIN_INDEXES, type ChainIndexer, createChainIndexer } from './chainIndexer.js'
+import { CHAIN_INDEXES } from './chainIndexer.js'
 import type { Checkpoints } from './checkpoints.js'
+import { type ChainHead, createChainHead } from './head/chainHead.js'
 
 /** Whether blocks are executed, with state kept at every block, or only their receipts are taken and checked. */
 export type StateMode = 'execute' | 'none'
@@ -43,8 +43,7 @@ export interface WritableChain {
   readonly spec: ChainSpec
   readonly stateMode: StateMode
   readonly reader: ChainReader
-  readonly writer: ChainWriter
-  readonly indexer: ChainIndexer
+  readonly head: ChainHead
   /** Told of every block that is accepted. */
   readonly ancestors: RecentAncestors
   /** Present when blocks are executed. */
@@ -94,7 +93,6 @@ export async function openWritableChain(
   }
   const spec = specOfSource(source)
   const reader = createChainReader(db)
-  const indexer = createChainIndexer(db)
   if (stateMode === 'execute') await catchUpStateTrie(db, reader, options)
   const { stateCacheBytes = STATE_CACHE_BYTES } = options
   const openExecutor = async () => {
@@ -103,18 +101,21 @@ export async function openWritableChain(
     const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes: stateCacheBytes / 2 }
     return { root, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
   }
-  const { root, executor } = stateMode === 'execute' ? await openExecutor() : {}
-  const storing = { beforeCommit: () => root?.save(), afterRollback: () => executor?.reset() }
-  const writer = createChainWriter(db, storing)
+  const state = stateMode === 'execute' ? await openExecutor() : undefined
+  const executor = state?.executor
+  const ancestors = createAncestors(reader)
+  const head = createChainHead(db, reader, { state, afterRollback: () => ancestors.forget() })
   if (!held) {
     const genesis = genesisOfSource(source)
     const block = executor && (await layGenesis(genesis, executor))
-    writer.begin()
+    head.begin()
     meta.set(META_CHAIN, source)
     meta.set(META_CHAIN_ID, spec.chainId.toString())
     meta.set(META_STATE_MODE, stateMode)
-    if (block) writer.insertBlock(block, [], block.header.difficulty, executor.accept())
-    writer.commit()
+    if (block) {
+      head.append(block, { receipts: [], totalDifficulty: block.header.difficulty, changes: executor.accept() })
+    }
+    head.commit()
   }
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
   const genesisBlock = async () => {
@@ -123,7 +124,7 @@ export async function openWritableChain(
     scratch.discard()
     return block
   }
-  return { spec, stateMode, reader, writer, indexer, ancestors: createAncestors(reader), executor, genesisBlock }
+  return { spec, stateMode, reader, head, ancestors, executor, genesisBlock }
 }
 
 /** True when `held` is what older versions kept of `wanted`, with integers beyond 2^53 as rounded numbers. */
@@ -143,7 +144,7 @@ async function catchUp(
   { startProgress, signal, checkpoints }: OpenChainOptions,
 ): Promise<void> {
   const { sealed, tail } = describeIndex(db, kind)
-  if (tail < 2 ** requireIndexSettings(db).chunkBits) return
+  if (tail < 2 * 2 ** requireIndexSettings(db).chunkBits) return // a full chunk waits until no reorg is likely to reach it
   const progress = startProgress?.(kind.name, kind.items, sealed + tail) ?? noProgress
   await completeIndex(db, kind, { progress, signal, afterCommit: () => checkpoints?.afterCommit() })
   progress.finish()

@@ -151,8 +151,15 @@ async function importChainFile(run: ImportRun, chain: WritableChain, path: strin
   run.summary.blocks += done.imported
   run.summary.skipped += done.skipped
   run.summary.head = chain.reader.head()
+  finalizeHead(chain)
   if (!done.interrupted) run.progress.endFile(describeHead(run))
   return !done.interrupted
+}
+
+/** Blocks from files are final. */
+function finalizeHead({ head }: WritableChain): void {
+  const number = head.newest?.header.number
+  if (number !== undefined && head.isFinalityStored()) head.finalize({ safe: number, finalized: number })
 }
 
 async function importL2File({ db, options, summary, progress }: ImportRun, path: string): Promise<boolean> {

@@ -10,7 +10,8 @@ import { createSealJob, type SealJob } from './segmentWriter.js'
 /** The writer of an index. All changes belong to the caller's transaction. */
 export interface SegmentIndexer<Item> {
   /** Takes the items of a stored block, in order, right after the previous ones. `work` hashes their keys later, so that
-   *  storing a block is not delayed; if more than a thousand items wait, they are hashed here. */
+   *  storing a block is not delayed; if more than a thousand items wait, they are hashed here. A full chunk is sealed
+   *  `SETTLED_BLOCKS` calls later, or when the next one is half full: a reorg of the newest blocks then meets no segment. */
   add(items: readonly Item[]): void
   /** True if a full chunk of rows is not sealed, as in a database from before the index. */
   isBehind(): boolean
@@ -19,7 +20,8 @@ export interface SegmentIndexer<Item> {
   step(): boolean
   /** Steps for about `budgetMs`. True if work is left. */
   work(budgetMs: number): boolean
-  /** Adapts the index after rows at its end were deleted. */
+  /** Drops the segments with items that there are no more, after their rows were deleted. Chunks of them that are still
+   *  full are sealed again by `work`. */
   truncate(): void
   /** Drops all segments, and rows without a segment: every item is then in the tail. */
   drop(): void
@@ -34,6 +36,8 @@ const DELETE_ROWS = 200
 // Items hashed per step, and how many may wait for it: waiting items keep their blocks in memory.
 const STEP_ITEMS = 500
 const MAX_WAITING = 1_000
+/** Blocks that a reorg is likely to reach: two epochs. */
+export const SETTLED_BLOCKS = 64
 
 /** The indexer of a writable database. Work that an earlier process left unfinished is dropped and restarted. */
 export function createSegmentIndexer<Item>(
@@ -46,30 +50,49 @@ export function createSegmentIndexer<Item>(
   const store = createSegmentStore(db, kind.tables)
   const stored = kind.openStored(db)
   const keys = kind.createKeys(createKeyHasher(secret))
-  /** Builders of the current chunk, and of the previous one while it is sealed. */
+  /** Builders of the current chunk, and of the previous one until it is sealed. */
   let builder = createChunkBuilder()
   let spare: ChunkBuilder | undefined
+  /** The chunk that fills; undefined: what lies in memory is not that of the database. */
   let nextChunk: number | undefined
+  /** Rows behind those in the builder are not all in `waiting`. */
+  let isBehindRows = false
+  /** Whether `step` reads such rows, as it does once blocks come or go; before, `sealNext` reads them. */
+  let follows = false
   let waiting: Item[] = []
+  let added = 0
+  /** Not sealed yet; `at` is how many blocks had been added. */
+  let full: { chunk: number; builder: ChunkBuilder; at: number } | undefined
   let sealing: SealJob | undefined
   let job: MergeJob | undefined
 
   const begin = (): number => {
     for (const { id } of store.segments('building')) store.setState(id, 'dropped')
-    waiting = []
-    sealing = undefined
-    job = undefined
+    forget()
     builder.clear()
+    isBehindRows = true
     return sealedChunks(store.segments('live'))
   }
+  const forget = () => {
+    nextChunk = undefined
+    waiting = []
+    full = undefined
+    sealing = undefined
+    job = undefined
+  }
+  const beginSealing = () => {
+    if (full) sealing = createSealJob(store, full.chunk, full.builder)
+    full = undefined
+  }
   const finishSealing = () => {
+    if (!sealing) beginSealing()
     while (sealing?.step());
     sealing = undefined
   }
   const sealFull = (chunk: number): number => {
     if (builder.count < chunkSize) return chunk
     finishSealing()
-    sealing = createSealJob(store, chunk, builder)
+    full = { chunk, builder, at: added }
     spare ??= createChunkBuilder()
     ;[builder, spare] = [spare, builder]
     builder.clear()
@@ -83,25 +106,29 @@ export function createSegmentIndexer<Item>(
     }
     waiting = waiting.slice(count)
   }
-  /** Hashes the rows behind the last segment, up to `end`, that are not hashed yet. */
-  const catchUp = (end: number) => {
-    nextChunk ??= begin()
-    takeWaiting(waiting.length)
-    let from = nextChunk * chunkSize + builder.count
-    while (from < end) {
-      const to = Math.min(end, (nextChunk + 1) * chunkSize)
-      for (const item of stored.read(from, to)) keys.add(item, builder)
-      nextChunk = sealFull(nextChunk)
-      from = to
-    }
+  /** Hashes the next rows: at most `limit`, and up to the end of the chunk. */
+  const takeRows = (limit: number) => {
+    const from = nextChunk! * chunkSize + builder.count
+    const to = Math.min(stored.count(), from + limit, (nextChunk! + 1) * chunkSize)
+    for (const item of stored.read(from, to)) keys.add(item, builder)
+    nextChunk = sealFull(nextChunk!)
+    isBehindRows = to > from
   }
   const step = (): boolean => {
-    if (waiting.length > 0) {
-      takeWaiting(STEP_ITEMS)
-      return true
-    }
+    if (follows) nextChunk ??= begin()
+    // Before the next chunk is full, which would have it sealed in one go.
+    const isDue = full && (added - full.at >= SETTLED_BLOCKS || builder.count >= chunkSize / 2)
+    if (isDue && !sealing) beginSealing()
     if (sealing) {
       if (!sealing.step()) sealing = undefined
+      return true
+    }
+    if (follows && isBehindRows) {
+      takeRows(Math.min(STEP_ITEMS, chunkSize / 2))
+      return true
+    }
+    if (waiting.length > 0) {
+      takeWaiting(STEP_ITEMS)
       return true
     }
     const [dropped] = job ? [] : store.segments('dropped')
@@ -117,8 +144,10 @@ export function createSegmentIndexer<Item>(
   }
   return {
     add: (items) => {
-      // The rows are already stored: the first call also catches up with what is before them.
-      if (nextChunk === undefined) catchUp(stored.count() - items.length)
+      added++
+      follows = true
+      nextChunk ??= begin()
+      if (isBehindRows) return // the rows are stored already, and are read with those before them
       waiting.push(...items)
       if (waiting.length > MAX_WAITING) takeWaiting(waiting.length)
     },
@@ -132,7 +161,7 @@ export function createSegmentIndexer<Item>(
         if (segment.firstChunk + chunksOf(segment.level) > kept) store.setState(segment.id, 'dropped')
       }
       nextChunk = undefined
-      catchUp(count)
+      follows = true
     },
     drop: () => {
       for (const state of ['live', 'building'] as const) {
@@ -144,22 +173,14 @@ export function createSegmentIndexer<Item>(
     sealNext: () => {
       nextChunk ??= begin()
       takeWaiting(waiting.length)
-      if (sealing) {
-        finishSealing()
-        return true
+      if (!sealing && !full) {
+        if ((nextChunk + 1) * chunkSize > stored.count()) return false
+        takeRows(chunkSize)
       }
-      const end = (nextChunk + 1) * chunkSize
-      if (end > stored.count()) return false
-      catchUp(end)
       finishSealing()
       return true
     },
-    forget: () => {
-      nextChunk = undefined
-      waiting = []
-      sealing = undefined
-      job = undefined
-    },
+    forget,
   }
 }
 

@@ -45,5 +45,7 @@ export const META_L2_CHAIN_ID = 'l2_chain_id'
 export const META_LOG_INDEX = 'log_index'
 /** Meta key of the secret that authenticates cursors: 64 hex digits, made by a migration. */
 export const META_CURSOR_SECRET = 'cursor_secret'
+/** Meta key of how far blocks count as safe and final: `{safe, finalized}`, block numbers, -1 for none yet. Absent: the head. */
+export const META_FINALITY = 'finality'
 /** Meta key of the trie of the newest state: see state/stateTrieTable. */
 export const META_STATE_TRIE = 'state_trie'

@@ -1,5 +1,6 @@
 import { createChainIndexer } from '../../src/ingest/chainIndexer.js'
 import { openWritableChain } from '../../src/ingest/chainState.js'
+import { createChainWriter } from '../../src/store/chain/chainWriter.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { CHUNK_BITS, indexedBlocks } from './indexedChain.js'
 
@@ -24,7 +25,9 @@ const [, , datadir, text] = process.argv
 const { head, steps, dieAt, rewindTo, ...which } = JSON.parse(text) as IndexWriterOptions
 const db = openForWriting(datadir)
 createChainIndexer(db, { chunkBits: CHUNK_BITS }) // before the chain is begun with the usual chunks
-const { writer, indexer, reader } = await openWritableChain(db, { network: 'mainnet' }, 'none')
+const { reader } = await openWritableChain(db, { network: 'mainnet' }, 'none')
+const writer = createChainWriter(db)
+const indexer = createChainIndexer(db)
 let taken = 0
 
 if (rewindTo !== undefined) {

@@ -58,8 +58,7 @@ test('finds every transaction at every stage of the index', (t) => {
   const indexer = createTransactionIndexer(db, { chunkBits: CHUNK_BITS })
   both('tail only', transactions)
   indexer.add([])
-  for (let step = 0; step < 30; step++) indexer.step()
-  assert.deepEqual(states(db).building, [0])
+  while (states(db).building.length === 0) indexer.step()
   both('half sealed', transactions)
   while (indexer.sealNext());
   const chunks = Math.floor(transactions.length / 64)
@@ -121,16 +120,17 @@ test('after a reorg, transactions that are gone are not found, and those that ca
   }
 })
 
-for (const [what, steps, level] of [
-  ['seal', 1, 0],
-  ['merge', 5_000, 1],
+for (const [what, level] of [
+  ['seal', 0],
+  ['merge', 1],
 ] as const) {
   test(`a ${what} that was cut off is taken over by the next process`, (t) => {
     const db = temporaryDatabase(t)
     const transactions = appendBlocks(db, seededRandom(3), BLOCKS)
     const first = createTransactionIndexer(db, { chunkBits: CHUNK_BITS })
     first.add([])
-    for (let step = 0; step < steps; step++) first.step()
+    while (states(db).building[0] !== level) first.step()
+    for (let step = 0; step < 5; step++) first.step()
     assert.deepEqual(states(db).building, [level])
     const finder = createTransactionFinder(db)
     check(finder, transactions, 'cut off')

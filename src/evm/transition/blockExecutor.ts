@@ -1,8 +1,11 @@
+import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
 import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
 import type { Genesis } from '../../chain/eth/genesis.js'
 import type { Block } from '../../chain/eth/types.js'
+import { padLeft } from '../../lib/bytes.js'
 import type { StateChanges } from '../../store/chain/chainWriter.js'
 import type { StateReader } from '../../store/state/stateReader.js'
+import type { RestoredAccount } from '../../store/state/touchedAbove.js'
 import type { StateRoot } from '../../trie/stateRoot.js'
 import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import type { NewestState } from '../state/stateProvider.js'
@@ -27,6 +30,9 @@ export interface Executor {
   settle(): void
   /** Drops the last executed block and the accepted ones that are not settled. */
   discard(): void
+  /** Goes on after blocks were removed from the database. Takes the accounts that they had changed, as they are now, and gives
+   *  the state root: 32 bytes. */
+  revert(accounts: readonly RestoredAccount[]): Uint8Array
   /** Reloads from the database, after a rollback. */
   reset(): void
   /** Accounts and slots not hashed yet. */
@@ -99,6 +105,12 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
       forget()
       root.discard()
     },
+    revert: (accounts) => {
+      forget()
+      const reverted = root.update(accounts.map(toTouched))
+      root.settle()
+      return reverted
+    },
     reset: () => {
       forget()
       root.reset()
@@ -109,6 +121,16 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
     get accounts() {
       return root.accounts
     },
+  }
+}
+
+function toTouched({ address, account, cleared, slots }: RestoredAccount): TouchedAccount {
+  const fields = account && { ...account, codeHash: account.codeHash ?? EMPTY_CODE_HASH }
+  return {
+    address,
+    account: fields ?? null,
+    cleared,
+    slots: slots.map((each) => ({ ...each, slot: padLeft(each.slot, 32) })),
   }
 }
 

@@ -15,14 +15,16 @@ export function isStateNotHeld(message: string): boolean {
   return /^historical state \d+ is not available$/.test(message)
 }
 
-/** Resolves a block id to a number: `earliest` is 0 even if block 0 is not stored; `latest`, `pending`, `safe` and
- *  `finalized` are the head, because imported files count as final. Undefined if there is no block, or for an unknown
- *  hash. A block with that number need not exist. */
+/** The number that stands for a block: `earliest` is 0 even where block 0 is not held; `latest` and `pending` are the head.
+ *  Undefined when nothing is held, for a hash that is not known, and for `safe` and `finalized` as long as no block is. A
+ *  number need not be held. */
 export function resolveNumber(chain: ChainReader, id: BlockId): number | undefined {
   if (typeof id === 'number') return id
   if (id === 'earliest') return 0
-  if (typeof id === 'string') return chain.head()
-  return chain.blockNumberByHash(id.hash)
+  if (id === 'latest' || id === 'pending') return chain.head()
+  if (typeof id !== 'string') return chain.blockNumberByHash(id.hash)
+  const number = chain.finality()?.[id]
+  return number === -1 ? undefined : number
 }
 
 /** True while the last block of a resolved range is canonical, and with it all blocks below. */
@@ -41,7 +43,7 @@ export function findBlock(chain: ChainReader, id: BlockId): StoredBlock | undefi
  *  head in its data, or an unknown hash @throws StateUnavailable for a block up to the head without its state. */
 export function requireStateBlock(chain: ChainReader, id: BlockId): number {
   const coverage = chain.coverage()
-  const isHead = typeof id === 'string' && id !== 'earliest'
+  const isHead = id === 'latest' || id === 'pending'
   const number = isHead ? coverage?.head : resolveNumber(chain, id) // one read for both, on the path of every call
   if (number === undefined || !coverage) throw new RpcError(HEADER_NOT_FOUND.code, HEADER_NOT_FOUND.message)
   if (number > coverage.head) throw beyondHead(HEADER_NOT_FOUND.code, HEADER_NOT_FOUND.message, coverage.head)

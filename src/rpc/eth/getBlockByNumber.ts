@@ -9,9 +9,9 @@ export const getBlockByNumber = defineMethod({
   name: 'eth_getBlockByNumber',
   summary: 'The block with that number, or null.',
   description:
-    '`safe` and `finalized` are the head, since imported files count as final. `pending` is an empty block on top of ' +
-    'the head, with null `hash`, `number`, `nonce` and `logsBloom`; with `--pending-block geth` it has its `number` and ' +
-    'a zero `logsBloom`.',
+    '`safe` and `finalized` are stored numbers; where none are, the head, since imported files count as final. `pending` ' +
+    'is an empty block on top of the head, with null `hash`, `number`, `nonce` and `logsBloom`; with `--pending-block ' +
+    'geth` it has its `number` and a zero `logsBloom`.',
   cost: 'point',
   params: [blockNumberParam, fullTransactionsParam],
   result: { name: 'block', schema: orNull(BLOCK_SCHEMA) },

@@ -12,8 +12,8 @@ export const getLogs = defineMethod({
   summary: 'Logs that match a filter, in chain order.',
   description:
     'At most 10,000 logs, 5,000 addresses and topic values, and 10 seconds. Topics match by position; a log must have at ' +
-    'least as many topics as the list has positions, null positions included. `pending`, `safe` and `finalized` mean ' +
-    'the head. A range that starts before the first stored block is an error, because logs would be missing. Error ' +
+    'least as many topics as the list has positions, null positions included. `pending` means the head. ' +
+    'A range that starts before the first stored block is an error, because logs would be missing. Error ' +
     '-32005 has `data` `{from, to}` if a narrower range is known to succeed; a range beyond the head has `{head}`.',
   cost: 'scan',
   params: [logFilterParam],

@@ -34,8 +34,13 @@ function resolveRange(chain: ChainReader, object: LogFilterObject): { fromBlock:
     return { fromBlock: number, toBlock: number }
   }
   const head = chain.head() ?? 0
-  const fromBlock = resolveNumber(chain, object.fromBlock ?? 'latest') ?? head
-  const toBlock = resolveNumber(chain, object.toBlock ?? 'latest') ?? head
+  const resolve = (id: LogFilterObject['fromBlock'] = 'latest') => {
+    const number = resolveNumber(chain, id)
+    if (number === undefined && chain.holdsBlocks()) throw new RpcError(SERVER_ERROR, 'unknown block')
+    return number ?? head
+  }
+  const fromBlock = resolve(object.fromBlock)
+  const toBlock = resolve(object.toBlock)
   // A range from beyond the head to `latest` is not reversed, only early.
   const early = fromBlock > head && typeof object.toBlock !== 'number'
   if (fromBlock > toBlock && !early) throw invalidParams('invalid block range params')

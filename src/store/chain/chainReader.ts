@@ -4,11 +4,11 @@ import { CairnError } from '../../lib/errors.js'
 import { type CommitWatch, createCommitWatch } from '../commitWatch.js'
 import type { Database } from '../database.js'
 import { selectBlockOfLog } from '../logs/blockOfLog.js'
-import { createMetaTable, META_CHAIN_ID, META_STATE_MODE, type MetaTable } from '../meta.js'
+import { createMetaTable, META_CHAIN_ID, META_FINALITY, META_STATE_MODE, type MetaTable } from '../meta.js'
 import { createBlockBodies } from './blockBodies.js'
 import { type BlockRow, decodeBlockRow } from './blockRows.js'
 import { readChainSource, specOfSource } from './chainSource.js'
-import type { ChainReader, StoredBlock } from './types.js'
+import type { ChainReader, Finality, StoredBlock } from './types.js'
 
 /** Nothing was imported into the database yet. */
 export class EmptyDatabase extends CairnError {
@@ -43,6 +43,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
 
   const bounds = untilCommit(watch, () => selectHead.get()!)
   const headHash = untilCommit(watch, () => selectHeadHash.get())
+  const storedFinality = untilCommit(watch, () => meta.get<Finality>(META_FINALITY))
   const chainIdText = lastingText(meta, META_CHAIN_ID)
   let chainId: bigint | undefined
   const stateMode = lastingText(meta, META_STATE_MODE)
@@ -78,6 +79,13 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     },
     head: () => bounds().head ?? undefined,
     headHash,
+    finality: () => {
+      const { head } = bounds()
+      if (head === null) return undefined
+      const { safe, finalized } = storedFinality() ?? { safe: head, finalized: head }
+      // A reorg to a shorter branch may end below them.
+      return { safe: Math.min(safe, head), finalized: Math.min(finalized, head) }
+    },
     blockByNumber: (number) => blockRow(selectBlock.get(number)),
     blockHash: (number) => selectHash.get(number),
     blockNumberByHash: (hash) => selectNumber.get(hash),

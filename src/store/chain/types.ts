@@ -34,6 +34,12 @@ export interface Coverage {
   stateFirst?: number
 }
 
+/** How far blocks count as safe and as final: block numbers, -1 for none yet. */
+export interface Finality {
+  readonly safe: number
+  readonly finalized: number
+}
+
 /** Reads of the Ethereum column. Each call sees the newest commit; nothing is cached that a commit could change. */
 export interface ChainReader {
   /** The chain that the database holds. @throws EmptyDatabase when nothing was imported yet. */
@@ -50,6 +56,9 @@ export interface ChainReader {
   head(): number | undefined
   /** Hash of the newest block, 32 bytes; undefined when no block is held. */
   headHash(): Uint8Array | undefined
+  /** How far blocks are safe and final: the head where nothing was ever said of it, as with blocks from files. Undefined when
+   *  no block is held. */
+  finality(): Finality | undefined
   blockByNumber(number: number): StoredBlock | undefined
   blockNumberByHash(hash: Uint8Array): number | undefined
   /** 32 bytes; undefined when the block is not held. */

@@ -43,10 +43,8 @@ async function write(datadir: string, blocks: readonly Block[], keep?: number): 
   if (keep !== undefined) {
     const db = openForWriting(datadir)
     const chain = await openWritableChain(db, { genesis }, 'execute')
-    chain.writer.begin()
-    chain.writer.rewindTo(keep)
-    chain.indexer.truncate()
-    chain.writer.commit()
+    chain.head.rewind(keep, { byOperator: true })
+    chain.head.commit()
     db.close()
   }
   const db = openForWriting(datadir)

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { UsageError } from '../../lib/errors.js'
+import { createProgress } from '../../lib/progress.js'
+import { DATABASE_FILE, DatabaseMissing } from '../../store/open.js'
+import type { ParsedArgs } from '../parseArgs.js'
+import { listenForStop } from '../stopSignal.js'
+
+/** `cairn rewind --to N`. SIGINT and SIGTERM end it after the current transaction, with exit code 130 and 143; run again, it
+ *  goes on. */
+export async function runRewind({ config, operands }: ParsedArgs): Promise<number> {
+  if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help rewind'`)
+  const { datadir, to } = config
+  if (to === undefined) throw new UsageError("--to NUMBER is needed: the last block to keep; see 'cairn help rewind'")
+  const path = join(datadir, DATABASE_FILE)
+  if (!existsSync(path)) throw new DatabaseMissing(path)
+  const { openForWriting } = await import('../../store/openForWriting.js')
+  const { openWritableChain } = await import('../../ingest/chainState.js')
+  const { RewindOutOfRange } = await import('../../ingest/head/errors.js')
+  const { rewindChain } = await import('../../ingest/rewindChain.js')
+  const stop = listenForStop()
+  const db = openForWriting(datadir)
+  try {
+    const { signal } = stop
+    const startProgress = (label: string, unit: string, total: number) => createProgress({ label, unit, total })
+    const chain = await openWritableChain(db, undefined, undefined, { startProgress, signal })
+    const summary = await rewindChain(chain, to, {
+      signal,
+      startProgress: (blocks) => createProgress({ label: 'rewind', unit: 'blocks', total: blocks }),
+    })
+    const { blocks, transactions, logs, head, interrupted } = summary
+    const removed = `${blocks} blocks removed with ${transactions} transactions and ${logs} logs; the head is block ${head}`
+    process.stdout.write(`${removed}${interrupted ? '; interrupted: run the same command again to go on' : ''}\n`)
+    // Readers that open next find a small write-ahead log.
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    return interrupted ? stop.exitCode() : 0
+  } catch (error) {
+    if (error instanceof RewindOutOfRange) throw new UsageError(`--to ${to}: ${error.message}`, { cause: error })
+    throw error
+  } finally {
+    db.close()
+    stop.close()
+  }
+}

@@ -1,0 +1,262 @@
+import type { Block, Header, Receipt } from '../../chain/eth/types.js'
+import type { Executor } from '../../evm/transition/blockExecutor.js'
+import { equalBytes } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
+import { createChainWriter, type StateChanges } from '../../store/chain/chainWriter.js'
+import type { ChainReader, Finality } from '../../store/chain/types.js'
+import type { Database } from '../../store/database.js'
+import { createMetaTable, META_FINALITY } from '../../store/meta.js'
+import { createStateReader } from '../../store/state/stateReader.js'
+import { createTouchedAbove } from '../../store/state/touchedAbove.js'
+import type { StateRoot } from '../../trie/stateRoot.js'
+import { createChainIndexer } from '../chainIndexer.js'
+import { ReorgBelowFinalized, RewindOutOfRange } from './errors.js'
+import type { BlockRef, HeadEvent, HeadListener } from './events.js'
+
+/** A block as the next one needs it. */
+export interface Head {
+  hash: Uint8Array
+  header: Header
+  totalDifficulty: bigint
+}
+
+/** What is stored of a block besides itself. */
+export interface BlockParts {
+  receipts: Receipt[]
+  totalDifficulty: bigint
+  /** Present where state is kept. */
+  changes?: StateChanges
+}
+
+/** The only way to change the chain: blocks, state, indexes and finality. Changes collect in one transaction, which the first
+ *  of them begins; readers see them with `commit`, and listeners are told after it. */
+export interface ChainHead {
+  /** The newest block, in the transaction where one is open. */
+  readonly newest: Head | undefined
+  readonly inTransaction: boolean
+  /** Begins a transaction unless one is open: for what is stored with the first block. */
+  begin(): void
+  /** How far blocks count as safe and final: the newest block where nothing was ever said, as with blocks from files. */
+  finality(): Finality
+  /** False where the head counts as final, since nothing else was ever said. */
+  isFinalityStored(): boolean
+  /** Tells a listener from the next event on. @returns what ends that */
+  listen(listener: HeadListener): () => void
+  /** Stores a verified block on top of the newest one. When it throws, the transaction is rolled back. */
+  append(block: Block, parts: BlockParts): void
+  /** Marks a place in the transaction to which `rollbackToMark` goes back; an earlier mark is forgotten. */
+  mark(): void
+  rollbackToMark(): void
+  /** Removes all blocks above `number` with everything that belongs to them: a reorg, as soon as the new branch is appended
+   *  and committed. Commits what was appended before. When it throws, the chain is as before.
+   *  @param byOperator allows to go below the finalized block, which then goes back too
+   *  @throws RewindOutOfRange, ReorgBelowFinalized */
+  rewind(number: number, options?: { byOperator?: boolean }): void
+  /** Commits what was changed, and tells the listeners. */
+  commit(): void
+  /** Gives up everything since the last commit. */
+  rollback(): void
+  /** Stores safe and finalized numbers, each at most that of the newest block. They never go back: a lower one leaves what is
+   *  stored. Commits what was changed before. */
+  finalize(finality: Finality): void
+  /** Does about `budgetMs` of what the indexes have left to do, in a transaction of its own; true when there is more.
+   *  Commits what was changed before. */
+  workOnIndexes(budgetMs: number): boolean
+}
+
+/** What a chain that keeps state needs for it. */
+export interface HeadState {
+  executor: Executor
+  root: StateRoot
+}
+
+/** The head of a database opened for writing. `afterRollback` is told that blocks were given up. */
+export function createChainHead(
+  db: Database,
+  reader: ChainReader,
+  { state, afterRollback }: { state?: HeadState; afterRollback(): void },
+): ChainHead {
+  const writer = createChainWriter(db, {
+    beforeCommit: () => state?.root.save(),
+    afterRollback: () => {
+      state?.executor.reset()
+      afterRollback()
+    },
+  })
+  const indexer = createChainIndexer(db)
+  const meta = createMetaTable(db)
+  const touchedAbove = createTouchedAbove(db, createStateReader(db))
+  const listeners = new Set<HeadListener>()
+  let newest = readNewest(reader)
+  let marked = newest
+  let added: BlockRef[] = []
+  let addedAtMark = 0
+  let rewound: { ancestor: BlockRef; removed: readonly BlockRef[] } | undefined
+  let lowered = false
+
+  const begin = () => {
+    if (!writer.inTransaction) writer.begin()
+  }
+  const clear = () => {
+    added = []
+    rewound = undefined
+    lowered = false
+  }
+  const storedFinality = () => meta.get<Finality>(META_FINALITY)
+  const finality = (): Finality => {
+    const head = newest?.header.number ?? -1
+    return storedFinality() ?? { safe: head, finalized: head }
+  }
+  const takeEvents = (): HeadEvent[] => {
+    const events: HeadEvent[] = []
+    if (rewound) events.push({ kind: 'reorg', ...rewound, added })
+    else if (added.length > 0) events.push({ kind: 'append', blocks: added })
+    if (lowered) events.push({ kind: 'finalized', ...finality() })
+    clear()
+    return events
+  }
+  const commit = () => {
+    if (!writer.inTransaction) return
+    if (rewound) lower(newest!.header.number)
+    writer.commit()
+    tell(listeners, takeEvents())
+  }
+  const rollback = () => {
+    if (!writer.inTransaction) return
+    writer.rollback()
+    indexer.forget()
+    clear()
+    newest = readNewest(reader)
+  }
+  /** Numbers above a head that went back. */
+  const lower = (head: number) => {
+    const stored = storedFinality()
+    if (!stored || stored.safe <= head) return
+    meta.set(META_FINALITY, { safe: head, finalized: Math.min(stored.finalized, head) })
+    lowered = true
+  }
+  const remove = (ancestor: Head) => {
+    const { number, stateRoot } = ancestor.header
+    const touched = state && touchedAbove.take(number)
+    writer.rewindTo(number)
+    indexer.truncate()
+    if (!state) return
+    const root = state.executor.revert(touchedAbove.restored(touched!))
+    if (equalBytes(root, stateRoot)) return
+    throw new Error(
+      `after removing the blocks above ${number} the state has the root ${formatData(root)}, its header says ` +
+        `${formatData(stateRoot)}: the database is damaged`,
+    )
+  }
+  const giveUpOnError = (work: () => void) => {
+    try {
+      work()
+    } catch (error) {
+      rollback() // half of the work may be in the transaction
+      throw error
+    }
+  }
+  return {
+    get newest() {
+      return newest
+    },
+    get inTransaction() {
+      return writer.inTransaction
+    },
+    begin,
+    finality,
+    isFinalityStored: () => storedFinality() !== undefined,
+    listen: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    append: (block, { receipts, totalDifficulty, changes }) =>
+      giveUpOnError(() => {
+        begin()
+        writer.insertBlock(block, receipts, totalDifficulty, changes)
+        indexer.add(block, receipts)
+        newest = { hash: block.hash, header: block.header, totalDifficulty }
+        added.push({ number: block.header.number, hash: block.hash })
+      }),
+    mark: () => {
+      begin()
+      writer.mark()
+      marked = newest
+      addedAtMark = added.length
+    },
+    rollbackToMark: () => {
+      writer.rollbackToMark()
+      indexer.forget()
+      newest = marked
+      added.length = addedAtMark
+    },
+    rewind: (number, { byOperator = false } = {}) => {
+      commit()
+      const ancestor = readHead(reader, number)
+      const coverage = reader.coverage()
+      if (!ancestor || !coverage) throw new RewindOutOfRange(number, coverage)
+      if (!byOperator && number < finality().finalized) throw new ReorgBelowFinalized(number, finality().finalized)
+      if (number === coverage.head) return
+      giveUpOnError(() => {
+        begin()
+        const removed = listeners.size === 0 ? [] : listRefs(reader, number + 1, coverage.head)
+        for (const listener of listeners) listener.beforeRemoval?.(removed)
+        remove(ancestor)
+        newest = ancestor
+        rewound = { ancestor: { number, hash: ancestor.hash }, removed }
+      })
+    },
+    commit,
+    rollback,
+    finalize: (wanted) => {
+      commit()
+      const head = newest?.header.number ?? -1
+      const now = finality()
+      const finalized = Math.max(now.finalized, Math.min(wanted.finalized, head))
+      const safe = Math.max(now.safe, Math.min(wanted.safe, head), finalized)
+      if (storedFinality() && safe === now.safe && finalized === now.finalized) return
+      begin()
+      meta.set(META_FINALITY, { safe, finalized })
+      writer.commit()
+      tell(listeners, [{ kind: 'finalized', safe, finalized }])
+    },
+    workOnIndexes: (budgetMs) => {
+      commit()
+      let more = false
+      giveUpOnError(() => {
+        begin()
+        more = indexer.work(budgetMs)
+        writer.commit()
+      })
+      return more
+    },
+  }
+}
+
+function tell(listeners: ReadonlySet<HeadListener>, events: readonly HeadEvent[]): void {
+  const errors: unknown[] = []
+  for (const event of events) {
+    for (const listener of [...listeners]) {
+      try {
+        listener.changed(event)
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+  }
+  if (errors.length > 0) throw errors[0]
+}
+
+function readNewest(reader: ChainReader): Head | undefined {
+  const number = reader.head()
+  return number === undefined ? undefined : readHead(reader, number)
+}
+
+function readHead(reader: ChainReader, number: number): Head | undefined {
+  const block = reader.blockByNumber(number)
+  return block && { hash: block.hash, header: block.header, totalDifficulty: block.totalDifficulty }
+}
+
+function listRefs(reader: ChainReader, from: number, to: number): BlockRef[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => ({ number: from + i, hash: reader.blockHash(from + i)! }))
+}

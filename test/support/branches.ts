@@ -1,0 +1,117 @@
+import { assemble, deployer } from '../../scripts/fixture/assembler.js'
+import { createChainBuilder, createSender, type TransactionPlan } from '../../scripts/fixture/chainBuilder.js'
+import { encodeWords } from '../../scripts/fixture/contracts.js'
+import { keccak256 } from '../../src/chain/crypto.js'
+import type { Block } from '../../src/chain/eth/types.js'
+import { createChainIndexer } from '../../src/ingest/chainIndexer.js'
+import { openWritableChain, type WritableChain } from '../../src/ingest/chainState.js'
+import { importBlocks } from '../../src/ingest/pipeline.js'
+import { concatBytes } from '../../src/lib/bytes.js'
+import { formatData } from '../../src/lib/hex.js'
+import { noProgress } from '../../src/lib/progress.js'
+import type { Database } from '../../src/store/database.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
+import { createStateReads } from '../../src/store/state/stateReader.js'
+import { sourceOf } from './fixture.js'
+import type { SeededRandom } from './random.js'
+
+/* Branches of a chain under Shanghai's rules, where contracts still destroy themselves and come back with empty storage. */
+
+const SENDERS = ['north', 'east', 'south'].map((name) => createSender(`branches ${name}`))
+const address = (byte: number) => new Uint8Array(20).fill(byte)
+const [LOGGER, FACTORY] = [address(0x1a), address(0xfa)]
+// Words: slot, value, topic. Sets the slot and logs it.
+const LOGGER_CODE = assemble(`
+  32 calldataload 0 calldataload sstore
+  0 calldataload 64 calldataload 0x${'ab'.repeat(32)} 32 0 log3 stop`)
+const FACTORY_CODE = assemble('calldatasize 0 0 calldatacopy 0 calldatasize 0 0 create2 stop')
+// Without call data it destroys itself, otherwise it sets a slot to a value.
+const CHILD_CODE = assemble(`
+  calldatasize @set jumpi caller selfdestruct
+  :set 32 calldataload 0 calldataload sstore stop`)
+// Sets ten slots when it is created.
+const CHILD_INIT = concatBytes(
+  assemble(Array.from({ length: 10 }, (_, slot) => `${slot + 7} ${slot} sstore`).join(' ')),
+  deployerAfter(10 * 5, CHILD_CODE),
+)
+const CHILD = keccak256(concatBytes(Uint8Array.of(0xff), FACTORY, new Uint8Array(32), keccak256(CHILD_INIT))).slice(12)
+
+/** Init code that stands after `offset` bytes of other code. */
+function deployerAfter(offset: number, runtime: Uint8Array): Uint8Array {
+  const code = deployer(runtime)
+  code[6] += offset // of the runtime within the whole
+  return code
+}
+
+/** The genesis of the branches in geth's format. */
+export const BRANCHES_GENESIS = {
+  config: {
+    chainId: 20_265,
+    ...Object.fromEntries(
+      ['homestead', 'eip150', 'eip155', 'eip158', 'byzantium', 'constantinople', 'petersburg', 'istanbul', 'berlin']
+        .concat('london', 'mergeNetsplit')
+        .map((name) => [`${name}Block`, 0]),
+    ),
+    terminalTotalDifficulty: 0,
+    shanghaiTime: 0,
+  },
+  ...{ nonce: '0x0', timestamp: '0x6774f780', extraData: '0x', gasLimit: '0x5f5e100', difficulty: '0x0' },
+  ...{ mixHash: `0x${'00'.repeat(32)}`, coinbase: `0x${'00'.repeat(20)}`, baseFeePerGas: '0x7' },
+  alloc: {
+    ...Object.fromEntries(SENDERS.map((sender) => [formatData(sender.address), { balance: '0xd3c21bcecceda1000000' }])),
+    [formatData(LOGGER)]: { balance: '0x0', code: formatData(LOGGER_CODE) },
+    [formatData(FACTORY)]: { balance: '0x0', code: formatData(FACTORY_CODE) },
+  },
+}
+
+// So that some blocks fill a chunk of logs.
+const CHUNK_BITS = 6
+
+/** Opens a database of such a chain; a new one gets small chunks. */
+export async function openBranches(datadir: string): Promise<{ db: Database; chain: WritableChain }> {
+  const db = openForWriting(datadir)
+  createChainIndexer(db, { chunkBits: CHUNK_BITS })
+  return { db, chain: await openWritableChain(db, { genesis: BRANCHES_GENESIS }, 'execute') }
+}
+
+/** Blocks 1 to the last of `trunk` in a new database, imported in one go. */
+export async function importInOneGo(datadir: string, trunk: readonly Block[]): Promise<void> {
+  const { db, chain } = await openBranches(datadir)
+  await importBlocks(chain, sourceOf(trunk), { progress: noProgress })
+  db.close()
+}
+
+/** Makes `count` random blocks on top of `trunk`, in an empty directory. No two calls make the same block. */
+export async function growBranch(
+  datadir: string,
+  { trunk, count, random }: { trunk: readonly Block[]; count: number; random: SeededRandom },
+): Promise<Block[]> {
+  await importInOneGo(datadir, trunk)
+  const db = openForWriting(datadir)
+  const builder = await createChainBuilder(db, BRANCHES_GENESIS)
+  const state = createStateReads(db)
+  for (const sender of SENDERS) sender.nonce = state.nonce(sender.address, trunk.length)
+  for (let i = 0; i < count; i++) {
+    const transactions = Array.from({ length: random.below(5) }, () => randomPlan(random))
+    await builder.add({ transactions, extraData: random.bytes(8) })
+  }
+  db.close()
+  return builder.blocks
+}
+
+function randomPlan(random: SeededRandom): TransactionPlan {
+  const common = { sender: SENDERS[random.below(SENDERS.length)], type: 2, gasLimit: 600_000n } as const
+  const words = (...limits: number[]) => encodeWords(...limits.map((limit) => BigInt(random.below(limit))))
+  switch (random.below(7)) {
+    case 0:
+      return { ...common, to: address(1 + random.below(60)), value: BigInt(random.below(3)) }
+    case 1:
+      return { ...common, to: FACTORY, input: CHILD_INIT }
+    case 2:
+      return { ...common, to: CHILD, input: words(12, 3) }
+    case 3:
+      return { ...common, to: CHILD }
+    default:
+      return { ...common, to: LOGGER, input: words(30, 4, 20) }
+  }
+}
