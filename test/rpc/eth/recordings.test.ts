@@ -17,7 +17,7 @@ import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const suite = sharedPath('conformance', 'execution-apis')
-/** Asked for by the issue, yet not in the suite. */
+/** Methods that the official suite does not record. */
 const NOT_RECORDED = new Set([
   'eth_accounts',
   'eth_gasPrice',
