@@ -5,21 +5,21 @@ import { appendGaps, countGaps } from '../segments/postings.js'
 import { chunksOf, type Segment, type SegmentStore } from '../store/segments/segmentStore.js'
 import type { ClausePostings } from './clausePostings.js'
 
-/** What a segment's buckets have of the keys of a clause: how many logs, before any of them is read. */
+/** The entries of a clause's keys in a segment's buckets: their log counts are known before any posting is read. */
 export interface ClauseEntries {
   /** Keys that the segment has. */
   keys: HashedKey[]
-  /** Their logs, one counted for each of its keys. */
+  /** Number of postings, counted per key. */
   postings: number
-  /** Gaps of the keys that have few. */
+  /** Gaps of keys with few postings. */
   inline: Uint8Array[]
-  /** Keys with large postings. */
+  /** Keys with big postings. */
   big: { ordinal: number; count: number }[]
 }
 
 const KEYS_PER_CHECK = 1_000
 
-/** Looks up keys, which are in the order of their hashes. @throws DeadlineExceeded */
+/** Looks up keys, which must be sorted by hash. @throws DeadlineExceeded */
 export function findEntries(
   store: SegmentStore,
   segment: Segment,
@@ -44,12 +44,12 @@ export function findEntries(
   return found
 }
 
-// A posting in gaps, and a chunk's bitmap, each with its part of the blob. Measured are 0.003 and 3 beside a list of 300:
-// it is more here, because a clause that costs as much as the rows that are left seldom rejects all of them.
+// Cost of a posting in gaps, and of a chunk's bitmap, with its share of the blob. Measured: 0.003 and 3 beside a list of
+// 300. Higher here, because a clause as expensive as the remaining rows seldom rejects all of them.
 const GAP_MICROSECONDS = 0.006
 const BITMAP_MICROSECONDS = 5
 
-/** About how long it takes to read the postings and to intersect them with others. */
+/** Estimated time to read the postings and intersect them with others. */
 export function readingMicroseconds({ postings, big }: ClauseEntries, segment: Segment): number {
   const chunks = chunksOf(segment.level)
   let ofBig = 0

@@ -14,21 +14,21 @@ import {
 } from '../segments/postings.js'
 import type { IdRange } from '../store/logs/rowFilter.js'
 
-/** The logs of a segment that meet one clause, as positions in the segment. */
+/** The logs of a segment that match one clause, as positions. */
 export interface ClausePostings {
-  /** Of keys with few: ascending, a position may be there more than once. */
+  /** Postings of keys with few: ascending, with possible duplicates. */
   small: Uint32Array
-  /** Of keys with many: blobs of `encodeBigPostings`. */
+  /** Keys with many postings: blobs of `encodeBigPostings`. */
   big: readonly Uint8Array[]
-  /** How many there are, counting a position once for each of its keys. */
+  /** Number of postings, counted per key. */
   total: number
 }
 
-/** Reads the postings of clauses, with memory of its own. Positions are those in the range, ascending, each once. */
+/** Reads postings of clauses, with its own memory. Positions are in the range, ascending, without duplicates. */
 export interface ClauseReader {
-  /** Positions that meet the clause. */
+  /** Positions that match the clause. */
   list(clause: ClausePostings, range: IdRange): Uint32Array
-  /** Positions that meet both. */
+  /** Positions that match both. */
   intersect(clauses: readonly [ClausePostings, ClausePostings], range: IdRange): Uint32Array
 }
 
@@ -57,7 +57,7 @@ export function createClauseReader(): ClauseReader {
         if (left.atMost === 0) return
         right.moveTo(part.chunk)
         if (right.atMost === 0) return
-        // The longer list is gone through, so that the shorter one becomes a set.
+        // The longer list is iterated, so the shorter one becomes the set.
         const [few, many] = left.atMost < right.atMost ? [left, right] : [right, left]
         const [list, other] = many.isList ? [many, few] : [few, many]
         other.fill(scratch[0])
@@ -71,12 +71,12 @@ export function createClauseReader(): ClauseReader {
   }
 }
 
-/** A chunk, and which of its positions are wanted; others may be given too. */
+/** A chunk and the wanted range in it; positions outside may be included. */
 interface ChunkPart extends IdRange {
   chunk: number
 }
 
-/** What `append` gives for the chunks of the range, without what lies outside. */
+/** Concatenates the results of `append` over the chunks of the range, and cuts off what is outside. */
 function collect(
   atMost: number,
   { from, to }: IdRange,
@@ -93,14 +93,13 @@ function collect(
   return found.subarray(lowerBound(found, from, 0), lowerBound(found, to, 0))
 }
 
-/** Goes through the chunks of a clause's postings, ascending. */
+/** Iterates over the chunks of a clause's postings. */
 class ClauseCursor {
-  /** No more postings than this are in the chunk: a gap takes a byte or more, and a bitmap is only made for more postings
-   *  than it has bytes. */
+  /** Upper bound of postings in the chunk: a gap takes at least one byte, and a bitmap has more postings than bytes. */
   atMost = 0
   readonly #small: Uint32Array
   readonly #big: ChunkCursor[]
-  /** Those of `#big` that have the chunk. */
+  /** Members of `#big` that have the chunk. */
   readonly #held: ChunkCursor[] = []
   /** The chunk's part of `#small`. */
   #from = 0
@@ -112,7 +111,7 @@ class ClauseCursor {
     this.#big = big.map((blob) => new ChunkCursor(blob))
   }
 
-  /** Goes to a chunk behind the one that it is at. */
+  /** Advances to a later chunk. */
   moveTo(chunk: number): void {
     const small = this.#small
     const held = this.#held
@@ -129,7 +128,7 @@ class ClauseCursor {
     }
   }
 
-  /** Whether the chunk has one list of positions, and not several or a bitmap. */
+  /** True if the chunk has one list of positions, not several or a bitmap. */
   get isList(): boolean {
     const held = this.#held
     return this.#from === this.#to ? held.length === 1 && !held[0].isBitmap : held.length === 0
@@ -149,7 +148,7 @@ class ClauseCursor {
     else appendEachIn(this.#small.subarray(this.#from, this.#to), filter.set, out)
   }
 
-  /** Makes the set that of the chunk's positions. */
+  /** Fills the set with the chunk's positions. */
   fill(set: ChunkSet): void {
     const held = this.#held
     if (this.#from === this.#to && held.length === 1 && held[0].isBitmap) {
@@ -166,7 +165,7 @@ class ClauseCursor {
   }
 }
 
-/** Appends positions in ascending order, each once. */
+/** Appends ascending positions without duplicates. */
 function appendEach(positions: Uint32Array, out: PositionList): void {
   let last = -1
   for (let i = 0; i < positions.length; i++) {
@@ -176,7 +175,7 @@ function appendEach(positions: Uint32Array, out: PositionList): void {
   }
 }
 
-/** Appends positions of one chunk in ascending order that are in its set, each once. */
+/** Appends ascending positions of one chunk that are in its set, without duplicates. */
 function appendEachIn(positions: Uint32Array, { words }: ChunkSet, out: PositionList): void {
   let last = -1
   for (let i = 0; i < positions.length; i++) {
@@ -187,7 +186,7 @@ function appendEachIn(positions: Uint32Array, { words }: ChunkSet, out: Position
   }
 }
 
-/** The first place from `low` on whose value is at least `value`. */
+/** The first index from `low` on with a value of at least `value`. */
 function lowerBound(sorted: Uint32Array, value: number, low: number): number {
   let high = sorted.length
   while (low < high) {

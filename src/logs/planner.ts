@@ -5,28 +5,27 @@ import type { LogIndex, SearchOptions } from './candidateIndex.js'
 import { LogScanTimeout, TooManyLogs } from './errors.js'
 import type { LogTrace } from './trace.js'
 
-/** What bounds a query. */
+/** Limits of a query. */
 export interface LogQueryOptions {
   deadline: Deadline
   /** One more is an error. */
   maxResults: number
-  /** Where the query says what it does, when someone wants to know. */
+  /** Trace of the query, if wanted. */
   trace?: LogTrace
 }
 
-/** What the planner works with. */
+/** Data access of the planner. */
 export interface LogAccess {
   rows: LogRows
   index: LogIndex
 }
 
-// Reading that many rows one after another is cheaper than asking an index.
+// Scanning this many rows is cheaper than using the index.
 const SMALL_RANGE = 400
-// Rows per statement of a scan: 1 to 5 ms, so that the deadline is looked at in time.
+// Rows per statement of a scan: 1 to 5 ms, so that the deadline is checked in time.
 const SLICE = 2_000
 
-/** The rows in the range that the filter wants, in the order of their ids.
- *  @throws TooManyLogs beyond `maxResults` rows, LogScanTimeout */
+/** The matching rows in the range, by id. @throws TooManyLogs beyond `maxResults` rows, LogScanTimeout */
 export function findRows(
   access: LogAccess,
   filter: RowFilter,
@@ -48,8 +47,8 @@ export function findRows(
   }
 }
 
-/** The batches; notes where the last one ends that was done with in the first half of the time. The same rows alone then
- *  take half of the time, which leaves room for writing the answer and for a busier machine. */
+/** The batches; records the end of the last one finished in the first half of the time. That range alone takes half of
+ *  the time, which leaves room for writing the result and for a busier machine. */
 function* noteProgress(
   batches: Iterable<RowBatch>,
   deadline: Deadline,
@@ -82,21 +81,21 @@ function collectRows(batches: Iterable<RowBatch>, reader: RowReader, options: Lo
   return found
 }
 
-/** Rows to be looked at, and the id below which all candidates were given with them. */
+/** Rows to be checked, and the id below which they include all candidates. */
 interface RowBatch {
   rows: LogRow[]
   next: number
 }
 
-/** A stretch of rows that a filter wants. */
+/** Consecutive matching rows. */
 export interface RowPage {
   rows: LogRow[]
-  /** Where the next page begins; undefined when the range is done. */
+  /** Start of the next page; undefined at the end of the range. */
   next?: number
 }
 
-/** The first rows in the range that the filter wants: at most `maxResults`, and not many more after `sliceEnds` than one
- *  look at the index gives. Always some way on, never an error of time. */
+/** The first matching rows of the range: at most `maxResults`, and after `sliceEnds` only the rest of one index step.
+ *  Always makes progress, never times out. */
 export function findPage(
   access: LogAccess,
   filter: RowFilter,
@@ -131,7 +130,7 @@ export function findPage(
   return { rows: found }
 }
 
-/** True when all rows of the range are read instead of candidates: the filter asks for nothing, or the range is short. */
+/** True if all rows of the range are scanned instead of candidates: the filter has no conditions, or the range is short. */
 export function readsAllRows({ clauses, minTopics }: RowFilter, { from, to }: IdRange): boolean {
   return (clauses.length === 0 && minTopics === 0) || to - from < SMALL_RANGE
 }

@@ -28,37 +28,37 @@ export interface LogSource {
   query(filter: LogFilter, options: LogQueryOptions): LogTexts
   /** A page of the same logs: see `LogPage`. @throws LogsNotHeld, TooManyTopics */
   page(filter: LogFilter, options: LogPageOptions): LogPage
-  /** Runs a query for what it does on its way. */
+  /** Runs a query and collects its trace. */
   explain: LogExplainer
-  /** Does a slice of about 10 ms of what the first query would have to do; true when there is more. */
+  /** Does about 10 ms of the work that the first query would otherwise do. True if more is left. */
   warm(): boolean
 }
 
 export interface LogPageOptions {
-  /** Id of the first log of the page, as the page before gave it; undefined: the first of the filter's range. */
+  /** Id of the page's first log, from the previous page; undefined: the start of the filter's range. */
   fromId?: number
-  /** Logs of the page at most. */
+  /** Most logs of the page. */
   maxResults: number
-  /** When it passes, the page ends at the next occasion: after less than a second more. */
+  /** After this deadline the page ends at the next check, in less than a second. */
   sliceEnds: Deadline
-  /** Where the query says what it does, when someone wants to know. */
+  /** Trace of the query, if wanted. */
   trace?: LogTrace
 }
 
-/** Some of the logs that a filter wants, in order. */
+/** Consecutive logs that match a filter. */
 export interface LogPage {
   logs: LogTexts
-  /** Id of the first log of the next page; undefined when there is none. */
+  /** Id of the next page's first log; undefined at the end. */
   nextId?: number
-  /** Number of the last block of which all wanted logs were given, here or before; less than the filter's first block
-   *  when there is none yet. */
+  /** Last block whose matching logs are all in this page or earlier ones; less than the filter's first block if there is
+   *  none yet. */
   scannedTo: number
 }
 
-// Rows of a range that are written without being looked at first: 30 ms. Of more, a timeout has to know how far it got.
+// Rows of a range that are written without checking them first: 30 ms. With more, a timeout must know how far it got.
 const UNCHECKED_ROWS = 10_000
 
-/** Log queries through statements prepared once for the connection. */
+/** Log queries with statements prepared once per connection. */
 export function createLogSource(db: Database): LogSource {
   const access: LogAccess = { rows: createLogRows(db), index: createSegmentIndex(db) }
   const ranges = createLogRanges(db)
@@ -88,7 +88,7 @@ export function createLogSource(db: Database): LogSource {
     options.trace?.step('format')
     return writer.write(rows, options)
   }
-  /** The error, with a range that would be answered where the query knows one. */
+  /** The error, with a narrower range that would succeed, if known. */
   const addFittingRange = (error: unknown, { fromBlock }: LogFilter, { trace }: LogQueryOptions): unknown => {
     const fittingBefore = (log: number | undefined) => {
       const to = log === undefined ? -1 : blockOfLog.numberOf(log)! - 1
@@ -147,11 +147,11 @@ export function createLogSource(db: Database): LogSource {
 }
 
 interface HeldRange extends IdRange {
-  /** The last block held. */
+  /** The head. */
   head: number
 }
 
-/** Ids of the logs in the filter's range as far as it is held. @throws LogsNotHeld */
+/** Ids of the logs in the stored part of the filter's range. @throws LogsNotHeld */
 function resolveRange(ranges: LogRanges, { fromBlock, toBlock }: LogFilter): HeldRange | undefined {
   const coverage = ranges.coverage()
   if (coverage === undefined) return undefined
@@ -161,7 +161,7 @@ function resolveRange(ranges: LogRanges, { fromBlock, toBlock }: LogFilter): Hel
   return ids && { ...ids, head }
 }
 
-/** From a filter in full values to the form of the rows: values that were never seen drop out of their clause. */
+/** Translates filter values to row values; values that were never logged are dropped from their clause. */
 function createTranslator(db: Database): (filter: LogFilter, options: { deadline: Deadline }) => RowFilter {
   const lookUpAddress = createIdLookup(db, 'addresses')
   const lookUpTopic = createIdLookup(db, 'topics')

@@ -24,27 +24,27 @@ import type { ClauseName, LogTrace } from './trace.js'
 
 const POSITIONS = { address_id: 0, topic0_id: 1, topic1: 2, topic2: 3, topic3: 4 } as const
 
-/** A clause while a query goes through the segments. */
+/** A clause during a query. */
 interface PlannedClause {
   name: ClauseName
-  keys: HashedKey[] // in the order of their buckets
-  /** Postings seen so far, and the chunks that they were in. */
+  keys: HashedKey[] // in bucket order
+  /** Postings seen so far, and the chunks they were in. */
   seen: number
   seenChunks: number
 }
 
-// What the choice between the index and the rows goes by; measured with `npm run bench:logs`.
+// Cost model for the choice between index and rows; measured with `npm run bench:logs`.
 const ROW_MICROSECONDS = 3
 const KEY_MICROSECONDS = 4
 const BATCH = 500
 const NOTHING = new Uint32Array(0)
-// Large postings that a connection keeps: those of some dozen popular values.
+// Big postings cached per connection: those of some dozen popular values.
 const KEPT_BYTES = 8_000_000
-// To read fewer postings and their rows costs less than the table of pairs. Lists of more keys are not looked up in it.
+// Fewer postings with their rows cost less than the pair table. Longer key lists are not looked up in it.
 const PAIR_POSTINGS = 32
 const PAIR_KEYS = 8
 
-/** The log index of segments, through one connection. */
+/** The log search index of one connection. */
 export function createSegmentIndex(db: Database): LogIndex {
   const store = keepBigPostings(createSegmentStore(db, LOG_SEARCH_INDEX.tables))
   const tail = createLogTail(db)
@@ -97,9 +97,9 @@ export function createSegmentIndex(db: Database): LogIndex {
   return { candidates, warm }
 }
 
-/** The store, which keeps large postings that were read lately: they never change, since ids of segments are not reused. Not
- *  for the time that it saves, a twentieth of a query, but for the garbage: V8 takes so many bytes out of its heap for a
- *  reason to collect all of it. */
+/** The store with a cache of recently read big postings, which never change, because segment ids are not reused. It saves
+ *  a twentieth of a query's time, but mainly garbage: allocating so many bytes outside V8's heap triggers full
+ *  collections. */
 function keepBigPostings(store: SegmentStore): SegmentStore {
   const kept = createByteLru<Uint8Array>({ maxBytes: KEPT_BYTES, sizeOf: (_, { length }) => length })
   return {
@@ -126,7 +126,7 @@ function* batches(found: ArrayLike<number>, idOf: (found: number) => number, end
   }
 }
 
-/** The part of a range of ids that lies in the segment, as positions in it. */
+/** The part of an id range in the segment, as positions. */
 function clip({ firstChunk, level }: Segment, { from, to }: IdRange, chunkBits: number): IdRange | undefined {
   const chunkLogs = 2 ** chunkBits
   const start = firstChunk * chunkLogs
@@ -143,7 +143,7 @@ function planClauses({ clauses, minTopics }: RowFilter, hasher: KeyHasher): Plan
     hasher.hashId(PRESENCE_POSITION, minTopics)
     planned.push({ name: 'presence', keys: [{ high: hasher.high, low: hasher.low }], seen: 0, seenChunks: 0 })
   }
-  // One key costs little to look up and may end it; lists come after, the shorter first, until sizes are known.
+  // Single keys are cheap to look up and may end the query; then lists, shorter first, until sizes are known.
   return planned.sort((a, b) => a.keys.length - b.keys.length)
 }
 
@@ -170,7 +170,7 @@ interface SegmentSearch {
   trace?: LogTrace
 }
 
-/** Positions of the segment's logs in the range that may meet the clauses, ascending. */
+/** Positions in the range of the segment's logs that may match the clauses, ascending. */
 function searchSegment(access: SegmentAccess, segment: Segment, search: SegmentSearch): Uint32Array {
   const { store } = access
   const { clauses, range, deadline, trace } = search
@@ -183,7 +183,7 @@ function searchSegment(access: SegmentAccess, segment: Segment, search: SegmentS
   const found: ClauseEntries[] = []
   let fewest = Number.POSITIVE_INFINITY
   for (const clause of order) {
-    // Looking at the rows that are left may be cheaper than at the index again.
+    // Checking the remaining rows may be cheaper than another clause.
     if (fewest * ROW_MICROSECONDS < clause.keys.length * KEY_MICROSECONDS) break
     const entries = findEntries(store, segment, clause.keys, deadline)
     const { postings } = entries
@@ -199,16 +199,15 @@ function searchSegment(access: SegmentAccess, segment: Segment, search: SegmentS
   }
   trace?.skipped(order, 'rows')
   trace?.step('intersect')
-  if (fewest >= PAIR_POSTINGS && areApart(store, segment, found)) {
+  if (fewest >= PAIR_POSTINGS && areDisjoint(store, segment, found)) {
     trace?.apart()
     return NOTHING
   }
   return intersectCheapest(access, segment, found, range)
 }
 
-/** True when the segment knows that none of its logs meets two of the clauses, whose keys are all among its most
- *  frequent. */
-function areApart(store: SegmentStore, { id }: Segment, found: readonly ClauseEntries[]): boolean {
+/** True if the key pairs show that no log of the segment matches two of the clauses. */
+function areDisjoint(store: SegmentStore, { id }: Segment, found: readonly ClauseEntries[]): boolean {
   const short = found.filter(({ keys }) => keys.length <= PAIR_KEYS)
   const blob = short.length < 2 ? undefined : store.pairs(id)
   if (!blob) return false
@@ -221,9 +220,9 @@ function areApart(store: SegmentStore, { id }: Segment, found: readonly ClauseEn
   )
 }
 
-/** Positions of the logs that may meet the clauses. The smallest clause is read, and further ones as long as that costs less
- *  than the rows of all that are left: counts are known before any posting is read, so that a popular value beside rare ones
- *  costs nothing. */
+/** Positions of logs that may match the clauses. Reads the smallest clause, and further ones while that costs less than
+ *  checking the remaining rows. Counts are known before any posting is read, so a popular value beside rare ones costs
+ *  nothing. */
 function intersectCheapest(
   { store, reader }: SegmentAccess,
   segment: Segment,

@@ -6,36 +6,36 @@ import type { Clause, IdRange } from '../store/logs/rowFilter.js'
 import type { SearchOptions } from './candidateIndex.js'
 import type { TailFacts } from './trace.js'
 
-/** The logs behind the last sealed segment, kept in memory as the columns that filters compare. A topic is kept as 32 bits of
- *  hash, so a match is a candidate only. 21 bytes a log, with room for up to twice as many. While the index keeps
- *  up there are fewer than 131,072: a chunk that fills and one that is being sealed. */
+/** The logs behind the last sealed segment, in memory as columns. A topic is stored as a 32-bit hash, so a match is only
+ *  a candidate. 21 bytes per log, with room for up to twice as many. While the index keeps up there are fewer than
+ *  131,072: a filling chunk and one being sealed. */
 export interface LogTail {
-  /** Makes the tail begin at `start`, where the last segment ends, and reads rows until it reaches `end`. `facts` counts the
-   *  rows read. After a reorg all of the tail is read again. Must run inside the query's snapshot.
-   *  @throws DeadlineExceeded; rows read until then are kept */
+  /** Moves the start of the tail to `start`, the end of the last segment, and reads rows up to `end`. `facts` counts the
+   *  rows read. After a reorg the whole tail is read again. Must run inside the query's snapshot. @throws
+   *  DeadlineExceeded; rows read until then are kept */
   refresh(start: number, end: number, options: Pick<SearchOptions, 'deadline'> & { facts?: TailFacts }): void
-  /** Ids in the range, ascending, of rows that may meet all clauses and have at least `minTopics` topics. The range must lie
-   *  within what was refreshed. */
+  /** Ids in the range, ascending, of rows that may match all clauses and have at least `minTopics` topics. The range must
+   *  be loaded. */
   scan(clauses: readonly Clause[], minTopics: number, range: IdRange): number[]
-  /** Reads one slice of about 10 ms as `refresh` does; true when rows are left. */
+  /** Reads one slice of about 10 ms as `refresh` does. True if rows are left. */
   warm(start: number, end: number): boolean
 }
 
-// Rows read between two looks at the deadline: about 10 ms.
+// Rows read between two deadline checks: about 10 ms.
 const SLICE = 4_096
 
 const LOW_MASK = 0xffff
 
 const COLUMN_OF = { address_id: 0, topic0_id: 1, topic1: 2, topic2: 3, topic3: 4 } as const
 
-/** An empty tail, through statements prepared once for the connection. */
+/** An empty tail with statements prepared once per connection. */
 export function createLogTail(db: Database): LogTail {
   const readRows = createLogTailRows(db)
   const { hashOf: blockHashOf } = createBlockOfLog(db)
   let columns = allocate(4096)
   let start = 0
   let end = 0
-  // Hash of the block of the last row held: after a reorg its id belongs to another log.
+  // Hash of the last row's block: after a reorg its id belongs to another log.
   let lastHash: Buffer | undefined
 
   const reset = (from: number) => {
@@ -43,7 +43,7 @@ export function createLogTail(db: Database): LogTail {
     end = from
     lastHash = undefined
   }
-  /** Drops rows that were sealed meanwhile. */
+  /** Drops rows that have been sealed. */
   const dropBefore = (from: number) => {
     for (const column of [...columns.cells, columns.topicCount]) column.copyWithin(0, from - start, end - start)
     start = from
@@ -85,7 +85,7 @@ export function createLogTail(db: Database): LogTail {
         wanted: keys.map((key) => (typeof key === 'number' ? key : hashOf(key))),
         common: column === 'topic0_id',
       }))
-      // Few values before many; and first topics last, since of most others there are fewer logs.
+      // Few values before many; topic 0 last, because most other values have fewer logs.
       tests.sort((a, b) => a.wanted.length - b.wanted.length || Number(a.common) - Number(b.common))
       const topicCount = columns.topicCount.subarray(from - start, to - start)
       const [first, second, ...others] = tests
@@ -105,7 +105,7 @@ export function createLogTail(db: Database): LogTail {
   }
 }
 
-/** What the cells of a column are compared with. */
+/** The wanted values of a column. */
 interface CellTest {
   cells: Uint32Array
   wanted: readonly number[]
@@ -115,7 +115,7 @@ function findAll(length: number): number[] {
   return Array.from({ length }, (_, at) => at)
 }
 
-/** Places where both of two columns hold their only wanted value. */
+/** Indexes at which two columns both have their only wanted value. */
 function findPairs(first: CellTest, second: CellTest): number[] {
   const found: number[] = []
   const { cells } = first
@@ -126,8 +126,8 @@ function findPairs(first: CellTest, second: CellTest): number[] {
   return found
 }
 
-/** Places of the cells that hold one of the values. One value is compared with, at a nanosecond a cell; of more, a bitmap by
- *  their lower bits says of most cells that they hold none. */
+/** Indexes of cells with one of the values. A single value is compared directly, at a nanosecond per cell; for several, a
+ *  bitmap over their lower bits rejects most cells. */
 function findCells({ cells, wanted }: CellTest): number[] {
   const found: number[] = []
   if (wanted.length === 1) {
@@ -160,7 +160,7 @@ function grow({ cells, topicCount }: Columns): Columns {
   return larger
 }
 
-/** FNV-1a, 32 bits. Collisions are sorted out when candidate rows are read. */
+/** FNV-1a, 32 bits. Collisions are resolved when candidate rows are read. */
 function hashOf(value: Uint8Array): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < value.length; i++) hash = Math.imul(hash ^ value[i], 0x01000193)

@@ -11,24 +11,24 @@ import { createSegmentStore, type Segment, sealedChunks } from '../store/segment
 import { createHashTail } from './hashTail.js'
 import { HASH_POSITION, TRANSACTION_INDEX } from './transactionIndex.js'
 
-/** Finds transactions by their hashes, over one connection. */
+/** Finds transactions by hash, over one connection. */
 export interface TransactionFinder {
-  /** Undefined when no transaction of that hash, 32 bytes, is held. */
+  /** Undefined if no transaction with that 32-byte hash is stored. */
   locate(hash: Uint8Array): TransactionLocation | undefined
-  /** Takes transactions that the index does not have yet into memory, for about `budgetMs`; false when there is more to
-   *  take. `locate` does so too, without a bound: about 1 µs for each transaction that came since the last time. */
+  /** Loads transactions behind the index into memory, for about `budgetMs`. False if more are left. `locate` also does
+   *  this, without a limit: about 1 µs per new transaction. */
   refresh(budgetMs: number): boolean
 }
 
-/** A finder through statements prepared once for the connection. */
+/** A finder with statements prepared once per connection. */
 export function createTransactionFinder(db: Database): TransactionFinder {
   const store = createSegmentStore(db, TRANSACTION_INDEX.tables)
   const rows = createTransactionHashes(db)
-  // Changes with every commit of another connection. One that may write does not see its own commits in it.
+  // Changes with every commit of another connection; a writer does not see its own commits in it.
   const dataVersion = db.readonly ? createDataVersion(db) : undefined
   let memory = createMemory(db, undefined)
   let known: { version: number | undefined; segments: Segment[] } | undefined
-  /** Live segments, the oldest first, with all that is behind them in the tail; undefined when time ended first. */
+  /** Live segments, oldest first, with everything behind them in the tail; undefined if time ran out. */
   const refresh = (budgetMs: number): Segment[] | undefined => {
     const version = dataVersion?.()
     if (known && version !== undefined && version === known.version) return known.segments
@@ -43,7 +43,7 @@ export function createTransactionFinder(db: Database): TransactionFinder {
   }
   const rowOf = (id: number, hash: Uint8Array): TransactionLocation | undefined => {
     const row = rows.locate(id)
-    // Other hashes may share the bits that the index looks at.
+    // Other hashes may collide in the bits that the index has.
     return row && equalBytes(row.hash, hash) ? { blockNumber: row.blockNumber, index: row.index } : undefined
   }
   const idsIn = (segment: Segment, high: number, low: number, chunkSize: number): number[] => {
@@ -64,7 +64,7 @@ export function createTransactionFinder(db: Database): TransactionFinder {
       const found = rowOf(id, hash)
       if (found) return found
     }
-    // The newest first: they are asked for most.
+    // Newest first: they are requested most.
     for (let i = segments.length - 1; i >= 0; i--) {
       for (const id of idsIn(segments[i], high, low, chunkSize).reverse()) {
         const found = rowOf(id, hash)
@@ -73,13 +73,13 @@ export function createTransactionFinder(db: Database): TransactionFinder {
     }
     return undefined
   }
-  // Segments, tail and rows are looked at in one snapshot: a merge would take them away in between.
+  // Segments, tail and rows are read in one snapshot, because a merge could remove segments in between.
   const locateInSnapshot = db.transaction(locate)
   const refreshInSnapshot = db.transaction((budgetMs: number) => refresh(budgetMs) !== undefined)
   return { locate: (hash) => locateInSnapshot(hash), refresh: (budgetMs) => refreshInSnapshot(budgetMs) }
 }
 
-/** `settings` undefined: no index was begun, and all transactions are in the tail. */
+/** `settings` undefined: there is no index, and all transactions are in the tail. */
 function createMemory(db: Database, settings: IndexSettings | undefined) {
   const secret: KeySecret = settings?.secret ?? [randomInt(2 ** 32), randomInt(2 ** 32)]
   const hasher = createKeyHasher(secret)

@@ -2,31 +2,31 @@ import { createTransactionHashes } from '../store/chain/transactionHashes.js'
 import type { Database } from '../store/database.js'
 
 /** Transactions behind the last segment, in memory: ids by 32 bits of their hashes. At most 131,071 once the index is up
- *  to date: 1.5 MB. Ids in front of it may still be in it. */
+ *  to date: 1.5 MB. It may still have ids before its start. */
 export interface HashTail {
-  /** Reads what is new for about `budgetMs`, so that [start, end) is held; false when time ended first. To be called
-   *  inside the snapshot that `find` and the rows are looked at in. */
+  /** Reads new rows for about `budgetMs` until it has [start, end). False if time ran out. Call it inside the snapshot in
+   *  which `find` and the rows are read. */
   refresh(start: number, end: number, budgetMs: number): boolean
-  /** Ids of the transactions that may have a hash with these 32 bits, the newest first. */
+  /** Ids of transactions whose hashes may have these 32 bits, newest first. */
   find(prefix: number): number[]
 }
 
-// Rows read between two looks at the clock: about 1 ms.
+// Rows read between two clock checks: about 1 ms.
 const SLICE = 1_024
 const FIRST_CAPACITY = 4_096
-// So many ids in front of the tail are dropped at a time: as many as two chunks.
+// Ids before the tail are dropped in batches of this size: two chunks.
 const SLACK = 2 ** 17
-// Places where the tail was once up to date, to go back to after a reorg: one for each block at the head of the chain.
+// Earlier states to return to after a reorg: one per block at the head of the chain.
 const CHECKPOINTS = 64
 
-/** The tail of one connection. `prefixOf` gives 32 bits of a hash; strangers must not be able to foresee them. */
+/** The tail of one connection. `prefixOf` returns 32 bits of a hash, which strangers must not be able to predict. */
 export function createHashTail(db: Database, prefixOf: (hash: Uint8Array) => number): HashTail {
   const rows = createTransactionHashes(db)
   let from = 0
   /** By id - from. */
   let prefixes = new Uint32Array(FIRST_CAPACITY)
   let count = 0
-  /** Open addressing: place in `prefixes` + 1, or 0. Places may be stale: then another prefix lies there, or none. */
+  /** Open addressing: index in `prefixes` + 1, or 0. Entries may be stale: the prefix there is then another one, or none. */
   let slots = new Uint32Array(FIRST_CAPACITY * 2)
   let used = 0
   let checkpoints: { end: number; blockHash: Buffer }[] = []
@@ -38,7 +38,7 @@ export function createHashTail(db: Database, prefixOf: (hash: Uint8Array) => num
     slots[at] = place + 1
     used++
   }
-  /** Drops what is in front of `start`, and stale slots; makes as much room as there is need for. */
+  /** Drops ids before `start` and stale entries; grows if needed. */
   const rebuild = (start: number) => {
     const kept = prefixes.subarray(Math.min(start - from, count), count)
     let capacity = FIRST_CAPACITY
@@ -58,10 +58,10 @@ export function createHashTail(db: Database, prefixOf: (hash: Uint8Array) => num
     insert(count)
     count++
   }
-  /** Goes back to where the chain is still the one that was read. */
+  /** Returns to the last read block that is still canonical. */
   const dropReplaced = () => {
     for (let last = checkpoints.at(-1); last; last = checkpoints.at(-1)) {
-      // After a reorg other transactions have these ids.
+      // After a reorg these ids belong to other transactions.
       if (rows.blockHash(last.end - 1)?.equals(last.blockHash)) break
       checkpoints.pop()
     }
@@ -78,7 +78,7 @@ export function createHashTail(db: Database, prefixOf: (hash: Uint8Array) => num
       const deadline = performance.now() + budgetMs
       while (from + count < end) {
         const hashes = rows.list(from + count, Math.min(from + count + SLICE, end))
-        if (hashes.length === 0) return true // ids with a gap: the database is damaged, and has no more
+        if (hashes.length === 0) return true // a gap in the ids: the database is damaged
         for (const hash of hashes) append(hash, start)
         const blockHash = rows.blockHash(from + count - 1)!
         if (checkpoints.push({ end: from + count, blockHash }) > CHECKPOINTS) checkpoints.shift()

@@ -4,10 +4,10 @@ import type { KeyHasher } from '../segments/keyHash.js'
 import { createTransactionHashes } from '../store/chain/transactionHashes.js'
 import type { Database } from '../store/database.js'
 
-/** Position of transaction hashes among the keys: 0 to 5 are those of logs. */
+/** Position of transaction hashes in keys: 0 to 5 are those of logs. */
 export const HASH_POSITION = 6
 
-/** The index of transactions by their hashes, 32 bytes each. */
+/** The index of transactions by their 32-byte hashes. */
 export const TRANSACTION_INDEX: IndexKind<Uint8Array> = {
   name: 'transaction index',
   item: 'transaction',
@@ -15,8 +15,8 @@ export const TRANSACTION_INDEX: IndexKind<Uint8Array> = {
   tables: {
     segments: 'transaction_segments',
     buckets: 'transaction_buckets',
-    // A hash is looked for in one segment after another, so that the fewer there are the better: 2^28 transactions, 22
-    // bits of bucket. Keys are not shared, and buckets of every level are below 1 KB.
+    // A lookup searches segment after segment, so few are better: 2^28 transactions, 22 bits of bucket. Keys are unique, and
+    // buckets of every level are below 1 KB.
     maxLevel: 4,
     bucketSpace: 2 ** 24,
   },
