@@ -18,9 +18,14 @@ function indexed(t: TestContext, seed: number) {
   const db = temporaryDatabase(t)
   const logs = writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(seed), BLOCKS))
   const indexer = createLogIndexer(db, { chunkBits: 6 })
-  indexer.add([])
-  indexer.work(Number.POSITIVE_INFINITY)
+  sealAll(indexer)
   return { db, logs }
+}
+
+/** Takes what is stored, seals every full chunk and merges. */
+function sealAll(indexer: ReturnType<typeof createLogIndexer>): void {
+  indexer.add([])
+  while (indexer.work(Number.POSITIVE_INFINITY) || indexer.sealNext());
 }
 
 /** Holds answers against a look at every log. */
@@ -71,8 +76,7 @@ test('a rebuild that was ended early is completed by the next writer', async (t)
   compare(createLogSource(db), logs, 25)
   const next = createLogIndexer(db)
   assert.equal(next.isBehind(), true)
-  next.add([])
-  next.work(Number.POSITIVE_INFINITY)
+  sealAll(next)
   assert.equal(verifyIndex(db, LOG_SEARCH_INDEX).items, Math.floor(logs.length / 64) * 64)
   compare(createLogSource(db), logs, 26)
 })
