@@ -293,8 +293,30 @@ export const v128s = {
   load: load(0xfd, 0x00),
   store: store(0xfd, 0x0b),
   zero: [0xfd, 0x0c, ...new Array<number>(16).fill(0)] as Code,
+  /** A constant of 16 bytes. */
+  constant: (bytes: Bytes): Code => [0xfd, 0x0c, ...bytes],
   /** The bytes in reverse order. Evaluates `x` twice. */
   reverse: (x: Code): Code => [x, x, 0xfd, 0x0d, ...Array.from({ length: 16 }, (_, i) => 15 - i)],
+  /** The bytes of `x` at the places that the bytes of `places` name. */
+  swizzle: (x: Code, places: Code): Code => [x, places, 0xfd, 0x0e],
+  /** The first 8 bytes of both, alternating, `x` first. */
+  lowPairs: (x: Code, y: Code): Code => [
+    x,
+    y,
+    0xfd,
+    0x0d,
+    ...Array.from({ length: 16 }, (_, i) => (i >> 1) + 16 * (i & 1)),
+  ],
+  /** The last 8 bytes of both, alternating, `x` first. */
+  highPairs: (x: Code, y: Code): Code => [
+    x,
+    y,
+    0xfd,
+    0x0d,
+    ...Array.from({ length: 16 }, (_, i) => 8 + (i >> 1) + 16 * (i & 1)),
+  ],
+  /** Each byte shifted to the right, zeros shifted in. */
+  shiftRight8s: (x: Code, by: Code): Code => [x, by, 0xfd, 0x6d],
   not: (x: Code): Code => [x, 0xfd, 0x4d],
   and: (x: Code, y: Code): Code => [x, y, 0xfd, 0x4e],
   or: (x: Code, y: Code): Code => [x, y, 0xfd, 0x50],

@@ -6,8 +6,8 @@ import type { LogRecords } from './logRecords.js'
  *  @throws Error when a record names a missing address or topic, or the bytes are not the records they should be */
 export type LogJsonEncoder = (records: LogRecords) => Buffer
 
-/** An encoder for the logs of a connection. */
-export function createLogJsonEncoder(db: Database): LogJsonEncoder {
+/** An encoder in JavaScript for the logs of a connection. */
+export function createJavaScriptLogJson(db: Database): LogJsonEncoder {
   const dictionaries = {
     addresses: createHexDictionary(db, 'addresses', (digits) => `{"address":"0x${digits}","topics":[`),
     topics: createHexDictionary(db, 'topics', (digits) => `"0x${digits}"`),

@@ -1,9 +1,10 @@
+import { chooseFirst } from '../../chain/crypto.js'
 import type { Deadline } from '../../lib/deadline.js'
 import type { Database } from '../database.js'
-import { createLogJsonEncoder } from './logJson.js'
 import { createLogRecordReader, type LogRecords, MAX_CHECKED_KEYS } from './logRecords.js'
 import type { LogRow } from './logRows.js'
 import type { IdRange, RowFilter } from './rowFilter.js'
+import { createLogJsonEncoder, LOG_JSON_KINDS } from './wasmLogJson.js'
 
 /** The logs of an answer as the JSON text that is sent. */
 export interface LogTexts {
@@ -52,7 +53,7 @@ export function canCheck({ clauses }: RowFilter): boolean {
 /** A writer through statements prepared once for the connection. */
 export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWriter {
   const reader = createLogRecordReader(db)
-  const encode = createLogJsonEncoder(db)
+  const encode = chooseFirst(LOG_JSON_KINDS, (kind) => createLogJsonEncoder(db, kind)).implementation
   const write: LogWriter['write'] = (rows, { deadline }) => {
     const parts: Buffer[] = []
     for (let from = 0; from < rows.length; ) {

@@ -1,0 +1,318 @@
+import {
+  assembleModule,
+  type Code,
+  FunctionWriter,
+  get,
+  I32,
+  I64,
+  i32,
+  i32s,
+  i64,
+  i64s,
+  memoryFill,
+  RETURN,
+  set,
+  V128,
+  v128s,
+} from './assembler.js'
+
+/** Addresses in memory, and sizes in bytes. */
+export const LOG_JSON_MEMORY = {
+  /** Four 32-bit words, read and written by `encode`: end of the JSON, next record, records left, missing id. */
+  state: 0,
+  /** Slots of 64 bytes: id + 1, unused, 40 hex digits of the address. An id's slot is its low bits. */
+  addresses: 0x1_0000,
+  /** Slots of 80 bytes: id + 1, unused, 64 hex digits of the topic. */
+  topics: 0x5_0000,
+  input: 0x7_0000,
+  output: 0xb_0000,
+} as const
+
+/** Slots, a power of two, and their sizes in bytes. */
+export const ADDRESS_SLOTS = { count: 4_096, bytes: 64 } as const
+export const TOPIC_SLOTS = { count: 1_024, bytes: 80 } as const
+/** Bytes from a slot to its digits. */
+export const SLOT_DIGITS = 8
+/** Maximum bytes of records. 500 records have 60 KB. */
+export const INPUT_BYTES = 0x3_f000
+
+/** Results of `encode`. */
+export const DONE = 0
+/** The address of the missing id has no slot: the caller fills it and calls again. */
+export const ADDRESS_MISSING = 1
+/** The same for the first topic. */
+export const TOPIC_MISSING = 2
+/** A record is damaged, has a number of more than 31 bits (48 for block numbers and timestamps), or does not fit. */
+export const UNSUPPORTED = 3
+
+const PAGES = 32
+const OUTPUT_END = PAGES * 0x1_0000
+const TEXT_AT = 64
+// The JSON of a log without its data, and what 16-byte stores write beyond an end.
+const ROOM = 1_024
+
+const DIGITS = [...Buffer.from('0123456789abcdef')]
+const ZEROS = new Array<number>(16).fill(0x30)
+
+/** The module's bytes. It exports `memory` and `encode(length)`, which writes the JSON of the records in the first
+ *  `length` bytes of the input, joined by commas, and returns a result as above. The layout of records is in
+ *  store/logs/logRecords. */
+export function assembleLogJson(): Uint8Array<ArrayBuffer> {
+  const writer = new LogJsonWriter()
+  const encode = writer.encode()
+  return assembleModule({ pages: PAGES, functions: [encode], data: [{ at: TEXT_AT, bytes: writer.text }] })
+}
+
+const { state, addresses, topics, input, output } = LOG_JSON_MEMORY
+const WORD = { end: state, next: state + 4, left: state + 8, missing: state + 12 } as const
+
+/** Slots in memory: where, how many, and the digits in each. */
+interface Slots {
+  at: number
+  count: number
+  bytes: number
+  digits: number
+}
+const ADDRESS_TABLE: Slots = { at: addresses, ...ADDRESS_SLOTS, digits: 40 }
+const TOPIC_TABLE: Slots = { at: topics, ...TOPIC_SLOTS, digits: 64 }
+
+/** Writes the function, and collects the constant text it copies. */
+class LogJsonWriter {
+  /** The hex digits, then all text. */
+  readonly text: number[] = [...DIGITS]
+  readonly #f = new FunctionWriter([I32], [I32])
+  readonly #inputEnd = 0
+  // Next input byte, next output byte, records left.
+  readonly #at = this.#f.local(I32)
+  readonly #to = this.#f.local(I32)
+  readonly #left = this.#f.local(I32)
+  readonly #digits = this.#f.local(V128)
+  readonly #bytes = this.#f.local(V128)
+  readonly #byte = this.#f.local(I32)
+  readonly #from = this.#f.local(I32)
+  readonly #target = this.#f.local(I32)
+  readonly #rest = this.#f.local(I64)
+
+  encode() {
+    const f = this.#f
+    f.put(set(this.#inputEnd, i32s.add(get(this.#inputEnd), i32(input))))
+    f.put(set(this.#to, i32s.load(i32(WORD.end))), set(this.#at, i32s.load(i32(WORD.next))))
+    f.put(set(this.#left, i32s.load(i32(WORD.left))), set(this.#digits, v128s.load(i32(TEXT_AT))))
+    f.block('done', () => {
+      f.loop('record', () => {
+        f.goToWhen('done', i32s.isZero(get(this.#left)))
+        this.#saveState()
+        this.#record()
+        f.put(set(this.#left, i32s.sub(get(this.#left), i32(1))))
+        f.goTo('record')
+      })
+    })
+    this.#saveState()
+    const allRead = i32s.equal(get(this.#at), get(this.#inputEnd))
+    f.when(i32s.isZero(allRead), () => f.put(i32(UNSUPPORTED), RETURN))
+    f.put(i32(DONE))
+    return f.end('encode')
+  }
+
+  #saveState(): void {
+    this.#f.put(i32s.store(i32(WORD.end), 0, get(this.#to)), i32s.store(i32(WORD.next), 0, get(this.#at)))
+    this.#f.put(i32s.store(i32(WORD.left), 0, get(this.#left)))
+  }
+
+  #record(): void {
+    const f = this.#f
+    const numbers = f.locals(I64, 9)
+    const [logIndex, transactionIndex, addressId, topic0Id, topicLengths, storedLength, dataLength] = numbers
+    const [blockNumber, timestamp] = numbers.slice(7)
+    for (const number of numbers) this.#readNumber(number)
+    this.#refuseWhen(i64s.isMore(numbers.slice(0, 7).map(get).reduce(i64s.or), i64(0x7fff_ffffn)))
+    this.#refuseWhen(i64s.isMore(i64s.or(get(blockNumber), get(timestamp)), i64(0xffff_ffff_ffffn)))
+    const stored = this.#low(storedLength)
+    const padded = this.#low(dataLength)
+    const lengths = [12, 6, 0].map((shift) => {
+      const local = f.local(I32)
+      f.put(set(local, i32s.and(i32s.right(i32s.low(get(topicLengths)), i32(shift)), i32(63))))
+      this.#refuseWhen(i32s.isMore(get(local), i32(33)))
+      return local
+    })
+    this.#requireRoom({ stored: storedLength, padded: dataLength })
+    const hashes = f.local(I32)
+    f.put(set(hashes, get(this.#at)), set(this.#at, i32s.add(get(this.#at), i32(64))))
+    const addressSlot = this.#slot(addressId, ADDRESS_TABLE, ADDRESS_MISSING)
+    const topicSlot = f.local(I32)
+    f.when(i32s.isZero(i64s.isZero(get(topic0Id))), () =>
+      f.put(set(topicSlot, get(this.#slot(topic0Id, TOPIC_TABLE, TOPIC_MISSING)))),
+    )
+    f.when(i32s.isMore(get(this.#to), i32(output)), () => this.#write(','))
+    this.#write('{"address":"0x')
+    this.#copyDigits(addressSlot, ADDRESS_TABLE)
+    this.#write('","topics":[')
+    f.when(i32s.isZero(i64s.isZero(get(topic0Id))), () => {
+      this.#write('"0x')
+      this.#copyDigits(topicSlot, TOPIC_TABLE)
+      this.#write('"')
+      f.block('topics', () => {
+        for (const length of lengths) {
+          f.goToWhen('topics', i32s.isZero(get(length)))
+          this.#topic(length)
+        }
+      })
+    })
+    this.#write('],"data":"0x')
+    this.#data({ stored, padded })
+    this.#write('","blockNumber":"0x')
+    this.#quantity(blockNumber)
+    this.#write('","transactionHash":"0x')
+    this.#hash(i32s.add(get(hashes), i32(32)))
+    this.#write('","transactionIndex":"0x')
+    this.#quantity(transactionIndex)
+    this.#write('","blockHash":"0x')
+    this.#hash(get(hashes))
+    this.#write('","blockTimestamp":"0x')
+    this.#quantity(timestamp)
+    this.#write('","logIndex":"0x')
+    this.#quantity(logIndex)
+    this.#write('","removed":false}')
+  }
+
+  #low(number: number): number {
+    const local = this.#f.local(I32)
+    this.#f.put(set(local, i32s.low(get(number))))
+    return local
+  }
+
+  #refuseWhen(condition: Code): void {
+    this.#f.when(condition, () => this.#f.put(i32(UNSUPPORTED), RETURN))
+  }
+
+  /** Refuses a record that is longer than the input or whose JSON may be longer than the rest of the output. The three
+   *  topics are inside what may be read beyond the input. */
+  #requireRoom({ stored, padded }: { stored: number; padded: number }): void {
+    const left = i64s.sub(i64s.of(get(this.#inputEnd)), i64s.of(get(this.#at)))
+    this.#refuseWhen(i64s.isLessSigned(left, i64s.add(get(stored), i64(64n))))
+    const room = i64s.sub(i64(BigInt(OUTPUT_END - ROOM)), i64s.of(get(this.#to)))
+    this.#refuseWhen(i64s.isLessSigned(room, i64s.left(get(padded), i64(1n))))
+    this.#refuseWhen(i64s.isLess(get(padded), get(stored)))
+  }
+
+  /** The decimal number before the next comma. More than 18 digits are refused. */
+  #readNumber(number: number): void {
+    const f = this.#f
+    const next = (): void => {
+      f.put(set(this.#byte, i32s.sub(i32s.loadByte(get(this.#at)), i32(48))))
+      f.put(set(this.#at, i32s.add(get(this.#at), i32(1))))
+    }
+    f.put(set(number, i64(0n)), set(this.#from, get(this.#at)))
+    next()
+    f.loop('digit', () =>
+      f.when(i32s.isLess(get(this.#byte), i32(10)), () => {
+        const tens = i64s.multiply(get(number), i64(10n))
+        f.put(set(number, i64s.add(tens, i64s.of(get(this.#byte)))))
+        next()
+        f.goTo('digit')
+      }),
+    )
+    this.#refuseWhen(i32s.isMore(i32s.sub(get(this.#at), get(this.#from)), i32(19)))
+  }
+
+  /** A local with the address of the id's slot. Returns from the function when the slot has another id. */
+  #slot(id: number, { at, count, bytes }: Slots, missing: number): number {
+    const f = this.#f
+    const slot = f.local(I32)
+    const low = i32s.low(get(id))
+    f.put(set(slot, i32s.add(i32s.multiply(i32s.and(low, i32(count - 1)), i32(bytes)), i32(at))))
+    const isOther = i32s.xor(i32s.load(get(slot)), i32s.add(low, i32(1)))
+    f.when(isOther, () => f.put(i32s.store(i32(WORD.missing), 0, low), i32(missing), RETURN))
+    return slot
+  }
+
+  #advance(length: Code): void {
+    this.#f.put(set(this.#to, i32s.add(get(this.#to), length)))
+  }
+
+  /** Constant text, copied 16 bytes at a time. */
+  #write(text: string): void {
+    const from = TEXT_AT + this.text.length
+    this.text.push(...Buffer.from(text.padEnd(Math.ceil(text.length / 16) * 16)))
+    this.#copy16s(i32(from), text.length)
+  }
+
+  #copyDigits(slot: number, { digits }: Slots): void {
+    this.#copy16s(i32s.add(get(slot), i32(SLOT_DIGITS)), digits)
+  }
+
+  #copy16s(from: Code, length: number): void {
+    for (let i = 0; i < length; i += 16) this.#f.put(v128s.store(get(this.#to), i, v128s.load(from, i)))
+    this.#advance(i32(length))
+  }
+
+  /** `,"0x…"` of the next bytes of the input; `length` is their number plus 1. */
+  #topic(length: number): void {
+    const f = this.#f
+    this.#write(',"0x')
+    f.put(set(length, i32s.sub(get(length), i32(1))))
+    for (let i = 0; i < 64; i += 16) f.put(v128s.store(get(this.#to), i, v128s.constant(ZEROS)))
+    const zeros = i32s.sub(i32(64), i32s.left(get(length), i32(1)))
+    this.#advance(zeros)
+    this.#takeHex(length)
+    this.#write('"')
+  }
+
+  #data({ stored, padded }: { stored: number; padded: number }): void {
+    const f = this.#f
+    const zeros = f.local(I32)
+    f.put(set(zeros, i32s.left(i32s.sub(get(padded), get(stored)), i32(1))))
+    f.put(memoryFill(get(this.#to), i32(48), get(zeros)))
+    this.#advance(get(zeros))
+    this.#takeHex(stored)
+  }
+
+  /** Hex digits of the next `length` bytes of the input. */
+  #takeHex(length: number): void {
+    const f = this.#f
+    f.put(set(this.#target, get(this.#to)), set(this.#from, get(this.#at)))
+    f.put(set(this.#at, i32s.add(get(this.#at), get(length))))
+    f.loop('hex', () =>
+      f.when(i32s.isLess(get(this.#from), get(this.#at)), () => {
+        this.#hex16(get(this.#from), get(this.#target), 0)
+        f.put(set(this.#from, i32s.add(get(this.#from), i32(16))))
+        f.put(set(this.#target, i32s.add(get(this.#target), i32(32))))
+        f.goTo('hex')
+      }),
+    )
+    this.#advance(i32s.left(get(length), i32(1)))
+  }
+
+  #hash(from: Code): void {
+    this.#hex16(from, get(this.#to), 0)
+    this.#hex16(from, get(this.#to), 16)
+    this.#advance(i32(64))
+  }
+
+  /** The 32 digits of the 16 bytes at `from + offset`, to `to + 2 * offset`. */
+  #hex16(from: Code, to: Code, offset: number): void {
+    const { swizzle, shiftRight8s, and, lowPairs, highPairs, constant } = v128s
+    const bytes = get(this.#bytes)
+    const high = shiftRight8s(bytes, i32(4))
+    const low = and(bytes, constant(new Array<number>(16).fill(15)))
+    this.#f.put(set(this.#bytes, v128s.load(from, offset)))
+    this.#f.put(v128s.store(to, 2 * offset, swizzle(get(this.#digits), lowPairs(high, low))))
+    this.#f.put(v128s.store(to, 2 * offset + 16, swizzle(get(this.#digits), highPairs(high, low))))
+  }
+
+  /** Hex digits of a number without leading zeros, written from the last one. */
+  #quantity(number: number): void {
+    const f = this.#f
+    f.put(set(this.#rest, get(number)))
+    const bits = i64s.sub(i64(67n), i64s.leadingZeros(i64s.or(get(number), i64(1n))))
+    this.#advance(i32s.right(i32s.low(bits), i32(2)))
+    f.put(set(this.#target, get(this.#to)))
+    f.loop('quantity', () => {
+      f.put(set(this.#target, i32s.sub(get(this.#target), i32(1))))
+      const digit = i32s.and(i32s.low(get(this.#rest)), i32(15))
+      f.put(i32s.storeByte(get(this.#target), 0, i32s.loadByte(digit, TEXT_AT)))
+      f.put(set(this.#rest, i64s.right(get(this.#rest), i64(4n))))
+      f.goToWhen('quantity', i32s.isZero(i64s.isZero(get(this.#rest))))
+    })
+  }
+}
