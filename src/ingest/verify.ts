@@ -174,18 +174,26 @@ export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
     )
     blobs += transaction.blobVersionedHashes?.length ?? 0
   }
-  const requireEqual = (check: string, computed: Uint8Array, inHeader: Uint8Array | undefined) => {
-    if (!inHeader || !equalBytes(computed, inHeader)) refuse(check, computed, inHeader)
-  }
-  requireEqual('uncles hash', unclesHash(uncles), header.unclesHash)
-  requireEqual('transactions root', transactionsRoot(transactions), header.transactionsRoot)
   if ((withdrawals !== undefined) !== rules.has('shanghai')) {
     refuse('withdrawals', rules.has('shanghai') ? 'a list' : 'none', withdrawals ? 'a list' : 'none')
   }
-  if (withdrawals) requireEqual('withdrawals root', withdrawalsRoot(withdrawals), header.withdrawalsRoot)
+  verifyBodyRoots(block)
   if (rules.has('cancun') && header.blobGasUsed !== BigInt(blobs) * GAS_PER_BLOB) {
     refuse('blob gas used', BigInt(blobs) * GAS_PER_BLOB, header.blobGasUsed)
   }
+}
+
+/** Checks that transactions, uncles and withdrawals are those that the header names, whatever the fork.
+ *  @throws InvalidBlock */
+export function verifyBodyRoots({ hash, header, transactions, uncles, withdrawals }: Block): void {
+  const refuse = refuserOf(header.number, hash)
+  const requireEqual = (check: string, computed: Uint8Array | undefined, inHeader: Uint8Array | undefined) => {
+    const isEqual = computed && inHeader ? equalBytes(computed, inHeader) : computed === inHeader
+    if (!isEqual) refuse(check, computed, inHeader)
+  }
+  requireEqual('uncles hash', unclesHash(uncles), header.unclesHash)
+  requireEqual('transactions root', transactionsRoot(transactions), header.transactionsRoot)
+  requireEqual('withdrawals root', withdrawals && withdrawalsRoot(withdrawals), header.withdrawalsRoot)
 }
 
 const TYPE_FORKS = ['frontier', 'berlin', 'london', 'cancun', 'prague'] as const

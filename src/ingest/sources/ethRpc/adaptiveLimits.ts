@@ -1,0 +1,91 @@
+/** How much is asked of one upstream at a time: raised by one step after a round of successes, halved when it is too much. */
+export interface AdaptiveLimits {
+  /** Requests that may be in flight. */
+  readonly concurrency: number
+  /** Calls in one request. */
+  readonly batchSize: number
+  readonly inFlight: number
+  /** Waits for a free place, in the order of asking. Call what it resolves to when the request has ended.
+   *  @throws the reason of `signal` when it aborts. */
+  acquire(signal?: AbortSignal): Promise<() => void>
+  /** A request of that many calls was answered. */
+  succeeded(calls: number): void
+  /** A request was throttled, timed out, or was too large. Requests that were sent before the last halving do not halve again.
+   *  @param startedMs when the request was sent */
+  overloaded(startedMs: number): void
+  /** The upstream takes no batches. */
+  forbidBatches(): void
+}
+
+const FIRST_CONCURRENCY = 4
+const FIRST_BATCH = 8
+
+/** Limits between 1 and the given ones, which begin low. @param nowMs the clock that `overloaded` is told times of */
+export function createAdaptiveLimits(maxConcurrency: number, maxBatch: number, nowMs: () => number): AdaptiveLimits {
+  let concurrency = Math.min(FIRST_CONCURRENCY, maxConcurrency)
+  let batchSize = Math.min(FIRST_BATCH, maxBatch)
+  let batchLimit = maxBatch
+  let inFlight = 0
+  let successes = 0
+  let halvedMs = Number.NEGATIVE_INFINITY
+  const waiting: (() => void)[] = []
+  const admit = () => {
+    while (waiting.length > 0 && inFlight < Math.floor(concurrency)) {
+      inFlight++
+      waiting.shift()!()
+    }
+  }
+  const release = () => {
+    inFlight--
+    admit()
+  }
+  return {
+    get concurrency() {
+      return concurrency
+    },
+    get batchSize() {
+      return batchSize
+    },
+    get inFlight() {
+      return inFlight
+    },
+    acquire: (signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        const start = () => {
+          signal?.removeEventListener('abort', onAbort)
+          let ended = false
+          resolve(() => {
+            if (!ended) release()
+            ended = true
+          })
+        }
+        const onAbort = () => {
+          waiting.splice(waiting.indexOf(start), 1)
+          reject(signal?.reason)
+        }
+        signal?.addEventListener('abort', onAbort, { once: true })
+        waiting.push(start)
+        admit()
+      }),
+    succeeded: (calls) => {
+      // Additive increase: one step after as many successes as run at a time. A batch that was not full says nothing.
+      if (++successes < concurrency) return
+      successes = 0
+      concurrency = Math.min(concurrency + 1, maxConcurrency)
+      if (calls >= batchSize) batchSize = Math.min(batchSize + 1, batchLimit)
+      admit()
+    },
+    overloaded: (startedMs) => {
+      if (startedMs < halvedMs) return
+      halvedMs = nowMs()
+      successes = 0
+      concurrency = Math.max(1, Math.floor(concurrency / 2))
+      batchSize = Math.max(1, Math.floor(batchSize / 2))
+    },
+    forbidBatches: () => {
+      batchLimit = 1
+      batchSize = 1
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import { UpstreamRpcError } from './errors.js'
+
+/** Methods that not every node has. */
+export type OptionalMethod = 'debug_getRawBlock' | 'debug_getRawReceipts' | 'eth_getBlockReceipts' | 'eth_subscribe'
+
+/** Which optional methods an upstream has, as far as it was tried. */
+export interface Features {
+  /** False while the method is known to be missing. */
+  has(method: OptionalMethod): boolean
+  /** The method failed: it is not tried again for an hour. */
+  lacks(method: OptionalMethod): void
+}
+
+// Nodes are restarted with other options now and then.
+const REPROBE_MS = 3_600_000
+
+/** Features of an upstream that was not asked yet: all methods are tried. */
+export function createFeatures(nowMs: () => number): Features {
+  const missingUntilMs = new Map<OptionalMethod, number>()
+  return {
+    has: (method) => nowMs() >= (missingUntilMs.get(method) ?? Number.NEGATIVE_INFINITY),
+    lacks: (method) => void missingUntilMs.set(method, nowMs() + REPROBE_MS),
+  }
+}
+
+/** True for an error that says that a block or header is not there, as nodes word it in place of `null`. */
+export function isNotFound(error: unknown): boolean {
+  return (
+    error instanceof UpstreamRpcError &&
+    error.code !== -32601 &&
+    /\b(block|header|receipts?)\b.*\bnot (found|available)|unknown block|missing block|cannot find/i.test(error.message)
+  )
+}

@@ -1,0 +1,103 @@
+import type { UpstreamStatus } from './types.js'
+
+/** What is known of how an upstream is doing: a circuit breaker over failed requests, a quarantine after wrong data, and a
+ *  score. Times are those of the clock it was made with. */
+export interface Health {
+  readonly state: UpstreamStatus['state']
+  readonly failures: number
+  readonly lies: number
+  readonly latencyMs: number | undefined
+  /** When it may be asked again; a time that has passed when it may be now, Infinity when it is refused. */
+  readonly availableAtMs: number
+  /** Lower is healthier: the latency, raised by recent failures and lies. */
+  readonly cost: number
+  succeeded(latencyMs: number): void
+  /** A request failed: opens the circuit breaker, each time for longer. Failures of requests that were sent before it opened
+   *  count as one. @param startedMs when the request was sent @returns how long it is open */
+  failed(startedMs: number): number
+  /** It sent something wrong: quarantined, each time for longer. What comes while it is quarantined was asked before, and does
+   *  not count again. @returns how long it is quarantined */
+  lied(): number
+  /** It asked to be left alone for `ms`. */
+  pause(ms: number): void
+  /** It is of another chain. */
+  refuse(): void
+}
+
+const FIRST_BACKOFF_MS = 100
+const MAX_BACKOFF_MS = 30_000
+const FIRST_QUARANTINE_MS = 60_000
+const MAX_QUARANTINE_MS = 6 * 3_600_000
+const AVERAGE_WEIGHT = 0.2
+// A fast upstream that was not measured yet and a slow one differ by more than this.
+const BASE_COST_MS = 50
+
+/** Health of an upstream that was not asked yet. @param random in [0, 1): back-off times are between half and whole */
+export function createHealth(nowMs: () => number, random: () => number): Health {
+  let consecutive = 0
+  let failures = 0
+  let lies = 0
+  let openUntilMs = Number.NEGATIVE_INFINITY
+  let openedMs = Number.NEGATIVE_INFINITY
+  let quarantinedUntilMs = Number.NEGATIVE_INFINITY
+  let pausedUntilMs = Number.NEGATIVE_INFINITY
+  let refused = false
+  let latencyMs: number | undefined
+  let successRate = 1
+  const rate = (success: number) => {
+    successRate += AVERAGE_WEIGHT * (success - successRate)
+  }
+  const grow = (firstMs: number, maxMs: number, count: number) =>
+    Math.min(maxMs, firstMs * 2 ** Math.min(count - 1, 30)) * (0.5 + random() / 2)
+  return {
+    get state() {
+      if (refused) return 'refused'
+      if (nowMs() < quarantinedUntilMs) return 'quarantined'
+      return consecutive > 0 ? 'failing' : 'ok'
+    },
+    get failures() {
+      return failures
+    },
+    get lies() {
+      return lies
+    },
+    get latencyMs() {
+      return latencyMs
+    },
+    get availableAtMs() {
+      return refused ? Number.POSITIVE_INFINITY : Math.max(openUntilMs, quarantinedUntilMs, pausedUntilMs)
+    },
+    get cost() {
+      return ((latencyMs ?? 0) + BASE_COST_MS) / Math.max(successRate, 0.01) ** 2
+    },
+    succeeded: (ms) => {
+      consecutive = 0
+      latencyMs = latencyMs === undefined ? ms : latencyMs + AVERAGE_WEIGHT * (ms - latencyMs)
+      rate(1)
+    },
+    failed: (startedMs) => {
+      if (startedMs < openedMs) return openUntilMs - openedMs
+      openedMs = nowMs()
+      failures++
+      consecutive++
+      rate(0)
+      const ms = grow(FIRST_BACKOFF_MS, MAX_BACKOFF_MS, consecutive)
+      openUntilMs = openedMs + ms
+      return ms
+    },
+    lied: () => {
+      if (nowMs() < quarantinedUntilMs) return quarantinedUntilMs - nowMs()
+      lies++
+      rate(0)
+      const ms = grow(FIRST_QUARANTINE_MS, MAX_QUARANTINE_MS, lies)
+      quarantinedUntilMs = nowMs() + ms
+      return ms
+    },
+    pause: (ms) => {
+      pausedUntilMs = Math.max(pausedUntilMs, nowMs() + ms)
+    },
+    refuse: () => {
+      refused = true
+    },
+  }
+}

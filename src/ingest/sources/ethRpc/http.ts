@@ -1,0 +1,152 @@
+import * as http from 'node:http'
+import * as https from 'node:https'
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { ParsedAddress } from './describeUrl.js'
+import {
+  MalformedAnswer,
+  UpstreamError,
+  UpstreamHttpStatus,
+  UpstreamOversized,
+  UpstreamThrottled,
+  UpstreamTimeout,
+  UpstreamUnreachable,
+} from './errors.js'
+import { matchAnswers, type Transport, writeRequest } from './jsonRpc.js'
+import { linkAbort } from './linkedAbort.js'
+import { parseRetryAfter } from './retryAfter.js'
+import type { EthRpcLimits } from './types.js'
+
+/** JSON-RPC over HTTP POST with keep-alive connections. Responses may be compressed with gzip; their length is bounded after
+ *  decompression. Redirects are not followed: they would take credentials elsewhere.
+ *  @param unixMs the clock that dates in Retry-After are compared with */
+export function createHttpTransport(address: ParsedAddress, limits: EthRpcLimits, unixMs: () => number): Transport {
+  const { url, name } = address
+  const library = url.protocol === 'https:' ? https : http
+  const agent = new library.Agent({ keepAlive: true, maxSockets: limits.maxConcurrency })
+  const closed = linkAbort()
+
+  const post = async (body: string, signal: AbortSignal | undefined): Promise<unknown> => {
+    const linked = linkAbort(signal, closed.signal)
+    const timeout = new UpstreamTimeout(name, limits.requestTimeoutMs)
+    const timer = setTimeout(() => linked.abort(timeout), limits.requestTimeoutMs)
+    const options = { method: 'POST', agent, signal: linked.signal, headers: requestHeaders(address, body) }
+    try {
+      const response = await exchange(() => library.request(url, options), body, linked.signal)
+      return await readResponse(address, response, limits.maxResponseBytes, unixMs)
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason
+      if (linked.signal.reason === timeout) throw timeout
+      if (error instanceof UpstreamError) throw error
+      throw new UpstreamUnreachable(name, `no whole response: ${address.redact(describeFailure(error))}`)
+    } finally {
+      clearTimeout(timer)
+      linked.release()
+    }
+  }
+
+  return {
+    send: async (calls, signal) => {
+      signal?.throwIfAborted()
+      return matchAnswers(name, await post(writeRequest(calls, 1), signal), 1, calls.length)
+    },
+    close: () => {
+      closed.abort(new Error('closed'))
+      agent.destroy()
+    },
+  }
+}
+
+function requestHeaders({ headers }: ParsedAddress, body: string): http.OutgoingHttpHeaders {
+  return {
+    accept: 'application/json',
+    'accept-encoding': 'gzip',
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  }
+}
+
+/** Sends the body and waits for the head of the response. A kept connection that the server had closed meanwhile is replaced
+ *  once. */
+async function exchange(
+  open: () => http.ClientRequest,
+  body: string,
+  signal: AbortSignal,
+): Promise<http.IncomingMessage> {
+  const request = open()
+  try {
+    return await new Promise<http.IncomingMessage>((resolve, reject) => {
+      request.on('response', resolve).on('error', reject).end(body)
+    })
+  } catch (error) {
+    const isStale = request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET'
+    if (!isStale || signal.aborted) throw error
+    return exchange(open, body, signal)
+  }
+}
+
+async function readResponse(
+  { name, redact }: ParsedAddress,
+  response: http.IncomingMessage,
+  maxBytes: number,
+  unixMs: () => number,
+): Promise<unknown> {
+  const status = response.statusCode ?? 0
+  const retryAfterMs = parseRetryAfter(response.headers['retry-after'], unixMs())
+  const refuse = (error: UpstreamError): never => {
+    response.destroy()
+    throw error
+  }
+  if (status === 429 || (status === 503 && response.headers['retry-after'] !== undefined)) {
+    refuse(new UpstreamThrottled(name, `HTTP status ${status}`, retryAfterMs))
+  }
+  if (status === 413) refuse(new UpstreamOversized(name, 'HTTP status 413, the request is too large'))
+  const type = response.headers['content-type'] ?? 'none'
+  // Some servers answer JSON-RPC errors with status 400 or 500.
+  if (status < 200 || status >= 600 || (status >= 300 && status < 400)) refuse(new UpstreamHttpStatus(name, status))
+  if (!/json/i.test(type)) {
+    if (status >= 400) refuse(new UpstreamHttpStatus(name, status))
+    refuse(new MalformedAnswer(name, `expected content type application/json, got ${redact(type)}`))
+  }
+  const text = (await readBytes(name, response, maxBytes)).toString('utf8')
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (status >= 400 && !(typeof parsed === 'object' && parsed !== null && 'error' in parsed)) {
+      throw new UpstreamHttpStatus(name, status)
+    }
+    return parsed
+  } catch (error) {
+    if (error instanceof UpstreamError) throw error
+    throw new MalformedAnswer(name, `expected JSON, got ${text.length} characters that are none`)
+  }
+}
+
+async function readBytes(name: string, response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const oversized = () => {
+    response.destroy()
+    return new UpstreamOversized(name, `the response has more than ${maxBytes} bytes`)
+  }
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw oversized()
+  const encoding = response.headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity' && encoding !== 'gzip') {
+    response.destroy()
+    throw new MalformedAnswer(name, 'expected no content encoding or gzip, got another')
+  }
+  const stream: Readable = encoding === 'gzip' ? response.pipe(createGunzip()) : response
+  // `pipe` does not pass on errors: a cut response would leave the gunzip stream waiting.
+  if (stream !== response) response.on('error', (error) => stream.destroy(error))
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > maxBytes) throw oversized()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function describeFailure(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return code ?? message
+}

@@ -1,0 +1,176 @@
+import { equalBytes } from '../../../lib/bytes.js'
+import { formatData } from '../../../lib/hex.js'
+import type { Logger } from '../../../lib/logger.js'
+import { checked } from './checked.js'
+import type { Clock } from './clock.js'
+import { NotHeldUpstream, UpstreamError, UpstreamLied, UpstreamRpcError, WrongChain } from './errors.js'
+import { fetchHeader } from './fetchBlocks.js'
+import { readFields } from './fields.js'
+import type { Upstream } from './upstream.js'
+
+/** The upstreams of one chain: runs tasks at the healthiest one. */
+export interface Pool {
+  readonly upstreams: readonly Upstream[]
+  /** Compares the chain of every upstream that can be reached. @throws WrongChain */
+  checkAll(signal?: AbortSignal): Promise<void>
+  /** What the task gives at the healthiest upstream; when it fails there, at another one. While none can be asked, waits.
+   *  @throws NotHeldUpstream when the task threw it at every upstream that could be asked; WrongChain when all upstreams are of
+   *    other chains; the reason of `signal`; what else the task throws that is no UpstreamError. */
+  run<T>(task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** The same, tried only at `upstream`: its failures come out. */
+  runAt<T>(upstream: Upstream, task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** Puts an upstream aside that sent something wrong. */
+  quarantine(upstream: Upstream, lie: UpstreamLied): void
+  /** The upstream that the next task would run at; undefined while none can be asked. */
+  preferred(): Upstream | undefined
+  /** Stays at this upstream as long as it is about as healthy as the others. */
+  prefer(upstream: Upstream): void
+}
+
+interface PoolOptions {
+  chainId: bigint
+  genesisHash: Uint8Array
+  log: Logger
+  clock: Clock
+}
+
+const LEAST_WAIT_MS = 10
+// While one request tries whether an upstream is well again, others look this often.
+const TRIAL_WAIT_MS = 25
+const REMIND_MS = 30_000
+const SILENT_MS = 1000
+// Another upstream must be twice as good: changing back and forth helps nobody, between forks least of all.
+const PREFERENCE = 0.5
+
+/** A pool over the upstreams. It does not own them: `close` of each is the caller's. */
+export function createPool(upstreams: readonly Upstream[], { chainId, genesisHash, log, clock }: PoolOptions): Pool {
+  let current = upstreams[0]
+  const waitLog = createWaitLog(log, clock)
+
+  const pick = (excluded?: ReadonlySet<Upstream>): Upstream | undefined => {
+    const nowMs = clock.nowMs()
+    let best: Upstream | undefined
+    let bestCost = Number.POSITIVE_INFINITY
+    for (const upstream of upstreams) {
+      const { health, limits } = upstream
+      if (excluded?.has(upstream) || nowMs < health.availableAtMs) continue
+      // Half-open: one request at a time tries whether it is well.
+      if (health.state === 'failing' && limits.inFlight > 0) continue
+      const cost = health.cost * (upstream === current ? PREFERENCE : 1)
+      if (cost < bestCost) [best, bestCost] = [upstream, cost]
+    }
+    return best
+  }
+  const waitMs = (excluded: ReadonlySet<Upstream>): number => {
+    const times = upstreams.filter((each) => !excluded.has(each)).map(({ health }) => health.availableAtMs)
+    const soonest = Math.min(...times) - clock.nowMs()
+    return soonest > 0 ? Math.max(soonest, LEAST_WAIT_MS) : TRIAL_WAIT_MS
+  }
+  const quarantine = (upstream: Upstream, { check, problem, blockNumber }: UpstreamLied) => {
+    const ms = Math.round(upstream.health.lied())
+    const fields = { upstream: upstream.name, check, blockNumber, problem, quarantineMs: ms }
+    log.warn(fields, 'the upstream sent something wrong; it is put aside')
+  }
+  const runAt: Pool['runAt'] = async (upstream, task, signal) => {
+    try {
+      if (!upstream.isChecked) await checkChain(upstream, chainId, genesisHash, signal)
+      return await task(upstream)
+    } catch (error) {
+      if (error instanceof UpstreamLied) quarantine(upstream, error)
+      if (error instanceof UpstreamRpcError) upstream.failed(error)
+      if (error instanceof WrongChain && upstream.health.state !== 'refused') {
+        upstream.health.refuse()
+        log.error({ upstream: upstream.name, error: error.message }, 'the upstream is of another chain; it is not used')
+      }
+      throw error
+    }
+  }
+  const run: Pool['run'] = async (task, signal) => {
+    const notHeld = new Set<Upstream>()
+    let lastError: UpstreamError | undefined
+    for (;;) {
+      signal?.throwIfAborted()
+      const upstream = pick(notHeld)
+      if (!upstream) {
+        if (notHeld.size > 0) throw lastError!
+        if (upstreams.every(({ health }) => health.state === 'refused')) throw lastError ?? allRefused(upstreams)
+        const ms = waitMs(notHeld)
+        waitLog.waiting(upstreams, ms)
+        await clock.sleep(ms, signal)
+        continue
+      }
+      try {
+        const result = await runAt(upstream, task, signal)
+        current = upstream
+        waitLog.over(upstream)
+        return result
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error
+        lastError = error
+        if (error instanceof NotHeldUpstream) notHeld.add(upstream)
+      }
+    }
+  }
+  return {
+    upstreams,
+    run,
+    runAt,
+    quarantine,
+    preferred: () => pick(),
+    prefer: (upstream) => {
+      current = upstream
+    },
+    checkAll: async (signal) => {
+      await Promise.all(
+        upstreams.map((upstream) =>
+          runAt(upstream, async () => {}, signal).catch((error: unknown) => {
+            // What cannot be reached now is compared before its first use.
+            if (!(error instanceof UpstreamError) || error instanceof WrongChain) throw error
+          }),
+        ),
+      )
+    },
+  }
+}
+
+/** @throws WrongChain when chain id or genesis hash are not those of the chain; UpstreamError. */
+async function checkChain(
+  upstream: Upstream,
+  chainId: bigint,
+  genesisHash: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const result = await upstream.call('eth_chainId', [], signal)
+  const actual = checked(upstream, undefined, () => readFields({ chainId: result }, 'eth_chainId').quantity('chainId'))
+  if (actual !== chainId) throw new WrongChain(upstream.name, 'chain id', String(chainId), String(actual))
+  const genesis = await fetchHeader(upstream, 0, signal)
+  if (genesis && !equalBytes(genesis.hash, genesisHash)) {
+    throw new WrongChain(upstream.name, 'genesis hash', formatData(genesisHash), formatData(genesis.hash))
+  }
+  upstream.isChecked = true
+}
+
+function allRefused(upstreams: readonly Upstream[]): UpstreamError {
+  return new UpstreamError(upstreams.map(({ name }) => name).join(', '), 'every upstream is of another chain')
+}
+
+/** Says that nothing can be asked: when that has lasted a second, every half minute, and when it is over. */
+function createWaitLog(log: Logger, clock: Clock) {
+  let sinceMs: number | undefined
+  let saidMs: number | undefined
+  return {
+    waiting(upstreams: readonly Upstream[], ms: number): void {
+      const nowMs = clock.nowMs()
+      sinceMs ??= nowMs
+      if (nowMs + ms < (saidMs === undefined ? sinceMs + SILENT_MS : saidMs + REMIND_MS)) return
+      saidMs = nowMs
+      const states = upstreams.map(({ name, health }) => `${name}: ${health.state}`)
+      log.warn({ upstreams: states, retryInMs: Math.round(ms) }, 'no upstream can be asked; waiting')
+    },
+    over(upstream: Upstream): void {
+      if (saidMs !== undefined) log.info({ upstream: upstream.name }, 'an upstream can be asked again')
+      saidMs = undefined
+      sinceMs = undefined
+    },
+  }
+}

@@ -1,0 +1,183 @@
+import { equalBytes } from '../../../lib/bytes.js'
+import type { Logger } from '../../../lib/logger.js'
+import { decodeHeaderJson } from './blockJson.js'
+import { type BlockTime, createBlockTime } from './blockTime.js'
+import { checked } from './checked.js'
+import type { Clock } from './clock.js'
+import { UpstreamError, UpstreamLied, UpstreamRpcError } from './errors.js'
+import { fetchHead } from './fetchBlocks.js'
+import { linkAbort } from './linkedAbort.js'
+import type { Pool } from './pool.js'
+import type { UpstreamHeader } from './types.js'
+import type { Upstream } from './upstream.js'
+
+interface WatchOptions {
+  pool: Pool
+  log: Logger
+  clock: Clock
+}
+
+// A subscription that is silent for so many block times is asked whether it missed something.
+const SILENT_BLOCKS = 4
+const MIN_SILENCE_MS = 2000
+
+/** `EthRpc.watchHeads`. */
+export async function watchHeads(
+  options: WatchOptions,
+  onHead: (head: UpstreamHeader) => void | Promise<void>,
+  outer: AbortSignal,
+): Promise<void> {
+  const { pool, clock } = options
+  const linked = linkAbort(outer)
+  const { signal } = linked
+  const blockTime = createBlockTime()
+  let failure: { error: unknown } | undefined
+  const teller = createTeller(onHead, (error) => {
+    failure ??= { error }
+    linked.abort(error)
+  })
+  const offer = (head: UpstreamHeader) => {
+    if (teller.offer(head)) blockTime.add(head.header, clock.nowMs())
+  }
+  try {
+    for (;;) {
+      const head = await pool.run((upstream) => fetchHead(upstream, signal), signal)
+      offer(head)
+      const upstream = pool.preferred()
+      if (upstream?.listen && upstream.features.has('eth_subscribe')) {
+        await followSubscription(upstream, options, { offer, blockTime, signal })
+      } else {
+        await clock.sleep(blockTime.pollMs, signal)
+      }
+    }
+  } catch (error) {
+    if (!outer.aborted && !failure) throw error
+  } finally {
+    linked.release()
+    await teller.idle()
+  }
+  if (failure) throw failure.error
+}
+
+interface Subscription {
+  offer(head: UpstreamHeader): void
+  blockTime: BlockTime
+  signal: AbortSignal
+}
+
+/** Offers the heads of a subscription until the connection is lost, the upstream fails, or another one is preferred.
+ *  @throws the reason of the signal. */
+async function followSubscription(
+  upstream: Upstream,
+  { pool, log, clock }: WatchOptions,
+  { offer, blockTime, signal }: Subscription,
+): Promise<void> {
+  const inbox = createInbox()
+  const unlisten = upstream.listen!(inbox.push, inbox.lose)
+  let subscription: unknown
+  try {
+    subscription = await pool.runAt(upstream, () => upstream.call('eth_subscribe', ['newHeads'], signal), signal)
+    // Heads that came between the last answer and the subscription.
+    offer(await pool.runAt(upstream, () => fetchHead(upstream, signal), signal))
+    while (pool.preferred() === upstream) {
+      const silenceMs = Math.max(MIN_SILENCE_MS, SILENT_BLOCKS * (blockTime.expectedMs ?? MIN_SILENCE_MS))
+      const event = await inbox.next(clock, silenceMs, signal)
+      if (event === 'lost') break
+      const head = event === 'silent' ? undefined : readNotification(upstream, event.result, log)
+      // Neither silence nor a notification that fails a check says what the head is.
+      offer(head ?? (await pool.runAt(upstream, () => fetchHead(upstream, signal), signal)))
+    }
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error
+    if (error instanceof UpstreamRpcError && error.method === 'eth_subscribe') upstream.features.lacks('eth_subscribe')
+  } finally {
+    unlisten()
+    if (typeof subscription === 'string' && !inbox.isLost && !signal.aborted) {
+      upstream.call('eth_unsubscribe', [subscription], signal).catch(() => {})
+    }
+  }
+}
+
+/** The header of a notification; undefined when it fails a check: some nodes leave members out. */
+function readNotification(upstream: Upstream, result: unknown, log: Logger): UpstreamHeader | undefined {
+  try {
+    return { ...checked(upstream, undefined, () => decodeHeaderJson(result, 'newHeads')), upstream: upstream.name }
+  } catch (error) {
+    if (!(error instanceof UpstreamLied)) throw error
+    const { check, problem } = error
+    log.warn({ upstream: upstream.name, check, problem }, 'a notification of the upstream failed a check; asking again')
+    return undefined
+  }
+}
+
+/** Tells heads one at a time; those that come meanwhile are merged into the newest. */
+function createTeller(onHead: (head: UpstreamHeader) => void | Promise<void>, onError: (error: unknown) => void) {
+  let last: UpstreamHeader | undefined
+  let next: UpstreamHeader | undefined
+  let telling: Promise<void> | undefined
+  const tell = async () => {
+    try {
+      while (next) {
+        const head = next
+        next = undefined
+        await onHead(head)
+      }
+    } catch (error) {
+      onError(error)
+    } finally {
+      telling = undefined
+    }
+  }
+  return {
+    /** @returns false for the head that was offered last. */
+    offer(head: UpstreamHeader): boolean {
+      if (last && equalBytes(last.hash, head.hash)) return false
+      last = head
+      next = head
+      telling ??= tell()
+      return true
+    },
+    idle: () => telling,
+  }
+}
+
+type InboxEvent = 'lost' | 'silent' | { result: unknown }
+
+/** Notifications that wait to be read: of many the newest, since heads are merged anyway. */
+function createInbox() {
+  let newest: { result: unknown } | undefined
+  let lost = false
+  let wake: (() => void) | undefined
+  return {
+    get isLost() {
+      return lost
+    },
+    push: (result: unknown) => {
+      newest = { result }
+      wake?.()
+    },
+    lose: () => {
+      lost = true
+      wake?.()
+    },
+    async next(clock: Clock, silenceMs: number, signal: AbortSignal): Promise<InboxEvent> {
+      if (!newest && !lost) {
+        const woken = linkAbort(signal)
+        wake = () => woken.abort(WOKEN)
+        try {
+          await clock.sleep(silenceMs, woken.signal)
+        } catch (error) {
+          if (error !== WOKEN) throw error
+        } finally {
+          wake = undefined
+          woken.release()
+        }
+      }
+      const event = newest
+      newest = undefined
+      return event ?? (lost ? 'lost' : 'silent')
+    },
+  }
+}
+
+const WOKEN = new Error('woken')

@@ -1,0 +1,101 @@
+import { encodeBlock } from '../../src/chain/eth/block.js'
+import { encodeReceipt } from '../../src/chain/eth/receipt.js'
+import type { RawBlock } from '../../src/ingest/source.js'
+import type { Clock } from '../../src/ingest/sources/ethRpc/clock.js'
+import { openEthRpc } from '../../src/ingest/sources/ethRpc/ethRpc.js'
+import type { EthRpc, EthRpcLimits } from '../../src/ingest/sources/ethRpc/types.js'
+import { formatData } from '../../src/lib/hex.js'
+import type { Logger } from '../../src/lib/logger.js'
+import { createChainReader } from '../../src/store/chain/chainReader.js'
+import { openForReading } from '../../src/store/open.js'
+import { CHAIN_ID } from './fixtureChain.js'
+
+/** All that matters of a block, as text: its bytes, senders, and receipts. */
+export function describeRaw({ block, receipts }: RawBlock): string {
+  const senders = block.transactions.map(({ from, hash }) => formatData(hash) + formatData(from))
+  const encoded = receipts?.map((receipt) => formatData(encodeReceipt(receipt)))
+  return [
+    formatData(block.hash),
+    block.sizeBytes,
+    formatData(encodeBlock(block)),
+    ...senders,
+    ...(encoded ?? []),
+  ].join()
+}
+
+/** Blocks of a database, with receipts, by number. */
+export function readChain(datadir: string): RawBlock[] {
+  const db = openForReading(datadir)
+  try {
+    const chain = createChainReader(db)
+    return Array.from({ length: chain.head()! + 1 }, (_, number) => {
+      const stored = chain.blockByNumber(number)!
+      const { hash, header, sizeBytes, withdrawals, totalDifficulty } = stored
+      const block = {
+        hash,
+        header,
+        sizeBytes,
+        withdrawals,
+        transactions: chain.transactions(stored),
+        uncles: chain.uncles(number),
+      }
+      return { block, receipts: chain.receipts(stored).map(({ receipt }) => receipt), totalDifficulty }
+    })
+  } finally {
+    db.close()
+  }
+}
+
+/** A clock on which everything waits a thousandth of the time. */
+export const FAST_CLOCK: Clock = {
+  nowMs: () => performance.now() * 1000,
+  unixMs: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const onAbort = () => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      }, ms / 1000)
+      signal?.addEventListener('abort', onAbort, { once: true })
+    }),
+}
+
+/** A line of the log. */
+export interface LogLine {
+  level: string
+  message: string
+  fields: Record<string, unknown>
+}
+
+/** A logger that keeps its lines. @param onLine told of each */
+export function keepLog(onLine?: (line: LogLine) => void): { log: Logger; lines: LogLine[] } {
+  const lines: LogLine[] = []
+  const at = (level: string) => (fields: object, message: string) => {
+    const line = { level, message, fields: fields as Record<string, unknown> }
+    lines.push(line)
+    onLine?.(line)
+  }
+  return { lines, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } }
+}
+
+/** Upstreams of the fixture chain at these addresses. */
+export function openFixtureRpc(
+  genesisHash: Uint8Array,
+  urls: readonly string[],
+  options: { log: Logger; limits?: Partial<EthRpcLimits>; clock?: Clock; withReceipts?: boolean; chainId?: bigint },
+): EthRpc {
+  return openEthRpc({
+    upstreams: urls.map((url) => ({ url })),
+    chainId: BigInt(CHAIN_ID),
+    genesisHash,
+    clock: FAST_CLOCK,
+    random: () => 0.5,
+    ...options,
+    limits: { requestTimeoutMs: 1000, maxResponseBytes: 2 * 2 ** 20, ...options.limits },
+  })
+}
