@@ -27,7 +27,7 @@ const HIDDEN = '…'
  *  host labels that may be keys. A text that is no URL gives `…`. */
 export function describeUrl(url: string | URL): string {
   const parsed = typeof url === 'string' ? parseUrl(url) : url
-  if (!parsed) return HIDDEN
+  if (!parsed || !PROTOCOLS.includes(parsed.protocol)) return HIDDEN
   const host = parsed.hostname.split('.').map((label) => (KEY_LABEL.test(label) ? HIDDEN : label))
   const path = parsed.pathname.split('/').map((part) => (part === '' || PLAIN_SEGMENT.test(part) ? part : HIDDEN))
   const port = parsed.port === '' ? '' : `:${parsed.port}`
@@ -39,7 +39,7 @@ export function parseUpstreamAddress({ url: text, headers = {} }: UpstreamAddres
   const url = parseUrl(text)
   if (!url) throw new UsageError('upstream: expected a URL such as http://127.0.0.1:8545, got something else')
   if (!PROTOCOLS.includes(url.protocol)) {
-    throw new UsageError(`upstream: expected an http, https, ws or wss URL, got ${url.protocol.slice(0, 20)}`)
+    throw new UsageError('upstream: expected an http, https, ws or wss URL, got one of another protocol')
   }
   const name = describeUrl(url) + suffix
   for (const [header, value] of Object.entries(headers)) requireHeader(name, header, value)
