@@ -116,7 +116,7 @@ export async function startScriptedUpstream(chain: ChainAnswers, fault?: Fault):
   const answer = async (call: UpstreamCall, socket: WebSocket | undefined): Promise<object> => {
     const { id, method } = call
     try {
-      const right = method === 'eth_subscribe' && socket ? subscribe(socket) : await run(method, call.params)
+      const right = method === 'eth_subscribe' && socket ? subscribe(socket, method) : await run(method, call.params)
       const result = spoil(call, right)
       return { jsonrpc: '2.0', id, result }
     } catch (error) {
@@ -124,7 +124,8 @@ export async function startScriptedUpstream(chain: ChainAnswers, fault?: Fault):
       return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } }
     }
   }
-  const subscribe = (socket: WebSocket): string => {
+  const subscribe = (socket: WebSocket, method: string): string => {
+    if (upstream.fault?.lacks?.includes(method)) throw new RpcFailure(-32601, missing(method))
     subscriptions.set(socket, '0x5ca1')
     return '0x5ca1'
   }

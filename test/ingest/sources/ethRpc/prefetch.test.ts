@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { decodeBlock, encodeBlock } from '../../../../src/chain/eth/block.js'
+import type { RawBlock } from '../../../../src/ingest/source.js'
+import { ChainReorganized } from '../../../../src/ingest/sources/ethRpc/errors.js'
+import type { EthRpcLimits, UpstreamRange } from '../../../../src/ingest/sources/ethRpc/types.js'
+import { formatData, parseHex } from '../../../../src/lib/hex.js'
+import { importFixture } from '../../../support/fixtureDatabase.js'
+import { keepLog, openFixtureRpc, readChain } from '../../../support/rightChain.js'
+import {
+  type ChainAnswers,
+  type Fault,
+  openChainAnswers,
+  startScriptedUpstream,
+} from '../../../support/scriptedUpstream.js'
+import { temporaryDirectory } from '../../../support/temporary.js'
+
+/** Block 5 over another parent, with a right hash of its own. */
+const UNLINKED: Fault = {
+  name: 'unlinked',
+  result: ({ method, params }, result) => {
+    if (method !== 'debug_getRawBlock' || params[0] !== '0x5') return result
+    const block = decodeBlock(parseHex(result as string))
+    block.header.parentHash = new Uint8Array(32).fill(7)
+    return formatData(encodeBlock(block))
+  },
+}
+
+describe('prefetched blocks', () => {
+  const datadir = temporaryDirectory({ after })
+  let chain: RawBlock[]
+  let answers: ChainAnswers
+  before(async () => {
+    await importFixture(datadir)
+    chain = readChain(datadir)
+    answers = openChainAnswers(datadir)
+  })
+  after(() => answers.close())
+
+  const start = async (t: TestContext, fault?: Fault) => {
+    const upstream = await startScriptedUpstream(answers, fault)
+    t.after(() => upstream.close())
+    return upstream
+  }
+  const open = (t: TestContext, urls: string[], limits?: Partial<EthRpcLimits>, onLie = () => {}) => {
+    const { log, lines } = keepLog(({ message }) => /put aside/.test(message) && onLie())
+    const rpc = openFixtureRpc(chain[0].block.hash, urls, { log, limits })
+    t.after(() => rpc.close())
+    const read = async (range: UpstreamRange) => {
+      const blocks: RawBlock[] = []
+      for await (const raw of rpc.blocks(range)) blocks.push(raw)
+      return blocks.map(({ block }) => formatData(block.hash))
+    }
+    return { rpc, lines, read }
+  }
+  const hashes = (from: number, to: number) => chain.slice(from, to + 1).map(({ block }) => formatData(block.hash))
+
+  it('begin and end where the range says', async (t) => {
+    const { read } = open(t, [(await start(t)).url])
+    assert.deepEqual(await read({ from: 17, to: 23, parentHash: chain[16].block.hash }), hashes(17, 23))
+    assert.deepEqual(await read({ from: 5, to: 4 }), [])
+  })
+
+  it('come in order when the answers do not', async (t) => {
+    const { read } = open(t, [(await start(t)).url], { maxBatch: 2 })
+    assert.deepEqual(await read({ from: 0, to: 60 }), hashes(0, 60))
+  })
+
+  it('are no more than the limits allow while nobody takes them', async (t) => {
+    const upstream = await start(t)
+    const asked = () => upstream.requests.flat().filter((method) => method === 'debug_getRawBlock').length
+    const firstOf = async (limits: Partial<EthRpcLimits>) => {
+      const { rpc } = open(t, [upstream.url], limits)
+      const before = asked()
+      const blocks = rpc.blocks({ from: 0, to: 60 })[Symbol.asyncIterator]()
+      await blocks.next()
+      // What may be fetched beside the first block is asked for by now, or when its answer comes: later requests are heads.
+      for (let i = 0; i < 5; i++) await rpc.head()
+      const ahead = asked() - before
+      await blocks.return!()
+      return ahead
+    }
+    assert.ok((await firstOf({ prefetchBlocks: 4 })) <= 5)
+    assert.equal(await firstOf({ prefetchBytes: 1 }), 1 + 1)
+  })
+
+  it('name the upstream whose block does not link, and come when it is well again', async (t) => {
+    const upstream = await start(t, UNLINKED)
+    const { read, lines } = open(t, [upstream.url], {}, () => {
+      upstream.fault = undefined
+    })
+    assert.deepEqual(await read({ from: 0, to: 60 }), hashes(0, 60))
+    const lies = lines.filter(({ message }) => /put aside/.test(message)).map(({ fields }) => fields)
+    assert.deepEqual(
+      lies.map(({ upstream, check, blockNumber }) => [upstream, check, blockNumber]),
+      [[upstream.url, 'parent hash', 5]],
+    )
+  })
+
+  it('come from another upstream when one does not link', async (t) => {
+    const [faulty, well] = [await start(t, UNLINKED), await start(t)]
+    const { read } = open(t, [faulty.url, well.url])
+    assert.deepEqual(await read({ from: 0, to: 60 }), hashes(0, 60))
+  })
+
+  it('end with an error of their own when the chain was reorganized', async (t) => {
+    const { read, rpc } = open(t, [(await start(t)).url])
+    const other = new Uint8Array(32).fill(3)
+    await assert.rejects(read({ from: 9, to: 60, parentHash: other }), (error) => {
+      assert.ok(error instanceof ChainReorganized)
+      assert.deepEqual([error.blockNumber, error.expectedParent], [9, other])
+      return true
+    })
+    assert.equal(rpc.status()[0].lies, 0)
+  })
+
+  it('wait at the head for new blocks without an end, until the signal aborts', async (t) => {
+    const upstream = await start(t)
+    upstream.head = 20
+    const { rpc } = open(t, [upstream.url])
+    const stop = new AbortController()
+    const read: string[] = []
+    await assert.rejects(async () => {
+      for await (const { block } of rpc.blocks({ from: 15, signal: stop.signal })) {
+        read.push(formatData(block.hash))
+        if (block.header.number === 20) upstream.head = 40
+        if (block.header.number === 40) stop.abort(new Error('stopped'))
+      }
+    }, /stopped/)
+    assert.deepEqual(read, hashes(15, 40))
+  })
+
+  it('are a source for the import pipeline', async (t) => {
+    const { rpc } = open(t, [(await start(t)).url])
+    const source = rpc.source({ to: 3 })
+    const read: string[] = []
+    for await (const { block } of source.blocks({ from: 2 })) read.push(formatData(block.hash))
+    assert.deepEqual(read, hashes(2, 3))
+    assert.equal(source.kind, 'upstream')
+  })
+})
