@@ -9,6 +9,8 @@ export interface Health {
   readonly latencyMs: number | undefined
   /** When it may be asked again; a time that has passed when it may be now, Infinity when it is refused. */
   readonly availableAtMs: number
+  /** How much longer it asked to be left alone; 0 when it may be asked. */
+  readonly pausedForMs: number
   /** Lower is healthier: the latency, raised by recent failures and lies. */
   readonly cost: number
   succeeded(latencyMs: number): void
@@ -66,6 +68,9 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
     },
     get availableAtMs() {
       return refused ? Number.POSITIVE_INFINITY : Math.max(openUntilMs, quarantinedUntilMs, pausedUntilMs)
+    },
+    get pausedForMs() {
+      return Math.max(0, pausedUntilMs - nowMs())
     },
     get cost() {
       return ((latencyMs ?? 0) + BASE_COST_MS) / Math.max(successRate, 0.01) ** 2

@@ -98,7 +98,8 @@ export interface UpstreamStatus {
 
 /** One or more upstream nodes of one chain. Every method asks the healthiest upstream, and another one when it fails or sends
  *  something that fails a check. While no upstream can be asked, methods wait with back-off, until `signal` aborts them
- *  (they throw its reason then). Nothing that failed a check is ever returned. */
+ *  (they throw its reason then). Nothing that failed a check is ever returned. What no upstream has that can be asked at the
+ *  time is `undefined`. */
 export interface EthRpc {
   /** Asks every upstream for its chain id and genesis hash. One that cannot be reached is asked again before its first use.
    *  @throws WrongChain for an upstream of another chain, with both values. */
@@ -108,12 +109,12 @@ export interface EthRpc {
   head(signal?: AbortSignal): Promise<UpstreamHeader>
   /** The header that the upstream calls safe or finalized; undefined where it knows none or does not support the tag. */
   taggedHeader(tag: 'safe' | 'finalized', signal?: AbortSignal): Promise<UpstreamHeader | undefined>
-  /** The canonical header of that number; undefined where no upstream has it. */
+  /** The canonical header of that number. */
   headerByNumber(blockNumber: number, signal?: AbortSignal): Promise<UpstreamHeader | undefined>
-  /** The header of that hash, canonical or not; undefined where no upstream has it. */
+  /** The header of that hash, canonical or not. */
   headerByHash(blockHash: Uint8Array, signal?: AbortSignal): Promise<UpstreamHeader | undefined>
   /** A block whose hash, transactions root, uncles hash and withdrawals root were recomputed, with receipts (receipts root and
-   *  bloom recomputed) where `withReceipts` asks for them; undefined where no upstream has it. */
+   *  bloom recomputed) where `withReceipts` asks for them. */
   getBlock(id: UpstreamBlockId, signal?: AbortSignal): Promise<RawBlock | undefined>
   /** Blocks in order, each linked to the one before, fetched ahead within the limits. With `withReceipts` the first one has
    *  the upstream's total difficulty where it says one.

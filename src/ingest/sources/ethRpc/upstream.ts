@@ -9,6 +9,7 @@ import {
   UpstreamRpcError,
   UpstreamThrottled,
   UpstreamTimeout,
+  UpstreamUnreachable,
 } from './errors.js'
 import { createFeatures, type Features } from './features.js'
 import { createHealth, type Health } from './health.js'
@@ -67,8 +68,11 @@ export function createUpstream(
   /** Sends one request in a place of its own; tells health and limits how it went. */
   const send = async (calls: readonly RpcCall[], signal: AbortSignal | undefined): Promise<RpcAnswer[]> => {
     const release = await adaptive.acquire(signal)
-    const startedMs = clock.nowMs()
+    let startedMs = clock.nowMs()
     try {
+      // Another request may have been told to wait while this one waited for its place.
+      for (let ms = health.pausedForMs; ms > 0; ms = health.pausedForMs) await clock.sleep(ms, signal)
+      startedMs = clock.nowMs()
       const answers = await transport.send(calls, signal)
       throwOverload(name, answers, address.redact)
       adaptive.succeeded(calls.length)
@@ -77,6 +81,8 @@ export function createUpstream(
       return answers
     } catch (error) {
       if (isOverload(error)) adaptive.overloaded(startedMs)
+      // Before the place is free: the next request must find it.
+      if (error instanceof UpstreamThrottled) health.pause(error.retryAfterMs ?? THROTTLE_PAUSE_MS)
       throw error
     } finally {
       release()
@@ -90,7 +96,6 @@ export function createUpstream(
       if (error instanceof BatchesUnsupported) adaptive.forbidBatches()
       const isSmallerBetter = error instanceof BatchesUnsupported || error instanceof UpstreamOversized
       if (isSmallerBetter && calls.length > 1) return sendInBatches(calls, signal, Math.floor(calls.length / 2))
-      if (error instanceof UpstreamThrottled) health.pause(error.retryAfterMs ?? THROTTLE_PAUSE_MS)
       if (error instanceof UpstreamError) noteFailure(error, startedMs)
       throw error
     }
@@ -108,6 +113,8 @@ export function createUpstream(
     return answers
   }
   const noteFailure = (error: UpstreamError, startedMs: number) => {
+    // What is reached next may be another node.
+    if (error instanceof UpstreamUnreachable) upstream.isChecked = false
     const wasOk = health.state === 'ok'
     const retryInMs = Math.round(health.failed(startedMs))
     if (wasOk) log.warn({ upstream: name, error: error.message, retryInMs }, 'a request to the upstream failed')
@@ -118,7 +125,7 @@ export function createUpstream(
     throw new UpstreamRpcError(name, method, answer.error.code, address.redact(answer.error.message))
   }
 
-  return {
+  const upstream: Upstream = {
     name,
     health,
     limits: adaptive,
@@ -132,6 +139,7 @@ export function createUpstream(
     listen: transport.listen,
     close: transport.close,
   }
+  return upstream
 }
 
 // Without Retry-After the back-off of the circuit breaker follows; this is the least.

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { decodeBlock, encodeBlock } from '../../../../src/chain/eth/block.js'
+import { hashHeader } from '../../../../src/chain/eth/header.js'
+import type { Block } from '../../../../src/chain/eth/types.js'
 import type { RawBlock } from '../../../../src/ingest/source.js'
 import { ChainReorganized } from '../../../../src/ingest/sources/ethRpc/errors.js'
 import type { EthRpcLimits, UpstreamRange } from '../../../../src/ingest/sources/ethRpc/types.js'
-import { formatData, parseHex } from '../../../../src/lib/hex.js'
+import { formatData, formatQuantity, parseHex } from '../../../../src/lib/hex.js'
+import { formatUncle } from '../../../../src/rpc/eth/format/block.js'
+import { CHAIN_ID } from '../../../support/fixtureChain.js'
 import { importFixture } from '../../../support/fixtureDatabase.js'
 import { keepLog, openFixtureRpc, readChain } from '../../../support/rightChain.js'
 import {
@@ -14,6 +18,22 @@ import {
   startScriptedUpstream,
 } from '../../../support/scriptedUpstream.js'
 import { temporaryDirectory } from '../../../support/temporary.js'
+
+/** A node that has these blocks, without receipts. */
+function answersOf(blocks: readonly Block[]): ChainAnswers {
+  const find = (id: unknown) =>
+    blocks.find(({ hash, header }) => formatData(hash) === id || formatQuantity(header.number) === id)
+  return {
+    head: blocks.length - 1,
+    close: () => {},
+    result: async (method, [id]) => {
+      if (method === 'eth_chainId') return formatQuantity(CHAIN_ID)
+      const block = find(id)
+      if (!block) return null
+      return method === 'debug_getRawBlock' ? formatData(encodeBlock(block)) : formatUncle(block.header, undefined)
+    },
+  }
+}
 
 /** Block 5 over another parent, with a right hash of its own. */
 const UNLINKED: Fault = {
@@ -112,6 +132,46 @@ describe('prefetched blocks', () => {
       return true
     })
     assert.equal(rpc.status()[0].lies, 0)
+  })
+
+  describe('of two upstreams on two forks', () => {
+    /** From block 30 on other blocks, whose hashes and links are right. */
+    const startFork = async (t: TestContext) => {
+      const fork: Block[] = []
+      for (const { block } of chain) {
+        const { number } = block.header
+        const extraData = number < 30 ? block.header.extraData : new Uint8Array([7])
+        const header = { ...block.header, extraData, parentHash: fork[number - 1]?.hash ?? block.header.parentHash }
+        fork.push({ ...block, header, hash: hashHeader(header) })
+      }
+      const upstream = await startScriptedUpstream(answersOf(fork))
+      t.after(() => upstream.close())
+      return { upstream, fork: fork.map(({ hash }) => formatData(hash)) }
+    }
+
+    it('stay on the fork that they began on', async (t) => {
+      const [{ upstream: other }, own] = [await startFork(t), await start(t)]
+      const { read, rpc } = open(t, [other.url, own.url])
+      assert.deepEqual(await read({ from: 35, to: 60, parentHash: chain[34].block.hash }), hashes(35, 60))
+      assert.deepEqual(
+        rpc.status().map(({ lies }) => lies),
+        [0, 0],
+      )
+    })
+
+    it('end as reorganized when only the other fork is left', async (t) => {
+      const [{ upstream: other, fork }, own] = [await startFork(t), await start(t)]
+      const { rpc, read } = open(t, [own.url, other.url], { prefetchBlocks: 2 })
+      const first: string[] = []
+      await assert.rejects(async () => {
+        for await (const { block } of rpc.blocks({ from: 31, to: 60 })) {
+          first.push(formatData(block.hash))
+          if (block.header.number === 40) await own.close()
+        }
+      }, ChainReorganized)
+      assert.deepEqual(first, hashes(31, 30 + first.length))
+      assert.deepEqual(await read({ from: 30, to: 60, parentHash: chain[29].block.hash }), fork.slice(30))
+    })
   })
 
   it('wait at the head for new blocks without an end, until the signal aborts', async (t) => {
