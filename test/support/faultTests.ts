@@ -10,7 +10,7 @@ import {
   startScriptedUpstream,
 } from './scriptedUpstream.js'
 import { temporaryDirectory } from './temporary.js'
-import type { FaultCase } from './upstreamFaults.js'
+import type { FaultCase } from './upstreamLies.js'
 
 const ASIDE = 'the upstream sent something wrong; it is put aside'
 
