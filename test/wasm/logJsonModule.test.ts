@@ -7,6 +7,7 @@ import {
   assembleLogJson,
   DONE,
   LOG_JSON_MEMORY,
+  RECORD_NUMBERS,
   SLOT_DIGITS,
   TOPIC_MISSING,
   TOPIC_SLOTS,
@@ -33,12 +34,36 @@ const BLOCK_HASH = Buffer.alloc(32, 0xb1)
 const TRANSACTION_HASH = Buffer.alloc(32, 0x7a)
 const digitsOf = (id: number, bytes: number) => id.toString(16).padStart(2 * bytes, 'e')
 
-function encodeSample(log: Sample): Buffer {
-  const lengths = [0, 1, 2].reduce((sum, i) => sum * 64 + (log.topics[i] ? log.topics[i].length + 1 : 0), 0)
-  const { logIndex, transactionIndex, addressId, topic0Id, data, dataLength, blockNumber, timestamp } = log
-  const numbers = [logIndex, transactionIndex, addressId, topic0Id, lengths, data.length, dataLength, blockNumber]
-  const text = Buffer.from(`${[...numbers, timestamp].join()},`)
-  return Buffer.concat([text, BLOCK_HASH, TRANSACTION_HASH, ...log.topics, data])
+/** As SQLite's `char`. */
+function encodeNumbers(numbers: number[]): Buffer {
+  const bytes = numbers.flatMap((c) => {
+    const tail = (shift: number) => 128 | ((c >> shift) & 63)
+    if (c < 0x80) return [c]
+    if (c < 0x800) return [0xc0 | (c >> 6), tail(0)]
+    if (c < 0x10000) return [0xe0 | (c >> 12), tail(6), tail(0)]
+    return [0xf0 | (c >> 18), tail(12), tail(6), tail(0)]
+  })
+  return Buffer.from(bytes)
+}
+
+const pair = (value: number) => [Math.floor(value / 2 ** 20), value % 2 ** 20]
+
+function blockNumbersOf({ blockNumber, timestamp }: Sample): number[] {
+  const [high, low] = pair(blockNumber)
+  return [RECORD_NUMBERS.blockFlag | high, low, ...pair(timestamp)]
+}
+
+/** The log after a record of its block, or with it. */
+function encodeSample(log: Sample, blockApart = false): Buffer {
+  const { logIndex, transactionIndex, addressId, topic0Id, data, dataLength } = log
+  const lengths = [0, 1, 2].map((i) => (log.topics[i] ? log.topics[i].length + 1 : 0))
+  const dataNumbers = [data.length, dataLength === 32 ? 0 : dataLength + 1]
+  const numbers = [logIndex, transactionIndex, ...pair(addressId), ...pair(topic0Id), ...lengths, ...dataNumbers]
+  const bytes = [TRANSACTION_HASH, ...log.topics, data]
+  const block = blockNumbersOf(log)
+  if (!blockApart) return Buffer.concat([encodeNumbers([...block, ...numbers]), BLOCK_HASH, ...bytes])
+  const apart = [encodeNumbers([...block, RECORD_NUMBERS.blockOnly]), BLOCK_HASH, encodeNumbers(numbers)]
+  return Buffer.concat([...apart, ...bytes])
 }
 
 function objectOf(log: Sample) {
@@ -68,14 +93,14 @@ function createEncoder() {
     bytes.writeUInt32LE(words[3] + 1, at)
     bytes.write(digitsOf(words[3], length), at + SLOT_DIGITS, 'latin1')
   }
-  return (records: Buffer, count: number) => {
+  return (records: Buffer) => {
     records.copy(bytes, input)
-    words.set([output, input, count])
+    words.set([output, input, 0])
     for (let fills = 0; ; fills++) {
       const result = encode(records.length)
       if (result === ADDRESS_MISSING) fill(addresses, ADDRESS_SLOTS, 20)
       else if (result === TOPIC_MISSING) fill(topics, TOPIC_SLOTS, 32)
-      else return { result, fills, json: bytes.toString('latin1', output, words[0]) }
+      else return { result, fills, count: words[2], json: bytes.toString('latin1', output, words[0]) }
     }
   }
 }
@@ -87,16 +112,16 @@ function randomSample(random: () => number): Sample {
   const topic0Id = random() < 0.1 ? 0 : 1 + upTo(5) * TOPIC_SLOTS.count
   const data = anyBytes(random() < 0.5 ? upTo(70) : upTo(3) * 16)
   return {
-    logIndex: anyNumber(31),
-    transactionIndex: anyNumber(31),
+    logIndex: anyNumber(19),
+    transactionIndex: anyNumber(20),
     // Some share a slot.
     addressId: 1 + upTo(2) + upTo(3) * ADDRESS_SLOTS.count,
     topic0Id,
     topics: topic0Id === 0 ? [] : Array.from({ length: upTo(3) }, () => anyBytes(upTo(32))),
     data,
     dataLength: data.length + (random() < 0.5 ? 0 : upTo(200)),
-    blockNumber: anyNumber(48),
-    timestamp: anyNumber(48),
+    blockNumber: anyNumber(36),
+    timestamp: anyNumber(40),
   }
 }
 
@@ -106,8 +131,9 @@ test('encodes records as JSON.stringify does their logs, whatever slots they sha
   let fills = 0
   for (let round = 0; round < 200; round++) {
     const samples = Array.from({ length: Math.floor(random() * 20) }, () => randomSample(random))
-    const found = encode(Buffer.concat(samples.map(encodeSample)), samples.length)
-    assert.equal(found.result, DONE)
+    const blockApart = random() < 0.5
+    const found = encode(Buffer.concat(samples.map((sample) => encodeSample(sample, blockApart))))
+    assert.deepEqual([found.result, found.count], [DONE, samples.length])
     assert.equal(`[${found.json}]`, JSON.stringify(samples.map(objectOf)))
     fills += found.fills
   }
@@ -116,21 +142,32 @@ test('encodes records as JSON.stringify does their logs, whatever slots they sha
 
 test('refuses records that it cannot encode', () => {
   const encode = createEncoder()
-  const sample: Sample = { ...randomSample(seededFractions(62)), topic0Id: 1, topics: [Buffer.alloc(32, 1)] }
+  const random = randomSample(seededFractions(62))
+  const sample: Sample = {
+    ...random,
+    topic0Id: 1,
+    topics: [Buffer.alloc(32, 1)],
+    data: Buffer.alloc(40, 1),
+    dataLength: 40,
+  }
   const good = encodeSample(sample)
-  const resultOf = (records: Buffer, count = 1) => encode(records, count).result
+  const resultOf = (records: Buffer) => encode(records).result
   assert.equal(resultOf(good), DONE)
-  const damaged: Partial<Sample>[] = [
-    ...(['logIndex', 'transactionIndex', 'addressId', 'topic0Id'] as const).map((name) => ({ [name]: 2 ** 31 })),
-    { blockNumber: 2 ** 48 },
-    { timestamp: 2 ** 48 },
-    { dataLength: sample.data.length - 1 },
-    { dataLength: 1_000_000 },
+  const unsupported: Partial<Sample>[] = [
+    // What `char` writes for a number that it cannot encode.
+    ...(['logIndex', 'transactionIndex'] as const).map((name) => ({ [name]: 0xfffd })),
+    ...(['addressId', 'topic0Id', 'timestamp'] as const).map((name) => ({ [name]: 0xfffd * 2 ** 20 })),
+    { addressId: 2 ** 31 },
+    { logIndex: RECORD_NUMBERS.noRecord },
+    { dataLength: 39 },
+    { dataLength: 1_000_000, data: Buffer.alloc(1_000_001, 1) },
     { topics: [Buffer.alloc(33)] },
   ]
-  for (const change of damaged) assert.equal(resultOf(encodeSample({ ...sample, ...change })), UNSUPPORTED)
+  for (const [i, change] of unsupported.entries())
+    assert.equal(resultOf(encodeSample({ ...sample, ...change })), UNSUPPORTED, `change ${i}`)
   assert.equal(resultOf(good.subarray(0, -1)), UNSUPPORTED)
   assert.equal(resultOf(Buffer.concat([good, Buffer.of(0)])), UNSUPPORTED)
-  assert.equal(resultOf(good, 2), UNSUPPORTED)
-  assert.equal(resultOf(Buffer.concat([Buffer.from('1'.repeat(25)), good])), UNSUPPORTED)
+  const long = encodeSample({ ...sample, dataLength: 900_000 })
+  assert.equal(resultOf(Buffer.concat([long, long])), DONE)
+  assert.equal(resultOf(Buffer.concat([long, long, long])), UNSUPPORTED)
 })

@@ -1,10 +1,10 @@
-import { chooseFirst } from '../../chain/crypto.js'
 import type { Deadline } from '../../lib/deadline.js'
 import type { Database } from '../database.js'
-import { createLogRecordReader, type LogRecords, MAX_CHECKED_KEYS } from './logRecords.js'
+import { createLogJsonEncoder, type LogJsonEncoder } from './logJson.js'
+import { createLogObjectJson } from './logObjectJson.js'
+import { createLogRecordReader, MAX_CHECKED_KEYS } from './logRecords.js'
 import type { LogRow } from './logRows.js'
 import type { IdRange, RowFilter } from './rowFilter.js'
-import { createLogJsonEncoder, LOG_JSON_KINDS } from './wasmLogJson.js'
 
 /** The logs of an answer as the JSON text that is sent. */
 export interface LogTexts {
@@ -53,7 +53,8 @@ export function canCheck({ clauses }: RowFilter): boolean {
 /** A writer through statements prepared once for the connection. */
 export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWriter {
   const reader = createLogRecordReader(db)
-  const encode = chooseFirst(LOG_JSON_KINDS, (kind) => createLogJsonEncoder(db, kind)).implementation
+  const encode = createEncoder(db)
+  const stringify = createLogObjectJson(db)
   const write: LogWriter['write'] = (rows, { deadline }) => {
     const parts: Buffer[] = []
     for (let from = 0; from < rows.length; ) {
@@ -61,15 +62,13 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWrit
       const to = endOfBatch(rows, from, batch)
       const ids: number[] = []
       for (let i = from; i < to; i++) ids.push(rows[i][0])
-      const records = reader.byIds(ids)
-      // Never an answer with fewer logs than were found.
-      if (records.written !== ids.length) throw new Error(`logs from ${ids[0]} on lack their block or transaction`)
-      parts.push(encode(records))
+      const json = encode(reader.byIds(ids))
+      parts.push(json?.count === ids.length ? json.bytes : stringify(ids))
       from = to
     }
     return { count: rows.length, parts }
   }
-  const readWanted = (candidates: Candidates, from: number, filter: RowFilter): LogRecords => {
+  const readWanted = (candidates: Candidates, from: number, filter: RowFilter) => {
     const to = from + batch.logs
     if (!('from' in candidates)) return reader.ofCandidates(candidates.slice(from, to), filter)
     const { from: first, to: end } = candidates
@@ -82,13 +81,23 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWrit
     for (let from = 0; from < length; from += batch.logs) {
       deadline.check()
       const records = readWanted(candidates, from, filter)
-      if (records.written < records.wanted) return undefined
-      texts.count += records.wanted
-      if (records.wanted > 0) texts.parts.push(encode(records))
+      const json = records && encode(records)
+      if (json === undefined) return undefined
+      texts.count += json.count
+      if (json.count > 0) texts.parts.push(json.bytes)
     }
     return texts
   }
   return { write, writeWanted }
+}
+
+/** Without WebAssembly, one that supports no records. */
+function createEncoder(db: Database): LogJsonEncoder {
+  try {
+    return createLogJsonEncoder(db)
+  } catch {
+    return () => undefined
+  }
 }
 
 function endOfBatch(rows: readonly LogRow[], from: number, { logs, dataBytes }: TextBatch): number {

@@ -123,6 +123,37 @@ test('writes numbers beyond 32 bits, and the first and last log of a block', (t)
   }
 })
 
+test('writes numbers of every length in UTF-8, and those that are not code points', (t) => {
+  const db = temporaryDatabase(t)
+  const log: Log = { address: numberedBytes(1, 20), topics: [numberedBytes(2, 32)], data: new Uint8Array(0) }
+  const numbers = [
+    0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xd800, 0xdfff, 0xfffc, 0xfffd, 0xfffe, 0xffff, 0x10000, 0xf_fffd, 0xf_ffff,
+  ]
+  numbers.push(0x10_0000, 0x10_ffff, 0x11_0000, 0xfffd * 2 ** 20, 2 ** 35, 2 ** 36)
+  const [placed] = writeLogs(db, 0, [[[log]]])
+  const { write, writeWanted } = createLogWriter(db)
+  for (const number of numbers) {
+    for (const column of ['transactionIndex', 'logIndex', 'blockNumber', 'address'] as const) {
+      const values = { transactionIndex: 0, logIndex: 0, blockNumber: 0, address: 1, [column]: number }
+      db.prepare('UPDATE blocks SET number = ?, n_logs = ?').run(values.blockNumber, values.logIndex + 1)
+      db.prepare('UPDATE transactions SET id = ?').run(values.transactionIndex)
+      db.prepare('UPDATE addresses SET id = ?').run(values.address)
+      db.prepare('UPDATE logs SET tx_index = :transactionIndex, id = :logIndex, address_id = :address').run(values)
+      const { blockNumber, transactionIndex, logIndex } = values
+      const block = { blockNumber, blockHash: hashOfBlock(0), blockTimestamp: 0n }
+      const place = { ...block, transactionIndex, logIndex, transactionHash: placed.transactionHash }
+      const expected = JSON.stringify([formatLog(log, place)])
+      assert.equal(jsonOf(write([[logIndex, 0]], { deadline: noDeadline })), expected, `${column} ${number}`)
+      const everything: RowFilter = { clauses: [], minTopics: 0 }
+      for (const candidates of [[logIndex], { from: logIndex, to: logIndex + 1 }]) {
+        const texts = writeWanted(candidates, everything, { deadline: noDeadline })
+        if (texts) assert.equal(jsonOf(texts), expected, `${column} ${number}`)
+        else assert.ok(number === 0xfffd || number >= 0xf_fffd, `${column} ${number}`)
+      }
+    }
+  }
+})
+
 test('writes in the order in which logs are asked for', (t) => {
   const db = temporaryDatabase(t)
   const logs = writeAwkward(db, 83)
@@ -221,6 +252,8 @@ test('candidates are compared and written in one go, unless there are long data 
     db.exec('BEGIN')
     db.exec(`DELETE FROM ${table}`)
     assert.equal(write([short[0]], everything, { deadline: noDeadline }), undefined, table)
+    const range = { from: short[0], to: short[0] + 1 }
+    assert.equal(write(range, everything, { deadline: noDeadline }), undefined, table)
     db.exec('ROLLBACK')
   }
 })
