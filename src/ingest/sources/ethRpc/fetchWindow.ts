@@ -20,8 +20,6 @@ export interface FetchWindow {
   take(blockNumber: number): Promise<FetchedBlock>
   /** Forgets all that was fetched: the next block to be taken is `blockNumber`. */
   reset(blockNumber: number): void
-  /** Encoded size of the blocks that wait to be taken. */
-  readonly readyBytes: number
 }
 
 interface WindowOptions {
@@ -108,9 +106,6 @@ export function createFetchWindow(options: WindowOptions): FetchWindow {
     }
   }
   return {
-    get readyBytes() {
-      return epoch.readyBytes
-    },
     take: async (blockNumber) => {
       for (;;) {
         pump()

@@ -3,14 +3,19 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { decodeBlock, encodeBlock } from '../../../../src/chain/eth/block.js'
 import { hashHeader } from '../../../../src/chain/eth/header.js'
 import type { Block } from '../../../../src/chain/eth/types.js'
+import { openWritableChain } from '../../../../src/ingest/chainState.js'
+import { importBlocks } from '../../../../src/ingest/pipeline.js'
 import type { RawBlock } from '../../../../src/ingest/source.js'
 import { ChainReorganized } from '../../../../src/ingest/sources/ethRpc/errors.js'
 import type { EthRpcLimits, UpstreamRange } from '../../../../src/ingest/sources/ethRpc/types.js'
 import { formatData, formatQuantity, parseHex } from '../../../../src/lib/hex.js'
+import { noProgress } from '../../../../src/lib/progress.js'
 import { formatUncle } from '../../../../src/rpc/eth/format/block.js'
+import { openForWriting } from '../../../../src/store/openForWriting.js'
+import { fixtureGenesis } from '../../../support/fixture.js'
 import { CHAIN_ID } from '../../../support/fixtureChain.js'
 import { importFixture } from '../../../support/fixtureDatabase.js'
-import { keepLog, openFixtureRpc, readChain } from '../../../support/rightChain.js'
+import { describeRaw, keepLog, openFixtureRpc, readChain } from '../../../support/rightChain.js'
 import {
   type ChainAnswers,
   type Fault,
@@ -190,12 +195,26 @@ describe('prefetched blocks', () => {
     assert.deepEqual(read, hashes(15, 40))
   })
 
-  it('are a source for the import pipeline', async (t) => {
-    const { rpc } = open(t, [(await start(t)).url])
-    const source = rpc.source({ to: 3 })
-    const read: string[] = []
-    for await (const { block } of source.blocks({ from: 2 })) read.push(formatData(block.hash))
-    assert.deepEqual(read, hashes(2, 3))
-    assert.equal(source.kind, 'upstream')
-  })
+  for (const stateMode of ['execute', 'none'] as const) {
+    it(`are imported with --state ${stateMode}`, async (t) => {
+      const upstream = await start(t)
+      const { log } = keepLog()
+      const rpc = openFixtureRpc(chain[0].block.hash, [upstream.url], { log, withReceipts: stateMode === 'none' })
+      t.after(() => rpc.close())
+      const target = temporaryDirectory(t)
+      const db = openForWriting(target)
+      t.after(() => db.close())
+      const writable = await openWritableChain(db, { genesis: fixtureGenesis() }, stateMode)
+      const source = rpc.source({ to: chain.length - 1 })
+      const { imported } = await importBlocks(writable, source, { progress: noProgress })
+      assert.equal(imported, stateMode === 'none' ? chain.length : chain.length - 1)
+      assert.equal(source.kind, 'upstream')
+      const held = readChain(target)
+      assert.deepEqual(held.map(describeRaw), chain.map(describeRaw))
+      assert.deepEqual(
+        held.map(({ totalDifficulty }) => totalDifficulty),
+        chain.map(({ totalDifficulty }) => totalDifficulty),
+      )
+    })
+  }
 })
