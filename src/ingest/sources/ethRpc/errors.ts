@@ -94,6 +94,13 @@ export class WrongChain extends UpstreamError {
   }
 }
 
+/** `close` was called while something waited for an upstream, or before it was asked. */
+export class UpstreamsClosed extends CairnError {
+  constructor() {
+    super('the upstreams were closed')
+  }
+}
+
 /** The canonical block after the one that was yielded last has another parent: the chain forked at or below that one. */
 export class ChainReorganized extends CairnError {
   /** Of the block that does not link. */

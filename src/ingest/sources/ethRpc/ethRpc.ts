@@ -63,9 +63,7 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
       pool.quarantine(upstream, new UpstreamLied(upstream.name, { check, problem: message, blockNumber }))
     },
     status: () => upstreams.map((upstream) => statusOf(upstream, clock.nowMs())),
-    close: () => {
-      for (const upstream of upstreams) upstream.close()
-    },
+    close: pool.close,
   }
 }
 

@@ -3,9 +3,17 @@ import { formatData } from '../../../lib/hex.js'
 import type { Logger } from '../../../lib/logger.js'
 import { checked } from './checked.js'
 import type { Clock } from './clock.js'
-import { NotHeldUpstream, UpstreamError, UpstreamLied, UpstreamRpcError, WrongChain } from './errors.js'
+import {
+  NotHeldUpstream,
+  UpstreamError,
+  UpstreamLied,
+  UpstreamRpcError,
+  UpstreamsClosed,
+  WrongChain,
+} from './errors.js'
 import { fetchHeader } from './fetchBlocks.js'
 import { readFields } from './fields.js'
+import { linkAbort } from './linkedAbort.js'
 import type { Upstream } from './upstream.js'
 
 /** The upstreams of one chain: runs tasks at the healthiest one. */
@@ -25,6 +33,8 @@ export interface Pool {
   preferred(): Upstream | undefined
   /** Stays at this upstream as long as it is about as healthy as the others. */
   prefer(upstream: Upstream): void
+  /** Closes the upstreams. Tasks that run or wait, and later ones, reject with UpstreamsClosed. */
+  close(): void
 }
 
 interface PoolOptions {
@@ -42,9 +52,14 @@ const SILENT_MS = 1000
 // Another upstream must be twice as good: changing back and forth helps nobody, between forks least of all.
 const PREFERENCE = 0.5
 
-/** A pool over the upstreams. It does not own them: `close` of each is the caller's. */
+/** A pool over the upstreams. */
 export function createPool(upstreams: readonly Upstream[], { chainId, genesisHash, log, clock }: PoolOptions): Pool {
   let current = upstreams[0]
+  const closing = linkAbort()
+  const sleep = async (ms: number, signal: AbortSignal | undefined) => {
+    const linked = linkAbort(signal, closing.signal)
+    await clock.sleep(ms, linked.signal).finally(linked.release)
+  }
   const waitLog = createWaitLog(log, clock)
 
   const pick = (excluded?: ReadonlySet<Upstream>): Upstream | undefined => {
@@ -90,13 +105,14 @@ export function createPool(upstreams: readonly Upstream[], { chainId, genesisHas
     let lastError: UpstreamError | undefined
     for (;;) {
       signal?.throwIfAborted()
+      closing.signal.throwIfAborted()
       const upstream = pick(notHeld)
       if (!upstream) {
         if (notHeld.size > 0) throw lastError!
         if (upstreams.every(({ health }) => health.state === 'refused')) throw lastError ?? allRefused(upstreams)
         const ms = waitMs(notHeld)
         waitLog.waiting(upstreams, ms)
-        await clock.sleep(ms, signal)
+        await sleep(ms, signal)
         continue
       }
       try {
@@ -119,6 +135,10 @@ export function createPool(upstreams: readonly Upstream[], { chainId, genesisHas
     preferred: () => pick(),
     prefer: (upstream) => {
       current = upstream
+    },
+    close: () => {
+      closing.abort(new UpstreamsClosed())
+      for (const upstream of upstreams) upstream.close()
     },
     checkAll: async (signal) => {
       await Promise.all(

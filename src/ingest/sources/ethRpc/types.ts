@@ -130,6 +130,6 @@ export interface EthRpc {
   reportInvalid(raw: RawBlock, error: InvalidBlock): void
   /** In the order of the options. */
   status(): UpstreamStatus[]
-  /** Ends all connections. Requests in flight reject. */
+  /** Ends all connections. What runs or waits rejects with UpstreamsClosed. */
   close(): void
 }

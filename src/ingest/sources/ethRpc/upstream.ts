@@ -64,6 +64,7 @@ export function createUpstream(
     : createHttpTransport(address, limits, clock.unixMs)
   const health = createHealth(clock.nowMs, random)
   const adaptive = createAdaptiveLimits(limits.maxConcurrency, limits.maxBatch, clock.nowMs)
+  let closed = false
 
   /** Sends one request in a place of its own; tells health and limits how it went. */
   const send = async (calls: readonly RpcCall[], signal: AbortSignal | undefined): Promise<RpcAnswer[]> => {
@@ -96,7 +97,7 @@ export function createUpstream(
       if (error instanceof BatchesUnsupported) adaptive.forbidBatches()
       const isSmallerBetter = error instanceof BatchesUnsupported || error instanceof UpstreamOversized
       if (isSmallerBetter && calls.length > 1) return sendInBatches(calls, signal, Math.floor(calls.length / 2))
-      if (error instanceof UpstreamError) noteFailure(error, startedMs)
+      if (error instanceof UpstreamError && !closed) noteFailure(error, startedMs)
       throw error
     }
   }
@@ -137,7 +138,10 @@ export function createUpstream(
     failed: (error) => noteFailure(error, clock.nowMs()),
     redact: address.redact,
     listen: transport.listen,
-    close: transport.close,
+    close: () => {
+      closed = true
+      transport.close()
+    },
   }
   return upstream
 }

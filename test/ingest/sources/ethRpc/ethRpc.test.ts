@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { RawBlock } from '../../../../src/ingest/source.js'
-import { WrongChain } from '../../../../src/ingest/sources/ethRpc/errors.js'
+import { UpstreamsClosed, WrongChain } from '../../../../src/ingest/sources/ethRpc/errors.js'
 import { openEthRpc } from '../../../../src/ingest/sources/ethRpc/ethRpc.js'
 import { InvalidBlock } from '../../../../src/ingest/verify.js'
 import { formatData } from '../../../../src/lib/hex.js'
@@ -182,6 +182,19 @@ describe('ethRpc', () => {
       rpc.status().map(({ upstream }) => upstream),
       [`${url}/…`, `${url}/… #2`],
     )
+  })
+
+  it('rejects what runs and what waits when it is closed', async (t) => {
+    const stalled = await start(t, { name: 'stalled', respond: () => {} })
+    for (const url of [stalled.url, 'http://127.0.0.1:1']) {
+      const { rpc, lines } = open(t, [url])
+      const waiting = [rpc.head(), rpc.blocks({ from: 0 })[Symbol.asyncIterator]().next()]
+      await new Promise(setImmediate)
+      const told = lines.length
+      rpc.close()
+      for (const each of waiting) await assert.rejects(each, UpstreamsClosed)
+      assert.equal(lines.length, told)
+    }
   })
 
   it('gives up waiting when the signal aborts', async (t) => {
