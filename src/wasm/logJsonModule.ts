@@ -26,7 +26,7 @@ export const LOG_JSON_MEMORY = {
   /** Slots of 80 bytes: id + 1, unused, 64 hex digits of the topic. */
   topics: 0x5_0000,
   input: 0x7_0000,
-  output: 0x18_0000,
+  output: 0x50_0000,
 } as const
 
 /** Numbers in records that are not numbers of the log. */
@@ -44,8 +44,9 @@ export const ADDRESS_SLOTS = { count: 4_096, bytes: 64 } as const
 export const TOPIC_SLOTS = { count: 1_024, bytes: 80 } as const
 /** Bytes from a slot to its digits. */
 export const SLOT_DIGITS = 8
-/** Maximum bytes of records. 500 records have 60 KB. */
-export const INPUT_BYTES = 0x10_f000
+/** Maximum bytes of records. 500 typical ones have 60 KB, with 8 KiB of data each 4.2 MB; pages that are not used take no
+ *  memory. */
+export const INPUT_BYTES = 0x48_f000
 
 /** Results of `encode`. */
 export const DONE = 0
@@ -57,7 +58,7 @@ export const TOPIC_MISSING = 2
  *  long. */
 export const UNSUPPORTED = 3
 
-const PAGES = 88
+const PAGES = 224
 const OUTPUT_END = PAGES * 0x1_0000
 const TEXT_AT = 64
 // The JSON of a log without its data, and what 16-byte stores write beyond an end.

@@ -138,7 +138,7 @@ test('a reorg below the cursor is an error that names the fork block; one above 
   const { cursor, scannedTo } = askPage(db, filter, undefined, 700)
   const seen = Number(scannedTo) + 1
   const replace = (from: number) =>
-    db.prepare('UPDATE blocks SET hash = CAST(number + 3000000 AS BLOB) WHERE number >= ?').run(from)
+    db.prepare("UPDATE blocks SET hash = CAST(printf('%032d', number) AS BLOB) WHERE number >= ?").run(from)
   replace(seen + 1)
   assert.ok(askPage(db, filter, cursor, 700).logs.length > 0)
   for (const fork of [seen, seen - 1, seen - 20, seen - 63]) {

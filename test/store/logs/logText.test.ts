@@ -154,6 +154,19 @@ test('writes numbers of every length in UTF-8, and those that are not code point
   }
 })
 
+test('500 logs with 8 KiB of data each are written in one go', (t) => {
+  const db = temporaryDatabase(t)
+  const data = Uint8Array.from({ length: 8_192 }, (_, i) => i | 1)
+  const log: Log = { address: numberedBytes(1, 20), topics: [1, 2, 3, 4].map((n) => numberedBytes(n, 32)), data }
+  const logs = writeLogs(db, 0, [[Array(500).fill(log)]])
+  const texts = createLogWriter(db).writeWanted(
+    { from: 0, to: 500 },
+    { clauses: [], minTopics: 0 },
+    { deadline: noDeadline },
+  )
+  assert.ok(texts && jsonOf(texts) === stringified(logs))
+})
+
 test('writes in the order in which logs are asked for', (t) => {
   const db = temporaryDatabase(t)
   const logs = writeAwkward(db, 83)
