@@ -27,6 +27,8 @@ interface PipelineOptions {
   rootInterval?: number
   /** How long a batch waits for the next block of an asynchronous source before it is committed: 100 ms unless told. */
   idleMs?: number
+  /** False: what the indexes have left to do after the last block is left to the caller. */
+  finishIndexes?: boolean
 }
 
 // A batch is one transaction: at most this many blocks, or this long, so that a kill costs little.
@@ -45,7 +47,7 @@ const INDEX_SLICE_MS = 10
 export async function importBlocks(
   chain: WritableChain,
   source: BlockSource,
-  { progress, signal, checkpoints, rootInterval = 0, idleMs = IDLE_MS }: PipelineOptions,
+  { progress, signal, checkpoints, rootInterval = 0, idleMs = IDLE_MS, finishIndexes = true }: PipelineOptions,
 ): Promise<PipelineSummary> {
   const summary: PipelineSummary = { imported: 0, skipped: 0, interrupted: false }
   const batches = createBatches(chain, checkpoints)
@@ -97,7 +99,9 @@ export async function importBlocks(
   } finally {
     await batches.end()
   }
-  while (!signal?.aborted && chain.head.workOnIndexes(INDEX_SLICE_MS)) await new Promise(setImmediate)
+  while (finishIndexes && !signal?.aborted && chain.head.workOnIndexes(INDEX_SLICE_MS)) {
+    await new Promise(setImmediate)
+  }
   progress.update(tally)
   return summary
 }

@@ -19,7 +19,7 @@ export interface Fault {
   name: string
   /** Methods that it answers with -32601. */
   lacks?: readonly string[]
-  /** Another result for a call; it may throw an `RpcFailure`. */
+  /** Another result for a call, or a promise of it; it may throw an `RpcFailure`. */
   result?(call: UpstreamCall, result: unknown): unknown
   /** The same for the first `times` results of some methods that are not about block 0. */
   some?: { methods: RegExp; times: number; change(result: unknown): unknown }
@@ -117,7 +117,7 @@ export async function startScriptedUpstream(chain: ChainAnswers, fault?: Fault):
     const { id, method } = call
     try {
       const right = method === 'eth_subscribe' && socket ? subscribe(socket, method) : await run(method, call.params)
-      const result = spoil(call, right)
+      const result = await spoil(call, right)
       return { jsonrpc: '2.0', id, result }
     } catch (error) {
       if (!(error instanceof RpcFailure)) throw error

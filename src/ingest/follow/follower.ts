@@ -1,0 +1,259 @@
+import { equalBytes } from '../../lib/bytes.js'
+import type { Logger } from '../../lib/logger.js'
+import type { WritableChain } from '../chainState.js'
+import type { Checkpoints } from '../checkpoints.js'
+import { ReorgBelowFinalized } from '../head/errors.js'
+import { replaceBranch } from '../head/reorg.js'
+import { createIntake } from '../intake.js'
+import { importBlocks } from '../pipeline.js'
+import type { RawBlock } from '../source.js'
+import { type Clock, systemClock } from '../sources/ethRpc/clock.js'
+import { ChainReorganized } from '../sources/ethRpc/errors.js'
+import type { EthRpc, UpstreamHeader } from '../sources/ethRpc/types.js'
+import { InvalidBlock } from '../verify.js'
+import { createFinalityFeed } from './finality.js'
+import { withTotalDifficulty } from './firstDifficulty.js'
+import { findForkPoint } from './forkPoint.js'
+import { createFollowFigures, type FollowFigures } from './status.js'
+
+export interface FollowOptions {
+  /** Ends the following after the transaction under way. */
+  signal: AbortSignal
+  log: Logger
+  /** First block to store in a database that has none: 0 unless told. Only without execution. */
+  from?: number
+  checkpoints?: Checkpoints
+  /** Blocks from one check of the state root to the next while far behind; 0 or undefined: as many as fits the state. */
+  rootInterval?: number
+  /** Time and timers, for tests. */
+  clock?: Clock
+}
+
+/** Keeps a chain equal to that of its upstreams. */
+export interface Follower {
+  /** Resolves when `signal` aborts.
+   *  @throws ReorgBelowFinalized, NoCommonBlock when the upstreams' chain cannot be followed; what reading and writing the
+   *    database throws; UpstreamError when every upstream is of another chain */
+  run(): Promise<void>
+  readonly figures: FollowFigures
+}
+
+// A branch is fetched whole before it replaces another. What it has beyond so many blocks, and beyond the head that it
+// replaces, is appended afterwards.
+const MAX_BRANCH_BLOCKS = 1024
+// How long the next block may have to wait for the indexes.
+const INDEX_SLICE_MS = 3
+// Between two attempts to reach a head that an upstream told of but does not give.
+const RETRY_MS = 100
+
+/** A follower of the upstreams behind `rpc`, which is the caller's to close. */
+export function createFollower(chain: WritableChain, rpc: EthRpc, options: FollowOptions): Follower {
+  const { head, reader } = chain
+  const { signal, log, from = 0, checkpoints, rootInterval = 0, clock = systemClock } = options
+  const figures = createFollowFigures(head.newest?.header.number)
+  const raws = createRawHistory(Math.max(rootInterval, 64))
+  let next: UpstreamHeader | undefined
+  let failure: { error: unknown } | undefined
+  let wake = () => {}
+
+  const fail = (error: unknown) => {
+    failure ??= { error }
+    wake()
+  }
+  const finality = createFinalityFeed(chain, rpc, { signal, onNews: () => wake(), onError: fail })
+  const offer = (header: UpstreamHeader) => {
+    figures.sees(header.header.number)
+    next = header
+    wake()
+  }
+
+  /** Stores one block on top of the newest one, in a transaction of its own. @returns false when no upstream has it any more */
+  const appendTip = async (target: UpstreamHeader): Promise<boolean> => {
+    const raw = await rpc.getBlock(target.hash, signal)
+    if (!raw) return false
+    raws.add(raw)
+    const intake = createIntake(chain)
+    try {
+      await intake.take(raw, 1)
+      await intake.settle()
+      head.commit()
+    } catch (error) {
+      head.rollback()
+      throw error
+    }
+    return true
+  }
+  const catchUp = async (fromBlock: number, to: number): Promise<void> => {
+    const range = { from: fromBlock, to, parentHash: head.newest?.hash, signal }
+    const isFirst = head.newest === undefined
+    const blocks = async function* () {
+      for await (const raw of rpc.blocks(range)) {
+        const whole = isFirst && raw.block.header.number === fromBlock ? await withTotalDifficulty(chain, raw) : raw
+        raws.add(whole)
+        yield whole
+      }
+    }
+    const source = { kind: 'upstream', path: 'upstream', blocks }
+    const progress = { update() {} }
+    await importBlocks(chain, source, { progress, signal, checkpoints, rootInterval, finishIndexes: false })
+  }
+  /** Replaces what lies above `ancestor` by the upstream's branch. @returns false to look at the upstream's chain again */
+  const replace = async (ancestor: number, target: UpstreamHeader): Promise<boolean> => {
+    const own = head.newest!
+    const to = Math.min(target.header.number, Math.max(own.header.number, ancestor + MAX_BRANCH_BLOCKS))
+    const branch: RawBlock[] = []
+    for await (const raw of rpc.blocks({
+      from: ancestor + 1,
+      to,
+      parentHash: reader.blockHash(ancestor),
+      signal,
+    })) {
+      branch.push(raw)
+      raws.add(raw)
+    }
+    // Another upstream may have given blocks that are held.
+    const common = branch.findIndex(({ block }) => !isHeld(block.hash, block.header.number))
+    if (common < 0) return false
+    const fork = ancestor + common
+    const added = branch.slice(common)
+    if (isLighter(chain, fork, added)) {
+      log.debug(
+        { ancestor: fork, blocks: added.length },
+        "the upstream's branch has less total difficulty; not followed",
+      )
+      return true
+    }
+    await replaceBranch(chain, fork, added)
+    await checkpoints?.afterCommit()
+    const removed = own.header.number - fork
+    log.info({ ancestor: fork, removed, added: added.length, head: head.newest!.header.number }, 'reorg')
+    return to === target.header.number
+  }
+  const isHeld = (hash: Uint8Array, number: number): boolean => {
+    const held = reader.blockHash(number)
+    return held !== undefined && equalBytes(held, hash)
+  }
+  /** True when a block of finalized number `finalized` is on the chain of another upstream after all, which is asked first
+   *  from now on. */
+  const isLinkedElsewhere = async (finalized: number, target: UpstreamHeader): Promise<boolean> => {
+    if (rpc.status().length === 1 || target.header.number <= finalized) return false
+    const range = { from: finalized + 1, to: finalized + 1, parentHash: reader.blockHash(finalized), signal }
+    try {
+      for await (const _ of rpc.blocks(range)) return true
+    } catch (error) {
+      if (!(error instanceof ChainReorganized)) throw error
+    }
+    return false
+  }
+  /** One attempt to make the chain that of `target`. @returns false to try again with the upstream's newest head */
+  const advance = async (target: UpstreamHeader): Promise<boolean> => {
+    const own = head.newest
+    const { number, parentHash } = target.header
+    if (!own) {
+      if (number >= from) await catchUp(from, number)
+      return true
+    }
+    if (isHeld(target.hash, number)) return true // the newest one, or the upstream is behind
+    if (number === own.header.number + 1 && equalBytes(parentHash, own.hash)) return appendTip(target)
+    const ancestor = await findForkPoint(chain, rpc, target, signal)
+    if (ancestor === undefined) return false
+    if (ancestor === own.header.number) {
+      await catchUp(ancestor + 1, number)
+      return true
+    }
+    const { finalized } = head.finality()
+    if (ancestor >= finalized) return replace(ancestor, target)
+    if (await isLinkedElsewhere(finalized, target)) return false
+    throw new ReorgBelowFinalized(ancestor, finalized)
+  }
+  const reach = async (first: UpstreamHeader): Promise<void> => {
+    for (let target = first; ; ) {
+      try {
+        if (await advance(target)) return
+      } catch (error) {
+        if (error instanceof InvalidBlock) {
+          const raw = raws.find(error)
+          if (!raw) throw error
+          rpc.reportInvalid(raw, error)
+        } else if (!(error instanceof ChainReorganized)) throw error
+      }
+      await clock.sleep(RETRY_MS, signal)
+      target = next ?? (await rpc.head(signal))
+      next = undefined
+      figures.sees(target.header.number)
+    }
+  }
+  const loop = async (): Promise<void> => {
+    let indexesDue = true
+    while (!signal.aborted) {
+      if (failure) throw failure.error
+      if (next) {
+        const target = next
+        next = undefined
+        await reach(target)
+        finality.ask()
+        indexesDue = true
+      } else if (finality.store()) {
+        // Once more around: a head may have come.
+      } else if (indexesDue) {
+        indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
+        await checkpoints?.afterCommit()
+        await new Promise(setImmediate)
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    }
+  }
+  return {
+    figures,
+    run: async () => {
+      const own = head.newest?.header.number ?? -1
+      // Files count as final, and so does the genesis; what is followed from here on is not.
+      if (!head.isFinalityStored()) head.finalize({ safe: own, finalized: own })
+      const unlisten = head.listen({ changed: figures.changed })
+      const watch = new AbortController()
+      const stop = () => {
+        watch.abort(signal.reason)
+        wake()
+      }
+      signal.addEventListener('abort', stop, { once: true })
+      const watching = rpc.watchHeads(offer, watch.signal).catch(fail)
+      try {
+        await loop()
+      } catch (error) {
+        if (!signal.aborted) throw error
+      } finally {
+        signal.removeEventListener('abort', stop)
+        unlisten()
+        watch.abort(new Error('following ended'))
+        await watching
+      }
+    },
+  }
+}
+
+/** True when proof of work makes the stored chain the right one: the branch after `ancestor` has less total difficulty. */
+function isLighter({ head, reader }: WritableChain, ancestor: number, branch: readonly RawBlock[]): boolean {
+  if (branch.at(-1)!.block.header.difficulty === 0n) return false // proof of stake: what the upstream says
+  const shared = reader.blockByNumber(ancestor)!.totalDifficulty
+  const total = branch.reduce((sum, { block }) => sum + block.header.difficulty, shared)
+  return total < head.newest!.totalDifficulty
+}
+
+/** The blocks that came last, so that the upstream of one that is refused can be found. */
+function createRawHistory(most: number) {
+  const raws = new Map<number, RawBlock>()
+  return {
+    add: (raw: RawBlock) => {
+      const { number } = raw.block.header
+      raws.set(number, raw)
+      raws.delete(number - most)
+    },
+    find: ({ blockNumber, blockHash }: InvalidBlock): RawBlock | undefined => {
+      const raw = raws.get(blockNumber)
+      return raw && equalBytes(raw.block.hash, blockHash) ? raw : undefined
+    },
+  }
+}

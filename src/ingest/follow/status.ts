@@ -1,0 +1,82 @@
+import { monotonicMs } from '../../lib/progressDisplay.js'
+import { createRateMeter, estimateLeft } from '../../lib/rateMeter.js'
+import type { HeadEvent } from '../head/events.js'
+import type { UpstreamStatus } from '../sources/ethRpc/types.js'
+
+/** How following goes. `starting`: no head of an upstream is known yet. `syncing`: more than 16 blocks behind it. `alarm`: the
+ *  upstreams' chain would replace finalized blocks, and is not followed. `failed`: anything else ended it. */
+export type FollowState = 'starting' | 'syncing' | 'following' | 'alarm' | 'failed'
+
+/** A snapshot of a follower, for health, metrics and progress. */
+export interface FollowStatus {
+  readonly state: FollowState
+  /** Newest block stored; null while there is none. */
+  readonly block: number | null
+  /** Newest block of the upstream; null while it is not known. */
+  readonly upstreamBlock: number | null
+  /** Newest block when the present sync began; null unless `state` is `syncing`. */
+  readonly syncStart: number | null
+  /** Over the last half minute. */
+  readonly blocksPerSecond: number
+  /** Until the upstream's head is reached; null when there is nothing to estimate it from. */
+  readonly secondsLeft: number | null
+  /** Reorgs, and the blocks that they removed, since the start. */
+  readonly reorgs: number
+  readonly removedBlocks: number
+  /** Why the state is `alarm` or `failed`. */
+  readonly problem: string | null
+  readonly upstreams: readonly UpstreamStatus[]
+}
+
+// Farther behind, a client is told that the server is syncing.
+const SYNCING_BLOCKS = 16
+
+/** Keeps count of what a follower does. */
+export interface FollowFigures {
+  /** The upstream's newest block is this one. */
+  sees(upstreamBlock: number): void
+  /** The chain changed. */
+  changed(event: HeadEvent): void
+  status(): Omit<FollowStatus, 'problem' | 'upstreams'>
+}
+
+/** Figures of a chain whose newest block is `head`. */
+export function createFollowFigures(head: number | undefined): FollowFigures {
+  const meter = createRateMeter(1, monotonicMs)
+  let block = head ?? null
+  let upstreamBlock: number | null = null
+  let syncStart: number | null = null
+  let [stored, reorgs, removedBlocks] = [0, 0, 0]
+  meter.add([0])
+
+  const distance = () => (upstreamBlock === null ? 0 : upstreamBlock - (block ?? -1))
+  const look = () => {
+    if (distance() > SYNCING_BLOCKS) syncStart ??= block ?? 0
+    else syncStart = null
+  }
+  return {
+    sees: (number) => {
+      upstreamBlock = number
+      look()
+    },
+    changed: (event) => {
+      if (event.kind === 'finalized') return
+      const added = event.kind === 'append' ? event.blocks : event.added
+      block = added.at(-1)?.number ?? (event.kind === 'reorg' ? event.ancestor.number : block)
+      stored += added.length
+      meter.add([stored])
+      if (event.kind === 'reorg') {
+        reorgs++
+        removedBlocks += event.removed.length
+      }
+      look()
+    },
+    status: () => {
+      meter.add([stored])
+      const [blocksPerSecond] = meter.perSecond()
+      const secondsLeft = syncStart === null ? null : (estimateLeft(distance(), blocksPerSecond, meter) ?? null)
+      const state = upstreamBlock === null ? 'starting' : syncStart === null ? 'following' : 'syncing'
+      return { state, block, upstreamBlock, syncStart, blocksPerSecond, secondsLeft, reorgs, removedBlocks }
+    },
+  }
+}
