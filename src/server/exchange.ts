@@ -17,7 +17,7 @@ import type { ServerLimits } from './limits/limits.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from './limits/outputBudget.js'
 import type { RefusalCounter } from './limits/refusals.js'
 
-/** What the HTTP and WebSocket servers need. */
+/** Dependencies and options of the HTTP and WebSocket servers. */
 export interface ServerOptions {
   readonly dispatcher: Dispatcher
   readonly access: Access
@@ -25,60 +25,60 @@ export interface ServerOptions {
   readonly limits: ServerLimits
   readonly cors: CorsPolicy
   readonly hosts: HostPolicy
-  /** Whether plain POSTs are read without Node's HTTP parser. */
+  /** Read plain POST requests without Node's HTTP parser. */
   readonly plainHttp: boolean
   readonly compression: CompressionPolicy
   readonly health: HealthSource
-  /** Undefined where `/metrics` is not served on this port. */
+  /** Undefined when `/metrics` is not served on this port. */
   readonly metricsPage: MetricsPage | undefined
   readonly metrics: Metrics
   readonly refusals: RefusalCounter
-  /** Is told when keys cannot be looked up. */
+  /** Receives failures to read the keys. */
   readonly failures: FailureLog
   readonly log: Logger
 }
 
-/** Where the answer to one request goes. */
+/** Sends the response to one request. */
 export interface Reply {
-  /** True when nobody waits for it any more. */
+  /** True when the client no longer waits for it. */
   isGone(): boolean
-  /** True also when the client has ended its side, as nearly all do that wait no longer. */
+  /** Also true when the client has ended its side, as nearly all clients do that no longer wait. */
   hasLeft(): boolean
-  /** Sends it, once: headers are names and values by turns, to which those of the body are added. `onTaken` is called once the
-   *  system has taken it all, or the connection is gone. */
+  /** Sends the response, once. `headers` alternates names and values; body headers are added. `onTaken` is called once
+   *  the kernel has accepted everything or the connection is gone. */
   send(status: number, headers: string[], parts: readonly Uint8Array[], onTaken?: () => void): void
   /** True once `send` was called. */
   isSent(): boolean
-  /** Ends the connection without an answer. */
+  /** Closes the connection without a response. */
   destroy(): void
 }
 
-/** What of a request decides how it is answered. */
+/** The parts of a request that decide the form of its response. */
 export interface ClientFacts {
   readonly origin: string | undefined
   readonly acceptEncoding: string | undefined
   readonly remoteAddress: string | undefined
 }
 
-/** A request with calls on its way to its answer. */
+/** A request with calls and its pending response. */
 export interface Exchange {
   readonly options: ServerOptions
   readonly compressor: Compressor
   readonly client: ClientFacts
   readonly reply: Reply
-  /** Of its connection. */
+  /** The lane of its connection. */
   readonly lane: Lane
-  /** Of the answer, names and values by turns. */
+  /** Response headers, alternating names and values. */
   readonly headers: string[]
 }
 
-/** Longer bodies, in bytes or characters, are decoded and parsed in the time that batches share: 60 batches of 130 KB that come at
- *  once take 3 ms each. */
+/** Longer bodies, in bytes or characters, are decoded and parsed within the time that batches share: 60 concurrent
+ *  batches of 130 KB take 3 ms each. */
 const SMALL_BODY_LENGTH = 16_384
 
 const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
 
-/** The begin of an exchange, with the headers that every answer has. */
+/** Starts an exchange with the headers that every response has. */
 export function beginExchange(
   options: ServerOptions,
   parts: { compressor: Compressor; client: ClientFacts; reply: Reply; lane: Lane },
@@ -88,18 +88,18 @@ export function beginExchange(
   return { options, ...parts, headers }
 }
 
-/** Answers the calls of a body: before it returns where the outcome is there at once, so that no promise is made on the way of
- *  such a call. What is thrown on the way is logged, and answered with status 500. */
+/** Answers the calls of a body. Synchronous when the result is available at once, so that no promise is created for such
+ *  a call. Exceptions are logged and answered with status 500. */
 export function answerCalls(exchange: Exchange, caller: Caller, body: string | Buffer): void {
   attempt(exchange, () => answer(exchange, caller, body))
 }
 
-/** Answers with an error of the whole request. */
+/** Answers the whole request with an error. */
 export function sendError({ reply, headers }: Exchange, status: number, error: RpcErrorBody): void {
   reply.send(status, headers, encodeResponse('null', { error }))
 }
 
-/** Answers every call of a body with why the request is refused; with the id null where there is none to name. */
+/** Answers every call of a body with the refusal; the id is null when none is known. */
 export function sendRefusal({ reply, headers, options }: Exchange, refusal: Refusal, body: ParsedBody): void {
   const { error, status, reason } = refusal
   options.refusals.count(reason)
@@ -107,25 +107,28 @@ export function sendRefusal({ reply, headers, options }: Exchange, refusal: Refu
   reply.send(status, headers, refuseBody(body, error) ?? encodeResponse('null', { error }))
 }
 
-/** The header that tells a refused client when to ask again, where it may. */
+/** The `Retry-After` header of a refusal, if a retry makes sense. */
 export function retryHeaders({ retryAfterSeconds }: Refusal): string[] {
   return retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]
 }
 
-/** What is wrong with the content headers of a request for calls; undefined when nothing is. */
-export function checkType(contentType: string | undefined, contentEncoding: string | undefined): string | undefined {
+/** Error message for the content headers of a request; undefined when they are valid. */
+export function checkContentHeaders(
+  contentType: string | undefined,
+  contentEncoding: string | undefined,
+): string | undefined {
   const type = (contentType ?? '').split(';')[0].trim().toLowerCase()
   if (!JSON_TYPES.includes(type)) return `content type must be ${JSON_TYPES.join(', ')}`
   if (contentEncoding !== undefined && contentEncoding !== 'identity') return 'compressed request bodies are not taken'
   return undefined
 }
 
-/** Calls that a body is charged with. */
+/** Calls that a body counts as for the rate limit. */
 export function callCount(body: ParsedBody): number {
   return body.kind === 'single' ? 1 : body.items.length
 }
 
-/** The dispatcher for the calls of a body: in the client's share, and for a batch only as long as its key is live. */
+/** The dispatcher for the calls of a body: scheduled in the client's share, and for a batch only while its key is live. */
 export function dispatcherOf(
   { access, dispatcher }: ServerOptions,
   { caller, lane, body }: { caller: Caller; lane: Lane; body: ParsedBody },
@@ -134,7 +137,7 @@ export function dispatcherOf(
   return dispatchFor(dispatcher, clientOf(caller, lane), watched)
 }
 
-/** Does a step of an exchange. What is thrown by it is logged, and ends the exchange and what it has of a room. */
+/** Runs a step of an exchange. An exception is logged, ends the exchange and releases its room. */
 export function attempt(exchange: Exchange, step: () => void | Promise<void>, room?: Room): void {
   const { options, reply } = exchange
   const fail = (error: unknown) => {
@@ -161,8 +164,8 @@ function answer(exchange: Exchange, caller: Caller, body: string | Buffer): void
   })
 }
 
-/** Decodes and parses a body of `length` by `work`: a short one at once, a long one in the time that batches share. Refuses one
- *  for which there is no memory while it waits. */
+/** Decodes and parses a body of `length` with `work`: a short one at once, a long one within the time that batches share.
+ *  Refuses a body that has to wait when there is no memory for it. */
 export function inSharedTime(
   { admission, dispatcher }: ServerOptions,
   length: number,
@@ -209,7 +212,7 @@ function answerText(exchange: Exchange, caller: Caller, text: string): void | Pr
   })
 }
 
-/** Answers a body for whose answer there is room. A batch, which may be long, is given up when its client leaves. */
+/** Answers a body after its response was admitted. A batch is aborted when its client disconnects. */
 function answerIn(
   exchange: Exchange,
   { dispatcher, body, room }: { dispatcher: Dispatcher; body: ParsedBody; room: Room },
@@ -225,7 +228,7 @@ function answerIn(
   return parts instanceof Promise ? parts.then(send) : send(parts)
 }
 
-/** Not for each call: V8 makes a hidden class of its own for each object with a getter that is written out, which outlives it. */
+/** Created here and not per call: V8 gives each object literal with a getter its own hidden class, which outlives it. */
 function abandonmentOf(reply: Reply): Abandonment {
   return {
     get aborted() {
@@ -234,8 +237,8 @@ function abandonmentOf(reply: Reply): Abandonment {
   }
 }
 
-/** Sends the answer of a call or a batch, compressed where that is worth it; an error instead where it cannot be held until
- *  the client has taken it. */
+/** Sends the response to a call or a batch, compressed if worthwhile. Sends an error when there is no memory to hold the
+ *  response until the client has read it. */
 function sendAnswer(exchange: Exchange, body: ParsedBody, parts: Response, reserved?: Room): void | Promise<void> {
   const { compressor, client, reply, headers, lane, options } = exchange
   if (reply.isGone()) return reserved?.release()

@@ -8,19 +8,19 @@ import { clientOfAddress } from './addresses.js'
 import { createGuessLimiter } from './keyGuesses.js'
 import { createRateLimiter, type RateRefusal } from './rateLimit.js'
 
-/** Who asks: `keyId` is undefined on an open server. */
+/** The authenticated caller. `keyId` is undefined on an open server. */
 export interface Caller {
   readonly keyId: number | undefined
 }
 
-/** Whose turn it is when threads and memory are shared: the key's, else the connection's. */
+/** Identity for fair scheduling of threads and memory: the API key, else the connection. */
 export function clientOf(caller: Caller, connection: object): ClientId {
   return caller.keyId ?? connection
 }
 
-/** What of a request says who asks. */
+/** The parts of a request that identify the caller. */
 export interface Credentials {
-  /** With the query, if any. */
+  /** With the query string, if any. */
   readonly path: string
   /** The `Authorization` header. */
   readonly authorization: string | undefined
@@ -29,34 +29,34 @@ export interface Credentials {
   readonly remoteAddress: string | undefined
 }
 
-/** Why a request is not answered. */
+/** A refused request: status and reason. */
 export interface Refusal {
-  /** 401; 429 and 503 with a time to wait; 503 without one while keys cannot be looked up. */
+  /** 401; 429 and 503 with a retry delay; 503 without one while the keys cannot be read. */
   readonly status: 401 | 429 | 503
   readonly reason: RefusalReason
   readonly error: RpcErrorBody
   readonly retryAfterSeconds?: number
 }
 
-/** Decides who may ask, and how often. */
+/** Authentication and rate limits. */
 export interface Access {
-  /** The caller that a request names by the key in its path, else in its headers, or why it is refused; undefined for a path
-   *  that takes no calls. `prefix` is `/v3` or `/ws/v3`. */
+  /** The caller named by the API key in the path, else in the headers, or the refusal. Undefined for a path that takes no
+   *  calls. `prefix` is `/v3` or `/ws/v3`. */
   identify(credentials: Credentials, prefix: string): Caller | Refusal | undefined
-  /** What to answer to whom `identify` refused: the same, or 429 where this client has sent many wrong keys. Counts this one,
-   *  so it is called once for each request. A right key is let in whatever came before. */
+  /** The response to a refused request: the refusal of `identify`, or 429 when this client has sent too many wrong keys.
+   *  Counts the refusal, so call it once per request. A valid key is accepted whatever came before it. */
   countRefusal(refusal: Refusal, remoteAddress: string | undefined): Refusal
-  /** Why these calls of a caller are refused: its key was revoked, or it asks too often. */
+  /** Refuses calls of a caller whose key was revoked or that exceeds the rate limit; undefined when they may run. */
   refuse(caller: Caller, calls: number): Refusal | undefined
   /** False once the caller's key is revoked. */
   isLive(caller: Caller): boolean
-  /** Tells, asked before each call of a batch, why the rest of it is refused: the key was revoked. Undefined for a caller
-   *  without a key. */
+  /** Returns a check that runs before each call of a batch and returns an error once the key is revoked. Undefined for a
+   *  caller without a key. */
   watchKey(caller: Caller): (() => RpcErrorBody | undefined) | undefined
 }
 
-/** How long a key is taken to be live while a batch runs: to look it up takes as long as a small call. */
-const KEY_LIVES_MS = 5
+/** How long a key lookup is reused within a batch. A lookup takes as long as a small call. */
+const KEY_CHECK_INTERVAL_MS = 5
 
 const KEY_REQUIRED: Refusal = {
   status: 401,
@@ -77,13 +77,13 @@ const KEYS_UNREADABLE: Refusal = {
 
 const TOO_MANY_GUESSES: RpcErrorBody = { code: LIMIT_EXCEEDED, message: 'too many invalid API keys' }
 
-/** True for what `identify` gives when it refuses. */
+/** True when `identify` returned a refusal. */
 export function isRefusal(answer: Caller | Refusal): answer is Refusal {
   return 'error' in answer
 }
 
-/** Access by API key, or for everyone when `open`. `rateLimitRps` is per key; 0 is no limit. While the database cannot be read,
- *  which `failures` is told, nobody with a key is let in, and callers who were let in stay. */
+/** Access by API key, or for everyone when `open`. `rateLimitRps` is per key; 0 disables it. While the database cannot be
+ *  read, which is reported to `failures`, new callers with a key are refused and known callers stay. */
 export function createAccess(options: {
   keys: ApiKeyReader
   open: boolean
@@ -93,8 +93,8 @@ export function createAccess(options: {
   const { keys, open, rateLimitRps, failures } = options
   const limiter = rateLimitRps > 0 ? createRateLimiter(rateLimitRps) : undefined
   const guesses = createGuessLimiter()
-  /** What the keys say; `otherwise` where they cannot be read: on the ways here nobody catches an error. */
-  const lookUp = <T, Otherwise>(read: () => T, otherwise: Otherwise): T | Otherwise => {
+  /** Reads the keys; returns `otherwise` when they cannot be read. The callers here do not catch errors. */
+  const tryRead = <T, Otherwise>(read: () => T, otherwise: Otherwise): T | Otherwise => {
     try {
       const found = read()
       failures.worked()
@@ -104,7 +104,7 @@ export function createAccess(options: {
       return otherwise
     }
   }
-  const isLive = ({ keyId }: Caller) => keyId === undefined || lookUp(() => keys.isLive(keyId), true)
+  const isLive = ({ keyId }: Caller) => keyId === undefined || tryRead(() => keys.isLive(keyId), true)
   return {
     identify(credentials, prefix) {
       const inPath = keyInPath(credentials.path, prefix)
@@ -112,13 +112,13 @@ export function createAccess(options: {
       if (open) return { keyId: undefined }
       const key = inPath || keyInHeaders(credentials)
       if (key === '') return KEY_REQUIRED
-      return lookUp(() => {
+      return tryRead(() => {
         const keyId = keys.find(key)
         return keyId === undefined ? KEY_INVALID : { keyId }
       }, KEYS_UNREADABLE)
     },
     countRefusal(refusal, remoteAddress) {
-      if (refusal !== KEY_INVALID) return refusal // without a key nothing was guessed
+      if (refusal !== KEY_INVALID) return refusal // a request without a key is not a guess
       const retryAfterSeconds = guesses.charge(clientOfAddress(remoteAddress))
       return retryAfterSeconds === undefined
         ? refusal
@@ -135,20 +135,20 @@ export function createAccess(options: {
     isLive,
     watchKey(caller) {
       if (caller.keyId === undefined) return undefined
-      let seenMs = Number.NEGATIVE_INFINITY
+      let checkedMs = Number.NEGATIVE_INFINITY
       return () => {
         const now = performance.now()
-        if (now - seenMs < KEY_LIVES_MS) return undefined
+        if (now - checkedMs < KEY_CHECK_INTERVAL_MS) return undefined
         if (!isLive(caller)) return KEY_INVALID.error
-        seenMs = now
+        checkedMs = now
         return undefined
       }
     },
   }
 }
 
-/** The path segment after the prefix, empty for the prefix alone and for the paths above it (`/`, `/ws`); undefined for
- *  another path. */
+/** The path segment after the prefix. Empty for the prefix alone and for its parents (`/`, `/ws`); undefined for any
+ *  other path. */
 function keyInPath(path: string, prefix: string): string | undefined {
   const end = path.indexOf('?')
   const bare = (end < 0 ? path : path.slice(0, end)).replace(/\/$/, '')
@@ -156,7 +156,7 @@ function keyInPath(path: string, prefix: string): string | undefined {
   return bare.startsWith(`${prefix}/`) ? bare.slice(prefix.length + 1) : undefined
 }
 
-/** The key of `Authorization: Bearer KEY` (RFC 6750, section 2.1) or of `X-API-Key: KEY`; empty when there is none. */
+/** The key of `Authorization: Bearer KEY` (RFC 6750, section 2.1) or `X-API-Key: KEY`; empty when neither is present. */
 function keyInHeaders({ authorization, apiKey }: Credentials): string {
   const bearer = authorization && /^bearer +([^ ]+) *$/i.exec(authorization)?.[1]
   return bearer || apiKey || ''

@@ -1,5 +1,5 @@
-/** The client that a remote address stands for: an IPv4 address itself, of IPv6 the first 64 bits, since one host has all
- *  addresses of its network. IPv4 in IPv6 form (`::ffff:1.2.3.4`) is the IPv4 address. */
+/** The client identity of a remote address: the IPv4 address, or the first 64 bits of an IPv6 address, since one host
+ *  owns a whole /64. An IPv4-mapped address (`::ffff:1.2.3.4`) counts as IPv4. */
 export function clientOfAddress(address: string | undefined): string {
   if (address === undefined) return ''
   const ipv4 = address.replace(/^::ffff:(?=\d+\.)/i, '')

@@ -1,12 +1,11 @@
-/** Which web pages may read answers: all of them, those served by this machine (`loopback`), or those of the origins
- *  listed. */
+/** Origins whose pages may read responses: all, those served by this machine (`loopback`), or those listed. */
 export type CorsPolicy = '*' | 'loopback' | readonly string[]
 
-/** A header of an answer. */
+/** A response header. */
 export type Header = [name: string, value: string]
 
-/** The policy of `--cors`: origins by comma, `*` for all. Without it, pages from localhost and loopback addresses may read an
- *  open server on loopback, as a developer's own pages do; no page may read any other server. */
+/** The policy of `--cors`: a comma-separated list of origins, or `*` for all. Default: an open server on loopback allows
+ *  pages from localhost and loopback addresses, for developers; any other server allows none. */
 export function corsPolicy(origins: string | undefined, server: { host: string; open: boolean }): CorsPolicy {
   if (origins === undefined) return server.open && isLoopback(server.host) ? 'loopback' : []
   const list = origins
@@ -16,7 +15,7 @@ export function corsPolicy(origins: string | undefined, server: { host: string; 
   return list.includes('*') ? '*' : list
 }
 
-/** True when pages of the origin may read answers. */
+/** True when pages of the origin may read responses. */
 export function isAllowedOrigin(policy: CorsPolicy, origin: string): boolean {
   if (policy === '*') return true
   if (policy !== 'loopback') return policy.includes(origin)
@@ -24,7 +23,7 @@ export function isAllowedOrigin(policy: CorsPolicy, origin: string): boolean {
   return host !== undefined && isLoopback(host.replace(/[[\]]/g, ''))
 }
 
-/** Headers of every answer to a request from `origin`. */
+/** CORS headers of every response to a request from `origin`. */
 export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Header[] {
   if (policy === '*')
     return [
@@ -40,7 +39,7 @@ export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Hea
   ]
 }
 
-/** Headers of an answer to OPTIONS. Without an allowed origin the browser stops whatever they say. */
+/** CORS headers of the response to OPTIONS. Without an allowed origin the browser blocks the request anyway. */
 export function preflightHeaders(requestedHeaders: string | undefined): Header[] {
   return [
     ['Access-Control-Allow-Methods', 'POST, GET, OPTIONS'],
@@ -49,7 +48,7 @@ export function preflightHeaders(requestedHeaders: string | undefined): Header[]
   ]
 }
 
-/** True for a host that only this machine reaches. */
+/** True for a loopback host. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }

@@ -1,11 +1,11 @@
 import { isLoopback } from './cors.js'
 
-/** Which Host headers are served: all of them, or loopback names and addresses and the names listed. */
+/** Accepted Host headers: all, or loopback names and addresses plus the names listed. */
 export type HostPolicy = '*' | readonly string[]
 
-/** The policy of `--allowed-hosts`: names by comma, `*` for all. Without it, loopback only when the server listens on
- *  loopback: a web page whose name was made to resolve to 127.0.0.1 (DNS rebinding) is same-origin with the server, so the
- *  Host header is all that tells it apart. All otherwise. */
+/** The policy of `--allowed-hosts`: a comma-separated list of names, or `*` for all. Default: loopback names only when
+ *  the server listens on loopback, else all. A page whose name resolves to 127.0.0.1 (DNS rebinding) is same-origin with
+ *  the server; only the Host header tells it apart. */
 export function hostPolicy(names: string | undefined, boundHost: string): HostPolicy {
   if (names === undefined) return isLoopback(boundHost) ? [] : '*'
   const list = names
@@ -15,10 +15,10 @@ export function hostPolicy(names: string | undefined, boundHost: string): HostPo
   return list.includes('*') ? '*' : [...list, boundHost.toLowerCase()]
 }
 
-/** Tells whether a Host header is served. One that is absent is: only HTTP/1.0 clients leave it out, browsers never do. */
+/** Tests a Host header. A missing header is accepted: only HTTP/1.0 clients omit it, browsers never do. */
 export function createHostCheck(policy: HostPolicy): (header: string | undefined) => boolean {
   if (policy === '*') return () => true
-  // Clients send the same one again and again.
+  // Clients repeat the same header, so the last accepted one is cached.
   let lastServed: string | undefined
   return (header) => {
     if (header === undefined || header === lastServed) return true
@@ -29,7 +29,7 @@ export function createHostCheck(policy: HostPolicy): (header: string | undefined
   }
 }
 
-/** The host of a Host header in lower case, without its port, a trailing dot and the brackets of an IPv6 address. */
+/** The host of a Host header in lower case, without port, trailing dot and IPv6 brackets. */
 function hostName(header: string): string {
   return header
     .toLowerCase()

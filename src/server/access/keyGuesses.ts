@@ -1,19 +1,19 @@
-/** Wrong keys that a client may send in a window; further ones are answered with 429. A person who mistypes stays below. */
-const GUESSES = 20
+/** Wrong keys per client and window before the client gets 429. A person who mistypes stays below. */
+const MAX_GUESSES = 20
 const WINDOW_MS = 60_000
 
-/** Clients that are remembered, 1 MB of them; beyond, the one whose window began first is forgotten. */
+/** Clients remembered, about 1 MB. Beyond that, the client with the oldest window is forgotten. */
 const MAX_CLIENTS = 10_000
 
-/** Counts wrong API keys by client. */
+/** Counts wrong API keys per client. */
 export interface GuessLimiter {
-  /** Counts a wrong key; the seconds until the next window when the client has sent too many in this one. */
+  /** Counts a wrong key. Returns the seconds until the next window when the client is over the limit. */
   charge(client: string): number | undefined
 }
 
-/** A limiter over fixed windows. `nowMs` is a monotonic clock. */
+/** A limiter with fixed windows. `nowMs` is a monotonic clock. */
 export function createGuessLimiter(nowMs: () => number = () => performance.now()): GuessLimiter {
-  /** In the order in which their windows began. */
+  /** In order of window start. */
   const windows = new Map<string, { startMs: number; guesses: number }>()
   return {
     charge(client) {
@@ -26,7 +26,7 @@ export function createGuessLimiter(nowMs: () => number = () => performance.now()
         if (windows.size > MAX_CLIENTS) windows.delete(windows.keys().next().value!)
       }
       window.guesses++
-      if (window.guesses <= GUESSES) return undefined
+      if (window.guesses <= MAX_GUESSES) return undefined
       return Math.max(1, Math.ceil((window.startMs + WINDOW_MS - now) / 1000))
     },
   }

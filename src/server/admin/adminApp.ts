@@ -3,25 +3,25 @@ import { messageOf } from '../../lib/errors.js'
 import type { HealthReport } from './healthReport.js'
 import type { MetricsPage } from './metricsPage.js'
 
-/** What `/health` and `/ready` ask. */
+/** Data source of `/health` and `/ready`. */
 export interface HealthSource {
   /** @throws when the database cannot be read */
   report(): HealthReport
-  /** Why the database cannot be read; undefined when it can. */
+  /** Why the database cannot be read; undefined when it is readable. */
   problem(): string | undefined
 }
 
-/** What a port serves beside calls. */
+/** What a port serves besides calls. */
 export interface AdminOptions {
   readonly health: HealthSource
-  /** Undefined where `/metrics` is not served. */
+  /** Undefined when `/metrics` is not served. */
   readonly metricsPage: MetricsPage | undefined
-  /** The error of all other paths. */
+  /** Error message for all other paths. */
   readonly notFound: string
 }
 
-/** The HTTP surface around the calls, which needs no key: `/health` (200 with the report; 503 with the problem while the
- *  database cannot be read), `/ready` (200 or 503), `/metrics` where there is a page, and 404 as JSON for everything else. */
+/** The HTTP endpoints that need no key: `/health` (200 with the report, 503 with the problem while the database cannot be
+ *  read), `/ready` (200 or 503), `/metrics` if enabled, and a JSON 404 for all other paths. */
 export function createAdminApp({ health, metricsPage, notFound }: AdminOptions): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -31,7 +31,7 @@ export function createAdminApp({ health, metricsPage, notFound }: AdminOptions):
     next()
   })
   app.get('/health', (_request, response) => {
-    const { facts, error } = look(health)
+    const { facts, error } = readHealth(health)
     if (error !== undefined || facts === undefined) {
       return void response.status(503).json({ status: 'unreadable', error, ...facts })
     }
@@ -39,7 +39,7 @@ export function createAdminApp({ health, metricsPage, notFound }: AdminOptions):
     response.json({ status: serving ? 'ok' : 'stopping', ...rest })
   })
   app.get('/ready', (_request, response) => {
-    const { facts, error } = look(health)
+    const { facts, error } = readHealth(health)
     const ready = error === undefined && facts?.ready === true
     response.status(ready ? 200 : 503).json({ ready, error })
   })
@@ -55,8 +55,8 @@ export function createAdminApp({ health, metricsPage, notFound }: AdminOptions):
   return app
 }
 
-/** The report, and why the database cannot be read. */
-function look({ report, problem }: HealthSource): { facts?: HealthReport; error?: string } {
+/** The report, or the reason why the database cannot be read. */
+function readHealth({ report, problem }: HealthSource): { facts?: HealthReport; error?: string } {
   const error = problem()
   try {
     return { facts: report(), error }

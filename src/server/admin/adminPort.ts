@@ -3,13 +3,13 @@ import { createHostCheck, type HostPolicy } from '../access/hosts.js'
 import { HOST_REFUSED } from '../http/httpServer.js'
 import { type AdminOptions, createAdminApp } from './adminApp.js'
 
-/** Connections at a time: some scrapers and probes, and a browser. */
+/** Concurrent connections: a few scrapers and probes, and a browser. */
 const MAX_CONNECTIONS = 64
 
-/** Longest that a request may take to arrive. */
+/** Time limit for receiving a request. */
 const REQUEST_MS = 10_000
 
-/** A server, not listening yet, of `/metrics`, `/health` and `/ready` alone. */
+/** A server for `/metrics`, `/health` and `/ready` only; not listening yet. */
 export function createAdminServer({ hosts, ...options }: AdminOptions & { hosts: HostPolicy }): Server {
   const app = createAdminApp(options)
   const isServedHost = createHostCheck(hosts)

@@ -13,7 +13,7 @@ import {
   SERVER_ERROR,
 } from '../../rpc/core/errors.js'
 
-/** Bounds of latency buckets in seconds: a call on the main thread takes 20 to 500 µs, one in a thread up to 10 s. */
+/** Latency buckets in seconds. A call on the main thread takes 20 to 500 µs, one in a worker thread up to 10 s. */
 const BOUNDS_SECONDS = [0.0001, 0.00025, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1, 2.5, 10]
 
 /** The `outcome` label of an error code. */
@@ -29,11 +29,11 @@ const OUTCOME_OF_CODE: ReadonlyMap<number, string> = new Map([
   [EXECUTION_REVERTED, 'reverted'],
 ])
 
-/** Labels of calls whose method is not in the table, and of items that are no calls. Neither is a name that a method has. */
+/** Labels of calls to unknown methods and of batch items that are not calls. No method has these names. */
 const UNKNOWN = 'unknown'
 const INVALID = 'invalid'
 
-/** What is counted of one method. */
+/** Counters of one method. */
 interface MethodFigures {
   ok: number
   /** Errors by outcome. */
@@ -41,8 +41,8 @@ interface MethodFigures {
   readonly seconds: Histogram
 }
 
-/** The dispatcher, its calls counted by method and outcome and timed by method. The number of series is bounded by the method
- *  table: clients cannot add any. Costs a small call about 0.2 µs. */
+/** Wraps a dispatcher: counts calls by method and outcome and measures latency by method. The method table bounds the
+ *  number of series; clients cannot add any. Costs a small call about 0.2 µs. */
 export function measureCalls(
   dispatcher: Dispatcher,
   methods: { has(name: string): boolean },

@@ -8,8 +8,8 @@ import { describeIndex } from '../../segments/indexSummary.js'
 import type { Database } from '../../store/database.js'
 import { TRANSACTION_INDEX } from '../../transactions/transactionIndex.js'
 
-/** Registers what an open database says of the chain, of its files and of its indexes. Everything is read when it is asked
- *  for: together about a millisecond. */
+/** Registers metrics of the chain, the files and the indexes of an open database. Values are read at scrape time, about 1
+ *  ms in total. */
 export function registerDatabaseMetrics(
   metrics: Metrics,
   { context, db }: { context: RpcContext; db: Database },
@@ -23,8 +23,8 @@ export function registerDatabaseMetrics(
     const block = head === undefined ? undefined : chain.blockByNumber(head)
     return block && Number(block.header.timestamp)
   }
-  metrics.gauge('cairn_first_block_number', 'Oldest block held.', () => chain.coverage()?.first)
-  metrics.gauge('cairn_head_block_number', 'Newest block held.', () => chain.head())
+  metrics.gauge('cairn_first_block_number', 'First block stored.', () => chain.coverage()?.first)
+  metrics.gauge('cairn_head_block_number', 'Newest block stored.', () => chain.head())
   metrics.gauge('cairn_safe_block_number', 'Number of the safe block.', () => resolveNumber(chain, 'safe'))
   metrics.gauge('cairn_finalized_block_number', 'Number of the finalized block.', () =>
     resolveNumber(chain, 'finalized'),
@@ -34,7 +34,7 @@ export function registerDatabaseMetrics(
     const seconds = timestamp()
     return seconds === undefined ? undefined : Date.now() / 1000 - seconds
   })
-  metrics.gauge('cairn_l2_head_block_number', 'Newest layer-2 block held.', () => l2.head()?.number)
+  metrics.gauge('cairn_l2_head_block_number', 'Newest layer-2 block stored.', () => l2.head()?.number)
 
   metrics.gauge('cairn_database_bytes', 'Sizes of the files of the database.', () =>
     (['', '-wal', '-shm'] as const).map((suffix) => [
@@ -45,7 +45,7 @@ export function registerDatabaseMetrics(
   const pragma = (name: string) => db.pragma(name, { simple: true }) as number
   metrics.gauge('cairn_database_page_bytes', 'Size of a page of the database.', () => pragma('page_size'))
   metrics.gauge('cairn_database_pages', 'Pages of the database.', () => pragma('page_count'))
-  metrics.gauge('cairn_database_free_pages', 'Pages of the database that are not used.', () => pragma('freelist_count'))
+  metrics.gauge('cairn_database_free_pages', 'Unused pages of the database.', () => pragma('freelist_count'))
   registerIndexMetrics(metrics, db)
 }
 
@@ -58,9 +58,13 @@ function registerIndexMetrics(metrics: Metrics, db: Database): void {
       const live = levels.reduce((sum, { segments }) => sum + segments, 0)
       return Object.entries({ live, building, dropped }).map(([state, count]) => [{ ...labels, state }, count])
     })
-    metrics.gauge('cairn_index_items', 'Logs and transactions that are in segments, and those behind them.', () => {
-      const { sealed, tail } = index()
-      return Object.entries({ sealed, tail }).map(([place, count]) => [{ ...labels, place }, count])
-    })
+    metrics.gauge(
+      'cairn_index_items',
+      'Logs and transactions in segments (sealed) and not yet in segments (tail).',
+      () => {
+        const { sealed, tail } = index()
+        return Object.entries({ sealed, tail }).map(([place, count]) => [{ ...labels, place }, count])
+      },
+    )
   }
 }

@@ -5,11 +5,11 @@ import { packageVersion } from '../../rpc/core/openContext.js'
 import type { Database } from '../../store/database.js'
 import { createSchemaVersion } from '../../store/databaseFacts.js'
 
-/** What `/health` says. */
+/** The body of `/health`. */
 export interface HealthReport {
-  /** True until the server stops. */
+  /** False once the server is stopping. */
   readonly serving: boolean
-  /** True when calls and log queries are answered as fast as they will be: all threads are warm. */
+  /** True when all threads have warmed up, so that calls and log queries run at full speed. */
   readonly ready: boolean
   readonly version: string
   readonly schemaVersion: number
@@ -17,18 +17,18 @@ export interface HealthReport {
   readonly head: { number: number; hash: string } | null
   readonly coverage: { first: number; head: number; stateFirst: number | null } | null
   readonly l2Head: { number: number; hash: string } | null
-  /** Reader threads that live, the spare among them; those of them that are warm; and those that were ended or ended by
-   *  themselves since the start. */
+  /** Living reader threads including the spare; the warmed-up ones among them; and threads that were terminated or exited
+   *  since the start. */
   readonly threads: { living: number; warm: number; lost: number }
   /** Since the start; null without a cache. */
   readonly responseCache: { maxBytes: number; bytes: number; entries: number; hits: number; misses: number } | null
-  /** Calls that the main thread answered itself, and those that it aborted and handed to a thread, since the start; null
-   *  where no calls are run by the main thread, or none yet. */
+  /** Inline calls on the main thread since the start: answered there, and aborted and handed to a worker thread. Null
+   *  when inline calls are off or there were none. */
   readonly inlineCalls: { answered: number; brokenOff: number } | null
 }
 
-/** Makes the report of an open database and of the metrics of the server.
- *  @returns a function that throws when the database cannot be read */
+/** Creates the health report of an open database and the server metrics. @returns a function that throws when the
+ *  database cannot be read */
 export function createHealthReporter(parts: {
   context: RpcContext
   db: Database

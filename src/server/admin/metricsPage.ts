@@ -1,20 +1,20 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { HistogramFamily, MetricFamily, Metrics, NumberFamily } from '../../lib/metrics.js'
 
-/** The metrics of a process as text. */
+/** Renders the metrics of the process as text. */
 export interface MetricsPage {
   readonly contentType: string
-  /** The page in the Prometheus text format 0.0.4. A family that cannot be read, as when the database is gone, has no samples
-   *  on it and is counted in `cairn_metrics_read_failures_total`. */
+  /** The page in the Prometheus text format 0.0.4. A family that cannot be read (the database is gone) has no samples and
+   *  is counted in `cairn_metrics_read_failures_total`. */
   render(): Promise<string>
 }
 
-/** A page is given again for so many times as long as it took to make: a client that asks on and on takes a twentieth of the
- *  main thread's time. */
+/** A page is reused for this many times the time it took to render, so a client that polls constantly takes at most a
+ *  twentieth of the main thread. */
 const REUSE_FACTOR = 20
 
-/** A page of the registry, and of what prom-client measures of Node.js itself: event-loop delay, garbage collection, memory,
- *  CPU time. */
+/** A page with the metrics of the registry and the Node.js metrics of prom-client: event-loop delay, garbage collection,
+ *  memory, CPU time. */
 export function createMetricsPage(metrics: Metrics): MetricsPage {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -35,7 +35,7 @@ export function createMetricsPage(metrics: Metrics): MetricsPage {
       registered.add(family)
       const { kind, name, help } = family
       const get = async () => ({ name, help, type: kind, aggregator: 'sum', values: read(family) })
-      // The registry asks a metric for these two only.
+      // The registry uses only these two members of a metric.
       registry.registerMetric({ name, get } as unknown as Metric)
     }
     return registry.metrics()
@@ -57,7 +57,7 @@ export function createMetricsPage(metrics: Metrics): MetricsPage {
   }
 }
 
-/** A value as prom-client writes it. */
+/** A sample in the form of prom-client. */
 interface Value {
   readonly metricName?: string
   readonly labels: { readonly [label: string]: string | number }
@@ -68,7 +68,7 @@ function numberValues(family: NumberFamily): Value[] {
   return family.samples().map(([labels, value]) => ({ labels, value }))
 }
 
-/** The cumulative buckets, the sum and the count of each histogram. */
+/** The cumulative buckets, sum and count of each histogram. */
 function histogramValues({ name, histograms }: HistogramFamily): Value[] {
   const values: Value[] = []
   for (const [labels, { bounds, counts, sum }] of histograms()) {

@@ -12,32 +12,33 @@ import type { ReadBudget } from '../limits/readBudget.js'
 import { createIdleQueue, createQueueEntry, type IdleQueue, type QueueEntry, unlink } from './idleQueue.js'
 import { bodyHeaders, formatPlainAnswer } from './responseParts.js'
 
-/** The connections of a server, whoever speaks on them. */
+/** All connections of a server: plain, HTTP and WebSocket. */
 export interface Connections {
-  /** Takes a new connection. When there are as many as may be, the one that has been idle longest is closed: first those that
-   *  never sent a whole request, then those kept alive, WebSockets last. Undefined when none is idle, and it is refused. */
+  /** Registers a new connection. At the limit, the connection that has been idle longest is closed: first those without a
+   *  complete request so far, then keep-alive connections, then WebSockets. Returns undefined when none is idle; the new
+   *  connection is refused. */
   admit(socket: Socket): Activity | undefined
-  /** Of an open connection. */
+  /** The socket must be open. */
   activityOf(socket: Socket): Activity
-  /** Of an open connection. */
+  /** The socket must be open. */
   laneOf(socket: Socket): Lane
-  /** Checks regularly until the server closes; `check` gets the time of `performance.now()`. */
+  /** Calls `check` regularly with the time of `performance.now()` until the server closes. */
   onSweep(check: (nowMs: number) => void): void
 }
 
-/** Who speaks on a connection: our reader of plain requests, Node's HTTP parser, or `ws`. */
+/** Protocol handler of a connection: the reader of plain requests, Node's HTTP parser, or `ws`. */
 export type ConnectionKind = 'plain' | 'http' | 'websocket'
 
-/** Keeps the place of a connection among those that may be closed for others. */
+/** Tracks whether a connection is idle and may be closed to make room. */
 export interface Activity {
   kind: ConnectionKind
-  /** A whole request has come: the connection is not closed for another. */
+  /** A complete request has arrived: the connection must not be closed to make room. */
   begin(): void
-  /** All requests that have come are answered. */
+  /** All received requests are answered. */
   end(): void
-  /** A request is being received: the connection may be closed, the sooner the longer nothing comes. */
+  /** Part of a request has arrived: the connection may be closed, the earlier the longer it stays silent. */
   receive(): void
-  /** The connection is a WebSocket from now on. */
+  /** The connection has become a WebSocket. */
   upgrade(): void
 }
 
@@ -45,25 +46,25 @@ const NO_ACTIVITY: Activity = { kind: 'http', begin() {}, end() {}, receive() {}
 
 const SWEEP_MS = 1000
 
-/** While others wait for memory, a client that holds much is cut off when it takes less than 16 kB/s. */
+/** While others wait for memory, a client with a large unread response is cut off when it reads slower than 16 kB/s. */
 const CONTENDED_RULE = { stallMs: 5000, leastBytes: 80_000 }
 const MUCH_BYTES = 1_000_000
 
-/** Refused connections that are answered; more at a time are just closed. */
+/** Refused connections that get a response; above this number connections are closed without one. */
 const MAX_REFUSED = 100
-/** A refused connection lives on for so long, so that the answer reaches the client. */
+/** How long a refused connection stays open, so that the response reaches the client. */
 const LINGER_MS = 500
 
 interface Connection {
   readonly lane: Lane
   readonly activity: Activity
   readonly entry: QueueEntry<Socket>
-  /** Of a client with something to take. */
-  taking: Progress | undefined
-  takingFast: Progress | undefined
+  /** Progress of a client with a response to read. */
+  readProgress: Progress | undefined
+  contendedProgress: Progress | undefined
 }
 
-/** What connections are watched with. */
+/** Options of `watchConnections`. */
 export interface WatchOptions {
   readonly limits: ServerLimits
   readonly output: OutputBudget
@@ -71,7 +72,7 @@ export interface WatchOptions {
   readonly metrics: Metrics
 }
 
-/** Keeps the connections of a server below a number, and cuts off clients that do not take their answers. */
+/** Enforces the connection limit and cuts off clients that do not read their responses. */
 export function watchConnections(server: Server, { limits, output, reads, metrics }: WatchOptions): Connections {
   const open = new Map<Socket, Connection>()
   const queues = createQueues()
@@ -84,19 +85,19 @@ export function watchConnections(server: Server, { limits, output, reads, metric
 
   const isStalled = (socket: Socket, connection: Connection, nowMs: number) => {
     if (socket.writableLength === 0) {
-      connection.taking = undefined
-      connection.takingFast = undefined
+      connection.readProgress = undefined
+      connection.contendedProgress = undefined
       return false
     }
     const taken = takenBytes(socket)
-    connection.taking ??= createProgress(rule, nowMs)
-    if (connection.taking.isStalled(taken, nowMs)) return true
+    connection.readProgress ??= createProgress(rule, nowMs)
+    if (connection.readProgress.isStalled(taken, nowMs)) return true
     if (!output.isContended() || connection.lane.usedBytes() < MUCH_BYTES) {
-      connection.takingFast = undefined
+      connection.contendedProgress = undefined
       return false
     }
-    connection.takingFast ??= createProgress(CONTENDED_RULE, nowMs)
-    return connection.takingFast.isStalled(taken, nowMs)
+    connection.contendedProgress ??= createProgress(CONTENDED_RULE, nowMs)
+    return connection.contendedProgress.isStalled(taken, nowMs)
   }
   const timer = setInterval(
     () => {
@@ -151,20 +152,26 @@ export function watchConnections(server: Server, { limits, output, reads, metric
       counts.accepted++
       const entry = createQueueEntry(socket)
       const activity = createActivity(entry, queues)
-      open.set(socket, { lane: output.openLane(), activity, entry, taking: undefined, takingFast: undefined })
+      open.set(socket, {
+        lane: output.openLane(),
+        activity,
+        entry,
+        readProgress: undefined,
+        contendedProgress: undefined,
+      })
       socket.on('close', () => forget(socket))
       return activity
     },
-    // A socket that was closed meanwhile still has answers on their way.
+    // A closed socket can still have responses in progress.
     laneOf: (socket) => open.get(socket)?.lane ?? output.openLane(),
     activityOf: (socket) => open.get(socket)?.activity ?? NO_ACTIVITY,
     onSweep: (check) => void checks.push(check),
   }
 }
 
-/** Connections that may be closed for others. */
+/** Idle connections, by the order in which they are closed. */
 interface Queues {
-  /** That never sent a whole request. */
+  /** No complete request so far. */
   readonly silent: IdleQueue<Socket>
   readonly keptAlive: IdleQueue<Socket>
   /** WebSockets. */
@@ -175,7 +182,7 @@ function createQueues(): Queues {
   return { silent: createIdleQueue(), keptAlive: createIdleQueue(), upgraded: createIdleQueue() }
 }
 
-/** The activity of a new connection, which is silent. */
+/** The activity of a new connection. It starts in `silent`. */
 function createActivity(entry: QueueEntry<Socket>, { silent, keptAlive, upgraded }: Queues): Activity {
   let queue = silent
   const wait = () => {
@@ -211,24 +218,24 @@ function registerConnectionMetrics(
   const { limits, open, closed, counts } = parts
   metrics.gauge(
     'cairn_connections',
-    'Open connections by who reads them: plain, http (the parser of Node.js), websocket.',
+    'Open connections by protocol handler: plain, http (the parser of Node.js), websocket.',
     () => {
       const kinds = { plain: 0, http: 0, websocket: 0 }
       for (const { activity } of open.values()) kinds[activity.kind]++
       return Object.entries(kinds).map(([kind, count]) => [{ kind }, count])
     },
   )
-  metrics.gauge('cairn_connections_limit', 'Connections that may be open.', () => limits.maxConnections)
+  metrics.gauge('cairn_connections_limit', 'Limit of open connections.', () => limits.maxConnections)
   metrics.counter('cairn_connections_accepted_total', 'Connections taken.', () => counts.accepted)
   metrics.counter(
     'cairn_connections_refused_total',
-    'Connections refused with all taken and none idle.',
+    'Connections refused because all were in use.',
     () => counts.refused,
   )
   metrics.counter('cairn_connections_evicted_total', 'Idle connections closed for new ones.', () => counts.evicted)
   metrics.counter(
     'cairn_connections_stalled_total',
-    'Connections cut off since the client did not take its answers.',
+    'Connections closed because the client did not read its responses.',
     () => counts.stalled,
   )
   const total = (own: 'bytesRead' | 'bytesWritten', before: number) => {
@@ -239,23 +246,23 @@ function registerConnectionMetrics(
   metrics.counter('cairn_network_received_bytes_total', 'Bytes received from clients.', () =>
     total('bytesRead', closed.receivedBytes),
   )
-  metrics.counter('cairn_network_sent_bytes_total', 'Bytes sent to clients, or queued for them.', () =>
+  metrics.counter('cairn_network_sent_bytes_total', 'Bytes sent to clients or queued for sending.', () =>
     total('bytesWritten', closed.sentBytes),
   )
 }
 
-/** What a client is told that does not go on with its request. */
+/** Error for a client that stopped sending its request. */
 export const TOO_SLOW: RpcErrorBody = { code: INVALID_REQUEST, message: 'the request came too slowly' }
 
-/** An answer of HTTP/1.1 after which the connection is closed, to a client of which no whole request is known. */
+/** A raw HTTP/1.1 response after which the connection is closed. Used when no complete request is known. */
 export function formatRawRefusal(status: 408 | 503): string {
   const body = encodeResponse('null', { error: status === 503 ? BUSY.error : TOO_SLOW })
   const headers = ['Connection', 'close', ...(status === 503 ? retryHeaders(BUSY) : []), ...bodyHeaders(status, body)]
   return formatPlainAnswer(status, headers, body).join('')
 }
 
-/** Bytes that the system has taken of what was written. Node looks at the same two numbers before it lets a socket's timeout
- *  happen; `bytesWritten` of the socket counts what is queued too. */
+/** Bytes that the kernel has accepted. Node checks the same two values before it times out a socket;
+ *  `socket.bytesWritten` includes queued bytes. */
 function takenBytes(socket: Socket): number {
   const { _handle: handle } = socket as unknown as { _handle: { bytesWritten: number; writeQueueSize: number } | null }
   return handle === null ? 0 : handle.bytesWritten - handle.writeQueueSize

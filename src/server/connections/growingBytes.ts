@@ -1,15 +1,15 @@
-/** Bytes that come in pieces of any size. */
+/** A buffer that grows by appending. */
 export interface GrowingBytes {
   append(piece: Uint8Array): void
   sizeBytes(): number
-  /** Memory taken, up to twice the size. */
+  /** Allocated memory, up to twice the size. */
   capacityBytes(): number
-  /** What came so far, valid until the next piece. */
+  /** The bytes so far, valid until the next append. */
   bytes(): Buffer
 }
 
-/** Collects pieces in one buffer that doubles: a list of pieces of one byte each would take 200 times their size. `maxBytes`
- *  is what may come at most. */
+/** Appends chunks to one doubling buffer. A list of one-byte chunks would take 200 times their size. `maxBytes` is the
+ *  largest total. */
 export function createGrowingBytes(maxBytes: number): GrowingBytes {
   let buffer = Buffer.alloc(0)
   let size = 0

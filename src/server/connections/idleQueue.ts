@@ -1,19 +1,19 @@
-/** Entries in the order in which they were last appended. Every operation takes the same time however many there are. */
+/** Entries in the order of their last append. All operations are O(1). */
 export interface IdleQueue<T> {
-  /** Puts an entry at the end, also one that is in this queue already. */
+  /** Moves an entry to the end; it may be in this queue already. */
   append(entry: QueueEntry<T>): void
-  /** The value that was appended first. */
+  /** The value appended first. */
   oldest(): T | undefined
 }
 
-/** What a queue holds; of one queue at a time. */
+/** An element that is in at most one queue. */
 export interface QueueEntry<T> {
   readonly value: T
   previous: QueueEntry<T> | undefined
   next: QueueEntry<T> | undefined
 }
 
-/** An entry that is in no queue. */
+/** An entry outside of any queue. */
 export function createQueueEntry<T>(value: T): QueueEntry<T> {
   return { value, previous: undefined, next: undefined }
 }
@@ -35,7 +35,7 @@ export function createIdleQueue<T>(): IdleQueue<T> {
   }
 }
 
-/** Takes an entry out of its queue, if it is in one. */
+/** Removes an entry from its queue, if any. */
 export function unlink<T>(entry: QueueEntry<T>): void {
   if (entry.previous === undefined || entry.next === undefined) return
   entry.previous.next = entry.next

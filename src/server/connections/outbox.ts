@@ -1,9 +1,9 @@
-/** Writes answers, each by a function of its own. */
+/** Schedules the write of a response. */
 export type Outbox = (write: () => void) => void
 
-/** An outbox that writes answers once all requests that have come are taken, one right after another. A write to a client that
- *  sleeps wakes it, which takes as long as a small call does; the writes after it find clients awake. While there is one in
- *  a turn of the event loop, it is written at once. */
+/** An outbox that writes responses after all received requests are dispatched, one right after another. A write to a
+ *  sleeping client wakes it, which takes as long as a small call; the following writes find clients awake. The only
+ *  response of an event-loop turn is written at once. */
 export function createOutbox(): Outbox {
   let waiting: (() => void)[] = []
   let inTurn = 0

@@ -5,37 +5,37 @@ import type { ServerLimits } from '../limits/limits.js'
 import { createProgress } from '../limits/progress.js'
 import type { ReadBudget } from '../limits/readBudget.js'
 
-/** Why a body was not read to its end: it is too long, it comes too slowly, or there is no memory for it. */
+/** Why a body was not read completely: too long, too slow, or no memory. */
 export type BodyFailure = 'large' | 'slow' | 'busy'
 
-/** What is told how the reading of a body ended: one of the two, once; neither when the client went away before. */
+/** Callbacks for the end of a body: one of the two, once; neither when the client disconnected. */
 export interface BodyTaker {
   take(body: Buffer): void
   fail(reason: BodyFailure): void
-  /** Called with each piece. */
+  /** Called for each chunk. */
   onPiece(): void
 }
 
 /** Reads the bodies of requests that Node has parsed. */
 export interface BodyReader {
-  /** Reads a body of at most `maxBytes`; one that says that it is longer is not begun. */
+  /** Reads a body of at most `maxBytes`. A body with a larger Content-Length is not started. */
   read(request: IncomingMessage, maxBytes: number, taker: BodyTaker): void
 }
 
-/** What bodies are read with. */
+/** Options of `createBodyReader`. */
 export interface BodyReaderOptions {
-  /** Where what is held is counted. */
+  /** Budget that unfinished bodies count against. */
   readonly bodies: ByteBudget
   readonly reads: ReadBudget
   readonly limits: ServerLimits
-  /** Checks regularly; `check` gets the time of `performance.now()`. */
+  /** Calls `check` regularly with the time of `performance.now()`. */
   onSweep(check: (nowMs: number) => void): void
 }
 
-/** A reader of the bodies of all connections. */
+/** A body reader for all connections of a server. */
 export function createBodyReader({ bodies, reads, limits, onSweep }: BodyReaderOptions): BodyReader {
   const rule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
-  /** Checks of the bodies that are being read. */
+  /** Checks of the bodies in progress. */
   const reading = new Set<(nowMs: number) => void>()
   onSweep((nowMs) => {
     for (const check of reading) check(nowMs)
@@ -75,7 +75,7 @@ export function createBodyReader({ bodies, reads, limits, onSweep }: BodyReaderO
           growing.append(chunk)
         }
         if (!holding.resize(growing?.capacityBytes() ?? chunk.length)) return fail('busy')
-        // A small body that comes as a whole, as most do, takes no turns.
+        // A small body usually arrives in one chunk; it is not throttled.
         if (size() < length) turns.count(chunk.length)
         taker.onPiece()
       }

@@ -5,38 +5,38 @@ import { createSemaphore, type Semaphore } from '../../lib/semaphore.js'
 import { isLoopback } from '../access/cors.js'
 import { type Coding, chooseCoding } from './acceptEncoding.js'
 
-/** Whether answers are compressed: for everyone who takes it, for nobody, or (`auto`) for those on other machines. */
+/** Which clients get compressed responses: all that accept it, none, or (`auto`) those on other machines. */
 export const COMPRESS_MODES = ['auto', 'on', 'off'] as const
 export type CompressMode = (typeof COMPRESS_MODES)[number]
 
-/** Which answers are compressed. */
+/** Which responses are compressed. */
 export interface CompressionPolicy {
   readonly mode: CompressMode
-  /** Larger ones are. */
+  /** Size above which a response is compressed. */
   readonly aboveBytes: number
 }
 
-/** What of a request decides about the coding of its answer. */
+/** The parts of a request that decide the coding of its response. */
 export interface CodingFacts {
   readonly acceptEncoding: string | undefined
   readonly remoteAddress: string | undefined
 }
 
-/** Compresses answers, in the threads that Node keeps for such work: the main thread goes on meanwhile. */
+/** Compresses responses in Node's thread pool, so the main thread is not blocked. */
 export interface Compressor {
-  /** True when the headers of a request may decide in which coding an answer of this size is sent. */
+  /** True when request headers can change the coding of a response of this size (`Vary`). */
   varies(sizeBytes: number): boolean
-  /** The coding in which to send an answer of this size; undefined for as it is. */
+  /** The coding for a response of this size; undefined for identity. */
   codingFor(client: CodingFacts, sizeBytes: number): Coding | undefined
-  /** The parts together in the coding; undefined when nobody waited for it any more when its turn came. */
+  /** The compressed parts; undefined when the client had gone before the job started. */
   compress(parts: readonly Uint8Array[], coding: Coding, waiter: { isGone(): boolean }): Promise<Buffer | undefined>
 }
 
-/** Outputs come in pieces of this size, each of which takes a turn of the main thread. */
+/** Output chunk size. Each chunk takes a turn of the main thread. */
 const CHUNK_BYTES = 262_144
 
-/** Of 6.3 MB of logs, 10,000 of them, gzip of level 1 makes 1.12 MB in 29 ms and of level 6 1.05 MB in 58 ms; brotli of
- *  quality 1 0.83 MB in 13 ms and of quality 4 0.57 MB in 38 ms. */
+/** Measured on 10,000 logs, 6.3 MB: gzip level 1 1.12 MB in 29 ms, level 6 1.05 MB in 58 ms; brotli quality 1 0.83 MB in
+ *  13 ms, quality 4 0.57 MB in 38 ms. */
 const LEVEL = 1
 
 const brotli = promisify(brotliCompress)
@@ -51,8 +51,8 @@ const encoders: Record<Coding, (bytes: Buffer) => Promise<Buffer>> = {
   gzip: (bytes) => zip(bytes, { chunkSize: CHUNK_BYTES, level: LEVEL }),
 }
 
-/** A compressor by a policy. As many answers at a time as leave a core to the main thread; the others wait, and are not
- *  copied before it is their turn, so that many large ones do not fill the memory. */
+/** A compressor that leaves one core to the main thread: at most `cores - 1` jobs run at a time. The others wait and are
+ *  not copied before they start, so many large responses do not fill the memory. */
 export function createCompressor({ mode, aboveBytes }: CompressionPolicy): Compressor {
   const slots: Semaphore = createSemaphore(Math.max(1, Math.min(4, availableParallelism() - 1)))
   const varies = (sizeBytes: number) => mode !== 'off' && sizeBytes > aboveBytes
@@ -68,8 +68,8 @@ export function createCompressor({ mode, aboveBytes }: CompressionPolicy): Compr
   }
 }
 
-/** True for a peer that reaches the server without a network: it has 5.9 MB in 11 to 13 ms as they are, and in 19 to 29
- *  ms compressed and unpacked again. */
+/** True for a client on this machine. It receives 5.9 MB in 11 to 13 ms uncompressed, and in 19 to 29 ms compressed and
+ *  unpacked. */
 function isOnThisMachine(address: string | undefined): boolean {
   return address === undefined || isLoopback(address.replace(/^::ffff:/, ''))
 }

@@ -13,7 +13,7 @@ import {
   answerCalls,
   attempt,
   beginExchange,
-  checkType,
+  checkContentHeaders,
   type Exchange,
   type Reply,
   retryHeaders,
@@ -30,40 +30,40 @@ import { type PlainHandler, takePlainRequests } from '../plain/plainConnections.
 import { type BodyReader, createBodyReader } from './bodyReader.js'
 import { type Compressor, createCompressor } from './compression.js'
 
-/** Largest request body, as the contract's host has it; a filter of 5,000 parameters has 350 kB. */
+/** Largest request body, the limit of the API specification's host. A filter with 5,000 parameters takes 350 kB. */
 export const MAX_BODY_BYTES = 5_000_000
 
-/** A refused body is read on for so long, so that the answer reaches a client that is still sending. */
+/** How long a refused body is still read, so that the response reaches a client that is sending. */
 const LINGER_MS = 1000
 
-/** A request with a wrong key is read up to here, so that the refusal can name its id: room for a batch of 1,000 small calls.
- *  The refusal of a larger one has the id null. */
+/** A request with a wrong key is read up to this size, so that the refusal can carry its id. Room for a batch of 1,000
+ *  small calls. Refusals of larger requests have the id null. */
 const MAX_REFUSED_BYTES = 65_536
 
-/** What Node keeps of a request that waits for the one before, beside its body. */
+/** Node's memory per pipelined request that waits, besides its body. */
 const WAITING_REQUEST_BYTES = 4096
 
-/** From the begin of a connection or request to the end of its headers. */
+/** From the start of a connection or request to the end of its headers. */
 const HEADERS_MS = 15_000
 
-/** How often Node looks for requests that take too long. */
+/** How often Node checks for requests that take too long. */
 const CHECK_MS = 2000
 
-/** Longer than the idle time of the usual proxies, which then close first and never meet a closed connection. */
+/** Longer than the idle timeout of common proxies: the proxy closes first and never writes to a closed connection. */
 const IDLE_MS = 75_000
 const REQUEST_MS = 60_000
 
-/** A server, not listening yet, and how its connections are ended. */
+/** A server, not listening yet, and the methods that end its connections. */
 export interface HttpServer {
   readonly server: Server
   readonly connections: Connections
-  /** For what is read on all connections. */
+  /** Read budget of all connections. */
   readonly reads: ReadBudget
-  /** For the short requests of all connections. */
+  /** Fair scheduling of short requests on all connections. */
   readonly fairTurns: FairTurns
-  /** Ends connections without a request under way. */
+  /** Closes connections without a request in progress. */
   closeIdle(): void
-  /** Ends all connections. */
+  /** Closes all connections. */
   closeAll(): void
 }
 
@@ -72,7 +72,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   const { limits, admission } = options
   const { health, metricsPage, refusals, metrics } = options
   let app: Promise<RequestListener> | undefined
-  // Loaded by the first request that it answers: express and what it needs are 1 MB of code, and no call passes through it.
+  // Loaded on first use: express and its dependencies are 1 MB of code, and no call passes through it.
   const loadApp = () => {
     const notFound = 'not found; calls go to POST /v3/<API_KEY>'
     app ??= import('../admin/adminApp.js').then(({ createAdminApp }) =>
@@ -158,7 +158,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   }
 }
 
-/** Leaves every connection that is admitted to Node's parser. */
+/** Leaves every admitted connection to Node's parser. */
 function admitToNode(server: Server, connections: Connections): void {
   const listeners = server.listeners('connection')
   server.removeAllListeners('connection')
@@ -168,8 +168,8 @@ function admitToNode(server: Server, connections: Connections): void {
   })
 }
 
-/** Has the requests of a connection answered one after another: Node hands over all that came at once, and sends their answers
- *  in this order anyway. Nothing more is read while requests wait; they count as `bodies`. */
+/** Answers the requests of a connection one after another. Node emits all pipelined requests at once and sends their
+ *  responses in this order anyway. Reading stops while requests wait; they count against `bodies`. */
 function createTurns(bodies: ByteBudget, connections: Connections) {
   const waiting = new WeakMap<Socket, { queue: (() => void)[]; holding: Holding }>()
   return (socket: Socket, response: ServerResponse, take: () => void) => {
@@ -185,7 +185,7 @@ function createTurns(bodies: ByteBudget, connections: Connections) {
           return
         }
         next()
-        // To begin with a request has Node read on, for its body.
+        // Starting a request makes Node resume reading, for its body.
         if (queue.length > 0) stopReading(socket)
         else socket.resume()
       })
@@ -204,23 +204,23 @@ function createTurns(bodies: ByteBudget, connections: Connections) {
   }
 }
 
-/** Has Node's parser read no more from a connection, unless bytes that came before it took over are not parsed yet: later ones,
- *  which it reads past the stream, would overtake them. */
+/** Stops Node's parser from reading a connection, unless bytes that were received before it took over are not parsed yet:
+ *  later bytes, read past the stream, would overtake them. */
 function stopReading(socket: Socket): void {
   if (socket.readableLength === 0) socket.pause()
 }
 
-/** Node would read the body of a request that nobody reads as fast as it comes. */
+/** Discards a body within the read budget. Node alone would read an unread body as fast as it arrives. */
 function discardBody(request: IncomingMessage, reads: ReadBudget): void {
   if (bodyLength(request) > 0) reads.discard(request)
 }
 
-/** Bytes of a request's body as announced; infinite when they are not. */
+/** The announced body length in bytes; Infinity when unknown. */
 function bodyLength({ headers }: IncomingMessage): number {
   return Number(headers['content-length'] ?? (headers['transfer-encoding'] ? Infinity : 0))
 }
 
-/** What a request of Node's says about who asks. */
+/** The credentials of a request that Node has parsed. */
 export function credentialsOf({ url = '/', headers, socket }: IncomingMessage): Credentials {
   return {
     path: url,
@@ -230,7 +230,7 @@ export function credentialsOf({ url = '/', headers, socket }: IncomingMessage): 
   }
 }
 
-/** What is answered to a request for a host that is not served here. */
+/** Error for a Host header that is not allowed. */
 export const HOST_REFUSED: RpcErrorBody = {
   code: INVALID_REQUEST,
   message: 'the Host header is not allowed; name it with --allowed-hosts',
@@ -250,7 +250,7 @@ function answerPreflight(
   response.writeHead(204, [...cors, ...preflightHeaders(requestedHeaders)].flat()).end()
 }
 
-/** What all exchanges of a server have in common. */
+/** State shared by all exchanges of a server. */
 interface Shared {
   readonly options: ServerOptions
   readonly compressor: Compressor
@@ -262,14 +262,14 @@ interface Shared {
   isClosing(): boolean
 }
 
-/** Plain requests of known callers with the right type are answered, all others are left to Node. */
+/** Handles plain requests of known callers with a valid content type; all others are left to Node. */
 function createPlainHandler(
   { options, compressor, connections }: Shared,
   isServedHost: (host: string) => boolean,
 ): PlainHandler<Caller> {
   return {
     admit(head, remoteAddress) {
-      if (!isServedHost(head.host) || checkType(head.contentType, undefined) !== undefined) return undefined
+      if (!isServedHost(head.host) || checkContentHeaders(head.contentType, undefined) !== undefined) return undefined
       const { path, authorization, apiKey } = head
       const caller = options.access.identify({ path, authorization, apiKey, remoteAddress }, '/v3')
       return caller === undefined || isRefusal(caller) ? undefined : caller
@@ -291,7 +291,7 @@ function receiveCall(
   const { origin, 'accept-encoding': acceptEncoding } = request.headers
   const client = {
     origin,
-    acceptEncoding: acceptEncoding as string | undefined, // several are joined
+    acceptEncoding: acceptEncoding as string | undefined, // Node joins repeated headers into one string
     remoteAddress: request.socket.remoteAddress,
   }
   const reply = createReply(response, shared)
@@ -317,12 +317,12 @@ function takeCall(
   const isRefused = isRefusal(caller)
   const refusal = isRefused ? exchange.options.access.countRefusal(caller, request.socket.remoteAddress) : undefined
   if (refusal?.status === 429) {
-    // A client that guesses keys has to connect again for each.
+    // A client that guesses keys has to reconnect for each guess.
     count(refusal.reason)
     exchange.headers.push(...retryHeaders(refusal))
     return void refuse(exchange, parts, { status: 429, error: refusal.error, closes: true })
   }
-  const wrongType = checkType(request.headers['content-type'], request.headers['content-encoding'])
+  const wrongType = checkContentHeaders(request.headers['content-type'], request.headers['content-encoding'])
   if (refusal === undefined && wrongType !== undefined) {
     return void refuseWith(415, 'bad_type', wrongType)
   }
@@ -355,7 +355,7 @@ function takeCall(
   })
 }
 
-/** A reply by a response of Node's. */
+/** A reply on a response object of Node. */
 function createReply(response: ServerResponse, { outbox, isClosing }: Pick<Shared, 'outbox' | 'isClosing'>): Reply {
   return {
     isGone: () => response.destroyed,
@@ -364,7 +364,7 @@ function createReply(response: ServerResponse, { outbox, isClosing }: Pick<Share
     send(status, headers, parts, onTaken) {
       if (onTaken !== undefined) response.once('close', onTaken)
       if (isClosing()) response.shouldKeepAlive = false
-      // Given to Node all at once, which is cheaper than one by one.
+      // One call with all headers is cheaper than one call per header.
       headers.push(...bodyHeaders(status, parts))
       response.writeHead(status, headers)
       const chunks = joinParts(parts)
@@ -377,9 +377,9 @@ function createReply(response: ServerResponse, { outbox, isClosing }: Pick<Share
   }
 }
 
-/** Answers without having read all of the body. The rest of a small one is thrown away and the connection lives on; of a large
- *  one or one of unknown length, only what comes within a second, in turns, and the connection is closed. With `closes` it is closed in
- *  any case and nothing more is read: who floods the server is not to keep it busy with what it throws away. */
+/** Answers without reading the whole body. A small rest is discarded and the connection stays open. For a large body or
+ *  one of unknown length, what arrives within a second is discarded, throttled, and the connection is closed. `closes`
+ *  closes the connection at once without reading more, so a client that floods the server does not keep it busy. */
 function refuse(
   exchange: Exchange,
   { request, response, reads }: { request: IncomingMessage; response: ServerResponse; reads: ReadBudget },

@@ -9,34 +9,34 @@ import { type ByteBudget, createByteBudget } from './byteBudget.js'
 import type { ServerLimits } from './limits.js'
 import { createOutputBudget, type Lane, type OutputBudget, type Room, SMALL_ANSWER_BYTES } from './outputBudget.js'
 
-/** A request that asks to be worked on. */
+/** A request that waits for admission. */
 export interface Applicant {
   readonly caller: Caller
   readonly lane: Lane
   readonly remoteAddress: string | undefined
   readonly text: string
   readonly body: ParsedBody
-  /** True when nobody waits for the answer any more. */
+  /** True when the client no longer waits for the response. */
   isGone(): boolean
-  /** Work may begin; `room` is to be settled and released. */
+  /** Work may start. `room` must be settled and released. */
   begin(room: Room): void
   refuse(refusal: Refusal): void
 }
 
-/** Lets requests in as far as there is memory for them and for their answers. */
+/** Admits requests while there is memory for them and their responses. */
 export interface Admission {
-  /** Bodies that are received, wait or are worked on. */
+  /** Budget of bodies that are received, queued or processed. */
   readonly bodies: ByteBudget
-  /** Answers that are made or not yet taken. */
+  /** Budget of responses that are being built or not yet read by the client. */
   readonly output: OutputBudget
-  /** False for a single call that is answered on the spot: it needs no admission. */
+  /** False for a single call that is answered immediately. */
   isNeeded(body: ParsedBody): boolean
-  /** Begins the work now or later, or refuses it: with 429 where the key or address has too many requests under way, with 503
-   *  where there is no memory. */
+  /** Starts the work now or later, or refuses it: 429 when the key or address has too many requests in flight, 503 when
+   *  there is no memory. */
   enter(applicant: Applicant): void
 }
 
-/** What a client is told whose request there is no memory for. */
+/** Refusal when there is no memory for a request. */
 export const BUSY: Refusal = { status: 503, reason: 'memory', error: SERVER_BUSY, retryAfterSeconds: 1 }
 
 const TOO_MANY_IN_FLIGHT: Refusal = {
@@ -46,13 +46,13 @@ const TOO_MANY_IN_FLIGHT: Refusal = {
   retryAfterSeconds: 1,
 }
 
-/** What the answer of a log query is taken for until it is there: 10,000 logs have 6 MB, most queries far less. */
+/** Estimated response size of a log query until it is known: 10,000 logs take 6 MB, most queries far less. */
 const SCAN_ANSWER_BYTES = 1_000_000
 
-/** What a parsed value takes beside its text. `{}` is 64 bytes, `[]` 40, an element 8 to 32. */
+/** Memory of a parsed value besides its text: `{}` 64 bytes, `[]` 40, an element 8 to 32. */
 const VALUE_BYTES = 64
 
-/** Admission by the limits of a server. `costOf` tells the cost class of a method by its name. */
+/** Admission by the server limits. `costOf` returns the cost class of a method. */
 export function createAdmission(
   limits: ServerLimits,
   costOf: (method: string) => CostClass | undefined,
@@ -60,7 +60,7 @@ export function createAdmission(
 ): Admission {
   const bodies = createByteBudget(limits.bodyBytes)
   const output = createOutputBudget({ totalBytes: limits.outputBytes, connectionBytes: limits.connectionOutputBytes })
-  /** Requests under way by key id or client. */
+  /** Requests in flight by key id or client. */
   const inFlight = new Map<number | string, number>()
 
   registerBudgetMetrics(metrics, limits, { bodies, output })
@@ -106,17 +106,17 @@ function registerBudgetMetrics(
   limits: ServerLimits,
   { bodies, output }: Pick<Admission, 'bodies' | 'output'>,
 ): void {
-  metrics.gauge('cairn_memory_budget_used_bytes', 'Memory taken by request bodies, and by answers.', () => [
+  metrics.gauge('cairn_memory_budget_used_bytes', 'Memory in use for request bodies and for responses.', () => [
     [{ budget: 'bodies' }, bodies.usedBytes()],
     [{ budget: 'answers' }, output.usedBytes()],
   ])
-  metrics.gauge('cairn_memory_budget_limit_bytes', 'Memory that request bodies, and answers, may take.', () => [
+  metrics.gauge('cairn_memory_budget_limit_bytes', 'Memory limits for request bodies and for responses.', () => [
     [{ budget: 'bodies' }, limits.bodyBytes],
     [{ budget: 'answers' }, limits.outputBytes],
   ])
 }
 
-/** The room, which also ends something when it is released first. */
+/** A room that also calls `end` on its first release. */
 function withEnd(room: Room, end: () => void): Room {
   let isReleased = false
   return {
@@ -132,21 +132,21 @@ function withEnd(room: Room, end: () => void): Room {
   }
 }
 
-/** Whether calls of that cost are handed to threads. */
+/** True when calls of that cost class run in worker threads. */
 function isLong(cost: CostClass | undefined): boolean {
   return cost === 'evm' || cost === 'scan'
 }
 
-/** What is reserved for the answer. That of a batch grows as its answers come. */
+/** Bytes reserved for the response. The reservation of a batch grows with its responses. */
 function answerBytes(body: ParsedBody, costOf: (method: string) => CostClass | undefined): number {
   const isScan = body.kind === 'single' && isCall(body.item) && costOf(body.item.method) === 'scan'
   return isScan ? SCAN_ANSWER_BYTES : SMALL_ANSWER_BYTES
 }
 
-/** About the memory that a body takes while it is worked on. */
+/** Approximate memory of a body while it is processed. */
 function parsedBytes({ length }: string, { values }: ParsedBody): number {
   return values === undefined ? length * SHORT_FACTOR : length + values * VALUE_BYTES
 }
 
-/** A character and a third of the largest value, `{}` with its comma. */
+/** Per character, a third of the most expensive value: `{}` with its comma. */
 const SHORT_FACTOR = 22

@@ -1,15 +1,16 @@
-/** Bytes that many holders share. */
+/** A byte budget shared by many holders. */
 export interface ByteBudget {
-  /** A holder that has nothing yet. */
+  /** A new holder with 0 bytes. */
   open(): Holding
   usedBytes(): number
 }
 
-/** What one holder has of a budget. */
+/** The share of one holder. */
 export interface Holding {
-  /** Holds so many bytes from now on, whatever it held before; false, and no change, when the budget does not have them. */
+  /** Sets the holder's size in bytes, replacing the previous size. Returns false, without a change, when the budget is
+   *  exhausted. */
   resize(bytes: number): boolean
-  /** Holds nothing any more. */
+  /** Releases everything. */
   release(): void
 }
 
@@ -18,17 +19,17 @@ export function createByteBudget(limitBytes: number): ByteBudget {
   let used = 0
   return {
     open() {
-      let held = 0
+      let heldBytes = 0
       return {
         resize(bytes) {
-          if (bytes > held && used + bytes - held > limitBytes) return false
-          used += bytes - held
-          held = bytes
+          if (bytes > heldBytes && used + bytes - heldBytes > limitBytes) return false
+          used += bytes - heldBytes
+          heldBytes = bytes
           return true
         },
         release() {
-          used -= held
-          held = 0
+          used -= heldBytes
+          heldBytes = 0
         },
       }
     },

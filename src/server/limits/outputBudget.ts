@@ -1,63 +1,65 @@
 import type { AnswerRoom } from '../../rpc/core/answer.js'
 
-/** Room for the answer to a request: from the begin of the work until the client has taken the answer. */
+/** Memory reserved for one response, from the start of the work until the client has read the response. */
 export interface Room extends AnswerRoom {
-  /** The answer is made, and is so long; false when so much cannot be held. */
+  /** Sets the final size of the response; false when there is no memory for it. */
   settle(bytes: number): boolean
-  /** The answer is taken, or nobody waits for it. May be called again. */
+  /** The response was read or abandoned. Idempotent. */
   release(): void
 }
 
-/** What one connection holds. */
+/** The responses of one connection. */
 export interface Lane {
-  /** True when its next request may begin. */
+  /** True when its next request may start. */
   hasRoom(): boolean
   usedBytes(): number
-  /** Whom requests without a key are counted for, once that was asked. */
+  /** Client identity of requests without a key, computed on first use. */
   client?: string
 }
 
-/** A request that waits for room. */
+/** A request that waits for memory. */
 export interface Waiter {
-  /** Its turn has come. */
+  /** Called when the room is reserved. */
   begin(room: Room): void
-  /** It has waited too long, or its client has left. */
+  /** Called when it waited too long or its client disconnected. */
   giveUp(): void
   isGone(): boolean
 }
 
-/** Memory for answers, shared by all connections. */
+/** Memory for responses, shared by all connections. */
 export interface OutputBudget {
-  /** A connection. */
+  /** A lane for a new connection. */
   openLane(): Lane
-  /** Room for an answer of about so many bytes, now or in turn: by turns among owners, each of which may have many waiting. */
+  /** Reserves room for a response of about `bytes`, now or later: round-robin among owners, each of which may have many
+   *  waiting requests. */
   reserve(lane: Lane, owner: unknown, bytes: number, waiter: Waiter): void
-  /** Room for an answer that is made already; undefined when so much cannot be held. */
+  /** Room for a finished response; undefined when there is no memory for it. */
   hold(lane: Lane, bytes: number): Room | undefined
   /** True while requests wait for room. */
   isContended(): boolean
   /** Gives up on requests that have waited too long. */
   sweep(nowMs: number): void
-  /** Made or not yet taken, of all connections. */
+  /** Bytes in use by all connections. */
   usedBytes(): number
 }
 
-/** Answers up to this size may use the last quarter, so that small calls are answered while large answers wait. */
+/** Responses up to this size may use the last quarter of the budget, so small calls are answered while large responses
+ *  wait. */
 export const SMALL_ANSWER_BYTES = 65_536
 
-/** Longest wait for room. Then the client is told to come again. */
+/** Longest wait for room. After that the client is asked to retry. */
 const MAX_WAIT_MS = 10_000
 
-/** A level at which bytes are counted. Above `softBytes` nothing is begun, and batches under way wait until clients have taken
- *  what is ready; when nothing is, the oldest goes on, so that something gets ready. Above `hardBytes` answers are thrown
- *  away. */
+/** A level at which bytes are counted. Above `softBytes` no request starts, and batches in progress pause until clients
+ *  have read the finished responses; when there are none, the oldest batch continues, so there is always progress. Above
+ *  `hardBytes` responses are dropped. */
 interface Level {
   used: number
-  /** Of `used`, answers that are ready. */
+  /** The part of `used` that belongs to finished responses. */
   ready: number
   readonly softBytes: number
   readonly hardBytes: number
-  /** Rooms of batches under way, that with the oldest answer first. */
+  /** Rooms of batches in progress, oldest first. */
   readonly working: Set<Room>
 }
 
@@ -70,66 +72,66 @@ interface Waiting {
   readonly sinceMs: number
 }
 
-/** A budget of `totalBytes` over all connections and `connectionBytes` for each. */
+/** A budget of `totalBytes` for all connections and `connectionBytes` for each. */
 export function createOutputBudget(options: { totalBytes: number; connectionBytes: number }): OutputBudget {
   const { totalBytes, connectionBytes } = options
   const total: Level = { used: 0, ready: 0, softBytes: totalBytes * 0.75, hardBytes: totalBytes, working: new Set() }
   const queues = new Map<unknown, Waiting[]>()
   const waitingBatches: (() => void)[] = []
-  let isGoingOn = false
+  let isScheduled = false
   const isContended = () => queues.size > 0 || waitingBatches.length > 0
 
   const fits = (bytes: number) =>
     total.used + bytes <= (bytes <= SMALL_ANSWER_BYTES ? total.hardBytes : total.softBytes)
 
-  /** Looks at what waits once the work of this turn is done. */
-  const goOnLater = () => {
-    if (isGoingOn || !isContended()) return
-    isGoingOn = true
+  /** Checks the queue after the work of this turn. */
+  const admitLater = () => {
+    if (isScheduled || !isContended()) return
+    isScheduled = true
     setImmediate(() => {
-      isGoingOn = false
-      goOn()
+      isScheduled = false
+      admitWaiting()
     })
   }
 
   const open = (lane: ConnectionLevel, reserved: number): Room => {
     const levels = [lane, total]
-    let taken = 0
-    let held = 0
+    let reservedBytes = 0
+    let responseBytes = 0
     let ready = 0
     const resize = (bytes: number, readyBytes = 0) => {
       for (const level of levels) {
-        level.used += bytes - taken
+        level.used += bytes - reservedBytes
         level.ready += readyBytes - ready
       }
-      taken = bytes
+      reservedBytes = bytes
       ready = readyBytes
     }
-    /** Only batches ask whether they may go on: from their first answer on. */
+    /** Only batches ask whether to continue: from their first response on. */
     let isBatch = false
     const endWork = () => {
       if (isBatch) for (const level of levels) level.working.delete(room)
-      goOnLater()
+      admitLater()
     }
     const room: Room = {
       wait() {
-        const mayGoOn = levels.every((level) => level.used <= level.softBytes || isNext(level, room))
-        return mayGoOn ? undefined : new Promise<void>((resolve) => void waitingBatches.push(resolve))
+        const mayContinue = levels.every((level) => level.used <= level.softBytes || mustContinue(level, room))
+        return mayContinue ? undefined : new Promise<void>((resolve) => void waitingBatches.push(resolve))
       },
       hold(bytes) {
-        const more = held + bytes - taken
+        const more = responseBytes + bytes - reservedBytes
         if (!isBatch) for (const level of levels) level.working.add(room)
         isBatch = true
         if (more > 0 && levels.some((level) => level.used + more > level.hardBytes)) return false
-        held += bytes
-        if (more > 0) resize(held)
+        responseBytes += bytes
+        if (more > 0) resize(responseBytes)
         return true
       },
       settle(bytes) {
-        const more = bytes - taken
+        const more = bytes - reservedBytes
         if (more > 0 && total.used + more > total.hardBytes) return false
-        // A connection may always have one answer, however long.
-        if (more > 0 && lane.used > taken && lane.used + more > lane.hardBytes) return false
+        // A connection may always hold one response of any length.
+        if (more > 0 && lane.used > reservedBytes && lane.used + more > lane.hardBytes) return false
         resize(bytes, bytes)
         endWork()
         return true
@@ -143,15 +145,15 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
     return room
   }
 
-  /** Begins what waits for room and finds some now, and lets batches look again whether they may go on. */
-  const goOn = () => {
+  /** Starts waiting requests that now have room, and lets paused batches check again. */
+  const admitWaiting = () => {
     for (const wake of waitingBatches.splice(0)) wake()
     for (const [owner, queue] of queues) {
       const { bytes, lane, waiter } = queue[0]
       if (!fits(bytes)) return
       queue.shift()
       queues.delete(owner)
-      if (queue.length > 0) queues.set(owner, queue) // behind the others
+      if (queue.length > 0) queues.set(owner, queue) // moves to the back
       if (waiter.isGone()) waiter.giveUp()
       else waiter.begin(open(lane, bytes))
     }
@@ -192,13 +194,13 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
         else queues.delete(owner)
         for (const { waiter } of late) waiter.giveUp()
       }
-      goOn()
+      admitWaiting()
     },
     usedBytes: () => total.used,
   }
 }
 
-/** True for the oldest batch while there is nothing that clients could take. */
-function isNext({ ready, working }: Level, room: Room): boolean {
+/** True for the oldest batch while no finished response waits for a client. */
+function mustContinue({ ready, working }: Level, room: Room): boolean {
   return ready === 0 && working.values().next().value === room
 }

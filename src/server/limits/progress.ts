@@ -1,10 +1,10 @@
-/** Tells when something that should go on has stopped. */
+/** Detects a transfer that has stalled. */
 export interface Progress {
-  /** Looks at how far it has come; true when that is too little for too long. */
+  /** Records the progress so far; true when it is too little for too long. */
   isStalled(bytes: number, nowMs: number): boolean
 }
 
-/** Progress that must make `leastBytes` in every `stallMs`, from `nowMs` on. Bytes that become fewer are a new begin. */
+/** Progress of at least `leastBytes` per `stallMs`, starting at `nowMs`. A decreasing byte count restarts it. */
 export function createProgress(rule: { stallMs: number; leastBytes: number }, nowMs: number): Progress {
   let mark = 0
   let sinceMs = nowMs

@@ -1,46 +1,47 @@
 import type { Readable } from 'node:stream'
 
-/** Shares the reading of unfinished requests among all connections of a server. Without it, libuv reads up to 2 MB from each
- *  connection in one turn of the event loop, and 300 uploads at once hold up every other client for a second. */
+/** Shares the reading of incomplete requests among all connections of a server. Without it, libuv reads up to 2 MB from
+ *  each connection per event-loop turn, and 300 concurrent uploads delay all other clients by a second. */
 export interface ReadBudget {
-  /** A source that is being read. */
+  /** Registers a source to read from. */
   open(source: ReadSource): ReadTurns
-  /** Reads the rest of a stream and throws it away. */
+  /** Reads and discards the rest of a stream. */
   discard(stream: Readable): void
 }
 
-/** What is read from. */
+/** A pausable source. */
 export interface ReadSource {
   pause(): void
-  /** Called once for each `pause`, in a later turn. */
+  /** Called once per `pause`, in a later turn. */
   resume(): void
 }
 
-/** Counts what is read from one source. */
+/** Accounts for the bytes read from one source. */
 export interface ReadTurns {
-  /** Counts bytes that came. Pauses the source when the turn has none left or others wait; it is resumed in one of the next turns. */
+  /** Counts received bytes. Pauses the source when the turn's budget is used up or others wait; resumes it in one of the
+   *  next turns. */
   count(bytes: number): void
   /** True between `pause` and `resume`. */
   isWaiting(): boolean
-  /** The source is not resumed any more. */
+  /** The source will not be resumed. */
   close(): void
 }
 
-/** About 0.3 ms of copying. libuv accepts one connection in a turn, so turns have to be short: with 4 MB in each, a new client
- *  waited a second behind 300 others. */
+/** About 0.3 ms of copying. libuv accepts one connection per turn, so turns must be short: with 4 MB per turn, a new
+ *  client waited a second behind 300 others. */
 const TURN_BYTES = 262_144
 
-/** What a source may bring when it is resumed: libuv reads up to 64 KiB at once, and a paused stream takes up to two such chunks
- *  until it stops. One that brought little before is taken to bring little again, within reason. */
+/** Largest read of a resumed source: libuv reads up to 64 KiB at once, and a paused stream takes up to two such chunks
+ *  until it stops. A source that delivered little before is expected to deliver little again. */
 const MOST_READ_BYTES = 131_072
 const LEAST_READ_BYTES = 4096
 
-/** Work of a piece beside its bytes, so that a body in tiny chunks does not come cheaper than it is. */
+/** Overhead per chunk, in bytes, so that tiny chunks are not undercharged. */
 const PIECE_BYTES = 512
 
-/** A budget of `turnBytes` for each turn of the event loop. Paused sources are resumed in the order in which they were paused. */
+/** A budget of `turnBytes` per event-loop turn. Paused sources are resumed in the order in which they were paused. */
 export function createReadBudget(turnBytes = TURN_BYTES): ReadBudget {
-  /** Paused sources, how they are resumed and what they may bring then, the one that has waited longest first. */
+  /** Paused sources, oldest first, with their `resume` and their expected bytes. */
   const waiting = new Map<ReadTurns, { resume: () => void; expectedBytes: number }>()
   let spent = 0
   let isTurnPlanned = false
@@ -67,7 +68,8 @@ export function createReadBudget(turnBytes = TURN_BYTES): ReadBudget {
       count(bytes) {
         spent += bytes + PIECE_BYTES
         planTurn()
-        // While others wait, each gets one piece in its turn: those that are read first would take all of it.
+        // While others wait, each source gets one chunk per turn; otherwise the sources read first would take the whole
+        // budget.
         if ((spent < turnBytes && waiting.size === 0) || waiting.has(turns)) return
         const expectedBytes = Math.min(MOST_READ_BYTES, Math.max(LEAST_READ_BYTES, 2 * bytes))
         waiting.set(turns, { resume: () => source.resume(), expectedBytes })

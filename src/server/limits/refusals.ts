@@ -1,6 +1,6 @@
 import type { Metrics } from '../../lib/metrics.js'
 
-/** Why a request, a message or a handshake was refused. */
+/** Why a request, message or handshake was refused. */
 export type RefusalReason =
   | 'unauthorized'
   | 'key_guesses'
@@ -22,7 +22,7 @@ export interface RefusalCounter {
   count(reason: RefusalReason): void
 }
 
-/** A counter of refusals as `cairn_requests_refused_total`. */
+/** A counter exported as `cairn_requests_refused_total`. */
 export function createRefusalCounter(metrics: Metrics): RefusalCounter {
   const counts = new Map<RefusalReason, number>()
   metrics.counter(

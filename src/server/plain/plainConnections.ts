@@ -15,83 +15,84 @@ import type { ReadBudget } from '../limits/readBudget.js'
 import type { RefusalCounter } from '../limits/refusals.js'
 import { type PlainHead, parsePlainHead } from './plainHead.js'
 
-/* Plain requests for calls are taken from the sockets and answered here: Node's own way from a socket to a handler and back
- * takes as long as a small call does. A connection is left to Node, for good, with the first request that is not plain. */
+/* Reads plain call requests from sockets and answers them without Node's HTTP parser: Node's path from a socket to a
+ * handler and back takes as long as a small call. A connection is handed to Node for good at the first request that is
+ * not plain. */
 
-/** What answers plain requests. */
+/** Answers plain requests. */
 export interface PlainHandler<Admitted> {
-  /** Undefined for a request that Node is to take. */
+  /** Undefined when Node should take the request. */
   admit(head: PlainHead, remoteAddress: string | undefined): Admitted | undefined
-  /** Whose request was admitted. */
+  /** The client of an admitted request. */
   clientOf(admitted: Admitted, socket: Socket): ClientId
-  /** Answers a request that was admitted; `body` is its whole text. */
+  /** Answers an admitted request; `body` is its whole text. */
   answer(request: { head: PlainHead; admitted: Admitted; body: string; socket: Socket }, reply: Reply): void
 }
 
-/** The connections of a server that Node was not left. */
+/** Connections that are handled here and not by Node's HTTP parser. */
 export interface PlainConnections {
-  /** Ends those without a request under way. */
+  /** Closes connections without a request in progress. */
   closeIdle(): void
-  /** Ends all. */
+  /** Closes all connections. */
   closeAll(): void
 }
 
-/** How long connections may take, in milliseconds. */
+/** Timeouts of connections, in milliseconds. */
 export interface PlainTimeouts {
-  /** From one request to the next. */
+  /** Between two requests. */
   readonly idleMs: number
-  /** From the begin of a request to its last byte. */
+  /** From the start of a request to its last byte. */
   readonly requestMs: number
-  /** A request that is not whole grows by `leastBytes` in every such time. */
+  /** An incomplete request must grow by `leastBytes` in every such interval. */
   readonly stallMs: number
   readonly leastBytes: number
 }
 
-/** What connections need beside their sockets. */
+/** Dependencies of plain connections. */
 export interface PlainOptions<Admitted> {
   readonly handler: PlainHandler<Admitted>
   readonly outbox: Outbox
   readonly timeouts: PlainTimeouts
-  /** Where requests that are not whole are counted. */
+  /** Budget that incomplete requests count against. */
   readonly bodies: ByteBudget
   readonly reads: ReadBudget
   readonly refusals: RefusalCounter
   readonly fairTurns: FairTurns
-  /** Undefined for a new connection that was refused. */
+  /** Undefined when a new connection is refused. */
   admit(socket: Socket): Activity | undefined
-  /** Checks regularly; `check` gets the time of `performance.now()`. */
+  /** Calls `check` regularly with the time of `performance.now()`. */
   onSweep(check: (nowMs: number) => void): void
 }
 
-/** Longer heads and bodies are for Node. */
+/** Longer heads and bodies are left to Node. */
 const MAX_HEAD_BYTES = 8192
 const MAX_BODY_BYTES = 65_536
 
 const END_OF_HEAD = '\r\n\r\n'
 
-interface Surroundings<Admitted> extends PlainOptions<Admitted> {
-  /** Gives the socket to Node. */
+interface ConnectionContext<Admitted> extends PlainOptions<Admitted> {
+  /** Hands the socket to Node. */
   leave(socket: Socket): void
-  /** Is told that the connection is no longer one of these. */
+  /** Called when the connection is no longer handled here. */
   forget(connection: PlainConnection): void
   /** True once the server takes no new connections. */
   isClosing(): boolean
 }
 
 interface PlainConnection {
-  /** Whether no request, nor a part of one, is under way. */
+  /** True when no request, complete or not, is in progress. */
   isIdle(): boolean
-  /** Ends it when it was silent for too long. */
+  /** Closes the connection after its timeout. */
   sweep(nowMs: number): void
   destroy(): void
 }
 
-/** Takes the plain requests on all connections of a server. */
+/** Handles plain requests on all connections of a server. */
 export function takePlainRequests<Admitted>(server: Server, options: PlainOptions<Admitted>): PlainConnections {
   const connections = new Set<PlainConnection>()
   const listeners = server.listeners('connection')
   server.removeAllListeners('connection')
-  const surroundings: Surroundings<Admitted> = {
+  const context: ConnectionContext<Admitted> = {
     ...options,
     leave: (socket) => {
       for (const listener of listeners) listener.call(server, socket)
@@ -101,7 +102,7 @@ export function takePlainRequests<Admitted>(server: Server, options: PlainOption
   }
   server.on('connection', (socket) => {
     const activity = options.admit(socket)
-    if (activity !== undefined) connections.add(openPlainConnection({ socket, activity }, surroundings))
+    if (activity !== undefined) connections.add(openPlainConnection({ socket, activity }, context))
   })
   options.onSweep((nowMs) => {
     for (const connection of connections) connection.sweep(nowMs)
@@ -116,33 +117,33 @@ export function takePlainRequests<Admitted>(server: Server, options: PlainOption
   }
 }
 
-/** Takes requests from a socket one after another: the next one when the answer to the one before is written. */
+/** Reads requests from a socket one after another: the next one after the response to the previous one is written. */
 function openPlainConnection<Admitted>(
   { socket, activity }: { socket: Socket; activity: Activity },
-  surroundings: Surroundings<Admitted>,
+  context: ConnectionContext<Admitted>,
 ): PlainConnection {
-  const { handler, outbox, timeouts, fairTurns } = surroundings
-  const unread = createUnread(surroundings.bodies)
-  const turns = surroundings.reads.open(socket)
-  /** Bytes without which no request is whole. */
+  const { handler, outbox, timeouts, fairTurns } = context
+  const unread = createUnread(context.bodies)
+  const turns = context.reads.open(socket)
+  /** Bytes needed before a request can be complete. */
   let needed = 1
   let isBusy = false
-  /** True once a plain request has come. */
+  /** True after the first plain request. */
   let isAnswering = false
   let hasEnded = false
   let silentSince = performance.now()
-  /** Of a request that is not whole. */
-  let coming: Progress | undefined
-  /** Called once the answer before is taken. */
+  /** Progress of an incomplete request. */
+  let requestProgress: Progress | undefined
+  /** Called once the previous response was written. */
   let onAnswerTaken: (() => void) | undefined
-  // Clients send the same head again and again.
+  // Clients repeat the same head, so the last one is cached.
   let headText = ''
   let head: PlainHead | undefined
 
   const take = () => {
     const bytes = unread.bytes()
     const end = bytes.indexOf(END_OF_HEAD)
-    // Of requests that are sent one right after another, a head may be cut in two.
+    // With pipelined requests, a head may be split.
     if (end < 0 && isAnswering && bytes.length <= MAX_HEAD_BYTES) {
       return waitUntil(bytes.length + 1)
     }
@@ -161,7 +162,7 @@ function openPlainConnection<Admitted>(
       return waitUntil(bodyEnd)
     }
     needed = 1
-    coming = undefined
+    requestProgress = undefined
     isBusy = true
     activity.begin()
     isAnswering = true
@@ -170,7 +171,7 @@ function openPlainConnection<Admitted>(
     const begin = () => {
       if (socket.destroyed) return
       request.body = bytes.toString('utf8', bodyStart, bodyEnd)
-      unread.passTo(bodyEnd)
+      unread.consumeTo(bodyEnd)
       handler.answer(request, createReply(keepsAlive))
     }
     if (!fairTurns.run(handler.clientOf(admitted, socket), begin) && !unread.hold()) socket.destroy()
@@ -187,7 +188,7 @@ function openPlainConnection<Admitted>(
   /** Waits for the rest of a request. */
   const waitUntil = (size: number) => {
     needed = size
-    coming ??= createProgress(timeouts, performance.now())
+    requestProgress ??= createProgress(timeouts, performance.now())
     turns.count(unread.size())
     activity.receive()
     waitForMore()
@@ -201,9 +202,9 @@ function openPlainConnection<Admitted>(
     onAnswerTaken?.()
     onAnswerTaken = undefined
   }
-  /** Ends the connection in the middle of a request. */
+  /** Closes the connection in the middle of a request. */
   const refuse = (status: 408 | 503) => {
-    surroundings.refusals.count(status === 408 ? 'too_slow' : 'memory')
+    context.refusals.count(status === 408 ? 'too_slow' : 'memory')
     if (!isBusy) socket.write(formatRawRefusal(status))
     socket.destroySoon()
   }
@@ -225,8 +226,8 @@ function openPlainConnection<Admitted>(
       send(status, headers, body, onTaken) {
         isSent = true
         onAnswerTaken = onTaken
-        const closes = !keepsAlive || (hasEnded && unread.size() === 0) || surroundings.isClosing()
-        headers.push(...bodyHeaders(status, body), 'Date', dateNow(), 'Connection', closes ? 'close' : 'keep-alive')
+        const closes = !keepsAlive || (hasEnded && unread.size() === 0) || context.isClosing()
+        headers.push(...bodyHeaders(status, body), 'Date', dateHeader(), 'Connection', closes ? 'close' : 'keep-alive')
         if (!closes) headers.push('Keep-Alive', `timeout=${timeouts.idleMs / 1000}`)
         const chunks = formatPlainAnswer(status, headers, body)
         if (sizeOf(body) <= JOIN_BYTES) outbox(() => write(chunks, closes))
@@ -237,7 +238,7 @@ function openPlainConnection<Admitted>(
   }
 
   const onData = (chunk: Buffer) => {
-    if (socket.writableEnded) return // it was refused, or told that the last answer was its last
+    if (socket.writableEnded) return // refused, or the last response closed it
     if (unread.size() === 0) silentSince = performance.now()
     unread.append(chunk)
     if (isBusy) {
@@ -254,30 +255,31 @@ function openPlainConnection<Admitted>(
     hasEnded = true
     if (!isBusy) socket.destroySoon()
   }
-  const onError = () => {} // it is closed then
+  const onError = () => {} // 'close' follows
   const onClose = () => {
-    surroundings.forget(connection)
+    context.forget(connection)
     turns.close()
-    unread.passTo(unread.size())
+    unread.consumeTo(unread.size())
     endAnswer()
   }
   const leave = (bytes: Buffer) => {
-    // Nothing can be put back once the end was read: requests of all kinds sent at once, and the side closed after them.
+    // A socket whose end was read cannot be handed over: the client pipelined requests of several kinds and then closed its
+    // side.
     if (hasEnded) return void socket.destroySoon()
     isBusy = true
     turns.close()
     socket.pause()
     const handOver = () => {
       if (socket.destroyed) return
-      surroundings.forget(connection)
+      context.forget(connection)
       activity.kind = 'http'
       socket.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
-      unread.passTo(unread.size())
+      unread.consumeTo(unread.size())
       socket.unshift(bytes)
-      surroundings.leave(socket)
+      context.leave(socket)
       socket.resume()
     }
-    // To hand over a connection takes 0.1 ms: 1,000 at once held up everyone for that long.
+    // A handover takes 0.1 ms: 1,000 in one turn would block the event loop for 0.1 s.
     if (!fairTurns.run(clientOfAddress(socket.remoteAddress), handOver) && !unread.hold()) socket.destroy()
   }
   const connection: PlainConnection = {
@@ -286,7 +288,7 @@ function openPlainConnection<Admitted>(
       if (isBusy || socket.writableEnded) return
       const size = unread.size()
       if (size === 0 && nowMs - silentSince > timeouts.idleMs) socket.destroy()
-      if (size > 0 && (nowMs - silentSince > timeouts.requestMs || coming?.isStalled(size, nowMs))) refuse(408)
+      if (size > 0 && (nowMs - silentSince > timeouts.requestMs || requestProgress?.isStalled(size, nowMs))) refuse(408)
     },
     destroy: () => void socket.destroy(),
   }
@@ -295,20 +297,20 @@ function openPlainConnection<Admitted>(
   return connection
 }
 
-/** Bytes that came and were not taken. */
+/** Received bytes that are not consumed yet. */
 interface Unread {
   append(chunk: Buffer): void
   size(): number
   bytes(): Buffer
-  /** Forgets all before that byte. */
-  passTo(index: number): void
-  /** Counts what is kept for longer; false when there is no room for it. */
+  /** Discards all bytes before `index`. */
+  consumeTo(index: number): void
+  /** Charges the kept bytes to the budget; false when there is no room. */
   hold(): boolean
 }
 
 function createUnread(bodies: ByteBudget): Unread {
   const holding = bodies.open()
-  /** The only chunk, as most requests come in one. */
+  /** The only chunk; most requests arrive in one. */
   let chunk: Buffer | undefined
   let growing: GrowingBytes | undefined
   let isHolding = false
@@ -326,7 +328,7 @@ function createUnread(bodies: ByteBudget): Unread {
     },
     size,
     bytes: () => growing?.bytes() ?? chunk ?? Buffer.alloc(0),
-    passTo(index) {
+    consumeTo(index) {
       chunk = index < size() ? (growing?.bytes() ?? chunk!).subarray(index) : undefined
       growing = undefined
       if (isHolding) holding.release()
@@ -335,7 +337,7 @@ function createUnread(bodies: ByteBudget): Unread {
     hold() {
       if (!isHolding && size() === 0) return true
       isHolding = true
-      // The rest of a large chunk would keep all of it in memory.
+      // A slice would keep the whole large chunk in memory.
       if (chunk !== undefined && growing === undefined && chunk.buffer.byteLength > 2 * chunk.length) {
         const rest = Buffer.allocUnsafeSlow(chunk.length)
         chunk.copy(rest)
@@ -348,8 +350,8 @@ function createUnread(bodies: ByteBudget): Unread {
 
 let date = { text: '', untilMs: 0 }
 
-/** The date of an answer (RFC 9110, section 6.6.1), which changes every second. */
-function dateNow(): string {
+/** The `Date` header (RFC 9110, section 6.6.1); changes every second. */
+function dateHeader(): string {
   const now = Date.now()
   if (now >= date.untilMs) date = { text: new Date(now).toUTCString(), untilMs: now - (now % 1000) + 1000 }
   return date.text

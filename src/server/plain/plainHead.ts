@@ -1,9 +1,9 @@
-/** The head of a request that is as simple as nearly all requests for calls are. */
+/** The head of a plain request. */
 export interface PlainHead {
-  /** With the query, if any. */
+  /** With the query string, if any. */
   readonly path: string
   readonly bodyBytes: number
-  /** False when the client wants the connection closed after the answer. */
+  /** False when the client asks to close the connection after the response. */
   readonly keepsAlive: boolean
   readonly contentType: string | undefined
   readonly host: string
@@ -15,10 +15,10 @@ export interface PlainHead {
 }
 
 const REQUEST_LINE = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/
-/** A field line (RFC 9112, section 5): a token, a colon, and a value of visible characters, blanks and tabs. */
+/** A field line (RFC 9112, section 5): a token, a colon, and a value of visible characters, spaces and tabs. */
 const FIELD_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\t]*)$/
 
-/** Fields without which or with which a request is understood here. */
+/** Headers that this parser handles. */
 const KNOWN = [
   'host',
   'content-length',
@@ -29,12 +29,12 @@ const KNOWN = [
   'authorization',
   'x-api-key',
 ] as const
-/** Fields that ask for more than a plain answer to a plain body. */
+/** Headers that need more than a plain response to a plain body. */
 const SPECIAL = ['transfer-encoding', 'content-encoding', 'expect', 'upgrade', 'te', 'trailer']
 
-/** The head of a plain request: POST of HTTP/1.1 with its length said, and nothing about the connection but whether it
- *  lives on. `text` is the head without the empty line at its end, one character for each byte.
- *  @returns undefined for every other one, be it right or wrong: it is for Node's parser to say. */
+/** Parses the head of a plain request: HTTP/1.1 POST with a Content-Length, and no connection options but keep-alive and
+ *  close. `text` is the head without its final empty line, one character per byte. @returns undefined for any other
+ *  request, valid or not; Node's parser decides about it */
 export function parsePlainHead(text: string): PlainHead | undefined {
   const [requestLine, ...lines] = text.split('\r\n')
   const path = REQUEST_LINE.exec(requestLine)?.[1]
