@@ -84,13 +84,13 @@ function whenAborted(signal: AbortSignal | undefined): Promise<undefined> {
 async function judge(recording: L2Recording, writer: L2Writer, { verify }: L2ImportOptions): Promise<L2Verdict> {
   const { block } = recording
   if (verify === undefined || isPendingStatus(block.status)) return { kind: 'unchecked' }
-  if (writer.heldRecording(block) !== undefined && !takesPlace(recording, writer)) return { kind: 'unchecked' }
+  if (writer.storedRecording(block) !== undefined && !takesPlace(recording, writer)) return { kind: 'unchecked' }
   return verify(block, writer.network())
 }
 
 /** True when the block of a recording is held and less is known of it. */
 function takesPlace({ block, raw }: L2Recording, writer: L2Writer): boolean {
-  const held = writer.heldRecording(block)
+  const held = writer.storedRecording(block)
   return held !== undefined && isFuller(block, raw, held.raw)
 }
 

@@ -7,7 +7,7 @@ import { DATABASE_FILE, DatabaseLocked } from './open.js'
 import { openForWriting } from './openForWriting.js'
 import { writeSeal } from './seals.js'
 
-/** An API key without the key itself, which is not kept. */
+/** An API key without the key itself, which is not stored. */
 export interface ApiKey {
   id: number
   name: string
@@ -17,26 +17,26 @@ export interface ApiKey {
 
 /** Reads and changes API keys. */
 export interface ApiKeyTable {
-  /** A new key: 32 random hex digits, which are nowhere else. */
+  /** Creates a key of 32 random hex digits. It is returned once and not stored. */
   create(name: string): { id: number; key: string }
-  /** All keys ever made, the oldest first. */
+  /** All keys including revoked ones, oldest first. */
   list(): ApiKey[]
-  /** False when there is no key with that id, or it was revoked before. */
+  /** False when no key has that id or it is already revoked. */
   revoke(id: number): boolean
 }
 
-/** Looks keys up. A key revoked by another process is seen at once. */
+/** Looks up keys. A key revoked by another process is rejected at once. */
 export interface ApiKeyReader {
-  /** The id of a key that is not revoked. */
+  /** Id of a live key. */
   find(key: string): number | undefined
   isLive(id: number): boolean
-  /** True when there is a key that is not revoked. */
+  /** True when there is a live key. */
   hasAny(): boolean
   /** A number that changes whenever another connection commits (`PRAGMA data_version`). */
   version(): number
 }
 
-/** The keys of an open database that may be written. */
+/** The key table of a database opened for writing. */
 export function createApiKeyTable(db: Database): ApiKeyTable {
   const change = (sql: string, ...values: unknown[]) =>
     db
@@ -73,11 +73,11 @@ export function createApiKeyTable(db: Database): ApiKeyTable {
   }
 }
 
-// Keys that are remembered between commits: 100 bytes each.
+// Keys cached between commits, 100 bytes each.
 const MAX_REMEMBERED = 10_000
 
-/** Look-ups over an open database, its statements prepared once. On a read-only connection, live keys are remembered until
- *  another connection commits: to ask whether one did takes 1 µs, to hash and look up a key 10 µs. */
+/** A reader over an open database with statements prepared once. On a read-only connection, live keys are cached until
+ *  another connection commits: that check takes 1 µs, hashing and looking up a key 10 µs. */
 export function createApiKeyReader(db: Database): ApiKeyReader {
   const find = db.prepare<[Uint8Array], number>('SELECT id FROM api_keys WHERE hash = ? AND revoked_at IS NULL').pluck()
   const live = db.prepare<[number], number>('SELECT 1 FROM api_keys WHERE id = ? AND revoked_at IS NULL').pluck()
@@ -117,8 +117,8 @@ export function createApiKeyReader(db: Database): ApiKeyReader {
   }
 }
 
-/** Opens the database of `datadir` to change keys, and makes it when it is not there. While an import holds the
- *  writer's lock, keys are changed between its batches: a key must be revocable at any time. */
+/** Opens the database of `datadir` to change keys; creates it when missing. While an import holds the writer lock, keys
+ *  are changed between its batches: a key must be revocable at any time. */
 export function openForKeys(datadir: string): Database {
   try {
     return openForWriting(datadir)
@@ -129,7 +129,7 @@ export function openForKeys(datadir: string): Database {
   }
 }
 
-// The key is 128 random bits: a slow hash, which guards guessable passwords, would add nothing.
+// The key is 128 random bits. A slow hash, which protects guessable passwords, would add nothing.
 function hashKey(key: string): Uint8Array {
   return createHash('sha256').update(key).digest()
 }

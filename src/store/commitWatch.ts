@@ -3,16 +3,16 @@ import type { Database } from './database.js'
 
 /** Detects commits of other connections, and runs work against one snapshot of the database. */
 export interface CommitWatch {
-  /** A number that changes with each commit of another connection (`PRAGMA data_version`); undefined on a connection that may
-   *  write, since its own commits do not count. */
+  /** A number that changes with each commit of another connection (`PRAGMA data_version`). Undefined on a writing
+   *  connection, since its own commits do not change it. */
   version(): number | undefined
-  /** Runs work against one snapshot of the database. The transaction begins with the first `beforeRead`, because to begin and
-   *  end one takes longer than a small call; until then the version stands for the snapshot. When another connection
-   *  commits in between, the work is aborted by an Interruption and rerun in a transaction from the start. Nested work joins
-   *  the outer snapshot. */
+  /** Runs work against one snapshot of the database. The transaction starts at the first `beforeRead`, because beginning
+   *  and ending one takes longer than a small call; until then the version identifies the snapshot. When another
+   *  connection commits in between, an Interruption aborts the work, and it is rerun in a transaction from the start.
+   *  Nested work joins the outer snapshot. */
   withSnapshot<T>(work: () => T): T
-  /** To be called before each read in such work; does nothing elsewhere.
-   *  @throws Interruption which is for `withSnapshot` alone. */
+  /** Call before each read inside `withSnapshot`; a no-op elsewhere. @throws Interruption, which only `withSnapshot`
+   *  catches. */
   beforeRead(): void
 }
 
@@ -25,22 +25,22 @@ class StateMoved extends Interruption {
 /** Requests that arrive in one event-loop turn may share one snapshot, never older than the start of the turn. */
 const TURN_MS = 0.5
 
-/** A function that gives a number which changes with each commit of another connection. */
+/** Returns a function that reads `PRAGMA data_version`: a number that changes with each commit of another connection. */
 export function createDataVersion(db: Database): () => number {
   const select = db.prepare<[], number>('PRAGMA data_version').pluck()
   return () => select.get()!
 }
 
-/** The watch over an open database: one for a connection. With `mainThread`, for the connection that a server has in its main
- *  thread for as long as it runs, asking costs less: work may see the state that was the newest at the begin of the
- *  current turn of the event loop, or half a millisecond ago in a longer one; `version` is always the newest. */
+/** The watch of an open connection; one per connection. `mainThread` makes checks cheaper on the connection of a server's
+ *  main thread: work may see the state at the start of the current event-loop turn, or half a millisecond ago in a longer
+ *  turn. `version` is always current. */
 export function createCommitWatch(db: Database, { mainThread = false } = {}): CommitWatch {
   const select = createDataVersion(db)
   const begin = db.prepare('BEGIN')
   const commit = db.prepare('COMMIT')
   let working = false
   let begun = false
-  let known: number | undefined // the version of the state that the work sees
+  let known: number | undefined // version of the snapshot that the work sees
 
   const newest = mainThread ? rememberForTurn(select) : select
 
@@ -79,13 +79,13 @@ export function createCommitWatch(db: Database, { mainThread = false } = {}): Co
     beforeRead() {
       if (known === undefined || begun) return
       open()
-      // To ask for it begins the reading.
+      // This query starts the read transaction.
       if (select() !== known) throw new StateMoved()
     },
   }
 }
 
-/** What `ask` gave in this turn of the event loop, for as long as a turn should take. */
+/** Caches the result of `ask` for this event-loop turn, at most for `TURN_MS`. */
 function rememberForTurn(ask: () => number): () => number {
   let answer = 0
   let askedAt = Number.NEGATIVE_INFINITY

@@ -1,25 +1,25 @@
 import type { Database } from './database.js'
 
-/** How many migrations were applied: the version of the schema. A function, through a statement prepared once. */
+/** Returns a function that reads the schema version, the number of applied migrations. Its statement is prepared once. */
 export function createSchemaVersion(db: Database): () => number {
   const select = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
   return () => select.get()!
 }
 
-/** Version of the SQLite library. */
+/** Version of the linked SQLite. */
 export function sqliteVersion(db: Database): string {
   return db.prepare<[], string>('SELECT sqlite_version()').pluck().get()!
 }
 
-/** A table as it is stored. */
+/** A table and its size. */
 export interface TableSize {
   table: string
   rows: number
-  /** With its indexes; null where SQLite was built without `dbstat`. */
+  /** With its indexes; null when SQLite was built without `dbstat`. */
   bytes: number | null
 }
 
-/** Rows and bytes of every table, the largest first. Reads the whole database. */
+/** Rows and bytes of every table, largest first. Reads the whole database. */
 export function measureTables(db: Database): TableSize[] {
   const names = db
     .prepare<[], string>(

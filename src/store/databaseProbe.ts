@@ -3,15 +3,14 @@ import { messageOf } from '../lib/errors.js'
 import type { Database } from './database.js'
 import { openForReading } from './open.js'
 
-/** Says whether a database that is being served can still be read: undefined, or what is wrong with it. */
+/** Checks whether the served database can still be read. Returns undefined or the problem. */
 export type DatabaseProbe = () => string | undefined
 
-// Probes come from outside, as often as somebody likes; one opens the file and takes half a millisecond.
-const KEPT_MS = 250
+// Probe results are cached this long: clients may poll at any rate, and a probe opens the file and takes half a millisecond.
+const PROBE_TTL_MS = 250
 
-/** The probe of an open database. Pages that lie in memory would answer after the file is cut, so it looks at the file: whether
- *  it is the one that was opened, whether it is as long as its header says, and whether a new connection can read the newest
- *  block. */
+/** The probe of an open database. Cached pages would still be readable after the file was truncated, so the probe checks
+ *  the file: same inode as opened, length as in the header, newest block readable by a new connection. */
 export function createDatabaseProbe(db: Database, datadir: string): DatabaseProbe {
   const { ino, dev } = statSync(db.name)
   let known: string | undefined
@@ -28,7 +27,7 @@ export function createDatabaseProbe(db: Database, datadir: string): DatabaseProb
     } catch (error) {
       known = messageOf(error)
     }
-    knownUntilMs = performance.now() + KEPT_MS
+    knownUntilMs = performance.now() + PROBE_TTL_MS
     return known
   }
 }
@@ -42,7 +41,7 @@ function readNewest(datadir: string, path: string): string | undefined {
       const pages = db.pragma('page_count', { simple: true }) as number
       const expected = pages * (db.pragma('page_size', { simple: true }) as number)
       const found = statSync(path).size
-      // What the file lacks may still be in the write-ahead log.
+      // Missing pages may still be in the write-ahead log.
       const isInLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
       return found < expected && !isInLog ? `${path} has ${found} of ${expected} bytes` : undefined
     })()

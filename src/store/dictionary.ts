@@ -1,19 +1,18 @@
 import { createByteIds } from '../lib/byteIds.js'
 import type { Database } from './database.js'
 
-/** Ids of byte strings in a dictionary table; new ones are added. Ids are stable and never reused. */
+/** Ids of byte strings in a dictionary table. Unknown values are added. Ids are stable and never reused. */
 export interface Dictionary {
   idOf(value: Uint8Array): number
 }
 
-/** The dictionary tables: the column of the values, and their bytes. */
+/** The dictionary tables: value column and value length in bytes. */
 const TABLES = { addresses: { column: 'address', length: 20 }, topics: { column: 'topic', length: 32 } } as const
 
-// Hot contracts and first topics repeat; a cleared cache only costs look-ups.
+// Hot contracts and first topics repeat. Clearing the cache only costs look-ups.
 const MAX_CACHED = 200_000
 
-/** The writer's dictionary over `table`. After a rolled-back transaction it must be made anew, since it may know ids that
- *  are gone. */
+/** The writer's dictionary over `table`. Recreate it after a rollback: it may cache ids that are gone. */
 export function createDictionary(db: Database, table: keyof typeof TABLES): Dictionary {
   const { column, length } = TABLES[table]
   const select = db.prepare<[Uint8Array], number>(`SELECT id FROM ${table} WHERE ${column} = ?`).pluck()
@@ -31,7 +30,7 @@ export function createDictionary(db: Database, table: keyof typeof TABLES): Dict
   }
 }
 
-/** Looks up values of a dictionary table, which may be unknown: their ids, through a statement prepared once. */
+/** Returns a function that looks up the ids of values, which may be unknown. Its statement is prepared once. */
 export function createIdLookup(db: Database, table: keyof typeof TABLES): (value: Uint8Array) => number | undefined {
   const select = db.prepare<[Uint8Array], number>(`SELECT id FROM ${table} WHERE ${TABLES[table].column} = ?`).pluck()
   return (value) => select.get(value)

@@ -8,21 +8,21 @@ import type { Database } from './database.js'
 /** The database file in a data directory. */
 export const DATABASE_FILE = 'cairn.db'
 
-/** Another process holds the writer's lock of this data directory. */
+/** Another process holds the writer lock of this data directory. */
 export class DatabaseLocked extends CairnError {
   constructor(path: string) {
     super(`${path} is being written by another cairn process; wait for it to end, or use another --datadir`)
   }
 }
 
-/** There is no database where one was to be read. */
+/** No database to read in the data directory. */
 export class DatabaseMissing extends CairnError {
   constructor(path: string) {
     super(`no database at ${path}; run 'cairn import' first, or point --datadir at a directory that has one`)
   }
 }
 
-/** The data directory, or the database in it, may not be written. */
+/** The data directory or its database is not writable. */
 export class DatabaseNotWritable extends CairnError {
   constructor(datadir: string, cause: unknown) {
     super(
@@ -34,7 +34,7 @@ export class DatabaseNotWritable extends CairnError {
   }
 }
 
-/** A database in WAL mode lies where SQLite cannot make the files that reading it needs. */
+/** SQLite cannot create the files it needs to read a database in WAL mode. */
 export class DatabaseNotReadable extends CairnError {
   constructor(path: string, cause: unknown) {
     super(
@@ -46,7 +46,7 @@ export class DatabaseNotReadable extends CairnError {
   }
 }
 
-/** A database that a later version made. */
+/** The database was created by a later version. */
 export class DatabaseTooNew extends CairnError {
   readonly found: number
   readonly known: number
@@ -57,15 +57,15 @@ export class DatabaseTooNew extends CairnError {
   }
 }
 
-/** A database that was made by an older version, with another schema. */
+/** The database has the schema of an older version. */
 export class DatabaseOutdated extends CairnError {
   constructor(path: string) {
     super(`${path} is of an older version; the next 'cairn import' or 'cairn reindex' brings it up to date`)
   }
 }
 
-/** Opens the database of `datadir` read-only. @throws DatabaseMissing when there is none; DatabaseNotReadable when SQLite
- *  cannot make what it needs beside it. */
+/** Opens the database of `datadir` read-only. @throws DatabaseMissing; DatabaseNotReadable when SQLite cannot create its
+ *  files beside the database. */
 export function openForReading(datadir: string): Database {
   const path = join(datadir, DATABASE_FILE)
   if (!existsSync(path)) throw new DatabaseMissing(path)
@@ -82,13 +82,13 @@ export function openForReading(datadir: string): Database {
   return db
 }
 
-/** @throws DatabaseOutdated or DatabaseTooNew unless the schema of an open database is that of this version. */
+/** Checks that an open database has the schema of this version. @throws DatabaseOutdated, DatabaseTooNew */
 export function requireCurrentSchema(db: Database): void {
   const { found, known } = requireKnownSchema(db)
   if (found < known) throw new DatabaseOutdated(db.name)
 }
 
-/** How many migrations an open database has seen, and how many this version has. @throws DatabaseTooNew */
+/** Migrations applied to an open database (`found`), and those that this version has. @throws DatabaseTooNew */
 export function requireKnownSchema(db: Database): { found: number; known: number } {
   const versions = schemaVersions(db)
   if (versions.found > versions.known) throw new DatabaseTooNew(db.name, versions)
@@ -104,14 +104,14 @@ function schemaVersions(db: Database): { found: number; known: number } {
   return { found, known: journal.entries.length }
 }
 
-/** Sets what every connection has. */
+/** Sets the pragmas common to all connections. */
 export function tune(db: Database): void {
   db.pragma('mmap_size = 2147483648') // halves scattered reads
   db.pragma('cache_size = -65536') // 64 MiB; negative is KiB
   db.pragma('temp_store = MEMORY')
 }
 
-/** The absolute path of a file that ships with the package, found from its package.json upwards of this module. */
+/** Absolute path of a file of the package. The package.json above this module marks the package root. */
 export function packagePath(name: string): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)

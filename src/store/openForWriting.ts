@@ -8,14 +8,12 @@ import { DATABASE_FILE, DatabaseLocked, DatabaseNotWritable, packagePath, requir
 import { writeSeals } from './seals.js'
 import { unpackBody } from './tip/unpackBody.js'
 
-/* Apart from `open`, since threads that only read do without the migrator, which takes 20 ms to load. */
+/* Separate from `open`: reader threads do not load the migrator, which takes 20 ms. */
 
-/** Opens the database of `datadir` for writing, makes it when it is not there, and brings its schema up to date. What it
- *  makes, only this user may read: other users would see the hashes of API keys, and could hold the lock.
- *  The writer's lock is a database of its own with an open exclusive transaction, so that it ends with the process
- *  however that ends.
- *  @throws DatabaseLocked when another process writes it; DatabaseTooNew when a later version made it;
- *    DatabaseNotWritable. */
+/** Opens the database of `datadir` for writing, creates it when missing, and migrates its schema. New files are readable
+ *  by this user only: others could read API key hashes and hold the lock. The writer lock is a separate database with an
+ *  open exclusive transaction, so it ends with the process in any case. @throws DatabaseLocked when another process is
+ *  writing; DatabaseTooNew; DatabaseNotWritable */
 export function openForWriting(datadir: string): Database {
   const lock = explainNotWritable(datadir, () => openLock(datadir))
   let db: Database | undefined
@@ -52,7 +50,7 @@ function openLock(datadir: string): Database {
 
 function openWriter(datadir: string): Database {
   const path = join(datadir, DATABASE_FILE)
-  createPrivately(path) // SQLite gives the files of the write-ahead log the same mode
+  createPrivately(path) // SQLite creates the write-ahead log files with the same mode
   const db = new SqliteDatabase(path)
   try {
     const { found, known } = requireKnownSchema(db)
@@ -64,7 +62,7 @@ function openWriter(datadir: string): Database {
     db.pragma('wal_autocheckpoint = 16000')
     unpackBody(db)
     migrateSchema(db)
-    writeSeals(db, { anew: found < known }) // migrations change what is sealed
+    writeSeals(db, { anew: found < known }) // migrations change sealed rows
   } catch (error) {
     db.close()
     throw error
@@ -72,22 +70,22 @@ function openWriter(datadir: string): Database {
   return db
 }
 
-/** Applies the migrations that the database does not have. */
+/** Applies pending migrations. */
 function migrateSchema(db: Database): void {
   db.unsafeMode(true) // 0007_wide_timestamps changes sqlite_schema
   migrate(drizzle(db), { migrationsFolder: packagePath('migrations') })
   db.unsafeMode(false)
 }
 
-/** An empty database in memory with the schema of this version. */
+/** An empty in-memory database with the schema of this version. */
 export function openEmptySchema(): Database {
   const db = new SqliteDatabase(':memory:')
   migrateSchema(db)
   return db
 }
 
-/** Makes an empty file that only this user may read, unless there is one. One that is there is not opened: to close it would
- *  end this process's locks on it (POSIX, `fcntl`). */
+/** Creates an empty file readable by this user only, unless it exists. An existing file is not opened: closing it would
+ *  release this process's locks on it (POSIX `fcntl`). */
 function createPrivately(path: string): void {
   if (existsSync(path)) return
   try {
@@ -97,7 +95,7 @@ function createPrivately(path: string): void {
   }
 }
 
-/** Takes others' access to a file of this user: whoever can read the lock can hold it. */
+/** Removes access for others from a file of this user: whoever can read the lock file can hold the lock. */
 function tighten(path: string): void {
   const { mode, uid } = statSync(path)
   if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(path, 0o600)

@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { bytes, uint } from './columns.js'
 
-/* The schema in words: docs/schema.md. Migrations are made from this file with `npm run migration`; the tables
- * marked WITHOUT ROWID get that by hand in the migration, since drizzle has no word for it. */
+/* docs/schema.md describes the schema. `npm run migration` generates migrations from this file. Tables marked WITHOUT
+ * ROWID are edited by hand in the migration, since drizzle cannot express it. */
 
-/** Facts of the whole database, as JSON text: chain, coverage, state mode. */
+/** Database-wide facts as JSON text: chain, coverage, state mode. */
 export const meta = sqliteTable('meta', {
   key: text('key').primaryKey(),
   value: text('value').notNull(),
@@ -47,12 +47,12 @@ export const blocks = sqliteTable(
   },
   (t) => [
     uniqueIndex('blocks_by_hash').on(t.hash),
-    // From a log id to its block: blocks without logs are left out, so that `first_log` is unique in it.
+    // Finds the block of a log id. Blocks without logs are excluded, so `first_log` is unique in the index.
     index('blocks_by_first_log').on(t.firstLog).where(sql`n_logs > 0`),
   ],
 )
 
-/** Headers of uncles (ommers), in the order of the block's list. WITHOUT ROWID. */
+/** Uncle (ommer) headers, in the order of the block's list. WITHOUT ROWID. */
 export const uncles = sqliteTable(
   'uncles',
   {
@@ -64,7 +64,7 @@ export const uncles = sqliteTable(
   (t) => [primaryKey({ columns: [t.blockNumber, t.index] })],
 )
 
-/** Transactions by dense id: the n-th transaction held has id n. By hash: `transactionSegments`. */
+/** Transactions by dense id: the n-th stored transaction has id n. By hash: `transactionSegments`. */
 export const transactions = sqliteTable('transactions', {
   id: integer('id').primaryKey(),
   hash: bytes('hash').notNull(),
@@ -89,7 +89,7 @@ export const transactions = sqliteTable('transactions', {
   s: bytes('s').notNull(), // without leading zeros
 })
 
-/** The outcome of the transaction with the same id. The bloom is made from the logs when it is asked for. */
+/** The receipt of the transaction with the same id. The bloom is computed from the logs on demand. */
 export const receipts = sqliteTable('receipts', {
   txId: integer('tx_id').primaryKey(),
   status: integer('status'), // NULL before Byzantium
@@ -104,7 +104,7 @@ export const receipts = sqliteTable('receipts', {
   logCount: integer('n_logs').notNull(),
 })
 
-/** Dictionary of addresses: of contracts that logged, and of accounts in the state history. Ids are never reused. */
+/** Dictionary of addresses: contracts with logs, and accounts of the state history. Ids are never reused. */
 export const addresses = sqliteTable(
   'addresses',
   { id: integer('id').primaryKey(), address: bytes('address').notNull() },
@@ -118,8 +118,8 @@ export const topics = sqliteTable(
   (t) => [uniqueIndex('topics_by_topic').on(t.topic)],
 )
 
-/** Logs by dense id: the n-th log held has id n; `logIndex` is `id - first_log` of the block.
- *  Topics 1 to 3 and data lie without their leading zero bytes; NULL is an absent topic. */
+/** Logs by dense id: the n-th stored log has id n; `logIndex` is `id - first_log` of the block. Topics 1 to 3 and data
+ *  are stored without leading zero bytes; NULL is an absent topic. */
 export const logs = sqliteTable('logs', {
   id: integer('id').primaryKey(),
   txIndex: integer('tx_index').notNull(),
@@ -132,7 +132,7 @@ export const logs = sqliteTable('logs', {
   dataLength: integer('data_length'), // NULL: 32
 })
 
-/** Stretches of the log index. A segment of level L covers 8^L chunks of 65,536 log ids from `first_chunk` on. */
+/** Segments of the log index. A segment of level L covers 8^L chunks of 65,536 log ids from `first_chunk` on. */
 export const logSegments = sqliteTable(
   'log_segments',
   {
@@ -147,13 +147,13 @@ export const logSegments = sqliteTable(
 /** Keys of a segment and their postings: `id` is segment * 2^20 + bucket; the blob's layout is in segments/bucket.ts. */
 export const logBuckets = sqliteTable('log_buckets', { id: integer('id').primaryKey(), data: bytes('data').notNull() })
 
-/** Postings that are too many for their bucket: `id` is segment * 2^26 + ordinal; layout in segments/postings.ts. */
+/** Postings too large for their bucket: `id` is segment * 2^26 + ordinal; layout in segments/postings.ts. */
 export const logBigPostings = sqliteTable('log_big_postings', {
   id: integer('id').primaryKey(),
   data: bytes('data').notNull(),
 })
 
-/** Stretches of the transaction index, which finds transactions by hash. As in `logSegments`. */
+/** Segments of the transaction index, which maps transaction hashes to ids. As `logSegments`. */
 export const transactionSegments = sqliteTable(
   'transaction_segments',
   {
@@ -178,8 +178,8 @@ export const code = sqliteTable(
   (t) => [uniqueIndex('code_by_hash').on(t.hash)],
 )
 
-/** An account's fields from `block_number` on, until its next row. `balance` NULL: the account does not exist.
- *  A new incarnation starts with empty storage. WITHOUT ROWID. */
+/** The fields of an account from `block_number` on, until its next row. `balance` NULL: the account does not exist. A new
+ *  incarnation starts with empty storage. WITHOUT ROWID. */
 export const accountHistory = sqliteTable(
   'account_history',
   {
@@ -193,7 +193,8 @@ export const accountHistory = sqliteTable(
   (t) => [primaryKey({ columns: [t.addressId, t.blockNumber] }), index('account_history_by_block').on(t.blockNumber)],
 )
 
-/** A storage slot's value from `block_number` on. Slot and value lie without leading zeros; zero is no bytes. WITHOUT ROWID. */
+/** The value of a storage slot from `block_number` on. Slot and value are stored without leading zeros; zero is empty.
+ *  WITHOUT ROWID. */
 export const storageHistory = sqliteTable(
   'storage_history',
   {
@@ -209,14 +210,14 @@ export const storageHistory = sqliteTable(
   ],
 )
 
-/** Pages of the trie of the newest state, which its root is hashed from; layout in trie/nodeRef.ts. The meta key
- *  `state_trie` says where it begins. */
+/** Pages of the trie of the newest state, for computing its root; layout in trie/nodeRef.ts. The meta key `state_trie`
+ *  points to the root node. */
 export const stateTriePages = sqliteTable('state_trie_pages', {
   id: integer('id').primaryKey(),
   data: bytes('data').notNull(),
 })
 
-/** Layer-2 blocks that were ever canonical or rejected. Felts are 32 bytes; prices reach u128: `uint`. */
+/** All layer-2 blocks that were ever canonical or rejected. Felts are 32 bytes; prices reach u128, hence `uint`. */
 export const l2Blocks = sqliteTable(
   'l2_blocks',
   {
@@ -258,7 +259,7 @@ export const l2BlockTxs = sqliteTable(
   (t) => [primaryKey({ columns: [t.blockHash, t.index] })],
 )
 
-/** The unconfirmed layer-2 block, at most one per slot ('pending'). `json` is the normalised block. */
+/** The pending layer-2 block, at most one per slot ('pending'). `json` is the normalised block. */
 export const l2Pending = sqliteTable('l2_pending', {
   slot: text('slot').primaryKey(),
   number: integer('number'),
@@ -267,7 +268,7 @@ export const l2Pending = sqliteTable('l2_pending', {
   fetchedAt: integer('fetched_at').notNull(),
 })
 
-/** One row: up to where layer 1 has accepted layer-2 blocks. */
+/** One row: the highest layer-2 block accepted on layer 1. */
 export const l2State = sqliteTable('l2_state', {
   id: integer('id').primaryKey(),
   l1HeadNumber: integer('l1_head_number'),
@@ -275,7 +276,7 @@ export const l2State = sqliteTable('l2_state', {
   finalitySource: text('finality_source'),
 })
 
-/** API keys by the SHA-256 of their 32 hex digits; the key itself is not kept. */
+/** API keys by the SHA-256 of their 32 hex digits; the key itself is not stored. */
 export const apiKeys = sqliteTable(
   'api_keys',
   {

@@ -1,7 +1,7 @@
 import type { Database } from './database.js'
 import { openEmptySchema } from './openForWriting.js'
 
-/** An entry of a database's schema. */
+/** An entry of `sqlite_schema`. */
 export interface SchemaEntry {
   type: string
   name: string
@@ -9,13 +9,13 @@ export interface SchemaEntry {
   sql: string | null
 }
 
-/** The entries that this version makes, with those of the same names in an open database: undefined where there is none.
- *  Entries of others, such as an index of an analyst, are left out. */
+/** The schema entries of this version, and the entries of the same names in an open database; undefined when missing.
+ *  Other entries, such as an analyst's index, are ignored. */
 export function compareSchema(db: Database): { expected: SchemaEntry; found: SchemaEntry | undefined }[] {
   const empty = openEmptySchema()
   try {
     const query = 'SELECT type, name, tbl_name, sql FROM sqlite_schema'
-    const held = new Map(
+    const entries = new Map(
       db
         .prepare<[], SchemaEntry>(query)
         .all()
@@ -24,13 +24,13 @@ export function compareSchema(db: Database): { expected: SchemaEntry; found: Sch
     return empty
       .prepare<[], SchemaEntry>(query)
       .all()
-      .map((expected) => ({ expected, found: held.get(expected.name) }))
+      .map((expected) => ({ expected, found: entries.get(expected.name) }))
   } finally {
     empty.close()
   }
 }
 
-/** Migrations by what was applied, as this version has them and as an open database has them. */
+/** Hashes of the migrations of this version and of those applied to an open database. */
 export function compareMigrations(db: Database): { expected: unknown[]; found: unknown[] } {
   const empty = openEmptySchema()
   try {
@@ -41,7 +41,7 @@ export function compareMigrations(db: Database): { expected: unknown[]; found: u
   }
 }
 
-/** Tables whose next id, kept by SQLite, is below one that they have. */
+/** Tables whose AUTOINCREMENT sequence is below their largest id. */
 export function findWrongSequences(db: Database): { table: string; next: unknown; last: number }[] {
   return ['api_keys', 'log_segments', 'transaction_segments']
     .map((table) => ({

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { Database } from './database.js'
 
-/* Most of a database can be checked against itself: block hashes, roots and counts cover the rows. What nothing else covers
- * is sealed: a SHA-256 over the rows is kept beside them, so that `cairn verify` finds a byte that changed. A seal is no
- * protection against someone who writes the database. */
+/* Most of a database can be checked against itself: block hashes, roots and counts cover the rows. All other rows are
+ * sealed: a SHA-256 over them is stored, so that `cairn verify` finds a changed byte. A seal does not protect against
+ * somebody with write access. */
 
-/** True for facts in `meta` that a seal covers: all but the ones that the rows tell, and the seals. */
+/** True for keys of `meta` that a seal covers: all but those derived from other rows, and the seals themselves. */
 export function isSealedFact(key: string): boolean {
   return key !== 'state_trie' && !key.startsWith('seal_')
 }
 
-/** What is sealed, by the name of its seal. */
+/** The sealed rows by seal name. */
 const SEALED = {
   facts: "SELECT key, value FROM meta WHERE key <> 'state_trie' AND key NOT LIKE 'seal!_%' ESCAPE '!' ORDER BY key",
   api_keys: 'SELECT id, name, hash, created_at, revoked_at FROM api_keys ORDER BY id',
@@ -24,7 +24,7 @@ export function sealKey(name: SealName): string {
   return `seal_${name}`
 }
 
-/** Computes a seal anew and stores it, in the transaction that the rows are changed in. */
+/** Computes and stores a seal. Call it in the transaction that changes the rows. */
 export function writeSeal(db: Database, name: SealName): void {
   db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(
     sealKey(name),
@@ -32,17 +32,17 @@ export function writeSeal(db: Database, name: SealName): void {
   )
 }
 
-/** Writes the seals that are not there, as in a database of an older version; with `anew`, all. */
+/** Writes missing seals, as in a database of an older version; `anew` rewrites all. */
 export function writeSeals(db: Database, { anew }: { anew: boolean }): void {
-  const held = db.prepare<[string], number>('SELECT 1 FROM meta WHERE key = ?').pluck()
-  for (const name of SEAL_NAMES) if (anew || held.get(sealKey(name)) === undefined) writeSeal(db, name)
+  const selectSeal = db.prepare<[string], number>('SELECT 1 FROM meta WHERE key = ?').pluck()
+  for (const name of SEAL_NAMES) if (anew || selectSeal.get(sealKey(name)) === undefined) writeSeal(db, name)
 }
 
 /** SHA-256 over the rows, as hex digits. */
 export function computeSeal(db: Database, name: SealName): string {
   const hash = createHash('sha256')
   for (const row of db.prepare<[], unknown[]>(SEALED[name]).raw().iterate()) {
-    // JSON keeps the values apart, and their types: a Buffer is an object.
+    // JSON separates the values and keeps their types: a Buffer becomes an object.
     hash.update(`${JSON.stringify(row)}\n`)
   }
   return hash.digest('hex')

@@ -1,16 +1,16 @@
 import SqliteDatabase from 'better-sqlite3'
 import type { Database } from './database.js'
 
-/** The write-ahead log of a database file, on a connection of its own that does nothing else and needs no writer's lock. */
+/** The write-ahead log of a database file, on its own connection, which does not need the writer lock. */
 export interface WriteAheadLog {
-  /** Pages in the log, and those of them that wait to be copied into the file. */
+  /** Pages in the log, and those not yet copied into the file. */
   measure(): { pages: number; waiting: number }
-  /** Copies what no reader needs any more. Waits for nobody: the rest stays for the next time. */
+  /** Runs a passive checkpoint: copies what no reader needs and never waits. */
   checkpoint(): void
   close(): void
 }
 
-/** Opens the log of an existing database file. @throws Error of SQLite when there is none */
+/** Opens the write-ahead log of an existing database file. @throws SQLite's error when the file is missing */
 export function openWriteAheadLog(path: string): WriteAheadLog {
   const db = new SqliteDatabase(path, { fileMustExist: true })
   const select = db.prepare<[], { log: number; checkpointed: number }>('PRAGMA wal_checkpoint(NOOP)')
@@ -24,7 +24,7 @@ export function openWriteAheadLog(path: string): WriteAheadLog {
   }
 }
 
-/** Copies the whole log into the file and empties it: readers that open next find a small one. */
+/** Copies the whole log into the file and truncates it, so that new readers find a small log. */
 export function truncateWriteAheadLog(db: Database): void {
   db.pragma('wal_checkpoint(TRUNCATE)')
 }

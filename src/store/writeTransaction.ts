@@ -1,6 +1,6 @@
 import type { Database } from './database.js'
 
-/** Begins a transaction of the only writer. @throws Error of SQLite when another connection writes */
+/** Begins a write transaction. @throws SQLite's error when another connection is writing */
 export function beginWriting(db: Database): void {
   db.exec('BEGIN IMMEDIATE')
 }

@@ -9,7 +9,7 @@ import { parseJsonExact } from '../../lib/json.js'
 import type { RawRow } from '../../store/chain/rawRows.js'
 import type { Database } from '../../store/database.js'
 import { encodeL2Header, L2_BLOCK_COLUMNS } from '../../store/l2/l2Rows.js'
-import { headerOf } from '../../store/l2/l2Writer.js'
+import { toStoredHeader } from '../../store/l2/l2Writer.js'
 import { createRawL2, type RawL2 } from '../../store/l2/rawL2.js'
 import { createMetaTable, META_L2_NETWORK } from '../../store/meta.js'
 import { readL2Recording } from '../sources/starknetJson.js'
@@ -66,7 +66,7 @@ function auditBlock(rows: RawL2, row: RawRow, place: FaultPlace, verify: (block:
   }
   const canonical = isRejectedStatus(block.status) ? 0 : 1
   const verified = verdict.kind === 'match' ? 1 : verdict.kind === 'unverifiable' ? 0 : null
-  const values = [...encodeL2Header(headerOf(block, verdict)), canonical, verified, block.status]
+  const values = [...encodeL2Header(toStoredHeader(block, verdict)), canonical, verified, block.status]
   compareColumns(place, row, [...HEADER_COLUMNS, 'upstream_status'], values)
   if (isPendingStatus(block.status)) {
     throw new DatabaseFault(place, { field: 'upstream_status', expected: 'a confirmed one', found: block.status })

@@ -12,7 +12,7 @@ import {
 } from './blockRows.js'
 import type { ChainReader, StoredReceipt, TransactionFee } from './types.js'
 
-/** What blocks hold. An index is one that the block has. */
+/** Reads the parts of blocks. An index passed in must exist in the block. */
 export type BlockBodies = Pick<
   ChainReader,
   'transactionHashes' | 'transactions' | 'transaction' | 'receipts' | 'receipt' | 'transactionFees'
@@ -36,7 +36,7 @@ interface FeeRow {
 const RECEIPT_COLUMNS = `t.type, r.status, r.root, r.cumulative_gas_used, r.gas_used, r.effective_gas_price,
   r.contract_address, r.blob_gas_used, r.blob_gas_price, r.first_log, r.n_logs`
 
-/** The bodies of stored blocks, through statements prepared once. */
+/** A reader of the bodies of stored blocks, with statements prepared once. */
 export function createBlockBodies(db: Database): BlockBodies {
   const selectHashes = db
     .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')

@@ -5,7 +5,7 @@ import { bytesToBigInt, padLeft } from '../../lib/bytes.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { StoredBlock } from './types.js'
 
-/** A row of `blocks` as SQLite gives it. */
+/** A row of `blocks` as SQLite returns it. */
 export interface BlockRow {
   number: number
   hash: Uint8Array
@@ -80,7 +80,7 @@ export interface ReceiptRow {
 
 const optionalUint = (value: StoredUint | null) => (value === null ? undefined : decodeUint(value))
 
-/** The block of a row. */
+/** Decodes a block row. */
 export function decodeBlockRow(row: BlockRow): StoredBlock {
   return {
     hash: row.hash,
@@ -121,7 +121,7 @@ function decodeHeaderColumns(row: BlockRow): Header {
   }
 }
 
-/** The transaction of a row. */
+/** Decodes a transaction row. */
 export function decodeTransactionRow(row: TransactionRow): Transaction {
   return {
     type: row.type as TransactionType,
@@ -150,7 +150,7 @@ function splitHashes(bytes: Uint8Array): Uint8Array[] {
   return Array.from({ length: bytes.length / 32 }, (_, i) => bytes.subarray(i * 32, i * 32 + 32))
 }
 
-/** The receipt of a row, with `logs` left empty and `logsBloom` all zero for the caller to fill. */
+/** Decodes a receipt row. `logs` is empty and `logsBloom` all zero; the caller fills them. */
 export function decodeReceiptRow(row: ReceiptRow): Receipt {
   return {
     type: row.type as TransactionType,
@@ -167,7 +167,7 @@ export function decodeReceiptRow(row: ReceiptRow): Receipt {
   }
 }
 
-/** Topics of a log row: the dictionary's topic 0 and the trimmed others, each 32 bytes again. */
+/** Topics of a log row: topic 0 from the dictionary, the others padded to 32 bytes. */
 export function decodeTopics(
   topic0: Uint8Array | null,
   topic1: Uint8Array | null,
@@ -182,7 +182,7 @@ export function decodeTopics(
   return topics
 }
 
-/** Data of a log row at its full length. */
+/** Data of a log row, padded to its full length. */
 export function decodeLogData(data: Uint8Array, dataLength: number | null): Uint8Array {
   return padLeft(data, dataLength ?? 32)
 }

@@ -9,14 +9,14 @@ export interface FirstIds {
   log: number
 }
 
-/** Inserts of what blocks hold: transactions, receipts and logs. */
+/** Inserts the parts of blocks: transactions, receipts and logs. */
 export interface BodyInserts {
   insert(block: Block, receipts: readonly Receipt[], first: FirstIds): void
-  /** To be called after a rollback. */
+  /** Discards cached state. Call it after a rollback. */
   forget(): void
 }
 
-/** The inserts of a database opened for writing. */
+/** The inserts over a database opened for writing. */
 export function createBodyInserts(db: Database): BodyInserts {
   const transactionRows = prepareInsert(db, 'transactions', TRANSACTION_COLUMNS)
   const receiptRows = prepareInsert(db, 'receipts', RECEIPT_COLUMNS)
@@ -36,7 +36,7 @@ export function createBodyInserts(db: Database): BodyInserts {
   }
 }
 
-/** An insert of all the columns, in their order. */
+/** Prepares an insert of all columns, in their order. */
 export function prepareInsert(db: Database, table: string, columns: readonly string[]): Statement {
   return db.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`)
 }

@@ -3,7 +3,7 @@ import type { Receipt, Transaction } from '../../chain/eth/types.js'
 import { bigIntToBytes, concatBytes } from '../../lib/bytes.js'
 import { encodeUint } from '../columns.js'
 
-/** A value as a statement binds it: a bigint becomes an SQL integer. */
+/** A value for binding: a bigint becomes an SQL integer. */
 export type RowValue = null | number | bigint | string | Uint8Array
 
 /** Columns of `transactions`, in the order of `transactionValues`. */
@@ -46,7 +46,7 @@ export const RECEIPT_COLUMNS = [
   'n_logs',
 ] as const
 
-/** An integer column's value, null where there is none. */
+/** An integer column's value, null for undefined. */
 export const uintOrNull = (value: bigint | undefined) => (value === undefined ? null : encodeUint(value))
 
 /** The row of a transaction. */
@@ -76,7 +76,7 @@ export function transactionValues(id: number, blockNumber: number, t: Transactio
   ]
 }
 
-/** The row of the outcome of transaction `txId`, whose first log has the id `firstLog`. */
+/** The receipt row of transaction `txId`; `firstLog` is the id of its first log. */
 export function receiptValues(txId: number, receipt: Receipt, firstLog: number): RowValue[] {
   return [
     txId,

@@ -10,14 +10,14 @@ import { type BlockRow, decodeBlockRow } from './blockRows.js'
 import { readChainSource, specOfSource } from './chainSource.js'
 import type { ChainReader, Finality, StoredBlock } from './types.js'
 
-/** Nothing was imported into the database yet. */
+/** No block has been imported yet. */
 export class EmptyDatabase extends CairnError {
   constructor() {
     super('the database holds no chain yet; import one first')
   }
 }
 
-/** A reader over an open database, its statements prepared once. `watch` is the connection's, where there is one. */
+/** A reader over an open database, with statements prepared once. `watch` belongs to the same connection, if given. */
 export function createChainReader(db: Database, watch: CommitWatch = createCommitWatch(db)): ChainReader {
   const meta = createMetaTable(db)
   const selectHead = db.prepare<[], { first: number | null; head: number | null }>(
@@ -105,13 +105,13 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   }
 }
 
-/** What `read` gave since another connection has committed last. To ask for that takes a third of the time of reading the
- *  head. A connection that writes reads each time: its own commits do not count. */
+/** Caches the result of `read` until another connection commits; that check takes a third of the time of reading the
+ *  head. A writing connection reads every time: its own commits do not change the version. */
 function untilCommit<T>(watch: CommitWatch, read: () => T): () => T {
   let seen: number | undefined
   let value: T
   return () => {
-    // Before the reading: a commit in between makes the value newer than the version says, and it is read once more.
+    // Read the version first: after a commit in between, the value is newer than the version says and is read again.
     const now = watch.version()
     if (now === undefined) return read()
     if (now !== seen) {
@@ -123,7 +123,7 @@ function untilCommit<T>(watch: CommitWatch, read: () => T): () => T {
   }
 }
 
-/** Reads a fact that is never changed once it is there; every call asks for some of them. */
+/** Reads a fact that never changes once set, and caches it: every call needs some of them. */
 function lastingText(meta: MetaTable, key: string): () => string | undefined {
   let known: string | undefined
   return () => {

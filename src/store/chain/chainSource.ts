@@ -10,10 +10,10 @@ import {
 import type { Database } from '../database.js'
 import { createMetaTable, META_CHAIN } from '../meta.js'
 
-/** Which chain a database holds, as its meta table keeps it: a built-in network, or a genesis in geth's format. */
+/** The chain of a database, as stored in the meta table: a built-in network or a genesis in geth's format. */
 export type ChainSource = { network: Network } | { genesis: unknown }
 
-/** What the meta table says; undefined before the first import. */
+/** The chain in the meta table; undefined before the first import. */
 export function readChainSource(db: Database): ChainSource | undefined {
   return createMetaTable(db).get<ChainSource>(META_CHAIN)
 }
@@ -23,7 +23,7 @@ export function specOfSource(source: ChainSource): ChainSpec {
   return 'network' in source ? builtInSpec(source.network) : parseGenesisSpec(source.genesis)
 }
 
-/** The whole genesis of the chain, with its state. @throws InvalidGenesis */
+/** The full genesis of the chain, with its state. @throws InvalidGenesis */
 export function genesisOfSource(source: ChainSource): Genesis {
   return 'network' in source ? builtInGenesis(source.network) : parseGenesis(source.genesis)
 }

@@ -9,52 +9,52 @@ import { createDictionary } from '../dictionary.js'
 import { createBodyInserts, type FirstIds } from './bodyInserts.js'
 import { type RowValue, uintOrNull } from './bodyRows.js'
 
-/** How a block left an account. */
+/** An account after a block. */
 export interface AccountChange {
   address: Uint8Array // 20
   incarnation: number
-  /** Undefined: the account does not exist any more; `incarnation` is then that of a later account there. */
+  /** Undefined when the account no longer exists; `incarnation` is then the one for a later account at this address. */
   account?: { nonce: bigint; balance: bigint; codeHash?: Uint8Array }
 }
 
-/** How a block left a storage slot. */
+/** A storage slot after a block. */
 export interface StorageChange {
   address: Uint8Array // 20
   incarnation: number
   slot: Uint8Array // 32
-  value: Uint8Array // zero: no bytes
+  value: Uint8Array // empty for zero
 }
 
-/** What a block changed in the state: the last value of everything that differs from before. */
+/** State changes of a block: the final value of everything that differs from before. */
 export interface StateChanges {
   accounts: AccountChange[]
   storage: StorageChange[]
-  /** Code that was not seen before, by the hash that accounts name. */
+  /** New code with its hash. */
   codes: { hash: Uint8Array; bytes: Uint8Array }[]
 }
 
-/** The writer of the Ethereum column. Blocks land in transactions that the caller begins and ends, several at a time. */
+/** Writes Ethereum blocks. The caller begins and ends transactions, of several blocks each. */
 export interface ChainWriter {
   begin(): void
   commit(): void
-  /** Gives up everything since `begin`. */
+  /** Rolls back everything since `begin`. */
   rollback(): void
-  /** Marks a place in the transaction to which `rollbackToMark` goes back; an earlier mark is forgotten. */
+  /** Sets a savepoint for `rollbackToMark`. Replaces an earlier one. */
   mark(): void
-  /** Gives up everything since the mark, which is forgotten. */
+  /** Rolls back everything since the savepoint and releases it. */
   rollbackToMark(): void
   readonly inTransaction: boolean
-  /** Stores a block on top of the newest one with everything that belongs to it. The caller has verified all of it. */
+  /** Appends a block and all its parts to the head. The caller has verified all of it. */
   insertBlock(block: Block, receipts: Receipt[], totalDifficulty: bigint, changes?: StateChanges): void
   /** Removes all blocks above `number` and their state. */
   rewindTo(number: number): void
 }
 
-/** What is told of the ends of transactions. */
+/** Hooks for the end of transactions. */
 export interface WriterHooks {
-  /** Before each commit: may write what belongs to it. */
+  /** Called before each commit; may write as part of the transaction. */
   beforeCommit?(): void
-  /** After a rollback of a whole transaction. */
+  /** Called after a rollback of a whole transaction. */
   afterRollback?(): void
 }
 
@@ -76,7 +76,7 @@ export function createChainWriter(db: Database, hooks: WriterHooks = {}): ChainW
   const selectNextIds = db.prepare<[], FirstIds>(
     'SELECT first_tx + n_tx AS tx, first_log + n_logs AS log FROM blocks ORDER BY number DESC LIMIT 1',
   )
-  // Ids in memory may be of rows that are gone.
+  // Cached ids may belong to removed rows.
   const forget = () => {
     nextIds = undefined
     bodies.forget()
@@ -124,7 +124,7 @@ export function createChainWriter(db: Database, hooks: WriterHooks = {}): ChainW
   }
 }
 
-/** Columns of `blocks`: those of `blockValues` in their order, then where the block's parts lie. */
+/** Columns of `blocks`: those of `blockValues` in their order, then the ranges of the block's parts. */
 export const BLOCK_COLUMNS = [
   'number',
   'hash',
@@ -171,7 +171,7 @@ function createBlockInserts(db: Database) {
   }
 }
 
-/** The row of a block up to its withdrawals, in the order of `BLOCK_COLUMNS`. */
+/** The values of a block row up to its withdrawals, in the order of `BLOCK_COLUMNS`. */
 export function blockValues({ hash, header, sizeBytes, withdrawals }: Block, totalDifficulty: bigint): RowValue[] {
   return [
     header.number,

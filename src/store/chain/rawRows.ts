@@ -1,12 +1,12 @@
 import type { Database } from '../database.js'
 import type { RowValue } from './bodyRows.js'
 
-/** A row as SQLite gives it, by column. */
+/** A row as SQLite returns it, by column. */
 export interface RawRow {
   readonly [column: string]: RowValue
 }
 
-/** Ids up to which rows belong to blocks: the last ones and one. */
+/** Upper bounds (exclusive) of the ids that belong to blocks. */
 export interface RowBounds {
   firstBlock: number
   nextBlock: number
@@ -14,22 +14,22 @@ export interface RowBounds {
   nextLog: number
 }
 
-/** Rows of blocks as they are stored, for an audit. */
+/** Stored rows of blocks, for an audit. */
 export interface RawRows {
-  /** Number of the first block and of the newest; undefined when no block is held. */
+  /** Numbers of the first and the newest block; undefined when the chain is empty. */
   range(): { first: number; head: number } | undefined
   block(number: number): RawRow | undefined
   uncles(blockNumber: number): RawRow[]
   /** Rows with ids in [from, to), ascending. */
   transactions(from: number, to: number): RawRow[]
   receipts(from: number, to: number): RawRow[]
-  /** With `address` and `topic0` of the dictionaries; null where those lack the id. */
+  /** With `address` and `topic0` of the dictionaries; null for an unknown id. */
   logs(from: number, to: number): RawRow[]
-  /** A row that belongs to no block, where there is one. */
+  /** A row that belongs to no block, if there is one. */
   stray(bounds: RowBounds): { table: string; id: number } | undefined
 }
 
-/** The rows of an open database, through statements prepared once. */
+/** Raw rows of an open database, with statements prepared once. */
 export function createRawRows(db: Database): RawRows {
   const range = db.prepare<[], { first: number | null; head: number | null }>(
     'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',

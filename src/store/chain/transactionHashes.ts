@@ -1,27 +1,27 @@
 import type { Database } from '../database.js'
 
-/** Where a transaction is in the chain. */
+/** The location of a transaction in the chain. */
 export interface TransactionLocation {
   blockNumber: number
-  /** In the block. */
+  /** Index in the block. */
   index: number
 }
 
-/** Transaction hashes, 32 bytes each, by the ids of transactions. */
+/** Transaction hashes, 32 bytes each, by transaction id. */
 export interface TransactionHashes {
-  /** Transactions that are rows: their ids are those below. */
+  /** Number of stored transactions; ids are [0, count). */
   count(): number
-  /** Hashes of ids [from, to), by id: all at once. */
+  /** Hashes of ids [from, to), in order, as one array. */
   list(from: number, to: number): Uint8Array[]
-  /** The same, row by row. */
+  /** Hashes of ids [from, to), in order, row by row. */
   read(from: number, to: number): Iterable<Uint8Array>
-  /** Hash and location of a transaction; undefined when no transaction has the id. */
+  /** Hash and location of a transaction; undefined for an unknown id. */
   locate(id: number): (TransactionLocation & { hash: Uint8Array }) | undefined
-  /** Hash of the block of a transaction. */
+  /** Hash of the block that contains a transaction. */
   blockHash(id: number): Buffer | undefined
 }
 
-/** Reads through statements prepared once for the connection. */
+/** A reader with statements prepared once for the connection. */
 export function createTransactionHashes(db: Database): TransactionHashes {
   const select = db
     .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')

@@ -1,7 +1,7 @@
 import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
 import type { Header, Receipt, Transaction, Withdrawal } from '../../chain/eth/types.js'
 
-/** A canonical block's row: the header and where its parts lie, without the parts. */
+/** A canonical block's row: the header and the id ranges of its parts, without the parts. */
 export interface StoredBlock {
   hash: Uint8Array // 32
   header: Header
@@ -14,19 +14,19 @@ export interface StoredBlock {
   logCount: number
 }
 export interface StoredReceipt {
-  /** `logsBloom` is made from the logs. */
+  /** `logsBloom` is computed from the logs. */
   receipt: Receipt
-  /** Id of the receipt's first log; minus the block's `firstLog` it is the log's index in the block. */
+  /** Id of the receipt's first log; minus the block's `firstLog` it is the `logIndex` of that log. */
   firstLog: number
 }
 
-/** What a transaction used and paid: the two numbers of its receipt that fee statistics need. */
+/** Gas used and fee paid by a transaction: the two receipt fields that fee statistics need. */
 export interface TransactionFee {
   gasUsed: bigint
   effectiveGasPrice: bigint
 }
 
-/** Which blocks are held: all of [first, head], both inclusive. State is held for [stateFirst, head] or not at all. */
+/** The stored blocks: all of [first, head], both inclusive. State is available for [stateFirst, head] or not at all. */
 export interface Coverage {
   first: number
   head: number
@@ -34,36 +34,36 @@ export interface Coverage {
   stateFirst?: number
 }
 
-/** How far blocks count as safe and as final: block numbers, -1 for none yet. */
+/** Safe and finalized block numbers; -1 for none yet. */
 export interface Finality {
   readonly safe: number
   readonly finalized: number
 }
 
-/** Reads of the Ethereum column. Each call sees the newest commit; nothing is cached that a commit could change. */
+/** Reads of Ethereum blocks. Each call sees the newest commit; nothing is cached that a commit could change. */
 export interface ChainReader {
-  /** The chain that the database holds. @throws EmptyDatabase when nothing was imported yet. */
+  /** Chain id of the database. @throws EmptyDatabase before the first import. */
   chainId(): bigint
-  /** The rules of the chain; read once. @throws EmptyDatabase when nothing was imported yet. */
+  /** Fork schedule and rules of the chain; read once. @throws EmptyDatabase before the first import. */
   spec(): ChainSpec
-  /** The rules in force at a held block. */
+  /** The rules in force at a stored block. */
   rulesOf(block: StoredBlock): Rules
-  /** Undefined when no block is held. */
+  /** Undefined when the chain is empty. */
   coverage(): Coverage | undefined
-  /** Whether any block is held. Once it is true it stays so: no reorg removes the first block. */
+  /** True when the chain has a block. It stays true: no reorg removes the first block. */
   holdsBlocks(): boolean
-  /** Number of the newest block; undefined when no block is held. */
+  /** Number of the newest block; undefined when the chain is empty. */
   head(): number | undefined
-  /** Hash of the newest block, 32 bytes; undefined when no block is held. */
+  /** Hash of the newest block, 32 bytes; undefined when the chain is empty. */
   headHash(): Uint8Array | undefined
-  /** How far blocks are safe and final: the head where nothing was ever said of it, as with blocks from files. Undefined when
-   *  no block is held. */
+  /** Safe and finalized blocks. Defaults to the head when nothing was recorded, as for blocks from files. Undefined when
+   *  the chain is empty. */
   finality(): Finality | undefined
   blockByNumber(number: number): StoredBlock | undefined
   blockNumberByHash(hash: Uint8Array): number | undefined
-  /** 32 bytes; undefined when the block is not held. */
+  /** 32 bytes; undefined when the block is not stored. */
   blockHash(number: number): Uint8Array | undefined
-  /** The block that holds log `logId`. */
+  /** The block that contains log `logId`. */
   blockOfLog(logId: number): StoredBlock | undefined
   /** Hashes of the block's transactions in order, 32 bytes each. */
   transactionHashes(block: StoredBlock): Uint8Array[]
@@ -72,7 +72,7 @@ export interface ChainReader {
   /** Receipts of the block in order, with logs. */
   receipts(block: StoredBlock): StoredReceipt[]
   receipt(block: StoredBlock, index: number): StoredReceipt | undefined
-  /** What each transaction of the block used and paid, in order. */
+  /** Gas used and fee of each transaction of the block, in order. */
   transactionFees(block: StoredBlock): TransactionFee[]
   /** Hashes of the block's uncles, in the order of its list. */
   uncleHashes(blockNumber: number): Uint8Array[]

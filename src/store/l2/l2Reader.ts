@@ -12,32 +12,32 @@ import {
   type L2PendingBody,
 } from './l2Rows.js'
 
-/** A layer-2 block that is held. */
+/** A stored layer-2 block. */
 export interface StoredL2Block extends L2Header {
-  /** Derived: canonical blocks up to the layer-1 head are ACCEPTED_ON_L1, the other canonical ones ACCEPTED_ON_L2, the
-   *  rest REJECTED. */
+  /** Derived: canonical blocks up to the layer-1 head are ACCEPTED_ON_L1, other canonical blocks ACCEPTED_ON_L2, all
+   *  others REJECTED. */
   status: Exclude<L2Status, 'PENDING'>
 }
 
-/** The unconfirmed block, as far as it is known where it stands. */
+/** The pending block; number and parent are set as far as known. */
 export interface StoredL2Pending extends L2PendingBody {
   number?: number
   parentHash?: Felt
 }
 
-/** Reads of the layer-2 column. Each call sees the newest commit. Blocks need not be without gaps. */
+/** Reads of layer-2 blocks. Each call sees the newest commit. Block numbers may have gaps. */
 export interface L2Reader {
-  /** The chain id as a felt; undefined when neither a network was named nor a hash told it. */
+  /** The chain id as a felt; undefined until a network is named or a verified hash reveals it. */
   chainId(): Felt | undefined
   /** Number and hash of the highest canonical block. */
   head(): { number: number; hash: Felt } | undefined
-  /** The canonical block of that number. */
+  /** The canonical block with that number. */
   blockByNumber(number: number): StoredL2Block | undefined
-  /** The block of that hash, canonical or rejected. */
+  /** The block with that hash, canonical or rejected. */
   blockByHash(hash: Felt): StoredL2Block | undefined
-  /** The highest canonical block that layer 1 has accepted. */
+  /** The highest canonical block accepted on layer 1. */
   blockAcceptedOnL1(): StoredL2Block | undefined
-  /** The unconfirmed block on top of the head, when one is held. */
+  /** The pending block on top of the head, if one is stored. */
   pending(): StoredL2Pending | undefined
   /** Hashes of the block's transactions in order. */
   transactionHashes(block: StoredL2Block): Felt[]
@@ -49,7 +49,7 @@ interface PendingRow {
   json: string
 }
 
-/** A reader over an open database, its statements prepared once. */
+/** A reader over an open database, with statements prepared once. */
 export function createL2Reader(db: Database): L2Reader {
   const meta = createMetaTable(db)
   const selectHead = db.prepare<[], { number: number; hash: Uint8Array }>(

@@ -2,7 +2,7 @@ import { decodeFelt, encodeFelt, type Felt, formatFelt, parseFelt } from '../../
 import type { L2Block, L2Commitments, L2Counts, L2DataMode, L2Prices } from '../../chain/starknet/types.js'
 import { decodeUint, encodeUint, type StoredUint } from '../columns.js'
 
-/** A row of `l2_blocks` as SQLite gives it, without `raw`. */
+/** A row of `l2_blocks` as SQLite returns it, without `raw`. */
 export interface L2BlockRow {
   hash: Uint8Array
   number: number
@@ -29,12 +29,12 @@ export interface L2BlockRow {
   verified: number | null
 }
 
-/** The columns of `L2BlockRow`, for a SELECT. */
+/** The columns of `L2BlockRow`, for SELECT. */
 export const L2_BLOCK_COLUMNS = `hash, number, parent_hash, new_root, timestamp, sequencer, version, l1_wei, l1_fri,
   l1_data_wei, l1_data_fri, l2_wei, l2_fri, da_mode, transaction_commitment, event_commitment, receipt_commitment,
   state_diff_commitment, tx_count, event_count, state_diff_length, canonical, verified`
 
-/** The members of a block that its row holds. */
+/** The members of a block that are stored in its row. */
 export interface L2Header extends L2Commitments, L2Counts {
   number: number
   hash: Felt
@@ -50,7 +50,7 @@ export interface L2Header extends L2Commitments, L2Counts {
 
 const DATA_MODES: readonly L2DataMode[] = ['CALLDATA', 'BLOB']
 
-/** The header that a row holds. */
+/** Decodes the header of a row. */
 export function decodeL2BlockRow(row: L2BlockRow): L2Header {
   return {
     number: row.number,
@@ -79,7 +79,7 @@ export function decodeL2BlockRow(row: L2BlockRow): L2Header {
   }
 }
 
-/** The values of `L2_BLOCK_COLUMNS` up to `state_diff_length`, in their order. */
+/** The values of `L2_BLOCK_COLUMNS` up to `state_diff_length`, in order. */
 export function encodeL2Header(header: L2Header): unknown[] {
   const { prices, daMode } = header
   return [
@@ -112,7 +112,7 @@ const blobOf = (value: Felt | undefined) => (value === undefined ? null : encode
 const uintOf = (value: StoredUint | null) => (value === null ? undefined : decodeUint(value))
 const storedOf = (value: bigint | undefined) => (value === undefined ? null : encodeUint(value))
 
-/** What is kept of an unconfirmed block beside its number and parent. */
+/** The stored parts of a pending block besides number and parent. */
 export interface L2PendingBody {
   timestamp: number // Unix seconds
   sequencer?: Felt
@@ -122,14 +122,14 @@ export interface L2PendingBody {
   transactionHashes: Felt[]
 }
 
-/** The body as JSON text, integers as hex. */
+/** The body as JSON; integers as hex. */
 export function encodePendingBody(block: L2Block): string {
   const { timestamp, sequencer, version, prices, daMode, transactionHashes } = block
   const body = { timestamp, sequencer, version, prices, daMode, transactionHashes }
   return JSON.stringify(body, (_key, value: unknown) => (typeof value === 'bigint' ? formatFelt(value) : value))
 }
 
-/** The body of a JSON text that `encodePendingBody` wrote. */
+/** Decodes the JSON written by `encodePendingBody`. */
 export function decodePendingBody(json: string): L2PendingBody {
   const body = JSON.parse(json, (key, value: unknown) =>
     typeof value === 'string' && key !== 'version' ? (parseFelt(value) ?? value) : value,

@@ -4,10 +4,10 @@ import type { Database } from '../database.js'
 import { writeSeal } from '../seals.js'
 import { encodeL2Header, L2_BLOCK_COLUMNS, type L2Header } from './l2Rows.js'
 
-/** What the writer asks of and tells the layer-2 tables. */
+/** The statements of the layer-2 writer. */
 export type L2Statements = ReturnType<typeof createL2Statements>
 
-/** The statements, prepared once. None of them begins a transaction. */
+/** All statements, prepared once. None begins a transaction. */
 export function createL2Statements(db: Database) {
   const selectHash = db
     .prepare<[number], Uint8Array>('SELECT hash FROM l2_blocks WHERE canonical = 1 AND number = ?')
@@ -15,7 +15,7 @@ export function createL2Statements(db: Database) {
   const selectParent = db
     .prepare<[number], Uint8Array>('SELECT parent_hash FROM l2_blocks WHERE canonical = 1 AND number = ?')
     .pluck()
-  const selectPlace = db.prepare<[Uint8Array], { number: number; canonical: number }>(
+  const selectNumber = db.prepare<[Uint8Array], { number: number; canonical: number }>(
     'SELECT number, canonical FROM l2_blocks WHERE hash = ?',
   )
   const selectHead = db.prepare<[], { number: number; hash: Uint8Array }>(
@@ -28,7 +28,7 @@ export function createL2Statements(db: Database) {
   const selectRecording = db.prepare<[Uint8Array], { raw: Uint8Array | null; verified: number | null }>(
     'SELECT raw, verified FROM l2_blocks WHERE hash = ? AND canonical = 1',
   )
-  // What only the older recording names stays: a fuller one may tell it by its parts instead.
+  // Values that only the older recording has are kept: a fuller recording may contain the parts instead.
   const columns = L2_BLOCK_COLUMNS.split(',').map((name) => name.trim())
   const replaced = columns.filter((name) => name !== 'hash' && name !== 'number' && name !== 'canonical')
   const updateBlock = db.prepare(
@@ -49,7 +49,7 @@ export function createL2Statements(db: Database) {
   const upsertPending = db.prepare(
     `INSERT OR REPLACE INTO l2_pending (slot, number, parent_hash, json, fetched_at) VALUES ('pending', ?, ?, ?, ?)`,
   )
-  // A slot that knows neither its number nor its parent stands on the head as it was.
+  // A pending block without number and parent was on top of the previous head.
   const dropPending = db.prepare(
     `DELETE FROM l2_pending WHERE number <= ? OR parent_hash = ? OR (number IS NULL AND parent_hash IS NULL)`,
   )
@@ -64,12 +64,12 @@ export function createL2Statements(db: Database) {
   return {
     hashAt: (number: number) => felt(selectHash.get(number)),
     parentAt: (number: number) => felt(selectParent.get(number)),
-    /** The number of a canonical block. */
+    /** Number of a canonical block. */
     numberOf: (hash: Felt) => {
-      const place = selectPlace.get(encodeFelt(hash))
-      return place?.canonical === 1 ? place.number : undefined
+      const row = selectNumber.get(encodeFelt(hash))
+      return row?.canonical === 1 ? row.number : undefined
     },
-    isRejected: (hash: Felt) => selectPlace.get(encodeFelt(hash))?.canonical === 0,
+    isRejected: (hash: Felt) => selectNumber.get(encodeFelt(hash))?.canonical === 0,
     head: () => {
       const row = selectHead.get()
       return row && { number: row.number, hash: decodeFelt(row.hash) }
@@ -82,13 +82,13 @@ export function createL2Statements(db: Database) {
       insertBlock.run(...encodeL2Header(header), canonical, verified, status, unixNow(), raw ?? null)
       insertTransactions(encodeFelt(header.hash), transactionHashes)
     },
-    /** The recording of a canonical block, deflated, and whether its hash was recomputed. */
+    /** The deflated recording of a canonical block, and whether its hash was verified. */
     recordingOf: (hash: Felt) => {
       const row = selectRecording.get(encodeFelt(hash))
       return row && { raw: row.raw ?? undefined, isVerified: row.verified === 1 }
     },
     transactionHashes: (hash: Felt) => selectTransactions.all(encodeFelt(hash)).map(decodeFelt),
-    /** Puts another recording of a held block in the place of its row. */
+    /** Replaces the recording of a stored block. */
     replace: (
       header: L2Header,
       { status, transactionHashes }: L2Block,
@@ -101,13 +101,13 @@ export function createL2Statements(db: Database) {
       deleteTransactions.run(hash)
       insertTransactions(hash, transactionHashes)
     },
-    /** True when layer 1 was not known to have accepted as much before. */
+    /** True when this raised the head accepted on layer 1. */
     raiseL1Head: (number: number, hash: Felt) => raise.run(number, encodeFelt(hash)).changes > 0,
     putPending: ({ number, parentHash }: { number?: number; parentHash?: Felt }, json: string) => {
       upsertPending.run(number ?? null, parentHash === undefined ? null : encodeFelt(parentHash), json, unixNow())
       writeSeal(db, 'l2_pending')
     },
-    /** Drops the unconfirmed block when a stored one takes its place, or tells it its number when that is its parent. */
+    /** Deletes the pending block when the stored block replaces it; sets its number when the stored block is its parent. */
     settlePending: ({ number, hash, parentHash }: { number: number; hash: Felt; parentHash: Felt }) => {
       const dropped = dropPending.run(number, encodeFelt(parentHash)).changes
       const numbered = numberPending.run(number + 1, encodeFelt(hash)).changes

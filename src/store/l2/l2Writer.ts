@@ -10,36 +10,36 @@ import { createMetaTable, META_L2_CHAIN_ID, META_L2_NETWORK } from '../meta.js'
 import { encodePendingBody, type L2Header } from './l2Rows.js'
 import { createL2Statements, type L2Statements } from './l2Statements.js'
 
-/** What became of a block:
- *  - `stored`: it is canonical now
- *  - `skipped`: it was held, or, unconfirmed, is behind the head
- *  - `replaced`: it was held; a recording that tells more took the place of the one that was
- *  - `promoted`: it was held; that layer 1 accepted it is new
- *  - `pending`: it is the unconfirmed block now
- *  - `rejected-upstream`: kept beside the chain, found by its hash only */
+/** Result of importing a block:
+ *  - `stored`: now canonical
+ *  - `skipped`: already stored, or pending and behind the head
+ *  - `replaced`: already stored; the fuller recording replaced the stored one
+ *  - `promoted`: already stored; newly accepted on layer 1
+ *  - `pending`: now the pending block
+ *  - `rejected-upstream`: stored outside of the chain, found by hash only */
 export type L2Outcome = 'stored' | 'skipped' | 'replaced' | 'promoted' | 'pending' | 'rejected-upstream'
 
-/** The database holds another layer-2 network. */
+/** The database belongs to another layer-2 network. */
 export class L2NetworkMismatch extends CairnError {
-  constructor(held: string, named: string) {
-    super(`the database holds layer-2 blocks of ${held}, not of ${named}; use another --datadir for them`)
+  constructor(stored: string, named: string) {
+    super(`the database holds layer-2 blocks of ${stored}, not of ${named}; use another --datadir for them`)
   }
 }
 
-/** The writer of the layer-2 column. */
+/** Writes layer-2 blocks. */
 export interface L2Writer {
-  /** The network that was named for this database. */
+  /** The network of this database, if one was named. */
   network(): L2NetworkName | undefined
-  /** Names the network. @throws L2NetworkMismatch when the database holds another. */
+  /** Sets the network. @throws L2NetworkMismatch when the database belongs to another one. */
   setNetwork(name: L2NetworkName): void
-  /** Takes a block in one transaction of its own, or as a part of one that is open. `raw` is the recording, deflated.
-   *  @throws InvalidL2Block when the verdict or the blocks that are held speak against it; nothing has changed then. */
+  /** Stores a block, in its own transaction or as part of an open one. `raw` is the deflated recording. @throws
+   *  InvalidL2Block when the verdict is a mismatch or the block conflicts with stored blocks; nothing has changed then. */
   importBlock(block: L2Block, verdict: L2Verdict, raw?: Uint8Array): L2Outcome
-  /** The recording of a block that is held under its hash, canonical; deflated, undefined where none was kept. */
-  heldRecording(block: L2Block): { raw: Uint8Array | undefined } | undefined
-  /** Puts a recording in the place of the one that is held of its block, in one transaction of its own, or as a part of one
-   *  that is open: `skipped` when that was verified and this is not.
-   *  @throws InvalidL2Block as `importBlock`, and when an unverified recording names other transactions. */
+  /** The deflated recording of the canonical block with this hash; `raw` is undefined when none was stored. */
+  storedRecording(block: L2Block): { raw: Uint8Array | undefined } | undefined
+  /** Replaces the recording of a stored block, in its own transaction or as part of an open one. Returns `skipped` when
+   *  the stored one was verified and the new one is not. @throws InvalidL2Block as `importBlock`, and when an unverified
+   *  recording has different transactions. */
   replaceBlock(block: L2Block, verdict: L2Verdict, raw: Uint8Array): L2Outcome
   /** Runs `work` in one transaction. */
   transaction<T>(work: () => T): T
@@ -55,20 +55,22 @@ export function createL2Writer(db: Database): L2Writer {
     if (meta.get<string>(META_L2_CHAIN_ID) !== chainId) meta.set(META_L2_CHAIN_ID, chainId)
   }
 
-  /** Of a verified hash only: others may be of any network. */
+  /** Only a verified hash proves the chain id. */
   const learnChainId = (verdict: L2Verdict) => {
     if (verdict.kind === 'match' && verdict.chainId !== undefined) setChainId(verdict.chainId)
   }
 
   const storeCanonical = (block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome => {
     const { number, hash, status } = block as L2Block & L2Header
-    const held = rows.hashAt(number)
-    if (held !== undefined && held !== hash) throw refuse(block, 'canonical block', formatFelt(held), formatFelt(hash))
-    if (held === hash) return status === 'ACCEPTED_ON_L1' && rows.raiseL1Head(number, hash) ? 'promoted' : 'skipped'
-    if (rows.isRejected(hash)) throw refuse(block, 'status', 'REJECTED, as it is held', status)
+    const storedHash = rows.hashAt(number)
+    if (storedHash !== undefined && storedHash !== hash)
+      throw refuse(block, 'canonical block', formatFelt(storedHash), formatFelt(hash))
+    if (storedHash === hash)
+      return status === 'ACCEPTED_ON_L1' && rows.raiseL1Head(number, hash) ? 'promoted' : 'skipped'
+    if (rows.isRejected(hash)) throw refuse(block, 'status', 'REJECTED, as stored', status)
     checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
-    checkNeighbours(block, rows)
-    rows.insert(headerOf(block, verdict), block, { canonical: 1, verified: verifiedColumn(verdict), raw })
+    checkParentLinks(block, rows)
+    rows.insert(toStoredHeader(block, verdict), block, { canonical: 1, verified: verifiedColumn(verdict), raw })
     if (status === 'ACCEPTED_ON_L1') rows.raiseL1Head(number, hash)
     learnChainId(verdict)
     rows.settlePending({ number, hash, parentHash: block.parentHash! })
@@ -78,18 +80,18 @@ export function createL2Writer(db: Database): L2Writer {
   const storeRejected = (block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome => {
     const hash = block.hash!
     if (rows.hashAt(block.number!) === hash) {
-      throw refuse(block, 'status', 'ACCEPTED_ON_L2 or ACCEPTED_ON_L1, since it is held as canonical', block.status)
+      throw refuse(block, 'status', 'ACCEPTED_ON_L2 or ACCEPTED_ON_L1, since it is stored as canonical', block.status)
     }
     if (rows.isRejected(hash)) return 'skipped'
     checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
-    rows.insert(headerOf(block, verdict), block, { canonical: 0, verified: verifiedColumn(verdict), raw })
+    rows.insert(toStoredHeader(block, verdict), block, { canonical: 0, verified: verifiedColumn(verdict), raw })
     return 'rejected-upstream'
   }
 
   const storePending = (block: L2Block): L2Outcome => {
-    const place = locatePending(block, rows)
-    if (place.number !== undefined && place.number <= (rows.head()?.number ?? -1)) return 'skipped'
-    rows.putPending(place, encodePendingBody(block))
+    const position = pendingPosition(block, rows)
+    if (position.number !== undefined && position.number <= (rows.head()?.number ?? -1)) return 'skipped'
+    rows.putPending(position, encodePendingBody(block))
     return 'pending'
   }
 
@@ -103,9 +105,9 @@ export function createL2Writer(db: Database): L2Writer {
     const isVerified = verdict.kind === 'match'
     if (rows.recordingOf(hash)?.isVerified && !isVerified) return importBlock(block, verdict, raw)
     checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
-    checkNeighbours(block, rows)
+    checkParentLinks(block, rows)
     if (!isVerified) requireSameTransactions(block, rows.transactionHashes(hash))
-    rows.replace(headerOf(block, verdict), block, { verified: verifiedColumn(verdict), raw })
+    rows.replace(toStoredHeader(block, verdict), block, { verified: verifiedColumn(verdict), raw })
     if (status === 'ACCEPTED_ON_L1') rows.raiseL1Head(number, hash)
     learnChainId(verdict)
     return 'replaced'
@@ -114,15 +116,15 @@ export function createL2Writer(db: Database): L2Writer {
   return {
     network,
     setNetwork: (name) => {
-      const held = network()
+      const stored = network()
       const { chainId } = getL2Network(name)
-      const heldChainId = meta.get<string>(META_L2_CHAIN_ID)
-      if (held !== undefined && held !== name) throw new L2NetworkMismatch(held, name)
-      if (heldChainId !== undefined && heldChainId !== chainId) throw new L2NetworkMismatch(heldChainId, name)
-      if (held === undefined) meta.set(META_L2_NETWORK, name)
+      const storedChainId = meta.get<string>(META_L2_CHAIN_ID)
+      if (stored !== undefined && stored !== name) throw new L2NetworkMismatch(stored, name)
+      if (storedChainId !== undefined && storedChainId !== chainId) throw new L2NetworkMismatch(storedChainId, name)
+      if (stored === undefined) meta.set(META_L2_NETWORK, name)
       setChainId(chainId)
     },
-    heldRecording: ({ hash, status }) =>
+    storedRecording: ({ hash, status }) =>
       hash === undefined || isRejectedStatus(status) ? undefined : rows.recordingOf(hash),
     importBlock: (block, verdict, raw) => importBlock(block, verdict, raw),
     replaceBlock: (block, verdict, raw) => replaceBlock(block, verdict, raw),
@@ -134,43 +136,43 @@ function refuse({ number, hash }: L2Block, check: string, expected: string, actu
   return new InvalidL2Block({ blockNumber: number, blockHash: hash, check, expected, actual })
 }
 
-/** @throws InvalidL2Block for a mismatch, and for a hash that another network's chain id went into. */
-function checkVerdict(block: L2Block, verdict: L2Verdict, heldChainId: string | undefined): void {
+/** @throws InvalidL2Block for a mismatch, and for a hash that covers another network's chain id. */
+function checkVerdict(block: L2Block, verdict: L2Verdict, storedChainId: string | undefined): void {
   if (verdict.kind === 'mismatch') throw refuse(block, verdict.check, verdict.expected, verdict.actual)
   const chainId = verdict.kind === 'unchecked' ? undefined : verdict.chainId
-  if (chainId !== undefined && heldChainId !== undefined && chainId !== heldChainId) {
-    throw refuse(block, 'network', heldChainId, chainId)
+  if (chainId !== undefined && storedChainId !== undefined && chainId !== storedChainId) {
+    throw refuse(block, 'network', storedChainId, chainId)
   }
 }
 
-function requireSameTransactions(block: L2Block, held: readonly Felt[]): void {
+function requireSameTransactions(block: L2Block, stored: readonly Felt[]): void {
   const own = block.transactionHashes
-  const differing = own.length === held.length ? own.findIndex((hash, i) => hash !== held[i]) : -1
-  if (own.length !== held.length) throw refuse(block, 'transaction count', String(held.length), String(own.length))
+  const differing = own.length === stored.length ? own.findIndex((hash, i) => hash !== stored[i]) : -1
+  if (own.length !== stored.length) throw refuse(block, 'transaction count', String(stored.length), String(own.length))
   if (differing < 0) return
-  throw refuse(block, `hash of transaction ${differing}`, formatFelt(held[differing]), formatFelt(own[differing]))
+  throw refuse(block, `hash of transaction ${differing}`, formatFelt(stored[differing]), formatFelt(own[differing]))
 }
 
-/** The block's parent, and its child's parent, where those are held. */
-function checkNeighbours(block: L2Block, rows: L2Statements): void {
+/** Checks the parent hash against the stored parent, and the child's parent hash against this block. */
+function checkParentLinks(block: L2Block, rows: L2Statements): void {
   const { number, hash, parentHash } = block as L2Block & L2Header
   const below = rows.hashAt(number - 1)
   if (below !== undefined && below !== parentHash) {
-    throw refuse(block, `parent hash (block ${number - 1} is held)`, formatFelt(below), formatFelt(parentHash))
+    throw refuse(block, `parent hash (block ${number - 1} is stored)`, formatFelt(below), formatFelt(parentHash))
   }
   const above = rows.parentAt(number + 1)
   if (above !== undefined && above !== hash) {
     throw refuse(
       block,
-      `block hash (block ${number + 1} is held and names its parent)`,
+      `block hash (block ${number + 1} is stored and names its parent)`,
       formatFelt(above),
       formatFelt(hash),
     )
   }
 }
 
-/** Where an unconfirmed block stands: as it says itself, as its parent's place tells, or on top of the head. */
-function locatePending({ number, parentHash }: L2Block, rows: L2Statements): { number?: number; parentHash?: Felt } {
+/** Number of a pending block: its own, its parent's plus one, or the one after the head. */
+function pendingPosition({ number, parentHash }: L2Block, rows: L2Statements): { number?: number; parentHash?: Felt } {
   if (parentHash !== undefined) {
     const parentNumber = rows.numberOf(parentHash)
     return { parentHash, number: number ?? (parentNumber === undefined ? undefined : parentNumber + 1) }
@@ -180,8 +182,8 @@ function locatePending({ number, parentHash }: L2Block, rows: L2Statements): { n
   return head === undefined ? {} : { number: head.number + 1, parentHash: head.hash }
 }
 
-/** What is stored of a block with a hash: its header, with the commitments and counts that a matching hash covers. */
-export function headerOf(block: L2Block, verdict: L2Verdict): L2Header {
+/** The stored header of a block with a hash, with the commitments and counts that a matching hash covers. */
+export function toStoredHeader(block: L2Block, verdict: L2Verdict): L2Header {
   const inputs = verdict.kind === 'match' ? verdict.inputs : {}
   return {
     ...block.commitments,
@@ -191,7 +193,7 @@ export function headerOf(block: L2Block, verdict: L2Verdict): L2Header {
     stateDiffLength: block.stateDiff ? countStateChanges(block.stateDiff) : block.counts.stateDiffLength,
     number: block.number!,
     hash: block.hash!,
-    parentHash: block.parentHash ?? 0n, // rejected blocks may lack it, and their root
+    parentHash: block.parentHash ?? 0n, // rejected blocks may lack it, and the state root
     newRoot: block.newRoot ?? 0n,
     timestamp: block.timestamp,
     sequencer: block.sequencer,

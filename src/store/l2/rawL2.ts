@@ -2,22 +2,22 @@ import type { RawRow } from '../chain/rawRows.js'
 import type { Database } from '../database.js'
 import { L2_BLOCK_COLUMNS } from './l2Rows.js'
 
-/** Rows of layer-2 blocks as they are stored, for an audit. */
+/** Stored rows of layer-2 blocks, for an audit. */
 export interface RawL2 {
-  /** How many blocks there are. */
+  /** Number of blocks. */
   count(): number
   /** All blocks with `upstream_status` and `raw`, by number. */
   blocks(): IterableIterator<RawRow>
   /** Rows of `l2_block_txs`, by index. */
   transactions(blockHash: Uint8Array): RawRow[]
-  /** The hash of the canonical block of that number. */
+  /** Hash of the canonical block with that number. */
   canonicalHash(number: number): Uint8Array | undefined
-  /** A row of `l2_block_txs` whose block is not held. */
+  /** Block hash of a row in `l2_block_txs` whose block is not stored. */
   strayTransaction(): Uint8Array | undefined
   state(): RawRow[]
 }
 
-/** The rows of an open database, through statements prepared once. */
+/** Raw rows of an open database, with statements prepared once. */
 export function createRawL2(db: Database): RawL2 {
   const count = db.prepare<[], number>('SELECT count(*) FROM l2_blocks').pluck()
   const blocks = db.prepare<[], RawRow>(

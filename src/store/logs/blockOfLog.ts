@@ -1,18 +1,18 @@
 import type { Database } from '../database.js'
 
-/** SQL of the number of the block that holds a log: the last block with logs whose first log is not behind it. */
+/** SQL for the number of the block that contains a log: the last block with logs whose first log id is at most `logId`. */
 export const selectBlockOfLog = (logId: string): string =>
   `SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ${logId} ORDER BY first_log DESC LIMIT 1`
 
-/** The block that holds a log; for an id beyond the last log, the last block with logs. Undefined when no block up to
- *  there has logs. */
+/** Looks up the block that contains a log. For an id beyond the last log: the last block with logs. Undefined when no
+ *  block up to there has logs. */
 export interface BlockOfLog {
   numberOf(logId: number): number | undefined
   /** 32 bytes. */
   hashOf(logId: number): Buffer | undefined
 }
 
-/** Look-ups through statements prepared once for the connection. */
+/** Look-ups with statements prepared once for the connection. */
 export function createBlockOfLog(db: Database): BlockOfLog {
   const selectNumber = db.prepare<[number], number>(selectBlockOfLog('?')).pluck()
   const selectHash = db

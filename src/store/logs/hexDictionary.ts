@@ -1,17 +1,17 @@
 import type { Database } from '../database.js'
 
-/** Values of a dictionary table in hex, by their ids. */
+/** The values of a dictionary table in hex, by id. */
 export interface HexDictionary {
-  /** Lower-case hex digits in ASCII, not to be changed. @throws Error when no value has the id */
+  /** Lower-case hex digits in ASCII; do not modify. @throws Error for an unknown id */
   digitsOf(id: number): Uint8Array
 }
 
 const COLUMNS = { addresses: 'address', topics: 'topic' } as const
 
-// About 2 MB. Few contracts and events have most logs, and a miss costs 2 µs.
+// About 2 MB. A few contracts and events emit most logs, and a miss costs 2 µs.
 const MAX_KEPT = 10_000
 
-/** A dictionary that keeps the digits it has made: an id never gets another value. */
+/** A dictionary that caches its digits, which never expire: an id never changes its value. */
 export function createHexDictionary(db: Database, table: keyof typeof COLUMNS): HexDictionary {
   const column = COLUMNS[table]
   const select = db.prepare<[number], Buffer>(`SELECT ${column} FROM ${table} WHERE id = ?`).pluck()

@@ -5,20 +5,20 @@ import { createDictionary } from '../dictionary.js'
 
 /** Inserts of log rows. */
 export interface LogInserts {
-  /** Takes a log, whose row is there after `flush` at the latest. */
+  /** Adds a log. Its row is written at the latest by `flush`. */
   insert(id: number, txIndex: number, log: Log): void
   flush(): void
-  /** To be called after a rollback, which takes rows with it that were not flushed. */
+  /** Discards unflushed rows. Call it after a rollback. */
   forget(): void
 }
 
 const WORD = 32
 const COLUMNS = 9
-// A third less time for a row than one by one; more of them gain nothing.
+// Takes a third less time per row than single inserts; larger batches gain nothing.
 const ROWS = 16
 
-/** Inserts by `ROWS` rows at a time. Values without their leading zeros are bound from fixed buffers with a view for each
- *  length, since making views is what such an insert would spend most of its time on. */
+/** Inserts `ROWS` rows per statement. Trimmed values are bound from fixed buffers with one view per length: creating
+ *  views would otherwise take most of the time. */
 export function createLogInserts(db: Database): LogInserts {
   const [insertOne, insertRows] = [1, ROWS].map((rows) => prepareInsert(db, rows))
   const newDictionaries = () => ({
@@ -64,7 +64,7 @@ function prepareInsert(db: Database, rows: number): Statement {
   )
 }
 
-/** A function from bytes to the same without leading zeros. What it gives is overwritten by its next call. */
+/** Returns a function that strips leading zeros. Its result is overwritten by the next call. */
 function createTrimmer(): (bytes: Uint8Array) => Uint8Array {
   const word = new Uint8Array(WORD)
   const views: (Buffer | undefined)[] = new Array(WORD + 1).fill(undefined)

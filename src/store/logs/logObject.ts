@@ -1,8 +1,8 @@
 import type { Log } from '../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 
-/** Where a log lies in the chain. */
-export interface LogPlace {
+/** Position of a log in the chain. */
+export interface LogPosition {
   blockNumber: number
   blockHash: Uint8Array // 32
   blockTimestamp: bigint // Unix seconds
@@ -11,18 +11,18 @@ export interface LogPlace {
   logIndex: number
 }
 
-/** The log object of the API specification, with `blockTimestamp`. A canonical log is never `removed`. */
-export function formatLog(log: Log, place: LogPlace) {
+/** The log object of the API specification, with `blockTimestamp`. `removed` is always false for a canonical log. */
+export function formatLog(log: Log, position: LogPosition) {
   return {
     address: formatData(log.address),
     topics: log.topics.map(formatData),
     data: formatData(log.data),
-    blockNumber: formatQuantity(place.blockNumber),
-    transactionHash: formatData(place.transactionHash),
-    transactionIndex: formatQuantity(place.transactionIndex),
-    blockHash: formatData(place.blockHash),
-    blockTimestamp: formatQuantity(place.blockTimestamp),
-    logIndex: formatQuantity(place.logIndex),
+    blockNumber: formatQuantity(position.blockNumber),
+    transactionHash: formatData(position.transactionHash),
+    transactionIndex: formatQuantity(position.transactionIndex),
+    blockHash: formatData(position.blockHash),
+    blockTimestamp: formatQuantity(position.blockTimestamp),
+    logIndex: formatQuantity(position.logIndex),
     removed: false,
   }
 }

@@ -1,17 +1,17 @@
 import type { Database } from '../database.js'
 import type { IdRange } from './rowFilter.js'
 
-/** From blocks to the ids of their logs. */
+/** Maps block ranges to log ids. */
 export interface LogRanges {
-  /** First and last block held; undefined when there is none. */
+  /** Numbers of the first and the newest block; undefined when the chain is empty. */
   coverage(): { first: number; head: number } | undefined
-  /** Ids of the logs of blocks [fromBlock, toBlock], both inclusive; undefined when one of the two is not held. */
+  /** Log ids of blocks [fromBlock, toBlock], both inclusive; undefined when either block is not stored. */
   idsOf(fromBlock: number, toBlock: number): IdRange | undefined
-  /** Logs up to the head: their ids are those below. */
+  /** Number of logs; ids are [0, count). */
   logCount(): number
 }
 
-/** Look-ups through statements prepared once for the connection. */
+/** Look-ups with statements prepared once for the connection. */
 export function createLogRanges(db: Database): LogRanges {
   const selectCoverage = db.prepare<[], { first: number | null; head: number | null }>(
     'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',

@@ -2,34 +2,34 @@ import { memoize } from '../../lib/memoize.js'
 import type { Database } from '../database.js'
 import { type Clause, type ClauseColumn, type IdRange, PRESENCE, type RowFilter } from './rowFilter.js'
 
-/** A row of `logs` as far as a filter looks at it: the length of the data, then a cell for each column that it looks at.
- *  Topics 1 to 3 are upper-case hex without leading zero bytes, null where absent: SQLite writes hex faster than a Buffer
- *  is made for each cell. Narrow, because half of the time to look at a row went into columns that nobody compared: a
- *  refusal after 10,000 scattered rows takes 11 ms of processor time instead of 21. */
+/** A row of `logs` with the columns a filter compares: id, length of the data, then one cell per compared column. Topics
+ *  1 to 3 are upper-case hex without leading zero bytes, null when absent: SQLite formats hex faster than a Buffer is
+ *  created per cell. Unused columns took half of the time per row: a refusal after 10,000 scattered rows takes 11 ms of
+ *  CPU time instead of 21. */
 export type LogRow = [id: number, dataBytes: number, ...cells: (number | string | null)[]]
 
-/** Reads of log rows for one filter. Every read is one bounded statement. */
+/** Reads log rows for one filter. Each read is one bounded statement. */
 export interface RowReader {
-  /** The rows of the ids that there are, in ascending order. `ids` is a batch of some hundreds. */
+  /** Rows of those ids that exist, ascending. `ids` is a batch of some hundreds. */
   byIds(ids: number[]): LogRow[]
-  /** The rows of a slice of ids with as many topics as the filter wants, in ascending order. */
+  /** Rows of an id range that have as many topics as the filter needs, ascending. */
   slice(range: IdRange): LogRow[]
-  /** The check of a row against the filter: exact, whatever the index said. */
+  /** Tests a row against the filter. Exact, while the index only gives candidates. */
   isWanted(row: LogRow): boolean
 }
 
-/** A reader for a filter, through statements prepared once for the connection and the set of columns. */
+/** Creates a row reader for a filter. Statements are prepared once per connection and set of columns. */
 export type LogRows = (filter: RowFilter) => RowReader
 
-/** Reads of one connection. */
+/** Row readers over one connection. */
 export function createLogRows(db: Database): LogRows {
   const prepare = memoize((sql: string) => db.prepare<unknown[], LogRow>(sql).raw())
   return (filter) => {
     const cells = listCells(filter)
     const columns = ['id', 'ifnull(data_length, 32)', ...cells.map(({ sql }) => sql)].join(', ')
-    // One statement per batch: a statement per row takes another 2 µs.
+    // One statement per batch: a statement per row costs 2 µs more.
     const byIds = `SELECT ${columns} FROM logs WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`
-    // NOT INDEXED: only the ids bound the work; a partial index on a topic would have to be sorted.
+    // NOT INDEXED: only the id range bounds the work; rows from a partial index on a topic would have to be sorted.
     const slice = `SELECT ${columns} FROM logs NOT INDEXED
       WHERE id >= ? AND id < ? AND ${PRESENCE[filter.minTopics]} IS NOT NULL ORDER BY id`
     const tests = cells.map(
@@ -47,7 +47,7 @@ export function createLogRows(db: Database): LogRows {
 
 const FIRST_CELL = 2
 
-/** A column that is looked at. */
+/** A compared column. */
 interface Cell {
   sql: string
   test(value: number | string | null): boolean
@@ -56,7 +56,7 @@ interface Cell {
 function listCells({ clauses, minTopics }: RowFilter): Cell[] {
   const cells = clauses.map(cellOf)
   const last = PRESENCE[minTopics]
-  // A clause about the last topic says already that it must be there.
+  // A clause on the last topic already requires it to be present.
   if (minTopics > 0 && !clauses.some(({ column }) => column === last)) {
     cells.unshift({ sql: `${last} IS NOT NULL`, test: (value) => value === 1 })
   }
@@ -68,7 +68,7 @@ function cellOf({ column, keys }: Clause): Cell {
   const wanted = new Set<number | string | null>(
     isTopicText ? keys.map((key) => upperHex(key as Uint8Array)) : (keys as number[]),
   )
-  // hex(NULL) would be the text of the topic that is all zeros.
+  // hex(NULL) would equal the hex of an all-zero topic.
   return {
     sql: isTopicText ? `iif(${column} IS NULL, NULL, hex(${column}))` : column,
     test: (value) => wanted.has(value),

@@ -1,7 +1,7 @@
 import type { Database } from '../database.js'
 
-/** What a filter compares of a log. Topics 1 to 3 are without leading zero bytes, null where absent; a topic of zeros
- *  is empty. */
+/** The parts of a log that a filter compares. Topics 1 to 3 have no leading zero bytes; null when absent, empty for a
+ *  zero topic. */
 export type LogTailRow = [
   id: number,
   addressId: number,
@@ -11,7 +11,7 @@ export type LogTailRow = [
   topic3: Buffer | null,
 ]
 
-/** A function that gives the rows with ids in [from, to), by id, through a statement prepared once. */
+/** Returns a function that reads the rows with ids in [from, to), ordered by id. Its statement is prepared once. */
 export function createLogTailRows(db: Database): (from: number, to: number) => LogTailRow[] {
   const select = db
     .prepare<[number, number], LogTailRow>(

@@ -6,51 +6,48 @@ import { createLogRecordReader, MAX_CHECKED_KEYS } from './logRecords.js'
 import type { LogRow } from './logRows.js'
 import type { IdRange, RowFilter } from './rowFilter.js'
 
-/** The logs of an answer as the JSON text that is sent. */
+/** Logs as JSON text for the response. */
 export interface LogTexts {
-  /** How many logs. */
+  /** Number of logs. */
   count: number
-  /** Texts of one or more logs each, joined by commas, in order. Joined by commas they are the inside of the array. */
+  /** Texts of one or more comma-separated logs each, in order. Joined by commas they are the elements of the JSON array. */
   parts: Buffer[]
 }
 
-/** Length in bytes of the JSON array of the logs. */
+/** Length of the JSON array in bytes. */
 export function arrayBytesOf({ parts }: LogTexts): number {
   return parts.reduce((sum, part) => sum + part.length, Math.max(0, parts.length - 1) + 2)
 }
 
-/** Limits of what one statement reads. */
+/** Limits of one read statement. */
 export interface TextBatch {
   logs: number
-  /** Data of the logs, in bytes; a log with more is alone. */
+  /** Total data of the logs in bytes; a larger log is read alone. */
   dataBytes: number
 }
 
-// 330 KB of JSON of typical logs, 1 ms between checks of the deadline. With much data 8 MB of hex, or one log of any
-// length that fits into a block: far below the 1 GB that SQLite allows a value.
+// 330 KB of JSON for typical logs, 1 ms between deadline checks. With large data 8 MB of hex, or one log of any length that
+// fits into a block: far below SQLite's limit of 1 GB per value.
 const BATCH: TextBatch = { logs: 500, dataBytes: 4_000_000 }
 
 /** Ascending ids, or all ids of a range. */
 export type Candidates = readonly number[] | IdRange
 
-/** Writes the logs of rows or ids as the log objects of the API specification, in order. The deadline is checked before
- *  each statement. */
+/** Writes logs as the log objects of the API specification, in order. Checks the deadline before each statement. */
 export interface LogWriter {
-  /** The logs of the rows. @throws DeadlineExceeded; Error when a log lacks its block, transaction, address or topic */
+  /** Logs of the rows. @throws DeadlineExceeded; Error when the block, transaction, address or topic of a log is missing */
   write(rows: readonly LogRow[], options: { deadline: Deadline }): LogTexts
-  /** Those of the candidates that the filter wants: their rows are read once, not first for
-   *  the filter and again for the text. Undefined when the rows have to be read first, since there are long data among
-   *  them or something is missing, or when `canCheck` is false for the filter.
-   *  @throws DeadlineExceeded */
+  /** The candidates that match the filter. Each row is read once, for both the filter and the text. Undefined when rows
+   *  must be read first: long data, missing references, or `canCheck` is false for the filter. @throws DeadlineExceeded */
   writeWanted(candidates: Candidates, filter: RowFilter, options: { deadline: Deadline }): LogTexts | undefined
 }
 
-/** True for filters that SQLite checks: those without long lists. */
+/** True for filters that SQLite evaluates: those without long lists. */
 export function canCheck({ clauses }: RowFilter): boolean {
   return clauses.every(({ keys }) => keys.length > 0 && keys.length <= MAX_CHECKED_KEYS)
 }
 
-/** A writer through statements prepared once for the connection. */
+/** A writer with statements prepared once for the connection. */
 export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWriter {
   const reader = createLogRecordReader(db)
   const encode = createEncoder(db)
@@ -91,7 +88,7 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWrit
   return { write, writeWanted }
 }
 
-/** Without WebAssembly, one that supports no records. */
+/** The encoder; without WebAssembly, one that supports no records. */
 function createEncoder(db: Database): LogJsonEncoder {
   try {
     return createLogJsonEncoder(db)
@@ -102,8 +99,8 @@ function createEncoder(db: Database): LogJsonEncoder {
 
 function endOfBatch(rows: readonly LogRow[], from: number, { logs, dataBytes }: TextBatch): number {
   const limit = Math.min(rows.length, from + logs)
-  let held = rows[from][1]
+  let bytes = rows[from][1]
   let to = from + 1
-  while (to < limit && held + rows[to][1] <= dataBytes) held += rows[to++][1]
+  while (to < limit && bytes + rows[to][1] <= dataBytes) bytes += rows[to++][1]
   return to
 }

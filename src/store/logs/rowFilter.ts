@@ -1,27 +1,27 @@
-/** The columns that a filter may name; topic columns by position. */
+/** The columns a filter may name; topics by position. */
 export type ClauseColumn = 'address_id' | 'topic0_id' | 'topic1' | 'topic2' | 'topic3'
 
-/** Log ids [from, to): the first inclusive, the second not. */
+/** Log ids [from, to): `from` inclusive, `to` exclusive. */
 export interface IdRange {
   from: number
   to: number
 }
 
-/** One condition of a filter in the form of the rows: the column holds one of the keys. Keys are dictionary ids for
- *  `address_id` and `topic0_id`, bytes without leading zeros for the others; none is there twice. */
+/** One condition of a row filter: the column equals one of the keys. Keys are dictionary ids for `address_id` and
+ *  `topic0_id`, otherwise bytes without leading zeros; without duplicates. */
 export interface Clause {
   column: ClauseColumn
   keys: (number | Uint8Array)[]
-  /** The same as full values: addresses of 20 bytes, topics with or without their leading zeros. */
+  /** The keys as full values: 20-byte addresses, topics with or without their leading zeros. */
   values: Uint8Array[]
 }
 
-/** A filter in the form of the rows. */
+/** A log filter in terms of the stored rows. */
 export interface RowFilter {
   clauses: Clause[]
-  /** The least number of topics. */
+  /** Minimum number of topics. */
   minTopics: number
 }
 
-/** The column that is not null in a row with at least so many topics. */
+/** The column that is not null in every row with at least this many topics. */
 export const PRESENCE = ['id', 'topic0_id', 'topic1', 'topic2', 'topic3'] as const

@@ -2,14 +2,14 @@ import type { Log } from '../../chain/eth/types.js'
 import { padLeft } from '../../lib/bytes.js'
 import type { Database } from '../database.js'
 
-/** What the index needs of a log. */
+/** The parts of a log that are indexed. */
 export type IndexedLog = Pick<Log, 'address' | 'topics'>
 
-/** The logs of the rows, as the index takes them. */
+/** Stored logs as input of the index. */
 export interface StoredLogs {
-  /** Logs that are rows: their ids are those below. */
+  /** Number of stored logs; ids are [0, count). */
   count(): number
-  /** The logs with ids in [from, to), by id. */
+  /** Logs with ids in [from, to), in order. */
   read(from: number, to: number): Iterable<IndexedLog>
 }
 
@@ -21,7 +21,7 @@ interface Row {
   topic3: Uint8Array | null
 }
 
-/** The stored logs through statements prepared once for the connection. */
+/** Stored logs of an open connection, with statements prepared once. */
 export function createStoredLogs(db: Database): StoredLogs {
   const select = db.prepare<[number, number], Row>(
     `SELECT a.address, z.topic AS topic0, l.topic1, l.topic2, l.topic3

@@ -6,7 +6,7 @@ export const MERGE_FACTOR = 8
 export interface IndexTables {
   segments: string
   buckets: string
-  /** Undefined if postings always fit into buckets; there are then no key pairs either. */
+  /** Undefined when postings always fit into buckets; such an index has no key pairs either. */
   bigPostings?: string
   /** Segments of this level are not merged further. */
   maxLevel: number
@@ -19,7 +19,7 @@ export function chunksOf(level: number): number {
   return MERGE_FACTOR ** level
 }
 
-/** Queries ignore `building` segments; `dropped` ones wait for deletion of their rows. */
+/** Queries ignore `building` segments. The rows of `dropped` segments will be deleted. */
 export type SegmentState = 'building' | 'live' | 'dropped'
 
 /** A range of chunks with an index over their items. */
@@ -30,7 +30,7 @@ export interface Segment {
   state: SegmentState
 }
 
-/** Number of chunks that the live segments cover from the start. */
+/** Number of chunks covered by the live segments. */
 export function sealedChunks(segments: readonly Segment[]): number {
   let next = 0
   for (const { firstChunk, level } of segments) {
@@ -45,32 +45,32 @@ const POSTING_SPACE = 2 ** 26
 // The last ordinal holds the segment's key pairs.
 const PAIRS_ORDINAL = POSTING_SPACE - 1
 
-/** Reads and writes the index's tables with statements prepared once. Writes need a writable connection and belong to the
+/** Reads and writes the tables of an index, with statements prepared once. Writes need a writing connection and join the
  *  caller's transaction. */
 export interface SegmentStore {
   readonly maxLevel: number
   /** By first chunk, then level. */
   segments(state: SegmentState): Segment[]
   bucket(segment: number, bucket: number): Uint8Array | undefined
-  /** @throws RangeError if the index has none. */
+  /** @throws RangeError when the index has no table for big postings. */
   bigPostings(segment: number, ordinal: number): Uint8Array
-  /** The segment's key pairs; undefined if it has none: see `keyPairs`. */
+  /** The segment's key pairs; undefined when it has none: see `keyPairs`. */
   pairs(segment: number): Uint8Array | undefined
-  /** Whether the index has key pairs. */
+  /** True when the index has key pairs. */
   readonly hasPairs: boolean
   createSegment(level: number, firstChunk: number, state: SegmentState): number
   setState(segment: number, state: SegmentState): void
   putBucket(segment: number, bucket: number, blob: Uint8Array): void
   putBigPostings(segment: number, ordinal: number, blob: Uint8Array): void
-  /** @throws RangeError if the index has none. */
+  /** @throws RangeError when the index has no key pairs. */
   putPairs(segment: number, blob: Uint8Array): void
-  /** Number of the segment's rows in each table, without its key pairs. */
+  /** Number of the segment's rows per table, without its key pairs. */
   countRows(segment: number): { buckets: number; bigPostings: number }
-  /** Segment ids of rows without a segment, ascending: none unless somebody edited the tables. */
+  /** Ids of segments that have rows but no entry, ascending. Empty unless somebody edited the tables. */
   straySegments(): number[]
-  /** Turns those into dropped segments, so that their rows are deleted with the others. */
+  /** Adds those as dropped segments, so that their rows are deleted. */
   dropStrayRows(): void
-  /** Deletes at most `limit` rows of a segment. True once the segment is gone. */
+  /** Deletes at most `limit` rows of a segment. True once the segment is deleted. */
   deleteRows(segment: number, limit: number): boolean
 }
 
@@ -145,7 +145,7 @@ function createBlobTable(db: Database, table: string, space: number) {
     put: (segment: number, index: number, blob: Uint8Array) => void insert().run(segment * space + index, blob),
     count: (segment: number) => count().get(...rangeOf(segment))!,
     deleteSome: (segment: number, limit: number) => deleteSome().run(...rangeOf(segment), limit).changes,
-    /** Segments that have rows, ascending. */
+    /** Ids of segments with rows, ascending. */
     segments: (): number[] => {
       const next = db.prepare<[number], number | null>(`SELECT min(id) FROM ${table} WHERE id >= ?`).pluck()
       const found: number[] = []
@@ -157,7 +157,7 @@ function createBlobTable(db: Database, table: string, space: number) {
   }
 }
 
-/** Prepares a statement on first use: a read-only connection cannot prepare writing ones. */
+/** Prepares a statement on first use: a read-only connection cannot prepare writes. */
 function lazily<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {

@@ -1,7 +1,7 @@
 import type { RowValue } from '../chain/bodyRows.js'
 import type { Database } from '../database.js'
 
-/** A row of `account_history` with the account's address, null where the dictionary lacks the id. */
+/** A row of `account_history` with the account's address; null when the dictionary lacks the id. */
 export interface RawAccountRow {
   address_id: number
   address: Uint8Array | null
@@ -9,11 +9,11 @@ export interface RawAccountRow {
   balance: RowValue
   code_id: number | null
   incarnation: number
-  /** Of the account's row before; null where this is its first. */
+  /** Incarnation in the account's previous row; null for its first row. */
   previous_incarnation: number | null
 }
 
-/** A row of `storage_history`, with the account as its block left it. */
+/** A row of `storage_history`, with the account after that block. */
 export interface RawStorageRow {
   address_id: number
   address: Uint8Array | null
@@ -22,22 +22,22 @@ export interface RawStorageRow {
   value: Uint8Array
 }
 
-/** Rows of the state history as they are stored, for an audit. */
+/** Stored rows of the state history, for an audit. */
 export interface RawState {
-  /** What a block changed. */
+  /** Accounts changed by a block. */
   accounts(blockNumber: number): RawAccountRow[]
-  /** In the order of their accounts. */
+  /** Slots changed by a block, in the order of their accounts. */
   slots(blockNumber: number): RawStorageRow[]
   /** All code, by id. */
   codes(): IterableIterator<{ id: number; hash: Uint8Array; bytes: Uint8Array }>
-  /** A block number in the history outside [first, head], where there is one. */
+  /** A row of the history with a block number outside [first, head], if there is one. */
   stray(first: number, head: number): { table: string; blockNumber: number } | undefined
   isEmpty(): boolean
-  /** Number and state root of the blocks from `from` on, at most `limit`. */
+  /** Numbers and state roots of at most `limit` blocks from `from` on. */
   roots(from: number, limit: number): { number: number; state_root: Uint8Array }[]
 }
 
-/** The rows of an open database, through statements prepared once. */
+/** Raw rows of an open database, with statements prepared once. */
 export function createRawState(db: Database): RawState {
   const accounts = db.prepare<[number], RawAccountRow>(
     `SELECT h.address_id, a.address, h.nonce, h.balance, h.code_id, h.incarnation,

@@ -3,18 +3,19 @@ import { formatData } from '../../lib/hex.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
 
-/** An account as the state history has it. */
+/** An account in the state history. */
 export interface StoredAccount {
   addressId: number
   nonce: bigint
   balance: bigint
-  /** Undefined: no code. */
+  /** Undefined for an account without code. */
   codeId?: number
-  /** Storage of other incarnations is not this account's. */
+  /** Storage of other incarnations does not belong to this account. */
   incarnation: number
 }
 
-/** An account's last row: `account` is undefined when it does not exist, while `incarnation` is the next one's. */
+/** An account's last row. When the account does not exist, `account` is undefined and `incarnation` is that of the next
+ *  one. */
 export interface AccountRecord {
   addressId: number
   incarnation: number
@@ -23,30 +24,30 @@ export interface AccountRecord {
 
 /** Reads of the state history. "At block N" is after N was executed. */
 export interface StateReader {
-  /** Undefined when the address never had an account up to that block. */
+  /** Undefined when no account existed at the address up to that block. */
   account(address: Uint8Array, blockNumber: number): AccountRecord | undefined
-  /** The slot's value without leading zeros; no bytes for zero. `slot` may have leading zeros. */
+  /** The slot's value without leading zeros; empty for zero. `slot` may have leading zeros. */
   storage(addressId: number, incarnation: number, slot: Uint8Array, blockNumber: number): Uint8Array
   code(codeId: number): Uint8Array
   /** 32 bytes. */
   codeHash(codeId: number): Uint8Array
-  /** @throws Error when no account ever had code of that hash. */
+  /** @throws Error when no account ever had code with that hash. */
   codeByHash(hash: Uint8Array): Uint8Array
-  /** True when the incarnation ever had a slot set, at any block. */
+  /** True when a slot of the incarnation was ever set, at any block. */
   hasStorage(addressId: number, incarnation: number): boolean
-  /** The id of an address that is in the dictionary. */
+  /** The id of an address, if it is in the dictionary. */
   addressId(address: Uint8Array): number | undefined
-  /** Accounts at the newest block, by address id: at most `limit` addresses above an id, those included that have no
-   *  account. */
+  /** Accounts at the newest block, ordered by address id: at most `limit` addresses above `aboveId`, including those
+   *  without an account. */
   latestAccounts(aboveId: number, limit: number): { addressId: number; address: Uint8Array; account?: StoredAccount }[]
-  /** Slots of one incarnation at the newest block, zero included, by their bytes without leading zeros: at most `limit`
-   *  after one, undefined: from the first on. */
+  /** Slots of one incarnation at the newest block, zeros included, ordered by their bytes without leading zeros: at most
+   *  `limit` after `after`; undefined starts with the first. */
   latestStorage(
     addressId: number,
     incarnation: number,
     range: { after?: Uint8Array; limit: number },
   ): { slot: Uint8Array; value: Uint8Array }[]
-  /** How many addresses there are at most with an account, at any block. */
+  /** Upper bound of the number of addresses that had an account at any block. */
   countAddresses(): number
 }
 
@@ -63,10 +64,10 @@ interface AccountRow {
   incarnation: number
 }
 
-/** A block number above every block: reads "at the newest". */
+/** A block number above every block, to read the newest state. */
 export const LATEST = Number.MAX_SAFE_INTEGER
 
-/** A reader over an open database, its statements prepared once. */
+/** A reader over an open database, with statements prepared once. */
 export function createStateReader(db: Database): StateReader {
   const selectId = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
   const selectAccount = db.prepare<[number, number], AccountRow>(
@@ -85,7 +86,7 @@ export function createStateReader(db: Database): StateReader {
   const selectCode = db.prepare<[number], Uint8Array>('SELECT bytes FROM code WHERE id = ?').pluck()
   const selectCodeHash = db.prepare<[number], Uint8Array>('SELECT hash FROM code WHERE id = ?').pluck()
   const selectCodeByHash = db.prepare<[Uint8Array], Uint8Array>('SELECT bytes FROM code WHERE hash = ?').pluck()
-  // With a bare column beside max(), SQLite takes it from the row of the maximum.
+  // SQLite takes a bare column beside max() from the row with the maximum.
   const selectAccounts = db.prepare<[number, number], AccountRow & { address: Uint8Array; newest: number }>(
     `SELECT h.address_id, a.address, h.nonce, h.balance, h.code_id, h.incarnation, max(h.block_number) AS newest
      FROM account_history h JOIN addresses a ON a.id = h.address_id WHERE h.address_id > ?
@@ -117,7 +118,7 @@ export function createStateReader(db: Database): StateReader {
       selectAccounts
         .all(aboveId, limit)
         .map((row) => ({ addressId: row.address_id, address: row.address, account: decodeAccountRow(row) })),
-    // Text sorts before all bytes, no bytes included.
+    // Text sorts before every blob, the empty blob included.
     latestStorage: (addressId, incarnation, { after = '', limit }) =>
       selectSlots.all(addressId, incarnation, after, limit),
     countAddresses: () => selectLastId.get() ?? 0,
@@ -135,18 +136,18 @@ function decodeAccountRow(row: AccountRow): StoredAccount | undefined {
   }
 }
 
-/** Balance, nonce, code and storage by address and block, as the RPC methods ask. */
+/** Balance, nonce, code and storage by address and block, for the RPC methods. */
 export interface StateReads {
-  /** Wei; zero when the account does not exist. */
+  /** In wei; zero when the account does not exist. */
   balance(address: Uint8Array, blockNumber: number): bigint
   nonce(address: Uint8Array, blockNumber: number): bigint
-  /** No bytes when there is none. */
+  /** Empty when there is none. */
   code(address: Uint8Array, blockNumber: number): Uint8Array
   /** 32 bytes. */
   storage(address: Uint8Array, slot: Uint8Array, blockNumber: number): Uint8Array
 }
 
-/** State reads over an open database. They do not check that the state of that block is held. */
+/** State reads over an open database. The caller checks that the state of the block is stored. */
 export function createStateReads(db: Database): StateReads {
   const reader = createStateReader(db)
   return {

@@ -2,37 +2,37 @@ import SqliteDatabase from 'better-sqlite3'
 import type { Database } from '../database.js'
 import { createMetaTable, META_STATE_TRIE } from '../meta.js'
 
-/** Which trie the pages hold. */
+/** Identifies the stored trie. */
 export interface StateTrieHead {
-  /** The state root: hex. */
+  /** The state root, in hex. */
   root: string
-  /** The slot of the top node (trie/nodeRef.ts): hex, of no bytes for an empty state. */
+  /** Reference to the root node (trie/nodeRef.ts), in hex; empty for an empty state. */
   top: string
-  /** The id that no page had yet. */
+  /** The next unused page id. */
   nextPage: number
   accounts: number
-  /** Present while the trie is made from the rows of the state: the block hash (hex) that they are of, and the address id
-   *  up to which accounts are in it. */
+  /** Present while the trie is being built from state rows: the hash of the block (hex), and the address id up to which
+   *  accounts are included. */
   building?: { blockHash: string; addressId: number }
 }
 
-/** The stored pages of the trie of the newest state. Everything takes effect with the transaction that the caller is in. */
+/** The stored pages of the trie of the newest state. Writes join the caller's transaction. */
 export interface StateTrieTable {
-  /** @throws Error when there is no such page. */
+  /** @throws Error for a page that does not exist. */
   read(page: number): Uint8Array
   write(page: number, bytes: Uint8Array): void
   remove(page: number): void
-  /** Removes all pages from this id on. */
+  /** Removes all pages with ids from `page` on. */
   removeFrom(page: number): void
-  /** Undefined when no trie was ever stored. */
+  /** Undefined when no trie was stored. */
   head(): StateTrieHead | undefined
   setHead(head: StateTrieHead): void
-  /** How many pages there are, and the largest id; 0 where there is none. */
+  /** Number of pages and largest page id; 0 when there are none. */
   extent(): { count: number; lastId: number }
   readonly inTransaction: boolean
 }
 
-/** The table of an open database; writing needs one that was opened for it. */
+/** The table of an open database. Writes need a writing connection. */
 export function createStateTrieTable(db: Database): StateTrieTable {
   const select = db.prepare<[number], Uint8Array>('SELECT data FROM state_trie_pages WHERE id = ?').pluck()
   const upsert = db.prepare('INSERT OR REPLACE INTO state_trie_pages (id, data) VALUES (?, ?)')
@@ -46,7 +46,7 @@ export function createStateTrieTable(db: Database): StateTrieTable {
     read: (page) => {
       const bytes = select.get(page)
       if (bytes === undefined) throw new Error(`the state trie has no page ${page}`)
-      // Views of a plain array are made in half of the time.
+      // Creating a view of a plain array takes half of the time.
       return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     },
     write: (page, bytes) => void upsert.run(page, bytes),
@@ -61,8 +61,8 @@ export function createStateTrieTable(db: Database): StateTrieTable {
   }
 }
 
-/** An empty table in a temporary file that nobody else sees and that is gone with `close`: for a trie that may be larger than
- *  the memory. Its one transaction is open. */
+/** An empty table in a private temporary file, deleted by `close`, for a trie that may exceed the memory. Its one
+ *  transaction is open. */
 export function openScratchTrie(): { table: StateTrieTable; close(): void } {
   const db = new SqliteDatabase('')
   db.pragma('journal_mode = OFF')

@@ -5,35 +5,35 @@ import { LATEST, type StateReader } from './stateReader.js'
 export interface ChangedAccount {
   address: Uint8Array // 20
   addressId: number
-  /** Of the newest row; undefined when the account does not exist at the head. */
+  /** In the newest row; undefined when the account does not exist at the head. */
   incarnation: number | undefined
-  /** Of that incarnation, without leading zeros. */
+  /** Changed slots of that incarnation, without leading zeros. */
   slots: Uint8Array[]
 }
 
-/** An account as it is after the blocks were removed. */
+/** An account after the removal. */
 export interface RestoredAccount {
   address: Uint8Array // 20
-  /** Undefined: it does not exist. */
+  /** Undefined when it does not exist. */
   account?: { nonce: bigint; balance: bigint; codeHash?: Uint8Array }
-  /** True when its storage at the head was another incarnation's: `slots` are then all that it has. */
+  /** True when the storage at the head was of another incarnation; `slots` is then the complete storage. */
   cleared: boolean
-  /** Slots and values without leading zeros; no bytes for zero. */
+  /** Slots and values without leading zeros; empty for zero. */
   slots: { slot: Uint8Array; value: Uint8Array }[]
 }
 
-/** Finds what a removal of blocks changes in the newest state. */
+/** Finds the changes of the newest state when blocks are removed. */
 export interface TouchedAbove {
-  /** What blocks above `number` changed: to be called before their rows are deleted. */
+  /** Accounts changed by blocks above `number`. Call it before their rows are deleted. */
   take(number: number): ChangedAccount[]
-  /** The same accounts in the newest state: to be called after the rows were deleted. */
+  /** The same accounts in the new newest state. Call it after the rows were deleted. */
   restored(changed: readonly ChangedAccount[]): RestoredAccount[]
 }
 
-// Slots read at a time of an account whose storage comes back whole.
+// Page size for reading the complete storage of an account.
 const PAGE = 10_000
 
-/** Through statements prepared once for a connection that may write. */
+/** Statements are prepared once, on a writing connection. */
 export function createTouchedAbove(db: Database, reader: StateReader): TouchedAbove {
   const selectAccounts = db.prepare<[number, number], { addressId: number; address: Uint8Array }>(
     `SELECT id AS addressId, address FROM addresses WHERE id IN (

@@ -3,11 +3,11 @@ import { RECEIPT_COLUMNS, type RowValue, TRANSACTION_COLUMNS } from '../chain/bo
 import type { Database } from '../database.js'
 import { createLogInserts } from '../logs/logInserts.js'
 
-/* Schema versions 6 to 8 stored the newest block's transactions, receipts and logs as one blob in `packed_bodies`, and made
- * rows of it in a second transaction. A process that was killed in between left the blob. */
+/* Schema versions 6 to 8 stored the newest block's transactions, receipts and logs as one blob in `packed_bodies` and
+ * converted it to rows in a second transaction. A process killed in between left the blob. */
 
-/** Makes rows of a packed body, in a transaction of its own, for the migration that drops its table. Does nothing where
- *  there is none. @throws Error when the bytes are no packed body */
+/** Converts a packed body to rows, in its own transaction, for the migration that drops its table. No-op without one.
+ *  @throws Error when the bytes are not a packed body */
 export function unpackBody(db: Database): void {
   if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'packed_bodies'").get()) return
   const data = db.prepare<[], Buffer>('SELECT data FROM packed_bodies').pluck().get()
@@ -37,24 +37,24 @@ export function unpackBody(db: Database): void {
 
 type PackedValue = null | number | string | Uint8Array
 
-/** A number would be stored as a REAL by columns without affinity. */
+/** A number would be stored as a REAL in columns without affinity. */
 function bound(value: PackedValue): RowValue {
   return typeof value === 'number' ? BigInt(value) : value
 }
 
-// The first byte of a value: up to 0xef that many bytes follow, or one of these.
+// First byte of a value: up to 0xef the length in bytes, else one of the following.
 const MAX_SHORT = 0xef
 const NULL = 0xf0
 const INTEGER_8 = 0xf1
 const INTEGER_32 = 0xf2
 /** A double. */
 const INTEGER_53 = 0xf3
-/** A count in a byte, and that many decimal digits. */
+/** Followed by a one-byte count and that many decimal digits. */
 const DIGITS = 0xf4
-/** Bytes behind a length of four bytes. */
+/** Followed by a four-byte length and the bytes. */
 const LONG = 0xf5
 
-/** The values one after another. Bytes are views of `packed`. */
+/** Reads the values one after another. Bytes are views of `packed`. */
 function createValueReader(packed: Buffer): () => PackedValue {
   let at = 0
   const take = (length: number) => {
