@@ -3,15 +3,15 @@ import { MERGE_FACTOR } from '../store/segments/segmentStore.js'
 import type { ClauseFacts, ClauseName, LogFacts, LogStep } from './trace.js'
 import type { ValueCounts } from './valueCounts.js'
 
-// A clause that this share of the logs meet does little for a query.
+// A clause that matches more than this share of the logs narrows a query little.
 const BROAD = 0.05
-// So many rows are read in some tens of milliseconds: no advice for less.
+// Reading this many rows takes some tens of milliseconds; no advice below.
 const MANY_ROWS = 10_000
-// An index that is up to date has fewer segments of the lowest level than one merge takes.
+// An up-to-date index has fewer lowest-level segments than one merge takes.
 const UNMERGED = 2 * MERGE_FACTOR
-// Up to two chunks wait while the first of them is sealed.
+// Up to two chunks are unsealed: one is filling while the one before is sealed.
 const LONGEST_TAIL = 2 * CHUNK_SIZE
-// A part of the time below this is nobody's trouble.
+// Steps shorter than this need no advice.
 const SLOW_MS = 50
 
 const MEMBERS: { readonly [name in ClauseName]: string } = {
@@ -23,13 +23,13 @@ const MEMBERS: { readonly [name in ClauseName]: string } = {
   presence: 'topics.length',
 }
 
-/** The member of a JSON-RPC filter that a clause comes from; `topics.length` where only the number of topics counts. */
+/** The member of the JSON-RPC filter that a clause comes from; `topics.length` when only the number of topics counts. */
 export function filterMember(name: ClauseName): string {
   return MEMBERS[name]
 }
 
-/** What the facts of a query suggest to its asker, and to the operator: sentences, the weightiest first. None when it went
- *  as well as it can. `values` are how often its values are in the segments that it looked into. */
+/** Advice for the caller and the operator, as sentences, most important first. Empty when the query cannot be improved.
+ *  `values` are the counts of its values in the segments it searched. */
 export function adviseOn(facts: LogFacts, values: readonly ValueCounts[] = []): string[] {
   return [
     ...adviseOnRange(facts),
@@ -87,7 +87,7 @@ const STEP_WORDS: { readonly [step in LogStep]: string } = {
   format: 'writing the answer',
 }
 
-/** Of a query that reads much: its narrowest clause, when that is a broad one. */
+/** Advice for a query that reads many rows although its narrowest clause is broad. */
 function adviseOnBreadth(facts: LogFacts): string[] {
   const { outcome, rows, clauses } = facts
   if (outcome === 'answered' && rows.fetched < MANY_ROWS) return []
@@ -103,7 +103,7 @@ function adviseOnBreadth(facts: LogFacts): string[] {
   return [`${narrowest.member}, the narrowest clause, has ${percent} % of the logs looked at: ${wanted}`]
 }
 
-/** The clause with the smallest share of the logs of the segments that were asked about it. */
+/** The clause with the smallest share of the logs in the segments where it was looked up. */
 function findNarrowest({ segments }: LogFacts): { member: string; share: number } | undefined {
   const sums = new Map<ClauseName, { postings: number; logs: number }>()
   for (const { logs, clauses } of segments) {
@@ -117,7 +117,7 @@ function findNarrowest({ segments }: LogFacts): { member: string; share: number 
   return shares.sort((a, b) => a.share - b.share)[0]
 }
 
-/** Of a query that got no answer: a value that has most of the logs of its list. */
+/** Advice for a query without an answer: a value with most of the logs of its list. */
 function adviseOnFrequent({ outcome, clauses }: LogFacts, values: readonly ValueCounts[]): string[] {
   if (outcome !== 'tooMany' && outcome !== 'timeout') return []
   return values.flatMap(({ name, top }) => {

@@ -7,13 +7,13 @@ export interface BlockRange {
   to: number
 }
 
-/** More logs match than one query may give. */
+/** More logs match than a query may return. */
 export class TooManyLogs extends CairnError {
   readonly limit: number
-  /** Id of the log that is one too many. */
+  /** Id of the first log over the limit. */
   readonly log: number
-  /** The blocks before that log's, as many as the filter begins with: they hold at most `limit` of the logs. Undefined when
-   *  the first block alone holds more. */
+  /** The blocks before the block of that log, from the start of the filter: they contain at most `limit` logs. Undefined
+   *  when the first block alone exceeds it. */
   readonly fits?: BlockRange
   constructor(fields: { limit: number; log: number; fits?: BlockRange }) {
     super(`more than ${fields.limit} logs match`)
@@ -23,11 +23,11 @@ export class TooManyLogs extends CairnError {
   }
 }
 
-/** A log query ran past its deadline while it went through rows. */
+/** A log query exceeded its deadline while reading rows. */
 export class LogScanTimeout extends DeadlineExceeded {
-  /** All logs below this id were looked at in the first half of the time; undefined when none were. */
+  /** All logs below this id were checked in the first half of the time; undefined when none were. */
   readonly scannedTo?: number
-  /** The whole blocks of these logs: the same query of them alone is answered in time, unless the machine is busier. */
+  /** The complete blocks of these logs: the same query over them succeeds in time, unless the machine is busier. */
   readonly fits?: BlockRange
   constructor(fields: { limitMs: number; scannedTo?: number; fits?: BlockRange }) {
     super(fields.limitMs)
@@ -36,7 +36,7 @@ export class LogScanTimeout extends DeadlineExceeded {
   }
 }
 
-/** A filter holds more addresses and topic values together than one query may. */
+/** The filter has more addresses and topic values than a query may have. */
 export class TooManyFilterParams extends CairnError {
   readonly count: number
   readonly limit: number
@@ -47,7 +47,7 @@ export class TooManyFilterParams extends CairnError {
   }
 }
 
-/** A filter names more topic positions than a log can have. */
+/** The filter has more topic positions than a log. */
 export class TooManyTopics extends CairnError {
   readonly count: number
   constructor(fields: { count: number }) {
@@ -56,7 +56,7 @@ export class TooManyTopics extends CairnError {
   }
 }
 
-/** A range begins before the first block that the database holds, so that logs would be missing from the answer. */
+/** The range begins before the first stored block, so the result would be incomplete. */
 export class LogsNotHeld extends CairnError {
   readonly fromBlock: number
   readonly firstHeld: number

@@ -8,27 +8,27 @@ import type { LogQueryOptions } from './planner.js'
 import { createLogTrace, type LogFacts, type LogTrace } from './trace.js'
 import { countValues, type ValueCounts } from './valueCounts.js'
 
-/** What bounds a query that is explained. */
+/** Limits of a query to explain. */
 export type LogExplainOptions = Omit<LogQueryOptions, 'trace'>
 
-/** What a query did, why, and what its asker may do better. */
+/** What a query did, why, and how to improve it. */
 export interface LogExplanation {
   facts: LogFacts
-  /** Length of the answer, a JSON array; undefined when there is none. */
+  /** Length of the result as a JSON array; undefined when there is none. */
   answerBytes?: number
-  /** First and last block that logs of each segment are in, in the order of `facts.segments`. */
+  /** First and last block with logs of each segment, in the order of `facts.segments`. */
   segmentBlocks: { first: number; last: number }[]
-  /** How often the values are in the segments that were looked into; undefined when there was no time left for it. */
+  /** Counts of the filter's values in the segments that were searched; undefined when time ran out. */
   values?: ValueCounts[]
-  /** Sentences, the weightiest first. */
+  /** Sentences, most important first. */
   advice: string[]
 }
 
-/** Runs a query for its facts. */
+/** Runs a query and returns its explanation. */
 export type LogExplainer = (filter: LogFilter, options: LogExplainOptions) => LogExplanation
 
-/** An explainer of what `answer` does on the connection, all in one snapshot. A refusal, a timeout and a range that is
- *  not held are outcomes with the facts until then. @throws TooManyTopics */
+/** Explains what `answer` does on the connection, in one snapshot. A refusal, a timeout and a range that is not stored
+ *  are outcomes, with the facts collected until then. @throws TooManyTopics */
 export function createLogExplainer(
   db: Database,
   answer: (filter: LogFilter, options: LogQueryOptions) => LogTexts,

@@ -3,10 +3,10 @@ import type { Database } from '../store/database.js'
 import type { IndexedLog } from '../store/logs/storedLogs.js'
 import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
 
-/** The writer of the log index. */
+/** Writes the log index. */
 export type LogIndexer = SegmentIndexer<IndexedLog>
 
-/** The indexer of a database opened for writing. */
+/** The log indexer of a database opened for writing. */
 export function createLogIndexer(db: Database, options: { chunkBits?: number } = {}): LogIndexer {
   return createSegmentIndexer(db, LOG_SEARCH_INDEX, options)
 }

@@ -4,17 +4,17 @@ import type { ItemKeys } from '../segments/indexKind.js'
 import type { KeyHasher } from '../segments/keyHash.js'
 import type { IndexedLog } from '../store/logs/storedLogs.js'
 
-/** Position of the keys that say how many topics a log has at least: their value is that number. */
+/** Position of the presence keys: their value n is set when a log has at least n topics. */
 export const PRESENCE_POSITION = 5
 
-/** The keys of a log: its address under position 0, its topics under 1 to 4 without leading zeros, and for each number of
- *  topics that it has a key that says so. */
+/** The keys of a log: its address at position 0, its topics at 1 to 4 without leading zeros, and one presence key per
+ *  topic. */
 export function createLogKeys(hasher: KeyHasher): ItemKeys<IndexedLog> {
   const presence = [1, 2, 3, 4].map((topics) => {
     hasher.hashId(PRESENCE_POSITION, topics)
     return { high: hasher.high, low: hasher.low }
   })
-  // Logs that follow on each other often share the arrays of address and topics, whose keys are then known.
+  // Consecutive logs often share the arrays of address and topics, whose keys are then reused.
   const last: LastKey[] = Array.from({ length: 5 }, () => ({ value: undefined, high: 0, low: 0 }))
   const addValue = (builder: ChunkBuilder, position: number, value: Uint8Array) => {
     const key = last[position]
@@ -37,9 +37,9 @@ export function createLogKeys(hasher: KeyHasher): ItemKeys<IndexedLog> {
   return { add }
 }
 
-/** The key that a position had last. */
+/** The last key of a position. */
 interface LastKey {
-  /** Never written to after it was given. */
+  /** Immutable once set. */
   value: Uint8Array | undefined
   high: number
   low: number

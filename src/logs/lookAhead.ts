@@ -3,16 +3,16 @@ import type { IdRange, RowFilter } from '../store/logs/rowFilter.js'
 import type { CandidateBatch, LogIndex, SearchOptions } from './candidateIndex.js'
 import { readsAllRows } from './planner.js'
 
-/** What the index said at a first look. */
+/** Result of a first look-up in the index. */
 export interface FirstLook {
-  /** All candidates, where they are at most as many as asked for: no more results are possible. */
+  /** All candidates, when there are at most as many as requested; the query then has no other results. */
   all?: number[]
-  /** The index, which does not look again for what it has found. */
+  /** The index; candidates found already are not searched again. */
   index: LogIndex
 }
 
-/** Asks the index for candidates until there are more than `most`. Filters for which it is not asked, and
- *  those with long lists of values, are left as they are. To be called inside the snapshot of the query. @throws DeadlineExceeded */
+/** Searches the index until there are more than `most` candidates. Does nothing for filters that do not use the index or
+ *  have long value lists. Call it in the snapshot of the query. @throws DeadlineExceeded */
 export function lookAhead(
   index: LogIndex,
   filter: RowFilter,

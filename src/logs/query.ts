@@ -19,14 +19,12 @@ export type { LogQueryOptions } from './planner.js'
 
 /** Log queries over one connection. */
 export interface LogSource {
-  /** The logs that the filter wants as JSON, ordered by (blockNumber, logIndex), out of one snapshot of the database. A
-   *  range that ends beyond the head ends at the head.
-   *  @throws LogsNotHeld when the range begins before the first block held
-   *  @throws TooManyLogs beyond `maxResults` logs, with the blocks that fit
-   *  @throws DeadlineExceeded; as LogScanTimeout, with the blocks that fit, where rows were looked at
-   *  @throws TooManyTopics */
+  /** The matching logs as JSON, ordered by (blockNumber, logIndex), from one snapshot of the database. A range beyond the
+   *  head ends at the head. @throws LogsNotHeld when the range begins before the first stored block @throws TooManyLogs
+   *  beyond `maxResults` logs, with the range that fits @throws DeadlineExceeded; LogScanTimeout with the range that fits
+   *  when rows were checked @throws TooManyTopics */
   query(filter: LogFilter, options: LogQueryOptions): LogTexts
-  /** A page of the same logs: see `LogPage`. @throws LogsNotHeld, TooManyTopics */
+  /** One page of the same logs; see `LogPage`. @throws LogsNotHeld, TooManyTopics */
   page(filter: LogFilter, options: LogPageOptions): LogPage
   /** Runs a query and collects its trace. */
   explain: LogExplainer
@@ -37,7 +35,7 @@ export interface LogSource {
 export interface LogPageOptions {
   /** Id of the page's first log, from the previous page; undefined: the start of the filter's range. */
   fromId?: number
-  /** Most logs of the page. */
+  /** Maximum number of logs per page. */
   maxResults: number
   /** After this deadline the page ends at the next check, in less than a second. */
   sliceEnds: Deadline
@@ -147,7 +145,7 @@ export function createLogSource(db: Database): LogSource {
 }
 
 interface HeldRange extends IdRange {
-  /** The head. */
+  /** Number of the newest block. */
   head: number
 }
 

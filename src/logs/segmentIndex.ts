@@ -200,7 +200,7 @@ function searchSegment(access: SegmentAccess, segment: Segment, search: SegmentS
   trace?.skipped(order, 'rows')
   trace?.step('intersect')
   if (fewest >= PAIR_POSTINGS && areDisjoint(store, segment, found)) {
-    trace?.apart()
+    trace?.disjoint()
     return NOTHING
   }
   return intersectCheapest(access, segment, found, range)

@@ -4,9 +4,9 @@ import type { ClauseColumn, IdRange, RowFilter } from '../store/logs/rowFilter.j
 import { LogsNotHeld, TooManyLogs } from './errors.js'
 import type { LogFilter } from './filter.js'
 
-/** What a query does, in the order in which it begins to. `translate` also has the range of ids, `fetch` is the reading of
- *  candidate rows, `format` the writing of the answer: where there are no more candidates than there may be
- *  results, and no lists, all that is done with them. */
+/** Steps of a query, in order. `translate` includes resolving the id range, `fetch` is reading candidate rows, `format`
+ *  is writing the result. Without lists, and with no more candidates than allowed results, `format` also checks the
+ *  candidates. */
 export const LOG_STEPS = [
   'translate',
   'lookUp',
@@ -19,51 +19,51 @@ export const LOG_STEPS = [
 ] as const
 export type LogStep = (typeof LOG_STEPS)[number]
 
-/** How a query goes about it: `none` when the filter names only values that were never logged, or no block; `arithmetic`
- *  refuses without a look at any log; `rows` reads all logs of the range, `index` the candidates. */
+/** How the query is executed: `none` when the filter names only values that were never logged, or no stored block;
+ *  `arithmetic` refuses without reading a log; `rows` reads all logs of the range; `index` reads the candidates. */
 export type LogPlan = 'none' | 'arithmetic' | 'rows' | 'index'
 
-/** How it ended. `page`: with logs, and maybe more behind them. */
+/** How the query ended. `page`: with logs, possibly not the last ones. */
 export type LogOutcome = 'answered' | 'page' | 'tooMany' | 'timeout' | 'notHeld' | 'failed'
 
-/** What a clause is about; `presence`: that there are as many topics as the filter has positions. */
+/** The column of a clause; `presence`: the log has as many topics as the filter has positions. */
 export type ClauseName = ClauseColumn | 'presence'
 
 /** A clause of the filter. */
 export interface ClauseFacts {
   name: ClauseName
-  /** Values named, each once. */
+  /** Number of distinct values. */
   values: number
-  /** How many of them were ever logged; undefined for topics 1 to 3, which have no dictionary. */
+  /** Values that were ever logged; undefined for topics 1 to 3, which have no dictionary. */
   known?: number
-  /** The first of them, as full hex. */
+  /** The first value, as full hex. */
   first: string
 }
 
-/** What a segment was asked about a clause. */
+/** A clause that was looked up in a segment. */
 export interface ConsultedClause {
   name: ClauseName
-  /** Keys looked up, or that would have been. */
+  /** Keys that were, or would have been, looked up. */
   keys: number
-  /** Keys that the segment has. */
+  /** Keys found in the segment. */
   found: number
-  /** Logs of those keys in the whole segment, one counted for each of its keys: known before, and whether or not, they
-   *  are read. */
+  /** Logs of those keys in the whole segment, counted once per key. Known before any posting is read. */
   postings: number
-  /** Why it was not asked: `rows` when reading the candidates left is cheaper, `empty` when a clause before has none. */
+  /** Why the clause was not looked up: `rows` when reading the remaining candidates is cheaper, `empty` when an earlier
+   *  clause has no match. */
   skipped?: 'rows' | 'empty'
 }
 
-/** A segment that a query looked into. */
+/** A segment that the query searched. */
 export interface SegmentFacts {
   id: number
   level: number
   firstLog: number
-  /** Logs that it covers, in the query's range or not. */
+  /** Logs in the segment, inside and outside of the query's range. */
   logs: number
-  /** In the order in which they were consulted; skipped ones last. */
+  /** In the order of their look-up; skipped ones last. */
   clauses: ConsultedClause[]
-  /** True when it knew of two clauses that none of its logs meets both, so that no posting was read. */
+  /** True when the key pairs show that no log of the segment matches two of the clauses; no posting was read. */
   disjoint: boolean
   candidates: number
   ms: number
@@ -74,71 +74,71 @@ export interface TailFacts {
   firstLog: number
   /** Logs scanned: those in the query's range. */
   logs: number
-  /** Rows that had to be read into memory first. */
+  /** Rows that were read into memory first. */
   loaded: number
   candidates: number
 }
 
-/** What a query found out on its way. After an error: up to there. */
+/** Facts about a query. After an error: up to that point. */
 export interface LogFacts {
   outcome: LogOutcome
   plan: LogPlan
-  /** As it was asked for. */
+  /** As requested. */
   fromBlock: number
   toBlock: number
-  /** Logs of the blocks of the range that are held; undefined when there are none. */
+  /** Log ids of the stored blocks in the range; undefined when there are none. */
   range?: IdRange
-  /** The last block held, where the range ends beyond it. */
+  /** The newest block, when the range ends beyond it. */
   clampedTo?: number
-  /** The first block held, where the range begins before it. */
+  /** The first stored block, when the range begins before it. */
   firstHeld?: number
   clauses: ClauseFacts[]
-  /** The least number of topics. */
+  /** Minimum number of topics. */
   minTopics: number
   segments: SegmentFacts[]
   tail?: TailFacts
-  /** Rows read; of them those that met the filter and those that did not. The rest was not looked at any more. */
+  /** Rows read; those that matched, and those that did not. The rest was not checked. */
   rows: { fetched: number; met: number; rejected: number }
-  /** Logs given. */
+  /** Logs returned. */
   results: number
-  /** Results that there may be at most. */
+  /** Result limit. */
   maxResults: number
-  /** Id of the log that was one too many, and its block. */
+  /** The first log over the limit, and its block. */
   overflow?: { log: number; block?: number }
-  /** Time by step; all steps together are the time of the query. */
+  /** Time by step; the steps add up to the time of the query. */
   ms: { [step in LogStep]: number }
 }
 
-/** Collects the facts of one query while it runs. Steps partition the time: what passes belongs to the step that was begun
- *  last. It is called for each segment, clause and batch, never for each key or row. */
+/** Collects the facts of one running query. Time is charged to the current step, so the steps add up to the total. Called
+ *  per segment, clause and batch, never per key or row. */
 export interface LogTrace {
   readonly facts: LogFacts
   step(name: LogStep): void
   begin(filter: LogFilter, maxResults: number): void
-  /** There are such logs, and the chain held ends with `head`. */
+  /** The range has logs; `head` is the newest block. */
   inRange(range: IdRange & { head: number }): void
   translated(filter: RowFilter, asked: LogFilter): void
   plan(plan: LogPlan): void
-  /** A segment is looked into; the one before is done. */
+  /** Starts a segment and ends the previous one. */
   segment(segment: Pick<SegmentFacts, 'id' | 'level' | 'firstLog' | 'logs'>): void
-  /** The segment was asked about a clause. */
+  /** A clause was looked up in the segment. */
   consulted(clause: ConsultedClause): void
-  /** The segment is not asked about the clauses that are left, from the one behind those that it was. */
+  /** The remaining clauses in `order`, after those consulted, are not looked up. */
   skipped(order: readonly { name: ClauseName; keys: readonly unknown[] }[], why: 'rows' | 'empty'): void
-  /** The segment knows that none of its logs meets two of the clauses. */
-  apart(): void
+  /** No log of the segment matches two of the clauses. */
+  disjoint(): void
   segmentDone(candidates: number): void
   tail(range: IdRange): TailFacts
   fetched(rows: number): void
-  /** Of so many rows that were compared with the filter, so many met it. */
+  /** `rows` rows were checked against the filter; `met` matched. */
   verified(rows: number, met: number): void
-  /** The log, of that block, is one too many. */
+  /** The log, in that block, is over the limit. */
   overflow(log: number, block: number): void
-  /** Ends the time of the last step and says how the query ended; an error, or how many logs it gave. */
+  /** Ends the last step and records the outcome: an error, or the number of logs. */
   end(ended: { error: unknown } | { results: number; outcome: 'answered' | 'page' }): void
 }
 
-/** A trace for one query. */
+/** A trace of one query. */
 export function createLogTrace(now: () => number = () => performance.now()): LogTrace {
   const facts = emptyFacts()
   let step: LogStep = 'translate'
@@ -172,7 +172,7 @@ export function createLogTrace(now: () => number = () => performance.now()): Log
       facts.plan = plan
     },
     segment: ({ id, level, firstLog, logs }) => {
-      // Not by spreading, which takes 3 µs.
+      // Written out because a spread takes 3 µs.
       const entry: SegmentFacts = { id, level, firstLog, logs, clauses: [], disjoint: false, candidates: 0, ms: 0 }
       facts.segments.push(entry)
       open = { segment: entry, since: now() }
@@ -184,7 +184,7 @@ export function createLogTrace(now: () => number = () => performance.now()): Log
         clauses.push({ name: order[i].name, keys: order[i].keys.length, found: 0, postings: 0, skipped: why })
       }
     },
-    apart: () => {
+    disjoint: () => {
       if (open) open.segment.disjoint = true
     },
     segmentDone: (candidates) => {
@@ -237,7 +237,7 @@ function describeFailure(error: unknown): Pick<LogFacts, 'outcome' | 'firstHeld'
   return { outcome: 'failed' }
 }
 
-/** The clauses with how many values were asked for, of which those that were never logged dropped out. */
+/** The clauses with the number of requested values, including values that were never logged and dropped. */
 function describeClauses({ clauses }: RowFilter, { addresses, topics }: LogFilter): ClauseFacts[] {
   const asked = [addresses, ...topics].filter((values) => values !== undefined && values !== null)
   return clauses.map(({ column, keys }, i) => ({

@@ -10,21 +10,21 @@ import { createSegmentStore } from '../store/segments/segmentStore.js'
 import type { LogFilter } from './filter.js'
 import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
 
-/** How often the values of a clause are in some segments. */
+/** Counts of a clause's values in some segments. */
 export interface ValueCounts {
   name: ClauseColumn
-  /** Values that no segment has. */
+  /** Values that occur in no segment. */
   absent: number
-  /** The most frequent ones, the first the most; those with none are left out. */
+  /** The most frequent values, in descending order; values without logs are omitted. */
   top: { value: string; logs: number }[]
 }
 
 const COLUMNS = ['address_id', 'topic0_id', 'topic1', 'topic2', 'topic3'] as const satisfies ClauseColumn[]
-// How many values are named for each clause.
+// Number of values listed per clause.
 const TOP = 5
 
-/** Counts the logs of each value of a filter in the segments with these ids, as the index has them: without reading a
- *  posting, and two values that share their hash are counted as one. @throws DeadlineExceeded */
+/** Counts the logs of each value of a filter in the segments with these ids, from the index alone: no posting is read,
+ *  and two values with the same hash count as one. @throws DeadlineExceeded */
 export function countValues(
   db: Database,
   filter: LogFilter,
