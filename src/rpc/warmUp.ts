@@ -52,6 +52,7 @@ async function warm(methods: MethodTable, context: RpcContext, work: (ask: Ask) 
   const ask: Ask = async (name, ...params) => {
     const method = methods.get(name)
     if (method === undefined) return undefined
+    await new Promise(setImmediate) // on the main thread, requests that have come are answered in between
     const limits = { ...context.limits, slowLogsMs: 0 }
     const outcome: RpcOutcome = await runMethod(method, params, {
       ...context,

@@ -146,7 +146,11 @@ export function createSegmentIndexer<Item>(
     add: (items) => {
       added++
       follows = true
-      nextChunk ??= begin()
+      if (nextChunk === undefined) {
+        nextChunk = begin()
+        // Unless these are the first rows without a segment, those before them must be read.
+        isBehindRows = stored.count() - items.length > nextChunk * chunkSize
+      }
       if (isBehindRows) return // the rows are stored already, and are read with those before them
       waiting.push(...items)
       if (waiting.length > MAX_WAITING) takeWaiting(waiting.length)

@@ -11,6 +11,8 @@ export class L2VerifierFailed extends CairnError {}
 export interface L2Verifier {
   /** Rejects with L2VerifierFailed. Blocks wait while all threads are busy. */
   verify: L2VerifyFunction
+  /** Starts a thread ahead of the first block. */
+  prepare(): void
   /** Ends the threads; running work is dropped. */
   close(): Promise<void>
 }
@@ -64,6 +66,9 @@ export function createL2Verifier({ threads = defaultThreads() }: { threads?: num
   }
 
   return {
+    prepare: () => {
+      if (idle.length + busy.size === 0) idle.push(start())
+    },
     verify: (block, network) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new L2VerifierFailed('the verifier of layer-2 blocks is closed'))

@@ -37,7 +37,7 @@ test('once it says ready, the first calls and log queries load no module', async
   const spare = () => get(`${url}/health`).then(({ body }) => body.threads.warm === 5)
   while (!(await spare())) await new Promise((resolve) => setImmediate(resolve))
   const loaded = readFileSync(log, 'utf8')
-  assert.match(loaded, /thread [1-9]\d* imported .*cli\/reader\.js/)
+  assert.match(loaded, /thread [1-9]\d* imported .*cli\/readerThread\.js/)
   // The build bundles what a thread loads: from source it was 400 modules.
   const counts = new Map<string, number>()
   for (const [, thread] of loaded.matchAll(/^thread (\d+) imported file:/gm)) {

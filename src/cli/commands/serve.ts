@@ -44,9 +44,11 @@ async function importFixture(
   { genesis, paths }: { genesis: string; paths: readonly string[] },
   { datadir, stop }: { datadir: string; stop: AbortSignal },
 ): Promise<void> {
-  const { importFiles, readGenesisFile } = await import('../../ingest/importFiles.js')
+  const { importFiles, readGenesisFile, recogniseKind } = await import('../../ingest/importFiles.js')
   const { createL2Verifier } = await import('../../workers/l2Verifier.js')
   const verifier = createL2Verifier()
+  // In parallel with the import of the blocks of layer 1.
+  if (config.l2Verify && paths.some((path) => recogniseKind(path) === 'starknet')) verifier.prepare()
   try {
     await importFiles({
       datadir,
