@@ -12,7 +12,7 @@ export interface L2Verifier {
   /** Rejects with L2VerifierFailed. Blocks wait while all threads are busy. */
   verify: L2VerifyFunction
   /** Starts a thread ahead of the first block. */
-  prepare(): void
+  startThread(): void
   /** Ends the threads; running work is dropped. */
   close(): Promise<void>
 }
@@ -66,7 +66,7 @@ export function createL2Verifier({ threads = defaultThreads() }: { threads?: num
   }
 
   return {
-    prepare: () => {
+    startThread: () => {
       if (idle.length + busy.size === 0) idle.push(start())
     },
     verify: (block, network) =>

@@ -48,7 +48,7 @@ async function importFixture(
   const { createL2Verifier } = await import('../../workers/l2Verifier.js')
   const verifier = createL2Verifier()
   // In parallel with the import of the blocks of layer 1.
-  if (config.l2Verify && paths.some((path) => recogniseKind(path) === 'starknet')) verifier.prepare()
+  if (config.l2Verify && paths.some((path) => recogniseKind(path) === 'starknet')) verifier.startThread()
   try {
     await importFiles({
       datadir,
