@@ -21,13 +21,13 @@ export interface AcceptedBlock {
   totalDifficulty: bigint
   changes?: StateChanges
   uncleHashes: Uint8Array[]
-  /** False: its state root was not compared yet. */
+  /** False when its state root was not compared yet. */
   isRootChecked: boolean
 }
 
-/** Verifies a block on top of `head`, undefined for the first one, and executes it. Its state root is compared unless
- *  `checksRoot` is false, and of blocks whose receipts hold roots in any case.
- *  @throws InvalidBlock for the first check that it fails; then the executor's `discard` is due. */
+/** Verifies a block on top of `head` (undefined for the first block) and executes it. The state root is compared unless
+ *  `checksRoot` is false; blocks whose receipts contain state roots are always compared. @throws InvalidBlock for the
+ *  first failed check; then call the executor's `discard` */
 export async function acceptBlock(
   chain: WritableChain,
   raw: RawBlock,
@@ -51,8 +51,8 @@ export async function acceptBlock(
   return { ...common, receipts, changes: chain.executor.accept(), isRootChecked: stateRoot !== undefined }
 }
 
-/** As `verifyBody`; but where only the transactions root differs, the transactions are executed to see whether one of
- *  them cannot be in the block, which says more. */
+/** As `verifyBody`. When only the transactions root differs, the transactions are executed too, since an invalid
+ *  transaction is the better explanation. */
 async function verifyBodyOrExplain({ spec, executor }: WritableChain, block: Block, rules: Rules): Promise<void> {
   try {
     verifyBody(block, rules, spec)
@@ -63,8 +63,8 @@ async function verifyBodyOrExplain({ spec, executor }: WritableChain, block: Blo
   }
 }
 
-/** The first block of a database without state: block 0 must be the genesis; any other is taken with the total
- *  difficulty that its source says, since its parent is not there to be checked against. */
+/** The first block of a database without state. Block 0 must be the genesis; any other block is accepted with the total
+ *  difficulty of its source, since its parent is not available. */
 async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<AcceptedBlock> {
   const { block, totalDifficulty } = raw
   if (totalDifficulty === undefined) {
@@ -85,7 +85,7 @@ async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<Accepte
   return { receipts: takeReceipts(raw, rules), totalDifficulty, uncleHashes, isRootChecked: true }
 }
 
-/** Executes; a transaction or system call that makes the block invalid becomes `InvalidBlock`. */
+/** Executes a block. Failures of a transaction or system call become `InvalidBlock`. */
 function execute(executor: Executor, block: Block, rules: Rules, checksRoot: boolean): Promise<ExecutedBlock> {
   return executor.execute(block, rules, checksRoot).catch((error: unknown) => {
     const { header } = block
@@ -131,7 +131,7 @@ function refusal(block: Block, check: string, expected: unknown, actual: unknown
   })
 }
 
-/** The source's receipts, checked against the header, with what is derived from the transactions beside them. */
+/** The source's receipts, checked against the header and completed with derived fields. */
 function takeReceipts({ block, receipts }: RawBlock, rules: Rules): Receipt[] {
   if (!receipts) throw new UsageError('--state none needs receipts in the file (.era1); execute the blocks instead')
   verifyReceipts(block.header, receipts, block.hash)
@@ -143,7 +143,7 @@ function takeReceipts({ block, receipts }: RawBlock, rules: Rules): Receipt[] {
   })
 }
 
-/** The receipt of transaction `index` with what follows from the transaction and the header: price, created address, blobs. */
+/** The receipt of transaction `index` with its derived fields: price, created address, blobs. */
 export function deriveReceipt(
   block: Pick<Block, 'header' | 'transactions'>,
   index: number,

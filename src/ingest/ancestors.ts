@@ -2,20 +2,19 @@ import type { Block } from '../chain/eth/types.js'
 import type { ChainReader } from '../store/chain/types.js'
 import type { Ancestors, ParentBlock } from './verify.js'
 
-/** The chain before a block, where the newest blocks are in memory. */
+/** The chain before a block, with the newest blocks cached in memory. */
 export interface RecentAncestors extends Ancestors {
-  /** Takes a block that was accepted as the newest one, in the place of a block of that number that was given up. */
+  /** Adds an accepted block as the newest one; replaces a reverted block with the same number. */
   add(block: Pick<Block, 'hash' | 'header'>, uncleHashes: Uint8Array[]): void
-  /** Forgets what lies in memory: after a rollback. */
+  /** Clears the cache. Call it after a rollback. */
   forget(): void
 }
 
-// As many as the uncles of a block are compared with: seven. To read a block from the database takes longer than all other
-// checks of a header.
+// Uncles are compared with seven ancestors. Reading a block from the database takes longer than all other header checks.
 const KEPT = 8
 
-/** Ancestors of the block at hand. Of those that `add` was not told of, the database is asked. Numbers above that of the
- *  block before the one at hand are not to be asked for. */
+/** Ancestors of the current block, from the cache, else from the database. Do not ask for numbers above the current
+ *  block's parent. */
 export function createAncestors(reader: ChainReader): RecentAncestors {
   const recent = new Map<number, ParentBlock & { uncleHashes: Uint8Array[] }>()
   return {

@@ -9,22 +9,20 @@ import { createTransactionIndexer, TRANSACTION_INDEX } from '../transactions/tra
 /** All indexes of a chain. */
 export const CHAIN_INDEXES: readonly IndexKind<unknown>[] = [LOG_SEARCH_INDEX, TRANSACTION_INDEX]
 
-/** The writer of all indexes of a chain: of logs, and of transactions by hash. Everything takes effect with the
- *  transaction that the caller is in. */
+/** Writes all indexes of a chain: logs, and transactions by hash. Writes join the caller's transaction. */
 export interface ChainIndexer {
-  /** Takes a block that was just stored. A chunk that becomes full is sealed by `work`; only when the next one is full
-   *  before that, on the spot. */
+  /** Adds a block that was just stored. `work` seals full chunks; `add` seals one itself only when the next chunk is full
+   *  too. */
   add(block: Pick<Block, 'transactions'>, receipts: readonly Pick<Receipt, 'logs'>[]): void
-  /** Seals full chunks, merges segments and deletes what was merged, for about `budgetMs`; true when there is more to
-   *  do. */
+  /** Seals full chunks, merges segments and deletes merged ones for about `budgetMs`. True when more work is left. */
   work(budgetMs: number): boolean
-  /** Makes the indexes those of the stored blocks, after later ones were removed. */
+  /** Truncates the indexes to the stored blocks, after later blocks were removed. */
   truncate(): void
-  /** Forgets what lies in memory: to be called after a rollback. */
+  /** Discards cached state. Call it after a rollback. */
   forget(): void
 }
 
-/** The indexers of a database opened for writing. What an earlier process left unfinished is given up and begun again. */
+/** The indexers of a database opened for writing. Unfinished work of an earlier process is restarted. */
 export function createChainIndexer(db: Database, options: { chunkBits?: number } = {}): ChainIndexer {
   const logs = createLogIndexer(db, options)
   const transactions = createTransactionIndexer(db, options)

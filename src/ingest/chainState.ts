@@ -28,49 +28,48 @@ import { CHAIN_INDEXES } from './chainIndexer.js'
 import type { Checkpoints } from './checkpoints.js'
 import { type ChainHead, createChainHead } from './head/chainHead.js'
 
-/** Whether blocks are executed, with state kept at every block, or only their receipts are taken and checked. */
+/** Execute blocks and keep the state of every block, or only store and check receipts. */
 export type StateMode = 'execute' | 'none'
 
-/** A new database is to have blocks of a chain that nothing names. */
+/** A new database needs a genesis or network for its blocks. */
 export class ChainNotNamed extends UsageError {
   constructor() {
     super('which chain is it? Name it with --genesis FILE or --network mainnet|sepolia|holesky|hoodi')
   }
 }
 
-/** A chain that is being written. */
+/** A chain opened for writing. */
 export interface WritableChain {
   readonly spec: ChainSpec
   readonly stateMode: StateMode
   readonly reader: ChainReader
   readonly head: ChainHead
-  /** Told of every block that is accepted. */
+  /** Receives every accepted block. */
   readonly ancestors: RecentAncestors
   /** Present when blocks are executed. */
   readonly executor?: Executor
-  /** Block 0 as the genesis makes it; its state is hashed when asked. Only without execution. */
+  /** Block 0 of the genesis; its state is hashed on demand. Only without execution. */
   genesisBlock(): Promise<Block>
 }
 
-/** How a chain is opened, and what is behind brought up to date. */
+/** Options for opening a chain and bringing it up to date. */
 export interface OpenChainOptions {
-  /** Memory for the newest state and its trie: about so much. */
+  /** Approximate memory for the newest state and its trie. */
   stateCacheBytes?: number
-  /** Makes the progress that shows it; undefined: nothing does. */
+  /** Creates a progress display; undefined for none. */
   startProgress?: (label: string, unit: string, total: number) => Progress
   signal?: AbortSignal
   checkpoints?: Checkpoints
-  /** What executes blocks; our own interpreter when absent. */
+  /** The EVM; default: the built-in interpreter. */
   evm?: EvmKind
 }
 
 const STATE_CACHE_BYTES = 256 * 2 ** 20
 
-/** The chain of a database opened for writing. The first time, `wanted` says which it is, and with execution its
+/** Opens the chain of a database opened for writing. The first time, `wanted` names the chain; with execution, its
  *  genesis state and block 0 are stored. An index or state trie that is behind, as in a database of an older version, is
- *  brought up to date in transactions of less than a second.
- *  @throws UsageError when the database holds another chain or state mode, or nothing says which chain it is;
- *    InvalidGenesis. */
+ *  brought up to date in transactions of less than a second. @throws UsageError when the database contains another chain
+ *  or state mode, or no chain is named; InvalidGenesis */
 export async function openWritableChain(
   db: Database,
   wanted: ChainSource | undefined,
@@ -127,7 +126,7 @@ export async function openWritableChain(
   return { spec, stateMode, reader, head, ancestors, executor, genesisBlock }
 }
 
-/** True when `held` is what older versions kept of `wanted`, with integers beyond 2^53 as rounded numbers. */
+/** True when `held` is the form in which older versions stored `wanted`, with integers above 2^53 rounded. */
 function isRoundedFrom(held: unknown, wanted: unknown): boolean {
   if (typeof held === 'number' && typeof wanted === 'string')
     return !Number.isSafeInteger(held) && /^\d+$/.test(wanted) && Number(wanted) === held
@@ -171,13 +170,13 @@ async function catchUpStateTrie(
     commit: async () => {
       commitWriting(db)
       await checkpoints?.afterCommit()
-      await new Promise(setImmediate) // signals come in only between transactions
+      await new Promise(setImmediate) // signals are delivered only between transactions
     },
   })
   progress.finish()
 }
 
-/** Block 0 over the state that the executor has then. */
+/** Block 0 for the current state of the executor. */
 async function layGenesis(genesis: Genesis, executor: Executor): Promise<Block> {
   const header = { ...genesis.header, stateRoot: await executor.layGenesis(genesis) }
   const withdrawals = header.withdrawalsRoot ? [] : undefined

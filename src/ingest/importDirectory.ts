@@ -4,11 +4,11 @@ import { UsageError } from '../lib/errors.js'
 import { readHead } from './sources/fileBytes.js'
 import { recogniseL2 } from './sources/starknetFile.js'
 
-/** What an import takes of a directory. */
+/** The importable files of a directory. */
 export interface ImportDirectory {
   /** The path of its genesis.json. */
   readonly genesis?: string
-  /** Block files, in the order in which they are imported. */
+  /** Block files in import order. */
   readonly paths: readonly string[]
 }
 
@@ -18,11 +18,10 @@ const FIXTURE_L2 = ['l2.ndjson', 'l2.ndjson.gz']
 const BLOCK_FILE = /\.(rlp|blocks|era1|json|ndjson)(\.gz)?$/i
 const JSON_FILE = /json(\.gz)?$/i
 
-/** What is imported of a directory. Of a fixture, which has genesis.json and chain.rlp: the chain and l2.ndjson, where
- *  there is one; each may be gzipped. Of any other: the files right in it that end in .rlp, .blocks, .era1, .json or
- *  .ndjson, or one of these with .gz, in the order of their names, numbers in them by their value. JSON that holds no
- *  layer-2 block is passed over.
- *  @throws UsageError when it cannot be read or has neither a genesis nor a block file. */
+/** Selects the files to import from a directory. A fixture with genesis.json and chain.rlp: the chain, and l2.ndjson if
+ *  present; each may be gzipped. Any other directory: its files ending in .rlp, .blocks, .era1, .json or .ndjson,
+ *  optionally with .gz, ordered by name with numbers compared by value. JSON without layer-2 blocks is skipped. @throws
+ *  UsageError when the directory cannot be read or has neither a genesis nor a block file */
 export function readImportDirectory(directory: string): ImportDirectory {
   const names = listFiles(directory)
   const genesis = names.includes(GENESIS) ? join(directory, GENESIS) : undefined
@@ -51,9 +50,8 @@ function isBlockFile(name: string): boolean {
   return BLOCK_FILE.test(name) && name !== GENESIS
 }
 
-/** The block files that paths of files and directories stand for, and the genesis of a directory among them.
- *  @throws UsageError for a path that is not there, a directory with nothing to import, and two directories with a
- *    genesis. */
+/** Expands files and directories to block files, and to the genesis of a directory among them. @throws UsageError for a
+ *  missing path, a directory with nothing to import, and two directories with a genesis */
 export function gatherImport(operands: readonly string[]): { genesis?: string; paths: string[] } {
   const found = operands.map((path) => {
     if (!existsSync(path)) throw new UsageError(`no such file or directory: ${path}`)

@@ -24,60 +24,60 @@ import { ERA1, openEra1, recogniseEra1 } from './sources/era1.js'
 import { readHead, readTextFile } from './sources/fileBytes.js'
 import { openL2File, recogniseL2 } from './sources/starknetFile.js'
 
-/** Kinds of files, as `--kind` says them. */
+/** File formats, the values of `--kind`. */
 export const FILE_KINDS = [CHAIN_RLP, ERA1, 'starknet'] as const
 export type FileKind = (typeof FILE_KINDS)[number]
 
 export interface ImportOptions {
   datadir: string
   paths: string[]
-  /** Which chain the Ethereum files are of; needed the first time only. */
+  /** The chain of the Ethereum files; needed the first time only. */
   chain?: ChainSource
   stateMode?: StateMode
-  /** Undefined: recognised from the content of each file. */
+  /** Undefined: detected from the content of each file. */
   kind?: FileKind
-  /** Recomputes layer-2 block hashes; undefined: they are not checked. */
+  /** Verifies layer-2 block hashes; undefined: no verification. */
   l2Verify?: L2VerifyFunction
   l2Network?: L2NetworkName
-  /** What executes blocks; our own interpreter when absent. */
+  /** The EVM; default: the built-in interpreter. */
   evm?: EvmKind
-  /** Undefined: the writer makes its checkpoints itself. */
+  /** Undefined: the writer runs its own checkpoints. */
   checkpoints?: Checkpoints
   /** Memory for the newest state and its trie; undefined: 256 MiB. */
   stateCacheBytes?: number
-  /** Blocks from one check of the state root to the next; 0 or undefined: as many as fits the size of the state. */
+  /** Blocks between two checks of the state root; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
   log: Logger
   showProgress: boolean
   signal?: AbortSignal
-  /** Stores block 0 of `chain` even when no file of it is imported. */
+  /** Store block 0 of `chain` even when no block is imported. */
   laysGenesis?: boolean
 }
 
-/** What was done, over all files. */
+/** Totals over all files. */
 export interface ImportSummary {
   /** Newly stored blocks of the Ethereum chain. */
   blocks: number
-  /** Blocks of the files that were held already. */
+  /** Blocks that were already stored. */
   skipped: number
-  /** Newly stored layer-2 blocks, and pending ones taken. */
+  /** Newly stored layer-2 blocks, including pending ones. */
   l2Blocks: number
   l2Skipped: number
   /** Layer-2 blocks whose hash was recomputed. */
   l2Verified: number
   /** Layer-2 blocks whose hash could not be recomputed from the recording. */
   l2Unverifiable: number
-  /** Held layer-2 blocks whose recording a fuller one replaced. */
+  /** Stored layer-2 blocks whose recording was replaced by a fuller one. */
   l2Replaced: number
-  /** Head of the Ethereum chain; undefined where there is none, or nothing was imported into it. */
+  /** Head of the Ethereum chain; undefined when there is none or no Ethereum file was imported. */
   head?: number
-  /** The file that a signal came in, and how many there are; undefined when all were imported. */
+  /** The file during which a signal arrived, and the number of files; undefined when all were imported. */
   interrupted?: { path: string; fileNumber: number; files: number }
 }
 
-/** Imports files in the order given into the database of `datadir`, which is made when it is not there.
- *  @throws UsageError for files that are missing or of no known kind; DatabaseLocked; InvalidGenesis; InvalidBlock,
- *    InvalidL2Block, SourceError, UnreadableL2File for what is refused: all before it stays. */
+/** Imports files in the given order into the database of `datadir`; creates it when missing. @throws UsageError for
+ *  missing files and unknown formats; DatabaseLocked; InvalidGenesis; InvalidBlock, InvalidL2Block, SourceError,
+ *  UnreadableL2File for refused input: everything before it stays stored */
 export async function importFiles(options: ImportOptions): Promise<ImportSummary> {
   const files = options.paths.map((path) => ({ path, kind: options.kind ?? recogniseKind(path) }))
   const isKnown = options.chain !== undefined || existsSync(join(options.datadir, DATABASE_FILE))
@@ -99,7 +99,7 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
   try {
     if (options.laysGenesis) await openChain(run)
     for (const [i, { path, kind }] of files.entries()) {
-      await new Promise(setImmediate) // many small files would never let a signal in
+      await new Promise(setImmediate) // signals would not be delivered between many small files
       const isDone = !options.signal?.aborted && (await importFile(run, path, kind))
       if (isDone) continue
       summary.interrupted = { path, fileNumber: i + 1, files: files.length }
@@ -113,17 +113,17 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
   return summary
 }
 
-/** What all files of an import share. */
+/** State shared by all files of an import. */
 interface ImportRun {
   readonly db: Database
   readonly options: ImportOptions
   readonly summary: ImportSummary
   readonly progress: ImportProgress
-  /** Undefined until it is opened, by the first file of it. */
+  /** Opened by the first Ethereum file. */
   chain?: WritableChain
 }
 
-/** @returns false when a signal ended it early. */
+/** @returns false when a signal ended it early */
 async function importFile(run: ImportRun, path: string, kind: FileKind): Promise<boolean> {
   if (kind === 'starknet') return importL2File(run, path)
   return importChainFile(run, run.chain ?? (await openChain(run)), path, kind)
@@ -189,7 +189,7 @@ function sizeOf(path: string): number {
   return statSync(path).size
 }
 
-/** What a file holds, by its first bytes. @throws UsageError when it is missing or of no known kind. */
+/** Detects the file format from the first bytes. @throws UsageError for a missing file or unknown format */
 export function recogniseKind(path: string): FileKind {
   if (!existsSync(path)) throw new UsageError(`${path}: no such file`)
   const head = readHead(path)
@@ -204,15 +204,15 @@ export function recogniseKind(path: string): FileKind {
   )
 }
 
-// Mainnet's genesis has 0.7 MB. V8 holds texts of up to 512 MB.
+// Mainnet's genesis has 0.7 MB. V8 strings are limited to 512 MB.
 const MAX_GENESIS_BYTES = 256 * 1024 * 1024
 
-/** The chain of a genesis file in geth's format. Integers beyond 2^53 - 1 are their decimal text in it.
- *  @throws UsageError when it cannot be read, is no JSON, is nested too deep, has more than 256 MiB, or is no genesis. */
+/** Reads a genesis file in geth's format. Integers above 2^53 - 1 become decimal text. @throws UsageError when it cannot
+ *  be read, is not JSON, is nested too deep, exceeds 256 MiB, or is not a genesis */
 export function readGenesisFile(path: string): ChainSource {
   try {
     const source = { genesis: parseJsonExact(readTextFile(path, MAX_GENESIS_BYTES)) }
-    genesisOfSource(source) // or a database would be made before it is refused
+    genesisOfSource(source) // validate before a database is created
     return source
   } catch (cause) {
     throw new UsageError(`--genesis ${path}: ${messageOf(cause)}`, { cause })

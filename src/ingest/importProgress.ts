@@ -3,45 +3,45 @@ import { createProgressDisplay, type DisplayTarget, monotonicMs } from '../lib/p
 import { formatElapsed, formatProgressLine, formatRate } from '../lib/progressLine.js'
 import { createRateMeter, estimateLeft } from '../lib/rateMeter.js'
 
-/** What an import of one file has gone through so far. */
+/** Totals of the import of one file so far. */
 export interface FileTally {
-  /** Blocks stored and blocks that were held already. */
+  /** Blocks stored, and blocks that were already stored. */
   readonly blocks: number
-  /** Of blocks that were stored. */
+  /** Transactions of stored blocks. */
   readonly transactions: number
   readonly gas: number
-  /** Bytes of the file that were read; undefined when that is not known before its end. */
+  /** Bytes read from the file; undefined when unknown before the end. */
   readonly bytes?: number
   /** Number of the last block. */
   readonly blockNumber?: number
 }
 
-/** Told how far the import of one file has come. */
+/** Receives the progress of one file. */
 export interface FileProgress {
   update(tally: FileTally): void
 }
 
-/** Shows how far the import of some files has come, as one whole. */
+/** Shows the progress of several files as one total. */
 export interface ImportProgress {
-  /** Begins with the next file. */
+  /** Starts the next file. */
   startFile(path: string): FileProgress
-  /** The file is done; `note` says where the chain is now. */
+  /** Ends the file; `note` describes the current head. */
   endFile(note: string): void
-  /** Writes the last state, which stays. */
+  /** Writes the final state. */
   finish(note: string): void
 }
 
 const NO_TALLY: FileTally = { blocks: 0, transactions: 0, gas: 0 }
 const GAS_PER_MGAS = 1_000_000
 
-/** Progress over files of these sizes in bytes, which are imported in this order, on standard error unless told. */
+/** Progress over files of these sizes in bytes, in import order; writes to standard error by default. */
 export function createImportProgress(sizes: readonly number[], target: DisplayTarget = {}): ImportProgress {
   const { nowMs = monotonicMs } = target
   const display = createProgressDisplay(target)
   const startedMs = nowMs()
   const totalBytes = sizes.reduce((sum, size) => sum + size, 0)
   const meter = createRateMeter(4, nowMs)
-  let before = { ...NO_TALLY, bytes: 0 } // of the files that are done
+  let before = { ...NO_TALLY, bytes: 0 } // totals of finished files
   let current = NO_TALLY
   let fileIndex = -1
   let label = ''
@@ -101,7 +101,7 @@ export function createImportProgress(sizes: readonly number[], target: DisplayTa
   }
 }
 
-/** Rates of blocks, transactions and gas; without the last two where there are none. */
+/** Rates of blocks, transactions and gas; the last two only if present. */
 function formatRates([blocks, transactions, gas]: readonly number[]): string[] {
   const rates = [formatRate(blocks, 'blocks')]
   if (transactions > 0) rates.push(formatRate(transactions, 'tx'), formatRate(gas / GAS_PER_MGAS, 'Mgas'))
@@ -112,7 +112,7 @@ function formatCount(blocks: number): string {
   return `${blocks.toLocaleString('en')} blocks`
 }
 
-/** A progress that shows nothing. */
+/** A progress without output. */
 export const noImportProgress: ImportProgress = {
   startFile: () => ({ update() {} }),
   endFile() {},

@@ -3,23 +3,23 @@ import { type AcceptedBlock, acceptBlock } from './acceptBlock.js'
 import type { WritableChain } from './chainState.js'
 import type { RawBlock } from './source.js'
 
-// Accounts and slots: what is not hashed lies in memory.
+// Changed accounts and slots that are not hashed yet stay in memory.
 const MAX_UNHASHED = 50_000
 
-/** Blocks on their way into the chain: verified, executed, appended to the head. The caller commits. */
+/** Verifies, executes and appends blocks to the head. The caller commits. */
 export interface Intake {
-  /** Takes a block. The state root of at least every `interval`-th block is compared. Begins a transaction.
-   *  @throws InvalidBlock for the first block that is refused, which is this one or one before it whose root was not
-   *    compared. Blocks before it are in the transaction. */
+  /** Takes a block; compares the state root of at least every `interval`-th block. Begins a transaction. @throws
+   *  InvalidBlock for the first invalid block: this one, or an earlier one whose root was not compared. Blocks before it
+   *  are in the transaction. */
   take(raw: RawBlock, interval: number): Promise<void>
-  /** Compares the state root of the newest block: to be called before a commit. @throws InvalidBlock, as `take` does. */
+  /** Compares the state root of the newest block. Call before a commit. @throws InvalidBlock as `take` */
   settle(): Promise<void>
 }
 
-/** An intake on top of the head that there is. */
+/** An intake on top of the current head. */
 export function createIntake(chain: WritableChain): Intake {
   const { executor, head } = chain
-  /** Blocks since the last state root that was compared. */
+  /** Blocks since the last compared state root. */
   let unchecked: RawBlock[] = []
 
   const store = async (raw: RawBlock, checksRoot: boolean) => {
@@ -36,7 +36,7 @@ export function createIntake(chain: WritableChain): Intake {
     if (accepted.isRootChecked) unchecked = []
     else unchecked.push(raw)
   }
-  /** Takes the blocks since the last root that was right once more, each with its own: one of them is refused. */
+  /** Re-executes the blocks since the last matching root and compares each root, to find the invalid one. */
   const findRefused = async (raws: RawBlock[]): Promise<never> => {
     executor?.discard()
     head.rollbackToMark()
@@ -51,7 +51,7 @@ export function createIntake(chain: WritableChain): Intake {
       try {
         await store(raw, isDue)
       } catch (error) {
-        // Whatever is wrong with it, one before it may be wrong, too.
+        // Whatever the failure is, an earlier unchecked block may be the invalid one.
         if (unchecked.length > 0 && head.inTransaction) await findRefused([...unchecked, raw])
         unchecked = []
         throw error

@@ -3,7 +3,7 @@ import type { L2Block } from '../chain/starknet/types.js'
 import { parseJsonExact } from '../lib/json.js'
 import { readL2Recording } from './sources/starknetJson.js'
 
-/** What a recording tells of its block, by name. A commitment or count also counts as told where what it is over is. */
+/** The parts of a block in a recording, by name. A commitment or count also counts as present when the data it covers is. */
 function partsOf(block: L2Block): Set<string> {
   const { receipts, stateDiff, transactions, commitments, counts, prices } = block
   const every = (has: (receipt: NonNullable<L2Block['receipts']>[0]) => boolean) => receipts?.every(has) ?? false
@@ -31,9 +31,8 @@ function partsOf(block: L2Block): Set<string> {
   return new Set(Object.keys(parts).filter((name) => parts[name]))
 }
 
-/** True when a recording tells all that the held one tells, and something more: then nothing is lost when it takes its
- *  place. Of two recordings that each tell what the other does not, the one that is held stays. `heldRaw` is deflated;
- *  undefined when none was kept. */
+/** True when a recording contains everything that the stored one contains, and more; replacing it loses nothing. When
+ *  each has parts the other lacks, the stored one stays. `heldRaw` is deflated; undefined when none was stored. */
 export function isFuller(block: L2Block, raw: Uint8Array, heldRaw: Uint8Array | undefined): boolean {
   if (heldRaw === undefined) return true
   if (Buffer.compare(raw, heldRaw) === 0) return false

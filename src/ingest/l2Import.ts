@@ -9,36 +9,36 @@ import type { L2Outcome, L2Writer } from '../store/l2/l2Writer.js'
 import { isFuller } from './l2Fullness.js'
 import type { L2Recording, L2Source } from './sources/starknetFile.js'
 
-/** What an import of one source did. */
+/** Totals of the import of one source. */
 export interface L2ImportSummary {
   outcomes: Record<L2Outcome, number>
   /** Blocks stored whose hash was recomputed. */
   verified: number
-  /** Blocks stored whose hash could not be recomputed: the recording lacks something, or nobody's can be there. */
+  /** Blocks stored whose hash could not be recomputed: data is missing from the recording, or their hashes are not
+   *  verifiable. */
   unverifiable: number
   /** True when `signal` ended it early. */
   interrupted: boolean
 }
 
 export interface L2ImportOptions {
-  /** Undefined: hashes are not recomputed. */
+  /** Undefined: no verification of hashes. */
   verify?: L2VerifyFunction
-  /** The network the blocks are of. Undefined: the one the database holds, or unknown. */
+  /** The network of the blocks. Undefined: that of the database, or unknown. */
   network?: L2NetworkName
   log: Logger
   progress: Progress
   signal?: AbortSignal
 }
 
-// One transaction; so much is lost, to be imported again, when the process is killed.
+// Blocks per transaction, which are lost and imported again when the process is killed.
 const BATCH_BLOCKS = 100
-// Recordings under verification at the same time: enough to keep a few threads busy.
+// Concurrent verifications: enough to keep a few threads busy.
 const LOOKAHEAD = 16
 
-/** Imports the recordings of a source in their order. Blocks that are held are skipped, promoted when layer 1 has
- *  accepted them since, or replaced when the recording tells more of them than the one that is held.
- *  @throws InvalidL2Block when a block is refused; L2NetworkMismatch; what the source throws when it cannot be read on.
- *    Blocks before it stay, of the block itself nothing does. */
+/** Imports the recordings of a source in order. A stored block is skipped, promoted when layer 1 has accepted it since,
+ *  or replaced by a fuller recording. @throws InvalidL2Block for a refused block; L2NetworkMismatch; errors of the
+ *  source. Blocks before it stay stored, nothing of the block itself. */
 export async function importL2(source: L2Source, writer: L2Writer, options: L2ImportOptions): Promise<L2ImportSummary> {
   if (options.network !== undefined) writer.setNetwork(options.network)
   const batch = createBatch(writer, options)
@@ -46,7 +46,7 @@ export async function importL2(source: L2Source, writer: L2Writer, options: L2Im
   const stopped = whenAborted(options.signal)
   const settleOldest = async () => {
     const { recording, verdict } = ahead.shift()!
-    // The hash of a large old block takes seconds: a stop does not wait for it.
+    // Hashing a large old block takes seconds; a stop does not wait for it.
     const settled = await Promise.race([verdict, stopped])
     if (settled === undefined) ahead.length = 0
     else await batch.add(recording, settled)
@@ -56,11 +56,11 @@ export async function importL2(source: L2Source, writer: L2Writer, options: L2Im
   let failure: { error: unknown } | undefined
   while (!interrupted) {
     const next = await recordings.next().catch((error: unknown) => {
-      failure = { error } // thrown once all that came before is in
+      failure = { error } // thrown after everything before it was stored
     })
     if (!next || next.done) break
     const verdict = judge(next.value, writer, options)
-    verdict.catch(() => {}) // awaited in its turn, or given up after an earlier failure
+    verdict.catch(() => {}) // awaited later, or dropped after an earlier failure
     ahead.push({ recording: next.value, verdict })
     if (ahead.length >= LOOKAHEAD) await settleOldest()
     interrupted ||= options.signal?.aborted ?? false
@@ -80,7 +80,7 @@ function whenAborted(signal: AbortSignal | undefined): Promise<undefined> {
   })
 }
 
-/** The verdict on a recording: nobody looks at blocks that are held, or that have no hash yet. */
+/** The verdict on a recording. Stored blocks and blocks without a hash are not verified. */
 async function judge(recording: L2Recording, writer: L2Writer, { verify }: L2ImportOptions): Promise<L2Verdict> {
   const { block } = recording
   if (verify === undefined || isPendingStatus(block.status)) return { kind: 'unchecked' }
@@ -88,20 +88,20 @@ async function judge(recording: L2Recording, writer: L2Writer, { verify }: L2Imp
   return verify(block, writer.network())
 }
 
-/** True when the block of a recording is held and less is known of it. */
+/** True when the recording is fuller than that of the stored block. */
 function takesPlace({ block, raw }: L2Recording, writer: L2Writer): boolean {
   const held = writer.storedRecording(block)
   return held !== undefined && isFuller(block, raw, held.raw)
 }
 
-/** Recordings with their verdicts, gathered into transactions. */
+/** Collects recordings with their verdicts into transactions. */
 function createBatch(writer: L2Writer, { log, progress }: L2ImportOptions) {
   const outcomes = { stored: 0, skipped: 0, replaced: 0, promoted: 0, pending: 0, 'rejected-upstream': 0 }
   const summary = { outcomes, verified: 0, unverifiable: 0 }
   let waiting: [L2Recording, L2Verdict][] = []
   let done = 0
 
-  /** Takes as many as are right. The first that is refused is the result; those before it stay. */
+  /** Stores recordings up to the first refused one and returns its error. */
   const takeAll = (): InvalidL2Block | undefined => {
     for (const [recording, verdict] of waiting) {
       try {
@@ -130,7 +130,7 @@ function createBatch(writer: L2Writer, { log, progress }: L2ImportOptions) {
     waiting = []
     if (refusal !== undefined) throw refusal
     progress.update(done)
-    await new Promise(setImmediate) // promises alone never let signals in
+    await new Promise(setImmediate) // signals are not delivered between promises alone
   }
   const add = async (recording: L2Recording, verdict: L2Verdict) => {
     waiting.push([recording, verdict])

@@ -9,10 +9,10 @@ import type { BlockSource, RawBlock } from './source.js'
 import { InvalidBlock } from './verify.js'
 import { whenIdle } from './whenIdle.js'
 
-/** What an import of one source did. */
+/** Totals of the import of one source. */
 export interface PipelineSummary {
   imported: number
-  /** Blocks that were held already. */
+  /** Blocks that were already stored. */
   skipped: number
   /** True when `signal` ended it early. */
   interrupted: boolean
@@ -21,23 +21,23 @@ export interface PipelineSummary {
 interface PipelineOptions {
   progress: FileProgress
   signal?: AbortSignal
-  /** Undefined: the writer makes its checkpoints itself. */
+  /** Undefined: the writer runs its own checkpoints. */
   checkpoints?: Checkpoints
-  /** Blocks from one check of the state root to the next; 0 or undefined: as many as fits the size of the state. */
+  /** Blocks between two checks of the state root; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
-  /** How long a batch waits for the next block of an asynchronous source before it is committed: 100 ms unless told. */
+  /** How long a batch waits for the next block of an asynchronous source before it is committed. Default: 100 ms. */
   idleMs?: number
   /** False: what the indexes have left to do after the last block is left to the caller. */
   finishIndexes?: boolean
 }
 
-// A batch is one transaction: at most this many blocks, or this long, so that a kill costs little.
+// A batch is one transaction, limited to this many blocks or this long, so that little is lost when the process is killed.
 const BATCH_BLOCKS = 1000
 const BATCH_MS = 1000
-// Promises alone never let signals and timers in.
+// Signals and timers do not run between promises alone.
 const BREATHE_MS = 50
 const IDLE_MS = 100
-// Index work between two looks at the clock: it delays the next block by no more.
+// Index work between two clock checks; the longest delay of the next block.
 const INDEX_SLICE_MS = 10
 
 /** Imports the blocks of a source on top of the chain: decoded, verified, executed, stored in batches. Blocks that are
@@ -106,10 +106,10 @@ export async function importBlocks(
   return summary
 }
 
-/** A signal came while blocks were passed over, which only the source can be told by. */
+/** A signal arrived while blocks were skipped; an exception is the only way to stop the source. */
 class Stopped extends Error {}
 
-/** Blocks gathered into transactions. */
+/** Collects blocks into transactions. */
 function createBatches(chain: WritableChain, checkpoints?: Checkpoints) {
   const { head } = chain
   const intake = createIntake(chain)
@@ -122,13 +122,13 @@ function createBatches(chain: WritableChain, checkpoints?: Checkpoints) {
     try {
       await intake.settle()
     } finally {
-      head.commit() // blocks that are right stay, whatever came after them
+      head.commit() // valid blocks stay, whatever came after them
     }
     if (!wasOpen) return
     await checkpoints?.afterCommit()
     await workOnIndexes(performance.now() - startedMs)
   }
-  /** The indexes get as much time as the blocks took, in slices: so they keep up, and the next block does not wait long. */
+  /** The indexes get as much time as the blocks took, in slices: they keep up, and the next block does not wait long. */
   const workOnIndexes = async (forMs: number) => {
     const until = performance.now() + forMs
     while (head.workOnIndexes(INDEX_SLICE_MS) && performance.now() < until) await checkpoints?.afterCommit()
@@ -144,7 +144,7 @@ function createBatches(chain: WritableChain, checkpoints?: Checkpoints) {
   }
 }
 
-/** @throws InvalidBlock when the chain has another block of that number, or begins after it. */
+/** @throws InvalidBlock when the chain has another block with that number or starts after it. */
 function requireHeld({ reader }: WritableChain, blockNumber: number, blockHash: Uint8Array): void {
   const held = reader.blockHash(blockNumber)
   if (held && equalBytes(held, blockHash)) return

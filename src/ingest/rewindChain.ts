@@ -3,30 +3,29 @@ import type { WritableChain } from './chainState.js'
 import type { Checkpoints } from './checkpoints.js'
 import { RewindOutOfRange } from './head/errors.js'
 
-/** What a rewind removed. */
+/** Summary of a rewind. */
 export interface RewindSummary {
   blocks: number
   transactions: number
   logs: number
-  /** The newest block now. */
+  /** The new head. */
   head: number
   interrupted: boolean
 }
 
 interface RewindOptions {
-  /** Makes the progress over the blocks to remove. */
+  /** Creates the progress over the blocks to remove. */
   startProgress(blocks: number): Progress
   signal?: AbortSignal
   checkpoints?: Checkpoints
 }
 
-// Blocks that one transaction removes: the memory for their accounts and slots, and the write-ahead log, stay small.
+// Blocks removed per transaction; bounds memory for accounts and slots and the write-ahead log.
 const STEP_BLOCKS = 256
 const INDEX_SLICE_MS = 100
 
-/** Removes the blocks above `to`, newest first, in transactions of some hundred blocks: each leaves a whole chain, so that an
- *  interrupted rewind can be run again. Finalized blocks go too.
- *  @throws RewindOutOfRange */
+/** Removes the blocks above `to`, newest first, in transactions of some hundred blocks. Each leaves a consistent chain,
+ *  so an interrupted rewind can be run again. Finalized blocks are removed too. @throws RewindOutOfRange */
 export async function rewindChain(
   { head, reader }: WritableChain,
   to: number,
@@ -42,7 +41,7 @@ export async function rewindChain(
     head.commit()
     progress.update(coverage.head - head.newest!.header.number)
     await checkpoints?.afterCommit()
-    await new Promise(setImmediate) // signals come in only between transactions
+    await new Promise(setImmediate) // signals are delivered only between transactions
   }
   while (!signal?.aborted && head.workOnIndexes(INDEX_SLICE_MS)) {
     await checkpoints?.afterCommit()

@@ -1,46 +1,46 @@
 import type { Block, ConsensusReceipt } from '../chain/eth/types.js'
 import { CairnError } from '../lib/errors.js'
 
-/** A block as a source gives it: decoded, its parts not compared with its header yet. */
+/** A block of a source: decoded, its parts not compared with its header yet. */
 export interface RawBlock {
   block: Block
-  /** In the order of the transactions, where the source has them. */
+  /** In the order of the transactions, if the source has them. */
   receipts?: ConsensusReceipt[]
-  /** Of the chain up to and with this block, where the source says it. */
+  /** Of the chain up to and including this block, if the source has it. */
   totalDifficulty?: bigint
 }
 
-/** What a reader of a source may ask for. */
+/** Options for reading a source. */
 export interface BlockRange {
-  /** Blocks of a lower number are not wanted: a source passes over them without decoding their bodies. */
+  /** Blocks below are skipped without decoding their bodies. */
   from?: number
-  /** Told of each block that is passed over. What it throws ends the iteration. */
+  /** Called for each skipped block. An exception ends the iteration. */
   passedOver?(number: number, hash: Uint8Array): void
 }
 
-/** Somewhere that blocks come from, in the order of their numbers. */
+/** A source of blocks, ordered by number. */
 export interface BlockSource {
-  /** Kind of the source, as `--kind` says it. */
+  /** Format of the source, a value of `--kind`. */
   readonly kind: string
   /** The file, or the address of an upstream. */
   readonly path: string
-  /** How many blocks there are, where that is known before they are read. */
+  /** Number of blocks, if known before they are read. */
   readonly totalBlocks?: number
-  /** Bytes of the file that the blocks given so far took, packed as they are; absent where they are not counted. */
+  /** Bytes of the file, before decompression, read for the blocks so far; absent when not counted. */
   bytesRead?(): number
-  /** The blocks, each once, from the beginning at every call.
-   *  @throws SourceError from the iteration, when the next block cannot be read. */
+  /** All blocks, from the beginning at every call. @throws SourceError during iteration, when the next block cannot be
+   *  read */
   blocks(range?: BlockRange): Iterable<RawBlock> | AsyncIterable<RawBlock>
 }
 
-/** A source is cut off, corrupt, or not what it should be. */
+/** A truncated or corrupt source, or one of another format. */
 export class SourceError extends CairnError {
   readonly path: string
-  /** Byte at which the part that cannot be read begins; in the unpacked data for a gzip file. */
+  /** Byte offset of the unreadable part; in the uncompressed data for a gzip file. */
   readonly offset: number
-  /** What was expected and what came. */
+  /** What was expected and what was found. */
   readonly problem: string
-  /** Which block of the source it is, counted from 0; undefined where it is none. */
+  /** Index of the block in the source, from 0; undefined outside of blocks. */
   readonly ordinal?: number
   constructor(fields: { path: string; offset: number; problem: string; ordinal?: number; cause?: unknown }) {
     const { path, offset, problem, ordinal, cause } = fields

@@ -12,8 +12,8 @@ import { equalBytes } from '../lib/bytes.js'
 import { CairnError } from '../lib/errors.js'
 import { formatData, formatDifference } from '../lib/hex.js'
 
-/** A block is refused. `check` is the short name of the rule that it breaks; `expected` and `actual` are the values, where
- *  the rule compares two. */
+/** A refused block. `check` is the short name of the violated rule; `expected` and `actual` are the compared values, if
+ *  any. */
 export class InvalidBlock extends CairnError {
   readonly blockNumber: number
   readonly blockHash: Uint8Array
@@ -40,13 +40,13 @@ export class InvalidBlock extends CairnError {
   }
 }
 
-/** The block before, as far as its child is checked against it. */
+/** The parts of the parent that its child is checked against. */
 export interface ParentBlock {
   hash: Uint8Array // 32
   header: Header
 }
 
-/** Throws `InvalidBlock` for the block that it was made for. */
+/** Throws `InvalidBlock` for its block. */
 type Refuse = (check: string, expected: unknown, actual: unknown) => never
 
 function refuserOf(blockNumber: number, blockHash: Uint8Array): Refuse {
@@ -59,9 +59,9 @@ function show(value: unknown): string {
   return value instanceof Uint8Array ? formatData(value) : value === undefined ? 'none' : String(value)
 }
 
-/** Checks a header against its parent and the rules in force at it. The proof-of-work seal is not checked: nonce and mix
- *  hash of Ethash are taken as they are.
- *  Rules: Yellow Paper 4.3.4, EIP-779, 1559, 3675, 4399, 4844, 4788, 4895, 7685, 7918. @throws InvalidBlock */
+/** Checks a header against its parent and the rules in force. The proof-of-work seal is not checked: nonce and mix hash
+ *  of Ethash are accepted as they are. Rules: Yellow Paper 4.3.4, EIP-779, 1559, 3675, 4399, 4844, 4788, 4895, 7685,
+ *  7918. @throws InvalidBlock */
 export function verifyHeader(
   header: Header,
   blockHash: Uint8Array,
@@ -102,7 +102,7 @@ const GAS_LIMIT_BOUND = 1024n
 
 function verifyGas(header: Header, parent: Header, rules: Rules, refuse: Refuse): void {
   const { gasLimit, gasUsed } = header
-  // EIP-1559: at its fork the limit doubles, so that the old limit becomes the target.
+  // EIP-1559: the gas limit doubles at the fork, so that the old limit becomes the target.
   const before = rules.has('london') && parent.baseFeePerGas === undefined ? parent.gasLimit * 2n : parent.gasLimit
   const change = gasLimit > before ? gasLimit - before : before - gasLimit
   if (change >= before / GAS_LIMIT_BOUND) {
@@ -156,17 +156,17 @@ function verifyForkFields(header: Header, parent: Header, rules: Rules, refuse: 
   }
 }
 
-const MAX_BLOCK_SIZE = 8_388_608 // EIP-7934: 10 MiB less a margin of 2 MiB
+const MAX_BLOCK_SIZE = 8_388_608 // EIP-7934: 10 MiB minus a margin of 2 MiB
 
-/** Checks that the parts of a block are those that its header names, and each transaction by itself.
- *  Rules: Yellow Paper 4.3.2; EIP-2, 155, 2681, 2718, 3860, 4844, 4895, 7702, 7825, 7934. @throws InvalidBlock */
+/** Checks the parts of a block against its header, and each transaction by itself. Rules: Yellow Paper 4.3.2; EIP-2, 155,
+ *  2681, 2718, 3860, 4844, 4895, 7702, 7825, 7934. @throws InvalidBlock */
 export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
   const { header, transactions, uncles, withdrawals } = block
   const refuse = refuserOf(header.number, block.hash)
   if (rules.has('osaka') && block.sizeBytes > MAX_BLOCK_SIZE)
     refuse('block size', `at most ${MAX_BLOCK_SIZE} bytes`, block.sizeBytes)
   if (rules.isProofOfStake && uncles.length > 0) refuse('uncles', 'none under proof of stake', uncles.length)
-  // A transaction that is wrong by itself says more than a root that differs because of it.
+  // An invalid transaction is a better explanation than the differing root it causes.
   let blobs = 0
   for (const [index, transaction] of transactions.entries()) {
     verifyTransaction(transaction, rules, spec, (check, expected, actual) =>
@@ -183,8 +183,7 @@ export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
   }
 }
 
-/** Checks that transactions, uncles and withdrawals are those that the header names, whatever the fork.
- *  @throws InvalidBlock */
+/** Checks transactions, uncles and withdrawals against the roots in the header, for any fork. @throws InvalidBlock */
 export function verifyBodyRoots({ hash, header, transactions, uncles, withdrawals }: Block): void {
   const refuse = refuserOf(header.number, hash)
   const requireEqual = (check: string, computed: Uint8Array | undefined, inHeader: Uint8Array | undefined) => {
@@ -230,7 +229,7 @@ function verifyBlobs({ to, blobVersionedHashes = [] }: Transaction, rules: Rules
   for (const hash of blobVersionedHashes) if (hash[0] !== 1) refuse('blob versioned hash', 'version 1', hash)
 }
 
-/** The chain before a block, for the checks of its uncles. */
+/** The chain before a block, for checking its uncles. */
 export interface Ancestors {
   header(number: number): ParentBlock | undefined
   uncleHashes(number: number): Uint8Array[]
@@ -240,8 +239,8 @@ const MAX_UNCLES = 2
 const UNCLE_GENERATIONS = 6 // Yellow Paper 4.3.4 (k)
 
 /** Checks the uncles of a block (Yellow Paper 4.3.4, 11.1): at most two, each a sibling of one of the last six ancestors'
- *  children, valid by itself, neither an ancestor nor included before. `rulesOf` gives the rules at an uncle.
- *  @returns the hashes of the uncles, 32 bytes each. @throws InvalidBlock */
+ *  children, valid by itself, not an ancestor and not included before. `rulesOf` returns the rules at an uncle. @returns
+ *  the hashes of the uncles, 32 bytes each @throws InvalidBlock */
 export function verifyUncles(
   block: Block,
   ancestors: Ancestors,
@@ -254,7 +253,7 @@ export function verifyUncles(
   if (uncles.length > MAX_UNCLES) refuse('uncles', `at most ${MAX_UNCLES}`, uncles.length)
   const included = new Set<string>([formatData(block.hash)])
   const parents = new Map<string, ParentBlock>()
-  // Of a chain that is held from its middle on, the first blocks lack ancestors: then an uncle's parent may be unknown.
+  // In a chain that is stored from a later block on, the first blocks lack ancestors; an uncle's parent may then be unknown.
   let allHeld = true
   for (let back = 1; back <= Math.min(UNCLE_GENERATIONS + 1, header.number); back++) {
     const ancestor = ancestors.header(header.number - back)
@@ -294,14 +293,14 @@ function verifyUncle(
   verifyHeaderFields(uncle, parent, rules, spec, refuseUncle)
 }
 
-const NO_BLOOM = new Uint8Array(BLOOM_BYTES) // never written to
+const NO_BLOOM = new Uint8Array(BLOOM_BYTES) // never modified
 
-/** Checks receipts against the header that they belong to: gas used, logs bloom and receipts root. @throws InvalidBlock */
+/** Checks receipts against their header: gas used, logs bloom and receipts root. @throws InvalidBlock */
 export function verifyReceipts(header: Header, receipts: readonly ConsensusReceipt[], blockHash: Uint8Array): void {
   const refuse = refuserOf(header.number, blockHash)
   const gasUsed = receipts.length === 0 ? 0n : receipts[receipts.length - 1].cumulativeGasUsed
   if (gasUsed !== header.gasUsed) refuse('gas used', gasUsed, header.gasUsed)
-  // Blocks without transactions are common in the first years of a chain.
+  // Blocks without transactions are common in the early years of a chain.
   const bloom = receipts.length === 0 ? NO_BLOOM : new Uint8Array(BLOOM_BYTES)
   for (const receipt of receipts) orBloom(bloom, receipt.logsBloom)
   if (!equalBytes(bloom, header.logsBloom)) {

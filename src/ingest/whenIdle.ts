@@ -1,7 +1,7 @@
 const IDLE = Symbol('idle')
 
-/** The items of an asynchronous source. When the next one does not come within `idleMs`, `onIdle` is run and waited for
- *  before that item is given. */
+/** Yields the items of an asynchronous source. When the next item does not arrive within `idleMs`, `onIdle` runs to its
+ *  end before the item is yielded. */
 export async function* whenIdle<T>(
   items: AsyncIterable<T>,
   { idleMs, onIdle }: { idleMs: number; onIdle(): Promise<void> },
@@ -12,7 +12,7 @@ export async function* whenIdle<T>(
     for (;;) {
       isWaiting = true
       const next = iterator.next()
-      next.catch(() => {}) // is waited for below, unless `onIdle` throws
+      next.catch(() => {}) // awaited below, unless `onIdle` throws
       let timer: NodeJS.Timeout | undefined
       const idle = new Promise<typeof IDLE>((resolve) => {
         timer = setTimeout(resolve, idleMs, IDLE)
@@ -28,6 +28,6 @@ export async function* whenIdle<T>(
   } finally {
     const ended = iterator.return?.()
     ended?.catch(() => {})
-    if (!isWaiting) await ended // else it ends when its next item comes, which may be never
+    if (!isWaiting) await ended // otherwise it ends with its next item, which may never come
   }
 }

@@ -16,28 +16,27 @@ import { openStoredBody } from './bodies.js'
 import { atPlace, DatabaseFault } from './fault.js'
 import { compareColumns } from './rowComparison.js'
 
-/** Which blocks to audit; all when absent. */
+/** Range of blocks to audit; all when absent. */
 export interface BlockAuditOptions {
   from?: number
   to?: number
-  /** Told how many blocks are done. */
+  /** Receives the number of audited blocks. */
   onProgress?: (blocks: number) => void
 }
 
-/** What was audited and found right. */
+/** Summary of the audited parts. */
 export interface BlockAudit {
   blocks: number
   transactions: number
   logs: number
 }
 
-// A read transaction holds up the checkpoints of an import beside it.
+// A read transaction delays the checkpoints of a concurrent import.
 const SNAPSHOT_MS = 250
 
-/** Makes the blocks anew from their rows, checks them as an import does - hashes, links, roots, blooms, signatures, total
- *  difficulties - and compares every column with what the writer would store for them. So a row that passes is the one that
- *  was written. It only reads, and may run beside an import.
- *  @throws DatabaseFault for the first difference */
+/** Rebuilds the blocks from their rows, checks them as an import does (hashes, links, roots, blooms, signatures, total
+ *  difficulties) and compares every column with what the writer would store. A row that passes is the row that was
+ *  written. Read-only; may run during an import. @throws DatabaseFault for the first difference */
 export function auditBlocks(db: Database, { from, to, onProgress }: BlockAuditOptions = {}): BlockAudit {
   const done: BlockAudit = { blocks: 0, transactions: 0, logs: 0 }
   const rows = atPlace({ table: 'blocks' }, () => createRawRows(db))
@@ -62,7 +61,7 @@ export function auditBlocks(db: Database, { from, to, onProgress }: BlockAuditOp
       done.logs += block.logCount
       onProgress?.(done.blocks)
     }
-    // Only with the newest block in the same snapshot are there no others.
+    // Rows beyond the newest block are strays only when it is in the same snapshot.
     if (last === head && next === head + 1) requireNoStrays(rows, audit.bounds(next))
     return false
   })
@@ -70,7 +69,7 @@ export function auditBlocks(db: Database, { from, to, onProgress }: BlockAuditOp
   return done
 }
 
-/** How many blocks are held of those that the options name. */
+/** Number of stored blocks in the range of the options. */
 export function blocksBetween(db: Database, { from, to }: BlockAuditOptions): number {
   const range = atPlace({ table: 'blocks' }, () => createRawRows(db).range())
   if (range === undefined) return 0
@@ -98,10 +97,10 @@ function requireGenesis({ hash, header }: StoredBlock, genesis: Header): void {
 
 const placeOf = (number: number) => ({ table: 'blocks', row: `block ${number}` })
 
-/** The audit of one block after another. */
+/** Audits blocks one after another. */
 function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
   const bloomOf = createBloomMaker()
-  /** The block before, read anew at the beginning of each snapshot. */
+  /** The previous block, reread at the start of each snapshot. */
   let parent: StoredBlock | undefined
   const nextIds = () => ({
     nextTx: parent === undefined ? 0 : parent.firstTx + parent.txCount,
@@ -129,16 +128,16 @@ function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
   }
   return {
     block: (number: number) => atPlace(placeOf(number), () => auditBlock(number)),
-    /** Takes the block before `next` as it is stored. */
+    /** Reads the stored block before `next`. */
     resume: (next: number) => {
       parent = next > first ? atPlace(placeOf(next - 1), () => readBlock(rows, next - 1).block) : undefined
     },
-    /** Where the rows end once the newest block was audited. */
+    /** End of the rows after the newest block was audited. */
     bounds: (nextBlock: number): RowBounds => ({ firstBlock: first, nextBlock, ...nextIds() }),
   }
 }
 
-/** Of the genesis its own; of a first block that a file named, what is stored. */
+/** The genesis block's own difficulty; for another first block, the stored total difficulty. */
 function firstDifficulty({ header, totalDifficulty }: StoredBlock): bigint {
   return header.number === 0 ? header.difficulty : totalDifficulty
 }
@@ -149,7 +148,7 @@ function readBlock(rows: RawRows, number: number): { row: RawRow; block: StoredB
   return { row, block: decodeBlockRow(row as unknown as BlockRow) }
 }
 
-/** The uncles of a block; the uncles hash tells whether their list is right. */
+/** The uncles of a block; the uncles hash verifies their list. */
 function readUncles(rows: RawRows, blockNumber: number): Header[] {
   return rows.uncles(blockNumber).map((row, index) => {
     const place = { table: 'uncles', row: `block ${blockNumber}, uncle ${index}` }

@@ -17,14 +17,14 @@ import { compareColumns } from './rowComparison.js'
 
 /** Transactions, receipts and logs of a block. */
 export interface StoredBody {
-  /** Made of their signed bytes, which give hash, sender and chain id anew. */
+  /** Decoded from their signed bytes, which give hash, sender and chain id. */
   transactions(): Transaction[]
-  /** Receipts with all that is derived computed anew. */
+  /** Receipts with all derived fields recomputed. */
   receipts(block: Block, rules: Rules): Receipt[]
 }
 
-/** Reads what a block holds, each row compared with the one that the writer would store. Its methods throw DatabaseFault for
- *  the first that differs. `bloomOf` makes blooms of logs. */
+/** Reads the parts of a block and compares each row with what the writer would store. Its methods throw DatabaseFault for
+ *  the first difference. `bloomOf` computes the bloom of logs. */
 export function openStoredBody(
   rows: RawRows,
   stored: StoredBlock,

@@ -11,32 +11,32 @@ import { auditL2 } from './l2.js'
 import { auditState } from './state.js'
 import { auditStateTrie } from './stateTrie.js'
 
-/** The parts of an audit, in the order in which they are done. */
+/** The parts of an audit, in order. */
 export const AUDIT_PARTS = ['file', 'blocks', 'stateHistory', 'index', 'l2'] as const
 export type AuditPart = (typeof AUDIT_PARTS)[number]
 
-/** What to audit, and who is told. */
+/** Options of an audit. */
 export interface AuditOptions {
   parts: readonly AuditPart[]
-  /** Bounds of `blocks`, both inclusive. */
+  /** First block to audit; both bounds of the range are inclusive. */
   from?: number
   to?: number
-  /** The only segment of the index whose items are called so. */
+  /** Audits only this segment of the index with this item name. */
   segment?: { item: string; id: number }
   startProgress(label: string, unit: string, total?: number): Progress
-  /** Takes a line that says what is right, after each part. */
+  /** Receives one line per finished part. */
   report(line: string): void
 }
 
-/** Audits the database of `datadir`. What passes every part gives the answers that it gave when it was imported.
- *  @throws DatabaseFault or IndexFault for the first fault; DatabaseMissing; DatabaseOutdated; DatabaseTooNew */
+/** Audits the database of `datadir`. A database that passes every part answers as it did when it was imported. @throws
+ *  DatabaseFault or IndexFault for the first fault; DatabaseMissing; DatabaseOutdated; DatabaseTooNew */
 export function auditDatabase(datadir: string, options: AuditOptions): void {
   const file = { table: 'cairn.db' }
   const db = atPlace(file, () => openForReading(datadir))
   try {
     atPlace(file, () => {
       requireCurrentSchema(db)
-      // A file that is cut while it is mapped ends the process; one that is read gives an error.
+      // Truncating a mapped file would kill the process; reading it only returns an error.
       db.pragma('mmap_size = 0')
     })
     for (const part of options.parts) PARTS[part](db, options)

@@ -4,19 +4,19 @@ import { IndexFault } from '../../segments/verifyIndex.js'
 import { DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew } from '../../store/open.js'
 import { InvalidBlock } from '../verify.js'
 
-/** Where a database is not what it should be. */
+/** Location of a fault in the database. */
 export interface FaultPlace {
   table: string
-  /** The row, in words: `block 17, log 3`. */
+  /** The row, for example `block 17, log 3`. */
   row?: string
 }
 
-/** A database is damaged. The first difference that was found, by table, row and column. */
+/** A damaged database: the first difference found, with table, row and column. */
 export class DatabaseFault extends CairnError {
   readonly table: string
   readonly row: string | undefined
   readonly field: string
-  /** What would be right and what is there, as text; undefined where nothing is compared. */
+  /** Expected and actual value as text; undefined when nothing was compared. */
   readonly expected: string | undefined
   readonly found: string
   constructor(
@@ -40,8 +40,8 @@ function show(value: unknown): string {
   return value === null ? 'NULL' : abbreviate(String(value))
 }
 
-/** Runs the audit of one place. What cannot be read or decoded there is a fault of that place.
- *  @throws DatabaseFault or IndexFault, and what says nothing of the content: that the database is locked, or the disk full. */
+/** Runs the audit of one location. Read and decode errors become faults of that location. @throws DatabaseFault or
+ *  IndexFault, and errors that do not concern the content: database locked, disk full */
 export function atPlace<T>(place: FaultPlace, audit: () => T): T {
   try {
     return audit()
@@ -50,10 +50,10 @@ export function atPlace<T>(place: FaultPlace, audit: () => T): T {
   }
 }
 
-/** Failures that say what they are. */
+/** Errors that explain themselves. */
 const NAMED = [IndexFault, UsageError, DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew]
 
-// SQLite errors that are about the machine and not about what lies in the file.
+// SQLite errors caused by the machine and not by the content of the file.
 const NO_DAMAGE = /^SQLITE_(BUSY|LOCKED|NOMEM|FULL|CANTOPEN|PERM|AUTH|INTERRUPT)/
 
 function describeDamage(place: FaultPlace, error: unknown): unknown {
@@ -67,6 +67,6 @@ function describeDamage(place: FaultPlace, error: unknown): unknown {
     if (NO_DAMAGE.test(code)) return error
     return new DatabaseFault(place, { field: 'cannot be read', found: messageOf(error) }, { cause: error })
   }
-  // Decoders meet bytes that nothing wrote; of what they throw, only the message differs.
+  // Decoders get arbitrary bytes; their errors differ only in the message.
   return new DatabaseFault(place, { field: 'cannot be decoded', found: messageOf(error) }, { cause: error })
 }

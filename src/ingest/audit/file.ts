@@ -6,10 +6,9 @@ import { compareMigrations, compareSchema, findWrongSequences } from '../../stor
 import { computeSeal, SEAL_NAMES, sealKey } from '../../store/seals.js'
 import { atPlace, DatabaseFault } from './fault.js'
 
-/** The audit of the file as SQLite sees it, and of what stands in it once: `PRAGMA integrity_check`, which compares every
- *  table with its indexes; tables, indexes and views by their definitions; facts, API keys and the unconfirmed layer-2
- *  block by their seals.
- *  @throws DatabaseFault for the first difference */
+/** Audits the file and the single rows: `PRAGMA integrity_check`, which compares every table with its indexes; the
+ *  definitions of tables, indexes and views; meta facts, API keys and the pending layer-2 block by their seals. @throws
+ *  DatabaseFault for the first difference */
 export function auditFile(db: Database): void {
   atPlace({ table: 'cairn.db' }, () => checkIntegrity(db))
   atPlace({ table: 'sqlite_schema' }, () => checkSchema(db))
@@ -62,7 +61,7 @@ function checkFacts(db: Database): void {
   }
   for (const name of SEAL_NAMES) {
     const expected = facts.get(sealKey(name))
-    if (expected === undefined) continue // of an older version, which nothing has written since
+    if (expected === undefined) continue // an older version's database that was not written since
     const found = computeSeal(db, name)
     if (found !== expected) {
       throw new DatabaseFault({ table: SEALED_TABLES[name] }, { field: 'SHA-256 of the rows', expected, found })
@@ -73,7 +72,7 @@ function checkFacts(db: Database): void {
 
 const SEALED_TABLES = { facts: 'meta', api_keys: 'api_keys', l2_pending: 'l2_pending' } as const
 
-/** What a database without seals has of it, too. */
+/** A check that also works on a database without seals. */
 function checkChainId(db: Database, facts: ReadonlyMap<string, unknown>): void {
   const place = { table: 'meta', row: META_CHAIN_ID }
   const source = readChainSource(db)

@@ -16,16 +16,15 @@ import { readL2Recording } from '../sources/starknetJson.js'
 import { atPlace, DatabaseFault, type FaultPlace } from './fault.js'
 import { compareColumns, isStoredAs } from './rowComparison.js'
 
-/** What was audited and found right. */
+/** Summary of the audited layer-2 blocks. */
 export interface L2Audit {
   blocks: number
-  /** Those whose hash was recomputed. */
+  /** Blocks whose hash was recomputed. */
   verified: number
 }
 
-/** Reads every layer-2 block anew from its stored recording, recomputes its hash where an import did, and compares its rows
- *  and links with that. One snapshot.
- *  @throws DatabaseFault for the first difference */
+/** Parses every layer-2 block from its stored recording, recomputes its hash if the import did, and compares rows and
+ *  links with it. One snapshot. @throws DatabaseFault for the first difference */
 export function auditL2(db: Database, onProgress?: (blocks: number) => void): L2Audit {
   return atPlace(
     { table: 'l2_blocks' },
@@ -96,7 +95,7 @@ function checkParent(rows: RawL2, { number, parentHash }: L2Block, place: FaultP
   throw new DatabaseFault(place, { field: 'parent_hash', expected: parent, found: encodeFelt(parentHash) })
 }
 
-/** Up to where layer 1 has accepted: a canonical block, at or above all that were recorded so. */
+/** The head accepted on layer 1 must be a canonical block at or above all blocks recorded as accepted. */
 function checkL1Head(rows: RawL2, acceptedOnL1: number): void {
   const place = { table: 'l2_state', row: 'id 1' }
   const [state, ...others] = rows.state()

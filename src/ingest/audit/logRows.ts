@@ -9,7 +9,7 @@ const TOPIC_COLUMNS = ['topic1', 'topic2', 'topic3'] as const
 const DATA_COLUMNS = ['data', 'data_length'] as const
 const WORD = 32
 
-/** Where the logs of a block lie. */
+/** Log range of a block. */
 interface BlockLogs {
   blockNumber: number
   firstLog: number
@@ -17,9 +17,8 @@ interface BlockLogs {
   txCount: number
 }
 
-/** The logs of a block from their rows and the dictionaries, in their order; the receipts root tells whether they are right.
- *  Values are as the writer trims them, since filters compare what is stored.
- *  @throws DatabaseFault */
+/** The logs of a block from their rows and the dictionaries, in order; the receipts root verifies them. Values must be
+ *  trimmed as the writer does, since filters compare stored values. @throws DatabaseFault */
 export function readLogRows(
   rows: RawRows,
   { blockNumber, firstLog, logCount, txCount }: BlockLogs,
@@ -53,7 +52,7 @@ function readLog(row: RawRow, place: { table: string; row: string }): Log {
   return { address, topics, data }
 }
 
-/** The bytes that a dictionary has for an id. */
+/** The dictionary value of an id. */
 function requireEntry(
   value: RawRow[string],
   length: number,

@@ -3,8 +3,8 @@ import type { RowValue } from '../../store/chain/bodyRows.js'
 import type { RawRow } from '../../store/chain/rawRows.js'
 import { DatabaseFault, type FaultPlace } from './fault.js'
 
-/** Compares the named columns of a row with the values that the writer would store in them.
- *  @throws DatabaseFault for the first that differs */
+/** Compares the named columns of a row with the values the writer would store. @throws DatabaseFault for the first
+ *  difference */
 export function compareColumns(
   place: FaultPlace,
   row: RawRow,
@@ -17,7 +17,7 @@ export function compareColumns(
   }
 }
 
-/** True when a column that was bound to `expected` reads as `found`: integers come back as numbers. */
+/** True when a column bound to `expected` reads as `found`: integers are read as numbers. */
 export function isStoredAs(found: RowValue, expected: unknown): boolean {
   if (expected instanceof Uint8Array) return found instanceof Uint8Array && equalBytes(found, expected)
   return found === (typeof expected === 'bigint' ? Number(expected) : expected)

@@ -12,23 +12,22 @@ import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import { atPlace, DatabaseFault } from './fault.js'
 import { isStoredAs } from './rowComparison.js'
 
-/** What was audited and found right. */
+/** Summary of the audited state. */
 export interface StateAudit {
   blocks: number
-  /** Rows of accounts and slots. */
+  /** Account rows and slot rows. */
   rows: number
   codes: number
 }
 
-// Pages of the trie that lie in memory.
+// Memory for trie pages.
 const TRIE_BYTES = 256 * 2 ** 20
 const SNAPSHOT_MS = 250
 const BLOCKS_AT_ONCE = 1000
 
-/** Plays the state history forward, block by block, and compares the state root of every block with its header: the rows of
- *  one block decide what calls and balances at that block give, and the root covers all of them. Code is compared with its
- *  hash. The trie of it is made in a temporary file. Only reads, and may run beside an import.
- *  @throws DatabaseFault for the first difference */
+/** Replays the state history block by block and compares each state root with its header. The rows of a block decide the
+ *  results of calls and balances at that block, and the root covers all of them. Code is compared with its hash. The trie
+ *  is built in a temporary file. Read-only; may run during an import. @throws DatabaseFault for the first difference */
 export function auditState(db: Database, onProgress?: (blocks: number) => void): StateAudit {
   const done: StateAudit = { blocks: 0, rows: 0, codes: 0 }
   const state = atPlace({ table: 'account_history' }, () => createRawState(db))
@@ -97,7 +96,7 @@ function auditCodes(state: RawState): number {
   return codes
 }
 
-/** Applies the rows of a block and compares the root; gives how many rows there were. */
+/** Applies the rows of a block and compares the root. Returns the number of rows. */
 function createReplay(state: RawState, reader: StateReader, root: StateRoot) {
   return (blockNumber: number, stateRoot: Uint8Array): number => {
     const accounts = atPlace({ table: 'account_history', row: `block ${blockNumber}` }, () =>
@@ -139,10 +138,10 @@ function createReplay(state: RawState, reader: StateReader, root: StateRoot) {
 type Entry = TouchedAccount & { incarnation: number }
 type Place = { table: string; row: string }
 
-/** How a row says that its block left the account. */
+/** The account after its block, from a row. */
 function readAccount(row: RawAccountRow, reader: StateReader, place: Place): Entry {
   const { address, incarnation, previous_incarnation: previous } = row
-  // Of an account that is destroyed, and of one that is made again in the same block, it goes up by one.
+  // Destroying an account, or recreating it in the same block, increments the incarnation.
   const least = previous ?? 0
   if (!(incarnation === least || (previous !== null && incarnation === least + 1))) {
     throw new DatabaseFault(place, { field: 'incarnation', expected: least, found: incarnation })
@@ -168,7 +167,7 @@ function hashOfCode(codeId: number | null, reader: StateReader, place: Place): U
   return hash
 }
 
-/** The account of a slot that changed in a block that did not change the account. */
+/** The account of a changed slot when the block did not change the account itself. */
 function readUnchanged(row: RawStorageRow, reader: StateReader, blockNumber: number): Entry {
   const address = requireAddress(row.address)
   const record = reader.account(address, blockNumber)
@@ -183,7 +182,7 @@ function readSlot({ incarnation, slot, value }: RawStorageRow, entry: Entry, pla
     throw new DatabaseFault(place, { field: 'address_id', expected: 'an account that exists', found: 'none' })
   }
   requireValue(place, 'incarnation', entry.incarnation, incarnation)
-  // Look-ups are by the trimmed bytes.
+  // Look-ups use the trimmed bytes.
   requireValue(place, 'slot', trimLeft(slot), slot)
   requireValue(place, 'value', trimLeft(value), value)
   return { slot: padLeft(slot, 32), value }

@@ -20,10 +20,9 @@ import { atPlace, DatabaseFault } from './fault.js'
 
 const PLACE = { table: 'state_trie_pages' }
 
-/** Hashes the stored trie of the newest state anew, from its leaves to its root, and requires that its pages are all that
- *  there are. One snapshot.
- *  @returns how many accounts it has; undefined where none is stored, or it is being made
- *  @throws DatabaseFault for the first difference */
+/** Rehashes the stored trie of the newest state from its leaves to its root, and checks that there are no other pages.
+ *  One snapshot. @returns the number of accounts; undefined when no trie is stored or it is being built @throws
+ *  DatabaseFault for the first difference */
 export function auditStateTrie(db: Database, onProgress?: (accounts: number) => void): number | undefined {
   return atPlace(
     PLACE,
@@ -49,7 +48,7 @@ function walkTrie(db: Database, onProgress?: (accounts: number) => void): number
     pages++
     return table.read(page)
   }
-  // Where a slot has the hash of its branch, the pages behind it are not asked.
+  // Storage tries are verified by their root hash; their pages are not read here.
   const { storage } = createStateTries(createMemoryPages())
   const onAccount = (stored: Uint8Array) => {
     const top = storageOfPacked(stored)
@@ -73,11 +72,11 @@ interface Walk {
   onLeaf(stored: Uint8Array): void
 }
 
-/** Requires that the node has the reference that its slot says, and everything below, too. `path` are the nibbles above. */
+/** Checks that a node and everything below it has the reference stored in its parent. `path` are the nibbles above. */
 function checkNode(slot: TrieNodeRef, path: readonly number[], walk: Walk): void {
   const node = unpackSlot(slot, walk.read)
   if (node.kind === 'leaf') {
-    // Of a leaf's key only what is below its place goes into its hash.
+    // The hash of a leaf covers only the part of its key below its position.
     path.forEach((nibble, depth) => {
       requireSame(`key of a leaf at nibble ${depth}`, nibble, nibbleAt(node.key, depth))
     })
