@@ -3,19 +3,19 @@ import { hashChains, hashPoseidon } from './hash.js'
 import { knownChainIds } from './networks.js'
 import type { PairHasher } from './pedersen.js'
 
-/** A place in a preimage: a felt, a list that is hashed by itself, or the chain id. */
+/** An element of a preimage: a felt, a list hashed by itself, or the chain id. */
 export type PreimagePart = Felt | Felt[] | 'chain id'
 
-/** A transaction whose hash tells the network: what is hashed but for the chain id. Plain data. */
+/** A transaction whose hash proves the network: the hashed elements except for the chain id. Plain data. */
 export interface L2ChainIdWitness {
   transactionHash: Felt
   scheme: 'pedersen' | 'poseidon'
-  /** Each of them may be what was hashed. */
+  /** Possible preimages. */
   preimages: PreimagePart[][]
 }
 
-/** The chain id, as text, with which the transaction has its hash; undefined when it is none that Cairn knows. `likely`
- *  is tried first. */
+/** The chain id, as text, for which the transaction has its hash; undefined when no known one matches. `likely` is tried
+ *  first. */
 export function findChainId(
   { transactionHash, scheme, preimages }: L2ChainIdWitness,
   pedersenPairs: PairHasher,

@@ -20,8 +20,7 @@ export interface L2Network {
   firstBlockOf07: number
   /** The sequencer that blocks of 0.8.0 to 0.8.2 were hashed with, though they do not name it. */
   fallbackSequencer?: Felt
-  /** Blocks, both inclusive, of which many were hashed with a sequencer that nobody recorded: a hash that cannot be
-   *  recomputed says nothing there. */
+  /** Range of blocks, inclusive, many of which were hashed with an unrecorded sequencer; a mismatch proves nothing there. */
   unverifiable?: { from: number; to: number; reason: string }
 }
 

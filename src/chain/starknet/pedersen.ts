@@ -39,8 +39,7 @@ const INPUT_POINTS: { low: AffinePoint; high: AffinePoint }[] = [
   },
 ]
 
-/** Bits per table: 16,000 points together, made in a tenth of a second; a hash is then 64 additions instead of 252
- *  steps. */
+/** Bits per table: 16,000 points in total, computed in 0.1 s; a hash is then 64 additions instead of 252 steps. */
 const WINDOW_BITS = 8
 
 /** Pairs of one round. Enough that the inversion they share costs next to nothing, few enough to stay in the cache. */
@@ -76,8 +75,8 @@ function selectPoints(pair: readonly [bigint, bigint], tables: readonly AffinePo
   return points
 }
 
-/** The sum of each list, halved in every round. Undefined when two points of a pair share their x, which would need a
- *  doubling or be no point: for that a relation between the points would have to be known, and none is. */
+/** Sums each list by pairwise rounds. Undefined when two points of a pair have the same x, which needs a doubling or
+ *  gives infinity; that requires a relation between the points, and none is known. */
 function addInStep(lists: AffinePoint[][]): AffinePoint[] | undefined {
   let current = lists
   while (current.some((list) => list.length > 1)) {
@@ -134,7 +133,7 @@ function makeTables(low: AffinePoint, high: AffinePoint): AffinePoint[][] {
   }
   bases.push(high)
   const twice = bases.map((base) => Point.fromAffine(base).double().toAffine())
-  // Index 0 is never looked at: a zero digit adds nothing.
+  // Index 0 is never used: a zero digit adds nothing.
   const tables = bases.map((base, i) => [base, base, twice[i]])
   for (let multiple = 3; multiple < 1 << WINDOW_BITS; multiple++) {
     const sums = addPairwise(

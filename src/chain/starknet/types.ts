@@ -1,7 +1,7 @@
 import type { L2ChainIdWitness } from './chainIdWitness.js'
 import type { Felt } from './felt.js'
 
-/** What the upstream says of a block. The last three never become canonical (Starknet feeder gateway). */
+/** Block status of the upstream. The last three never become canonical (Starknet feeder gateway). */
 export const L2_UPSTREAM_STATUSES = [
   'PENDING',
   'PRE_CONFIRMED',
@@ -13,7 +13,7 @@ export const L2_UPSTREAM_STATUSES = [
 ] as const
 export type L2UpstreamStatus = (typeof L2_UPSTREAM_STATUSES)[number]
 
-/** What Cairn says of a block (the contract's states). */
+/** Block status in responses (API specification). */
 export type L2Status = 'PENDING' | 'ACCEPTED_ON_L2' | 'ACCEPTED_ON_L1' | 'REJECTED'
 
 export type L2DataMode = 'CALLDATA' | 'BLOB'
@@ -89,7 +89,7 @@ export interface L2StateDiff {
   declaredLegacyClasses: Felt[]
 }
 
-/** A layer-2 block in one shape, whatever it was recorded from. Plain data: it can be sent to a thread as it is. */
+/** A layer-2 block in one normalised form. Plain data that can be sent to a thread. */
 export interface L2Block {
   status: L2UpstreamStatus
   /** Absent from pending blocks of the feeder gateway. */
@@ -122,7 +122,7 @@ export function isPendingStatus(status: L2UpstreamStatus): boolean {
   return status === 'PENDING' || status === 'PRE_CONFIRMED'
 }
 
-/** True for a block that the upstream gave up. */
+/** True for a block that the upstream abandoned. */
 export function isRejectedStatus(status: L2UpstreamStatus): boolean {
   return status === 'REJECTED' || status === 'REVERTED' || status === 'ABORTED'
 }

@@ -14,14 +14,13 @@ import type { PairHasher } from './pedersen.js'
 import type { L2Block, L2Commitments } from './types.js'
 import { hashRulesOf, type L2HashRules } from './version.js'
 
-/** What is known of a block's hash:
- *  - `match`: recomputed from the recording. `inputs` are the commitments and counts that it covers
- *  - `mismatch`: it, or something it covers, is not what the recording says
- *  - `unverifiable`: does not match, in a range where nobody's does
- *  - `incomplete`: the recording lacks something that the hash covers
- *  - `unchecked`: nobody looked
- *  `chainId` is there when the hash of the block (before 0.7) or of one of its transactions covers that of a known
- *  network. */
+/** Result of verifying a block hash:
+ *  - `match`: recomputed from the recording; `inputs` are the commitments and counts it covers
+ *  - `mismatch`: the hash, or data it covers, differs from the recording
+ *  - `unverifiable`: mismatch in a range where no hash can be verified
+ *  - `incomplete`: the recording lacks data that the hash covers
+ *  - `unchecked`: not verified
+ *  `chainId` is set when the hash of the block (before 0.7) or of one of its transactions covers that of a known network. */
 export type L2Verdict =
   | { kind: 'match'; inputs: L2HashInputs; chainId?: string }
   | { kind: 'mismatch'; check: string; expected: string; actual: string }
@@ -42,9 +41,8 @@ interface Case {
   pedersenPairs: PairHasher
 }
 
-/** Recomputes the hash of a block from everything that its recording holds, and compares. A commitment is computed
- *  where its parts are there; one that the header names is taken only where they are not. `likelyChainId` is the first to
- *  be tried of those that a transaction may have been hashed with. */
+/** Recomputes the hash of a block from its recording and compares it. A commitment is computed from its parts; the
+ *  header's commitment is used only when the parts are missing. `likelyChainId` is tried first for transaction hashes. */
 export function verifyL2Block(
   block: L2Block,
   network: L2NetworkName | undefined,
@@ -98,7 +96,7 @@ function compareReceipts({ transactionHashes, receipts = [] }: L2Block): Mismatc
   return undefined
 }
 
-/** A commitment that the header names; zero is what some nodes answer when they do not know it. */
+/** The header's commitment; some nodes answer zero for an unknown one. */
 function namedCommitment(block: L2Block, name: keyof L2Commitments): Felt | undefined {
   return block.commitments[name] === 0n ? undefined : block.commitments[name]
 }
@@ -143,13 +141,13 @@ const PART_NAMES: Readonly<Record<string, string>> = {
   stateDiffLength: 'a state diff',
 }
 
-/** The first thing that is not there, in words. */
+/** The first missing value, in words. */
 function findMissing(values: Readonly<Record<string, unknown>>): string | undefined {
   const name = Object.keys(values).find((key) => values[key] === undefined)
   return name === undefined ? undefined : (PART_NAMES[name] ?? 'gas prices')
 }
 
-/** Before 0.13.2: tries all rules that the block may have been hashed by, the cheapest first. */
+/** Before 0.13.2: tries all rules that may apply, cheapest first. */
 function verifyPedersen({ block, rules, networks, pedersenPairs }: Case): L2Verdict {
   const { transactions, receipts } = block
   const computed: L2Commitments = {
@@ -185,8 +183,8 @@ function candidateSequencers({ sequencer }: L2Block, networks: readonly L2Networ
   return new Set([0n, ...networks.flatMap(({ fallbackSequencer }) => fallbackSequencer ?? [])])
 }
 
-/** Names the first commitment that is not what the header says; when all are, the hash itself. Only asked when the
- *  hash is wrong: gateways have named commitments beside hashes that cover others. */
+/** Names the first commitment that differs from the header; the hash itself when none does. Called only for a wrong hash:
+ *  gateways have named commitments that the hash does not cover. */
 function explainMismatch(block: L2Block, computed: L2Commitments, hash: Felt): Mismatch {
   for (const [name, check] of Object.entries(COMMITMENT_NAMES) as [keyof L2Commitments, string][]) {
     const [named, own] = [namedCommitment(block, name), computed[name]]
@@ -207,7 +205,7 @@ function mismatchOf(check: string, expected: Felt | number, actual: Felt | numbe
   return { kind: 'mismatch', check, expected: format(expected), actual: format(actual) }
 }
 
-/** In a range that nobody can verify, a mismatch is no reproach. */
+/** A mismatch in an unverifiable range is not an error. */
 function excuse(mismatch: Mismatch, number: number, { name, unverifiable: range }: L2Network): L2Verdict {
   if (range === undefined || number < range.from || number > range.to) return mismatch
   return { kind: 'unverifiable', reason: `blocks ${range.from} to ${range.to} of ${name} were ${range.reason}` }

@@ -9,11 +9,11 @@ import { streamFile } from './fileBytes.js'
 /** `--kind` of files of RLP blocks. */
 export const CHAIN_RLP = 'chain-rlp'
 
-// No block of any network comes near; a length beyond it is corruption, which is not to be gathered in memory.
+// No network's blocks come near this size; a larger length is corruption and must not be buffered.
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024
 const MAX_PREFIX_BYTES = 9
 
-/** True for bytes that begin as an RLP block does: a list whose first item is a header, a list of at least 15 items. */
+/** True for bytes that begin like an RLP block: a list whose first item, the header, is a list of at least 15 items. */
 export function recogniseChainRlp(head: Uint8Array): boolean {
   try {
     const block = measureRlp(head, 0)
@@ -31,8 +31,8 @@ export function recogniseChainRlp(head: Uint8Array): boolean {
   }
 }
 
-/** A file of RLP blocks one after another (`.rlp`, `.blocks`), gzip or not, read as a stream: at any moment about a
- *  megabyte and the block at hand are in memory. Blocks below `from` are passed over by their headers. */
+/** A file of concatenated RLP blocks (`.rlp`, `.blocks`), gzip or not, read as a stream: about a megabyte and the current
+ *  block are in memory. Blocks below `from` are skipped after decoding their headers. */
 export function openChainRlp(path: string): BlockSource {
   const position = { read: 0, taken: 0, waiting: 0 }
   return {
@@ -97,7 +97,7 @@ async function* splitItems(path: string, position: Position): AsyncGenerator<Ite
   try {
     for await (const chunk of streamFile(path, onRead)) {
       queue.push(chunk)
-      await new Promise(setImmediate) // blocks that are passed over would never let a signal in
+      await new Promise(setImmediate) // signals would not be delivered while blocks are skipped
       for (let item = takeItem(queue); item; item = takeItem(queue)) {
         position.taken = queue.offset
         position.waiting = queue.length
@@ -116,12 +116,12 @@ async function* splitItems(path: string, position: Position): AsyncGenerator<Ite
   }
 }
 
-/** Errors that the bytes are to blame for, or reading and unpacking them; anything else is a fault of ours. */
+/** Errors caused by the input: its bytes, reading or decompressing; anything else is a bug. */
 function isReadError(error: unknown): boolean {
   return error instanceof DecodeError || (error instanceof Error && 'code' in error && 'errno' in error)
 }
 
-/** The list at the front of the queue, taken out; undefined when it is not whole yet. */
+/** Removes the list at the front of the queue; undefined when it is incomplete. */
 function takeItem(queue: ByteQueue): Item | undefined {
   if (queue.length === 0) return undefined
   const { offset } = queue

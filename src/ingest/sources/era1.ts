@@ -34,10 +34,10 @@ export function recogniseEra1(head: Uint8Array): boolean {
   return head.length >= 8 && [0x65, 0x32, 0, 0, 0, 0, 0, 0].every((byte, at) => head[at] === byte)
 }
 
-/** An era1 file, gzip or not: up to 8,192 blocks before the merge with receipts and total difficulties. Its index is
- *  read now. With the first block all headers are read, linked to each other, and compared with the accumulator, so that
- *  no block of a wrong file comes out.
- *  @throws UsageError when it cannot be opened; SourceError when it is not era1, or its index is wrong. */
+/** An era1 file, gzip or not: up to 8,192 pre-merge blocks with receipts and total difficulties. The index is read on
+ *  open. Before the first block, all headers are read, linked to each other and checked against the accumulator, so a
+ *  wrong file yields no block. @throws UsageError when it cannot be opened; SourceError when it is not era1 or its index
+ *  is wrong */
 export function openEra1(path: string): BlockSource {
   const file = openFileBytes(path)
   try {
@@ -166,7 +166,7 @@ function unpack(file: FileBytes, { value, end }: Entry, maxBytes = MAX_ENTRY_BYT
   return decompressFrames(file.read(value, end - value), maxBytes)
 }
 
-/** Runs `decode`; what is wrong with the bytes comes out with its place in the file. */
+/** Runs `decode`; a decoding error gets its position in the file. */
 function decoding<T>(path: string, offset: number, ordinal: number, decode: () => T): T {
   try {
     return decode()
@@ -176,8 +176,7 @@ function decoding<T>(path: string, offset: number, ordinal: number, decode: () =
   }
 }
 
-/** All headers and total difficulties, which must follow on each other, agree with the index, and have the accumulator
- *  of the file. */
+/** All headers and total difficulties. They must be consecutive and match the index and the accumulator. */
 function readAllHeaders(path: string, file: FileBytes, index: BlockIndex): BlockEntries[] {
   const { offsets, firstNumber, start: limit } = index
   const blocks: BlockEntries[] = []
@@ -229,8 +228,8 @@ function verifyAccumulator(path: string, file: FileBytes, start: number, limit: 
 
 const TREE_DEPTH = 13 // 2^13 = 8192 leaves
 
-/** hash_tree_root of List[HeaderRecord, 8192] over the roots of its records (consensus specification, simple
- *  serialize, merkleization): a tree filled up with zeros, then the length mixed in. */
+/** hash_tree_root of List[HeaderRecord, 8192] over the roots of its records (consensus specification, simple serialize,
+ *  merkleization): a zero-padded tree, then the length mixed in. */
 function accumulatorRoot(records: readonly Uint8Array[]): Uint8Array {
   let level = records
   let zero: Uint8Array = new Uint8Array(32)

@@ -21,8 +21,8 @@ const WINDOW_BYTES = 4 * 1024 * 1024
 // A gzip file whose end is needed first is unpacked into memory: era1 files of mainnet have at most 0.7 GB.
 const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024
 
-/** The first bytes of a file, unpacked when it is gzip: of 65,536 before unpacking. For telling its kind.
- *  @throws UsageError when the file cannot be opened. */
+/** The first bytes of a file, decompressed from its first 65,536 bytes when it is gzip. For format detection. @throws
+ *  UsageError when the file cannot be opened */
 export function readHead(path: string): Uint8Array {
   const fd = openFile(path)
   try {
@@ -48,12 +48,12 @@ export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === GZIP_MAGIC[0] && bytes[1] === GZIP_MAGIC[1]
 }
 
-/** A descriptor of a regular file. Other kinds are refused before they are opened: opening a FIFO waits for its writer, and
- *  opening a device may do something. */
+/** Opens a regular file. Others are refused before opening: a FIFO would block until it has a writer, and opening a
+ *  device may have side effects. */
 function openFile(path: string): number {
   try {
     requireRegular(path, statSync(path))
-    // It may be replaced between the two calls; with this flag not even a FIFO makes the call wait.
+    // The file may be replaced between the two calls; with this flag even a FIFO does not block.
     const fd = openSync(path, files.O_RDONLY | files.O_NONBLOCK)
     try {
       requireRegular(path, fstatSync(fd))
@@ -104,7 +104,7 @@ export function streamFile(
 ): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
   const fd = openFile(path)
   const magic = Buffer.alloc(2)
-  // What need not be unpacked is there at once: to wait for a thread that reads it takes longer than to read it.
+  // Uncompressed content is read synchronously: waiting for a thread takes longer than the read.
   if (readSync(fd, magic, 0, 2, 0) < 2 || !isGzip(magic)) return readChunks(fd, onRead)
   const file = createReadStream(path, { fd, start: 0, highWaterMark: CHUNK_BYTES })
   const unpacked = createGunzip({ chunkSize: 256 * 1024 })

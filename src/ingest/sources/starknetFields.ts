@@ -2,7 +2,7 @@ import { type Felt, parseBareFelt, parseFelt, parseFeltOrDecimal } from '../../c
 import { CairnError } from '../../lib/errors.js'
 import { abbreviate } from '../../lib/hex.js'
 
-/** A recording that is no layer-2 block, or one with a wrong value. The message names the place inside it. */
+/** A recording that is not a layer-2 block or has an invalid value. The message contains the path inside it. */
 export class InvalidL2Recording extends CairnError {}
 
 /** A value of a recording and where it stands: `block.transactions[3].type`. */

@@ -7,8 +7,8 @@ import { createPause } from '../../lib/pause.js'
 import { isGzip, streamFile } from './fileBytes.js'
 import { readL2Recording } from './starknetJson.js'
 
-/** A file that cannot be read on: no JSON, damaged gzip, or a recording that is no block. `where` is the path, with the
- *  line in a file of lines. */
+/** A file that cannot be read further: invalid JSON, damaged gzip, or a recording that is not a block. `where` is the
+ *  path, with the line number for NDJSON. */
 export class UnreadableL2File extends CairnError {
   readonly where: string
   constructor(where: string, problem: string, options?: ErrorOptions) {
@@ -38,7 +38,7 @@ export const L2_RECOGNITION_BYTES = 65_536
 
 const NEWLINE = 0x0a
 
-/** Members that a layer-2 block has and no genesis file; one of them stands near the beginning of every recording. */
+/** Members of layer-2 blocks that genesis files do not have; one of them is near the start of every recording. */
 const TELLING_MEMBERS =
   /"(block_hash|parent_block_hash|parent_hash|block_number|state_update|state_diff|state_root|new_root|transaction_hash|transaction_receipts|sequencer_address|starknet_version|l1_gas_price)"\s*:/
 
@@ -118,7 +118,7 @@ async function readRecording(text: string, where: string): Promise<L2Recording> 
   }
 }
 
-/** Takes the lines of a file one by one. Every byte is looked at once, however long a line is. */
+/** Reads the lines of a file one by one. Every byte is scanned once, however long the line. */
 interface LineReader {
   /** Of the line that was given last, from 1. */
   readonly lineNumber: number

@@ -43,7 +43,7 @@ export function readL2Recording(json: unknown): L2Block {
   return FEEDER_MEMBERS.some((name) => hasMember(block, name)) ? readFeederBlock(block) : readRpcBlock(block)
 }
 
-/** What feeder blocks have and RPC blocks do not; one of them is in every shape since 2021. */
+/** Members of feeder blocks that RPC blocks do not have; every format since 2021 has one of them. */
 const FEEDER_MEMBERS = ['parent_block_hash', 'transaction_receipts', 'state_root']
 
 function hasMember(field: Field, name: string): boolean {
@@ -90,7 +90,7 @@ function readFeederBlock(block: Field, stateUpdate?: Field): L2Block {
   return checkMembers(result, block)
 }
 
-/** The receipts; a block in the making has null for those that are not there yet, and then none are taken. */
+/** The receipts. An unfinished block has null for missing receipts; then none are used. */
 function readFeederReceipts(block: Field): L2Block['receipts'] {
   const receipts = member(block, 'transaction_receipts')
   if (receipts.value === undefined || (Array.isArray(receipts.value) && receipts.value.includes(null))) return undefined

@@ -7,9 +7,8 @@ import { amount, type Field, felt, feltOrDecimal, InvalidL2Recording, list, memb
 // A Pedersen hash takes 0.16 ms: one transaction with fewer felts costs less than the block's commitments.
 const MAX_CALLDATA = 1000
 
-/** The transaction of the list whose hash tells the chain id with the least work: an INVOKE of version 3, 1 or 0 with
- *  the shortest calldata, or a message from layer 1. Undefined when none has all of its members, as where a recording has
- *  hashes only. */
+/** The transaction that proves the chain id with the least hashing: an INVOKE of version 3, 1 or 0 with the shortest
+ *  calldata, or a message from layer 1. Undefined when none is complete, as in recordings with hashes only. */
 export function readChainIdWitness(transactions: readonly Field[]): L2ChainIdWitness | undefined {
   const costOf = ({ value }: Field): number => {
     const { version, calldata } = value as Record<string, unknown>
@@ -27,7 +26,7 @@ export function readChainIdWitness(transactions: readonly Field[]): L2ChainIdWit
   return undefined
 }
 
-/** Members that nobody needs otherwise may be missing or odd: then the transaction tells nothing. */
+/** Optional members may be missing or malformed; the transaction is then not usable as a witness. */
 function tryRead(transaction: Field): L2ChainIdWitness | undefined {
   try {
     return readWitness(transaction)
