@@ -10,6 +10,7 @@ const ENTRIES = [
   'workers/readerThread.ts',
   'workers/l2VerifierThread.ts',
   'workers/checkpointerThread.ts',
+  'workers/ingestWorkerThread.ts',
 ]
 
 // CommonJS packages in an ES module call `require` for Node's own modules.

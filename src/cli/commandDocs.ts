@@ -38,16 +38,38 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn import l2.ndjson', note: 'Starknet blocks' },
     ],
   },
+  sync: {
+    summary: 'Follow the chain of upstream nodes.',
+    usage: ['cairn sync --upstream URL [OPTIONS]'],
+    detail: [
+      'Verifies and stores the blocks of an upstream node, goes on with its head, and replaces blocks when the chain is ' +
+        "reorganized. Runs until SIGINT or SIGTERM; the same command resumes. 'cairn serve' may run at the same time, and " +
+        'serves each block at once.',
+      'A new database needs --genesis or --network. It goes on after the blocks that are stored, as from files.',
+      'A fork below the finalized block is not followed: the command ends with exit code 1 and names the block to which ' +
+        "'cairn rewind' would go back.",
+    ],
+    examples: [
+      { line: 'cairn sync --network mainnet --upstream http://127.0.0.1:8545' },
+      {
+        line: 'cairn sync --upstream wss://one.example --upstream https://two.example',
+        note: 'goes on, two upstreams',
+      },
+      { line: 'cairn sync --network mainnet --state none --from 23000000 --upstream http://127.0.0.1:8545' },
+    ],
+  },
   serve: {
     summary: 'Answer JSON-RPC over HTTP and WebSocket.',
-    usage: ['cairn serve [OPTIONS]', 'cairn serve --fixture DIR [OPTIONS]'],
+    usage: ['cairn serve [OPTIONS]', 'cairn serve --upstream URL [OPTIONS]', 'cairn serve --fixture DIR [OPTIONS]'],
     detail: [
       "HTTP: POST /v3/<API_KEY>. WebSocket: /ws/v3/<API_KEY>. Prints 'ready http://HOST:PORT' on standard output when it " +
         'accepts requests. SIGINT and SIGTERM let running requests finish.',
+      "With --upstream it follows the chain of upstream nodes meanwhile, as 'cairn sync' does.",
     ],
     examples: [
       { line: 'cairn serve', note: 'needs an API key: cairn keys create NAME' },
       { line: 'cairn serve --open --port 0', note: 'no key, a free port' },
+      { line: 'cairn serve --network mainnet --upstream http://127.0.0.1:8545' },
       { line: 'cairn serve --fixture test/chain', note: 'for CI: a temporary database' },
     ],
   },

@@ -16,6 +16,7 @@ const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly
 /** The commands of `cairn`. */
 export const COMMANDS = [
   'import',
+  'sync',
   'serve',
   'keys',
   'status',
@@ -40,6 +41,8 @@ export interface Option<T> {
   readonly unit?: string
   readonly doc: string
   readonly commands: readonly Command[]
+  /** True for an option that may be given more than once; its values are lists, which are put together. */
+  readonly repeatable?: boolean
   /** @throws UsageError saying what would work. */
   parse(text: string): T
 }
@@ -50,21 +53,51 @@ export const OPTIONS = {
     'datadir',
     'DIR',
     './data',
-    ['import', 'serve', 'keys', 'status', 'explain-logs', 'verify', 'reindex', 'rewind'],
+    ['import', 'sync', 'serve', 'keys', 'status', 'explain-logs', 'verify', 'reindex', 'rewind'],
     'Directory of the database.',
   ),
-  genesis: maybeText('genesis', 'FILE', ['import'], "Genesis file in geth's format, for a custom chain.", 'none'),
+  genesis: maybeText(
+    'genesis',
+    'FILE',
+    ['import', 'sync', 'serve'],
+    "Genesis file in geth's format, for a custom chain.",
+    'none',
+  ),
   network: choice(
     'network',
     ['mainnet', 'sepolia', 'holesky', 'hoodi'] as const satisfies Network[],
-    ['import'],
+    ['import', 'sync', 'serve'],
     'Built-in network: its genesis and its fork schedule.',
   ),
+  upstream: {
+    flag: 'upstream',
+    placeholder: 'URL',
+    default: [] as readonly string[],
+    defaultText: 'none',
+    repeatable: true,
+    doc:
+      'Node to follow: its http, https, ws or wss URL. May be given more than once: the healthiest is asked, the others when it ' +
+      'fails. The environment variable takes several URLs separated by spaces, and keeps keys out of the process list.',
+    commands: ['sync', 'serve'],
+    parse: parseWords('upstream'),
+  },
+  upstreamHeader: {
+    flag: 'upstream-header',
+    placeholder: "'NAME: VALUE'",
+    default: [] as readonly UpstreamHeaderLine[],
+    defaultText: 'none',
+    repeatable: true,
+    doc:
+      'HTTP header sent to every upstream, such as a token. May be given more than once; one a line in the environment ' +
+      'variable.',
+    commands: ['sync', 'serve'],
+    parse: parseHeaderLines,
+  },
   state: choice(
     'state',
     ['execute', 'none'] as const,
-    ['import'],
-    'execute: execute blocks and keep the state; none: take the receipts of the file.',
+    ['import', 'sync', 'serve'],
+    'execute: execute blocks and keep the state; none: take the receipts of the file or of the upstream.',
     'the mode of the database; execute for a new one',
   ),
   evm: {
@@ -74,7 +107,7 @@ export const OPTIONS = {
     doc:
       "The interpreter for blocks and calls: Cairn's own, or that of @ethereumjs, which is many times slower and meant " +
       'for comparison.',
-    commands: ['import', 'serve'],
+    commands: ['import', 'sync', 'serve'],
     parse: oneOf('evm', EVM_KINDS),
   },
   kind: choice(
@@ -100,13 +133,13 @@ export const OPTIONS = {
     'Network of the layer-2 blocks.',
     'detected from their hashes',
   ),
-  stateCache: number('state-cache', 'MIB', 256, ['import'], {
+  stateCache: number('state-cache', 'MIB', 256, ['import', 'sync', 'serve'], {
     min: 4,
     max: 1_048_576,
     unit: 'MiB',
     doc: 'Memory for the newest state during execution: half for the trie, half for accounts, slots and code.',
   }),
-  rootInterval: number('root-interval', 'N', 0, ['import'], {
+  rootInterval: number('root-interval', 'N', 0, ['import', 'sync', 'serve'], {
     min: 0,
     max: 10_000,
     unit: 'blocks',
@@ -310,7 +343,7 @@ export const OPTIONS = {
     placeholder: 'LEVEL',
     default: 'info' as LogLevel,
     doc: `Log level on standard error: ${LOG_LEVELS.join(', ')}.`,
-    commands: ['import', 'serve'],
+    commands: ['import', 'sync', 'serve'],
     parse: oneOf('log-level', LOG_LEVELS),
   },
   file: flag(
@@ -326,10 +359,10 @@ export const OPTIONS = {
   ),
   index: flag('index', ['verify'], 'Verify the log and transaction indexes against the rows.'),
   l2: flag('l2', ['verify'], 'Verify layer-2 blocks against their recordings.'),
-  from: maybeNumber('from', 'NUMBER', ['verify'], {
+  from: maybeNumber('from', 'NUMBER', ['verify', 'sync', 'serve'], {
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
-    doc: 'First block that --blocks verifies.',
+    doc: 'verify: first block to verify. sync, serve: first block of a new database without state.',
     defaultText: 'the first block',
   }),
   to: maybeNumber('to', 'NUMBER', ['verify', 'rewind'], {
@@ -440,6 +473,30 @@ function parseInteger(flag: string, { min, max }: { min: number; max: number }) 
     }
     return parsed
   }
+}
+
+function parseWords(flag: string) {
+  return (value: string): readonly string[] => {
+    const words = value.split(/\s+/).filter((word) => word !== '')
+    if (words.length === 0) throw new UsageError(`--${flag} needs a value`)
+    return words
+  }
+}
+
+/** A header of requests to upstreams. */
+export interface UpstreamHeaderLine {
+  readonly name: string
+  readonly value: string
+}
+
+/** The values are secret, and never part of a message. */
+function parseHeaderLines(value: string): readonly UpstreamHeaderLine[] {
+  const lines = value.split('\n').filter((line) => line.trim() !== '')
+  return lines.map((line) => {
+    const [, name, text] = /^([^\s:]+):\s*(.*\S)\s*$/.exec(line.trim()) ?? []
+    if (name === undefined) throw new UsageError("--upstream-header: expected 'Name: value', got something else")
+    return { name, value: text }
+  })
 }
 
 /** One segment of the index with such items. */

@@ -14,6 +14,7 @@ type Run = (args: ParsedArgs) => Promise<number>
 
 const RUNS: { readonly [K in Exclude<Command, 'help'>]: () => Promise<Run> } = {
   import: async () => (await import('./commands/import.js')).runImport,
+  sync: async () => (await import('./commands/sync.js')).runSync,
   serve: async () => (await import('./commands/serve.js')).runServe,
   keys: async () => (await import('./commands/keys.js')).runKeys,
   status: async () => (await import('./commands/status.js')).runStatus,

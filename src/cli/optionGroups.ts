@@ -4,6 +4,7 @@ import type { OptionKey } from './config.js'
 export const GROUPS = [
   'Database',
   'Chain',
+  'Upstream',
   'Execution',
   'Layer 2',
   'Network',
@@ -22,6 +23,8 @@ export const GROUP_OF: { readonly [K in OptionKey]: Group } = {
   network: 'Chain',
   kind: 'Chain',
   fixture: 'Chain',
+  upstream: 'Upstream',
+  upstreamHeader: 'Upstream',
   state: 'Execution',
   evm: 'Execution',
   stateCache: 'Execution',

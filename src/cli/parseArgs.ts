@@ -19,6 +19,12 @@ export function parseArgs(command: Command, args: readonly string[], env: NodeJS
     config[key] = fromEnv === undefined || fromEnv === '' ? option.default : parseFromEnv(option, fromEnv)
   }
   const operands: string[] = []
+  const given = new Set<OptionKey>()
+  const take = (key: OptionKey, option: Option<unknown>, text: string) => {
+    const value = option.parse(text)
+    config[key] = option.repeatable && given.has(key) ? [...(config[key] as []), ...(value as [])] : value
+    given.add(key)
+  }
   let help = false
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]
@@ -31,11 +37,11 @@ export function parseArgs(command: Command, args: readonly string[], env: NodeJS
     else {
       const [key, option] = requireOption(command, arg)
       const equals = arg.indexOf('=')
-      if (equals >= 0) config[key] = option.parse(arg.slice(equals + 1))
+      if (equals >= 0) take(key, option, arg.slice(equals + 1))
       else if (option.placeholder === undefined) config[key] = true
       else {
         if (i + 1 >= args.length) throw new UsageError(`${arg} needs a value (${option.placeholder})`)
-        config[key] = option.parse(args[++i])
+        take(key, option, args[++i])
       }
     }
   }

@@ -2,12 +2,13 @@ import type { AddressInfo, Server } from 'node:net'
 import { logCrypto } from '../chain/crypto.js'
 import { createBudget } from '../evm/calls/budget.js'
 import type { EvmKind } from '../evm/kinds.js'
+import type { FollowStatus } from '../ingest/follow/status.js'
 import { CairnError, messageOf } from '../lib/errors.js'
 import { createFailureLog } from '../lib/failureLog.js'
 import { reduceGcFrequency } from '../lib/garbageCollection.js'
 import { createLogger, type LogLevel } from '../lib/logger.js'
 import { createMetrics, type Metrics } from '../lib/metrics.js'
-import type { PendingBlockForm, RpcLimits } from '../rpc/core/context.js'
+import type { PendingBlockForm, RpcLimits, SyncProgress } from '../rpc/core/context.js'
 import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/core/dispatch.js'
 import { type OpenContext, openContext } from '../rpc/core/openContext.js'
 import { createResponseCache } from '../rpc/core/responseCache.js'
@@ -20,6 +21,7 @@ import { type CorsPolicy, isLoopback } from '../server/access/cors.js'
 import type { HostPolicy } from '../server/access/hosts.js'
 import { measureCalls } from '../server/admin/callMetrics.js'
 import { registerDatabaseMetrics } from '../server/admin/databaseMetrics.js'
+import { registerFollowMetrics } from '../server/admin/followMetrics.js'
 import { createHealthReporter } from '../server/admin/healthReport.js'
 import type { CompressionPolicy } from '../server/http/compression.js'
 import { createHttpServer } from '../server/http/httpServer.js'
@@ -30,6 +32,7 @@ import { attachWebSocket } from '../server/websocket/websocketServer.js'
 import { createApiKeyReader } from '../store/apiKeys.js'
 import { createDatabaseProbe } from '../store/databaseProbe.js'
 import { keepFresh } from '../transactions/keepFresh.js'
+import type { IngestWorker } from '../workers/ingestWorker.js'
 import { createReaderPool, type ReaderPool } from '../workers/readerPool.js'
 
 /** Connections waiting to be accepted; each event-loop turn accepts one. A client beyond the limit retries after 1 s. The
@@ -69,6 +72,8 @@ export interface ServingOptions {
   readonly limits: RpcLimits
   readonly pendingBlock: PendingBlockForm
   readonly logLevel: LogLevel
+  /** What follows the upstreams, where there are any; closed with the server. */
+  readonly ingest?: IngestWorker
   /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
   readonly methodsModule?: string
 }
@@ -117,8 +122,9 @@ export interface Serving {
 export async function startServing(options: ServingOptions): Promise<Serving> {
   reduceGcFrequency()
   const log = createLogger(options.logLevel)
-  const { datadir, limits, pendingBlock } = options
-  const opened = openContext({ datadir, limits, pendingBlock, log, mainThread: true })
+  const { datadir, limits, pendingBlock, ingest } = options
+  const syncProgress = ingest && (() => readSyncProgress(ingest.status()))
+  const opened = openContext({ datadir, limits, pendingBlock, log, syncProgress, mainThread: true })
   const { context, db, watch, close: closeContext } = opened
   const methods = await loadMethods(options.methodsModule)
   const keys = createApiKeyReader(db)
@@ -131,6 +137,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const { cors, hosts, compression, plainHttp, responseCacheBytes } = options
   const metrics = createMetrics()
   registerDatabaseMetrics(metrics, { context, db })
+  if (ingest) registerFollowMetrics(metrics, ingest.status)
   const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes, metrics }) : undefined
   let inlineCalls: InlineRunner | undefined
   const inline: InlineRunner = { run: (...call) => inlineCalls?.run(...call), withSnapshot: watch.withSnapshot }
@@ -139,7 +146,10 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const ready = () => serving && warm
   metrics.gauge('cairn_ready', '1 while calls are answered as fast as they will be.', () => Number(ready()))
   const health = {
-    report: createHealthReporter({ context, db, metrics, isServing: () => serving, isReady: ready }),
+    report: createHealthReporter({
+      ...{ context, db, metrics, isReady: ready, following: ingest?.status },
+      isServing: () => serving,
+    }),
     problem: createDatabaseProbe(db, options.datadir),
   }
   const { onRpcPort, ownPort } = options.metrics
@@ -197,6 +207,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   let closing: Promise<void> | undefined
   const close = async () => {
     serving = false
+    const ingestEnds = ingest?.close()
     sockets.close()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     http.closeIdle()
@@ -213,6 +224,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     clearTimeout(deadline)
     clearInterval(sweep)
     await started.close()
+    await ingestEnds
     await whenWarm
     stopRefreshing()
     closeContext()
@@ -229,6 +241,11 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       return closing
     },
   }
+}
+
+function readSyncProgress({ state, syncStart, upstreamBlock }: FollowStatus): SyncProgress | undefined {
+  if (state !== 'syncing') return undefined
+  return { startingBlock: syncStart!, highestBlock: upstreamBlock! }
 }
 
 /** What runs small calls on the main thread, over its connection, once it has run some. */

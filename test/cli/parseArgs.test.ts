@@ -31,7 +31,7 @@ test('what is wrong is said in one line', () => {
   refuses(['--xyz', '1'], /^unknown option --xyz; see 'cairn help serve'$/)
   refuses(['--prot', '1'], /^unknown option --prot \(did you mean --port\?\); see 'cairn help serve'$/)
   refuses(['--maxlogs=1'], /^unknown option --maxlogs \(did you mean --max-logs\?\); see/)
-  refuses(['--genesis', 'x'], /^--genesis is no option of 'cairn serve', but of 'cairn import'$/)
+  refuses(['--kind', 'era1'], /^--kind is no option of 'cairn serve', but of 'cairn import'$/)
   refuses(['-p'], /^unknown option -p/)
   refuses(['--port'], /^--port needs a value \(PORT\)$/)
   refuses(['--port', '65536'], /^--port: expected a whole number from 0 to 65535, got "65536"$/)
@@ -42,6 +42,20 @@ test('what is wrong is said in one line', () => {
   refuses(['--log-level', 'warning'], /silent, got "warning" \(did you mean warn\?\)$/)
   refuses(['--open=maybe'], /^--open: expected on or off/)
   refuses([], /^CAIRN_PORT: --port: expected/, { CAIRN_PORT: 'x' })
+  refuses(['--upstream-header', 'token abc'], /^--upstream-header: expected 'Name: value', got something else$/)
+})
+
+test('an option that may be repeated puts its values together, instead of those of the environment', () => {
+  const env = { CAIRN_UPSTREAM: 'http://a ws://b', CAIRN_UPSTREAM_HEADER: 'A: 1\nB:  two words ' }
+  const fromEnv = parseArgs('sync', [], env).config
+  assert.deepEqual(fromEnv.upstream, ['http://a', 'ws://b'])
+  assert.deepEqual(fromEnv.upstreamHeader, [
+    { name: 'A', value: '1' },
+    { name: 'B', value: 'two words' },
+  ])
+  const args = ['--upstream', 'http://c', '--upstream=http://d', '--upstream-header', 'C: x:y']
+  const { upstream, upstreamHeader } = parseArgs('serve', args, env).config
+  assert.deepEqual([upstream, upstreamHeader], [['http://c', 'http://d'], [{ name: 'C', value: 'x:y' }]])
 })
 
 test('help fits 100 columns, has examples of the command, and each option below a heading', () => {
@@ -79,7 +93,7 @@ test('help names every option of a command, and every default parses to itself',
     }
   }
   for (const [, option] of listOptions()) {
-    if (option.default !== undefined && typeof option.default !== 'boolean') {
+    if (option.default !== undefined && typeof option.default !== 'boolean' && !option.repeatable) {
       assert.equal(option.parse(String(option.default)), option.default, option.flag)
     }
     assert.match(envName(option), /^CAIRN_[A-Z0-9_]+$/)

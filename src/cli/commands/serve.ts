@@ -5,8 +5,10 @@ import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { corsPolicy, isLoopback } from '../../server/access/cors.js'
 import { hostPolicy } from '../../server/access/hosts.js'
+import type { IngestWorker } from '../../workers/ingestWorker.js'
 import { defaultThreads } from '../../workers/readerPool.js'
 import { type Config, envName } from '../config.js'
+import { readFollowSettings } from '../followSettings.js'
 import { readLimits, readServerLimits } from '../limits.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { ListenFailed, type MetricsOptions, type Serving, startServing } from '../serving.js'
@@ -16,7 +18,8 @@ import { listenForStop } from '../stopSignal.js'
 export async function runServe({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help serve'`)
   const stop = listenForStop()
-  if (config.fixture === undefined) return serve(config, config.datadir, { open: config.open, stop: stop.signal })
+  if (config.fixture === undefined) return serveDatadir(config, stop.signal)
+  if (config.upstream.length > 0) throw new UsageError('--fixture and --upstream exclude each other')
   const fixture = await readFixture(config.fixture)
   const datadir = mkdtempSync(join(tmpdir(), 'cairn-fixture-'))
   try {
@@ -25,6 +28,19 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
     return await serve(config, datadir, { open: true, stop: stop.signal })
   } finally {
     rmSync(datadir, { recursive: true, force: true })
+  }
+}
+
+async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> {
+  const { datadir, open, logLevel } = config
+  if (config.upstream.length === 0) return serve(config, datadir, { open, stop })
+  const settings = await readFollowSettings(config)
+  const { startIngestWorker } = await import('../../workers/ingestWorker.js')
+  const ingest = await startIngestWorker(settings, { log: createLogger(logLevel), logLevel })
+  try {
+    return await serve(config, datadir, { open, stop, ingest })
+  } finally {
+    await ingest.close()
   }
 }
 
@@ -71,7 +87,7 @@ async function importFixture(
 async function serve(
   config: Config,
   datadir: string,
-  { open, stop }: { open: boolean; stop: AbortSignal },
+  { open, stop, ingest }: { open: boolean; stop: AbortSignal; ingest?: IngestWorker },
 ): Promise<number> {
   const serving = await startServing({
     datadir,
@@ -93,13 +109,14 @@ async function serve(
     limits: readLimits(config),
     pendingBlock: config.pendingBlock,
     logLevel: config.logLevel,
+    ingest,
   }).catch((error: unknown) => {
     throw explainListenError(error)
   })
   if (!serving.reachable) {
     process.stderr.write("there is no API key yet: make one with 'cairn keys create NAME', or serve with --open\n")
   }
-  if (!serving.hasBlocks) {
+  if (!serving.hasBlocks && !ingest) {
     process.stderr.write("there are no blocks yet: import some with 'cairn import'; they are served at once\n")
   }
   if (open && !isLoopback(config.host)) {

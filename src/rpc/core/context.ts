@@ -30,6 +30,14 @@ export interface ResolvedBlocks {
   readonly hash: Uint8Array
 }
 
+/** A server that is behind its upstreams: block numbers. */
+export interface SyncProgress {
+  /** Newest block when it began to catch up. */
+  readonly startingBlock: number
+  /** Newest block of the upstream. */
+  readonly highestBlock: number
+}
+
 /** What a handler may use. One per thread; `deadline` belongs to the request. */
 export interface RpcContext {
   readonly chain: ChainReader
@@ -41,6 +49,8 @@ export interface RpcContext {
   readonly state: StateReads
   readonly limits: RpcLimits
   readonly pendingBlock: PendingBlockForm
+  /** Undefined unless this server follows upstreams and is behind them; always undefined in reader threads. */
+  readonly syncProgress: () => SyncProgress | undefined
   /** Key that authenticates cursors; the same for every connection to a database and its copies. 32 bytes. */
   readonly cursorSecret: Uint8Array
   readonly deadline: Deadline

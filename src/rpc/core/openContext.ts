@@ -13,7 +13,7 @@ import { createL2Reader } from '../../store/l2/l2Reader.js'
 import { openForReading, packagePath, requireCurrentSchema } from '../../store/open.js'
 import { createStateReads } from '../../store/state/stateReader.js'
 import { createTransactionFinder } from '../../transactions/finder.js'
-import type { PendingBlockForm, RpcContext, RpcLimits } from './context.js'
+import type { PendingBlockForm, RpcContext, RpcLimits, SyncProgress } from './context.js'
 
 /** A context with its own connection. */
 export interface OpenContext {
@@ -35,6 +35,8 @@ export function openContext(options: {
   evm?: EvmKind
   /** Default: as in the API specification. */
   pendingBlock?: PendingBlockForm
+  /** For the main thread of a server that follows upstreams. */
+  syncProgress?: () => SyncProgress | undefined
   /** For the main thread of a server, whose requests may share checks of the database version. */
   mainThread?: boolean
 }): OpenContext {
@@ -70,6 +72,7 @@ export function openContext(options: {
     state: createStateReads(db),
     limits: options.limits,
     pendingBlock: options.pendingBlock ?? 'specification',
+    syncProgress: options.syncProgress ?? (() => undefined),
     cursorSecret: readCursorSecret(db),
     deadline: noDeadline,
     waitedMs: 0,

@@ -1,3 +1,4 @@
+import type { FollowStatus } from '../../ingest/follow/status.js'
 import { formatData } from '../../lib/hex.js'
 import type { Metrics } from '../../lib/metrics.js'
 import type { RpcContext } from '../../rpc/core/context.js'
@@ -17,6 +18,8 @@ export interface HealthReport {
   readonly head: { number: number; hash: string } | null
   readonly coverage: { first: number; head: number; stateFirst: number | null } | null
   readonly l2Head: { number: number; hash: string } | null
+  /** How the chain is followed; null where the server has no upstreams. */
+  readonly following: FollowStatus | null
   /** Living reader threads including the spare; the warmed-up ones among them; and threads that were terminated or exited
    *  since the start. */
   readonly threads: { living: number; warm: number; lost: number }
@@ -35,8 +38,9 @@ export function createHealthReporter(parts: {
   metrics: Metrics
   isServing: () => boolean
   isReady: () => boolean
+  following?: () => FollowStatus
 }): () => HealthReport {
-  const { context, db, metrics, isServing, isReady } = parts
+  const { context, db, metrics, isServing, isReady, following } = parts
   const version = packageVersion()
   const schemaVersion = createSchemaVersion(db)
   return () => {
@@ -54,6 +58,7 @@ export function createHealthReporter(parts: {
         ? { first: coverage.first, head: coverage.head, stateFirst: coverage.stateFirst ?? null }
         : null,
       l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
+      following: following?.() ?? null,
       ...readFigures(metrics),
     }
   }

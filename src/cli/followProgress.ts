@@ -1,0 +1,69 @@
+import type { FollowState, FollowStatus } from '../ingest/follow/status.js'
+import type { Logger } from '../lib/logger.js'
+import { createProgressDisplay, type DisplayTarget, monotonicMs } from '../lib/progressDisplay.js'
+import { formatProgressLine, formatRate } from '../lib/progressLine.js'
+
+/** Shows how following goes until it is ended. */
+export interface FollowProgress {
+  end(): void
+}
+
+const TERMINAL_MS = 200
+const LOOK_MS = 500
+const LOG_MS = 10_000
+
+/** On a terminal a line that is redrawn, elsewhere a line of the log when the state changes, and every ten seconds in which a
+ *  block came. */
+export function showFollowProgress(
+  status: () => FollowStatus,
+  log: Logger,
+  target: DisplayTarget = {},
+): FollowProgress {
+  const { stream = process.stderr } = target
+  const isTerminal = stream.isTTY === true && process.env.TERM !== 'dumb'
+  if (!isTerminal) return logProgress(status, log)
+  const display = createProgressDisplay(target)
+  const render = (columns: number) => formatFollowLine(status(), columns)
+  const timer = setInterval(() => display.show(render), TERMINAL_MS)
+  return {
+    end: () => {
+      clearInterval(timer)
+      display.end(render)
+    },
+  }
+}
+
+function logProgress(status: () => FollowStatus, log: Logger): FollowProgress {
+  let told: { state: FollowState; block: number | null; ms: number } | undefined
+  const tell = (now: FollowStatus) => {
+    const { state, block, upstreamBlock, blocksPerSecond, secondsLeft } = now
+    told = { state, block, ms: monotonicMs() }
+    const rate = Math.round(blocksPerSecond * 10) / 10
+    log.info({ block, upstreamBlock, blocksPerSecond: rate, secondsLeft: secondsLeft && Math.ceil(secondsLeft) }, state)
+  }
+  const look = () => {
+    const now = status()
+    const isDue = told === undefined || (now.block !== told.block && monotonicMs() - told.ms >= LOG_MS)
+    if (isDue || now.state !== told?.state) tell(now)
+  }
+  const timer = setInterval(look, LOOK_MS)
+  return {
+    end: () => {
+      clearInterval(timer)
+      tell(status())
+    },
+  }
+}
+
+/** `syncing, block 1,234,567, 321 blocks/s, 18,765,433 behind, 16 h left` and the like, of at most `columns` columns. */
+export function formatFollowLine(status: FollowStatus, columns: number): string {
+  const { state, block, upstreamBlock, blocksPerSecond, secondsLeft } = status
+  const distance = upstreamBlock === null ? 0 : Math.max(0, upstreamBlock - (block ?? -1))
+  const figures = [
+    ...(block === null ? [] : [`block ${block.toLocaleString('en')}`]),
+    formatRate(blocksPerSecond, 'blocks'),
+    ...(upstreamBlock === null ? [] : [distance === 0 ? 'at the head' : `${distance.toLocaleString('en')} behind`]),
+  ]
+  const fraction = state === 'syncing' && block !== null ? block / upstreamBlock! : undefined
+  return formatProgressLine({ label: state, figures, fraction, secondsLeft: secondsLeft ?? undefined }, columns)
+}

@@ -1,0 +1,29 @@
+import type { FollowSettings } from '../ingest/follow/runFollower.js'
+import { UsageError } from '../lib/errors.js'
+import type { ChainSource } from '../store/chain/chainSource.js'
+import type { Config } from './config.js'
+
+/** What to follow, from the options. @throws UsageError for options that exclude each other and for a genesis file that cannot
+ *  be read */
+export async function readFollowSettings(config: Config): Promise<FollowSettings> {
+  const { datadir, upstream, upstreamHeader, state, from, evm, stateCache, rootInterval } = config
+  const headers = Object.fromEntries(upstreamHeader.map(({ name, value }) => [name, value]))
+  return {
+    datadir,
+    upstreams: upstream.map((url) => ({ url, headers })),
+    chain: await readChain(config),
+    stateMode: state,
+    from,
+    evm,
+    stateCacheBytes: stateCache * 2 ** 20,
+    rootInterval,
+  }
+}
+
+async function readChain({ genesis, network }: Config): Promise<ChainSource | undefined> {
+  if (genesis !== undefined && network !== undefined) throw new UsageError('--genesis and --network exclude each other')
+  if (network !== undefined) return { network }
+  if (genesis === undefined) return undefined
+  const { readGenesisFile } = await import('../ingest/importFiles.js')
+  return readGenesisFile(genesis)
+}

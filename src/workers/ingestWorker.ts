@@ -1,0 +1,51 @@
+import { Worker } from 'node:worker_threads'
+import type { FollowSettings } from '../ingest/follow/runFollower.js'
+import type { FollowStatus } from '../ingest/follow/status.js'
+import { CairnError, describeError, messageOf, UsageError } from '../lib/errors.js'
+import type { Logger, LogLevel } from '../lib/logger.js'
+import type { IngestWorkerData, IngestWorkerReply, IngestWorkerRequest } from './ingestWorkerProtocol.js'
+
+/** A thread that follows upstreams, the only writer of the database. */
+export interface IngestWorker {
+  /** At most 250 ms old; the last one when following has ended. */
+  status(): FollowStatus
+  /** Ends the thread after the transaction under way. */
+  close(): Promise<void>
+}
+
+const STARTING: FollowStatus = {
+  ...{ state: 'starting', block: null, upstreamBlock: null, syncStart: null, blocksPerSecond: 0, secondsLeft: null },
+  ...{ reorgs: 0, removedBlocks: 0, problem: null, upstreams: [] },
+}
+
+/** Starts the thread. Resolves when the database is open for writing, and made where there was none.
+ *  @throws UsageError, CairnError when it cannot be opened, as `openFollower` says */
+export async function startIngestWorker(
+  settings: FollowSettings,
+  { log, logLevel }: { log: Logger; logLevel: LogLevel },
+): Promise<IngestWorker> {
+  const data: IngestWorkerData = { settings, logLevel }
+  const worker = new Worker(new URL('./ingestWorkerThread.js', import.meta.url), { workerData: data })
+  let status = STARTING
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  const opened = new Promise<void>((resolve, reject) => {
+    worker.on('message', (reply: IngestWorkerReply) => {
+      if (reply.kind === 'opened') resolve()
+      else if (reply.kind === 'status') status = reply.status
+      else reject(reply.isUsage ? new UsageError(reply.message) : new CairnError(reply.message))
+    })
+    worker.on('error', (error) => {
+      log.error({ error: describeError(error) }, 'the thread that follows the upstreams ended')
+      status = { ...status, state: 'failed', problem: messageOf(error) }
+      reject(error)
+    })
+  })
+  await opened
+  return {
+    status: () => status,
+    close: async () => {
+      worker.postMessage('stop' satisfies IngestWorkerRequest)
+      await exited
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import type { FollowSettings } from '../ingest/follow/runFollower.js'
+import type { FollowStatus } from '../ingest/follow/status.js'
+import type { LogLevel } from '../lib/logger.js'
+
+/** Start data of the thread. */
+export interface IngestWorkerData {
+  readonly settings: FollowSettings
+  readonly logLevel: LogLevel
+}
+
+/** The message to the thread: it ends after the transaction under way. */
+export type IngestWorkerRequest = 'stop'
+
+/** What the thread says: once whether the database could be opened, then how it goes. */
+export type IngestWorkerReply =
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'refused'; readonly message: string; readonly isUsage: boolean }
+  | { readonly kind: 'status'; readonly status: FollowStatus }

@@ -1,0 +1,37 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { openFollower } from '../ingest/follow/runFollower.js'
+import { messageOf, UsageError } from '../lib/errors.js'
+import { createLogger } from '../lib/logger.js'
+import { createCheckpointer } from './checkpointer.js'
+import type { IngestWorkerData, IngestWorkerReply } from './ingestWorkerProtocol.js'
+
+/* Entry point of the thread that writes the chain of a server with upstreams. It ends itself: nobody terminates it. */
+
+const STATUS_MS = 250
+
+const port = parentPort!
+const { settings, logLevel } = workerData as IngestWorkerData
+const tell = (reply: IngestWorkerReply) => port.postMessage(reply)
+const stop = new AbortController()
+port.once('message', () => stop.abort(new Error('the server stops')))
+const checkpoints = createCheckpointer(settings.datadir)
+try {
+  const follower = await openFollower(settings, { log: createLogger(logLevel), signal: stop.signal, checkpoints })
+  tell({ kind: 'opened' })
+  const tellStatus = () => tell({ kind: 'status', status: follower.status() })
+  const timer = setInterval(tellStatus, STATUS_MS)
+  try {
+    await follower.run()
+  } catch {
+    // It is in the log and in the status. Serving goes on, and `cairn rewind` can have the database.
+  } finally {
+    clearInterval(timer)
+    tellStatus()
+    follower.close()
+  }
+} catch (error) {
+  tell({ kind: 'refused', message: messageOf(error), isUsage: error instanceof UsageError })
+} finally {
+  await checkpoints.close()
+  port.close()
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { listAsks } from '../support/allAnswers.js'
+import { type CairnServer, runCairn, serveFixture, spawnCairn, startCairn } from '../support/cairn.js'
+import { FIXTURE_FOLDER } from '../support/fixture.js'
+import { HEAD } from '../support/fixtureChain.js'
+import { ask, resultOf, send } from '../support/rpcClient.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+const GENESIS = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json')]
+
+interface Health {
+  following: {
+    state: string
+    block: number
+    upstreamBlock: number
+    problem: string | null
+    upstreams: { upstream: string; state: string }[]
+  } | null
+}
+
+async function healthOf({ url }: CairnServer): Promise<Health> {
+  return (await (await fetch(`${url}/health`)).json()) as Health
+}
+
+/** Resolves when the server's head is this block. */
+async function reaches({ url }: CairnServer, block: number): Promise<void> {
+  while (Number((await ask(url, 'eth_blockNumber')).result ?? -1) < block) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** Fails unless both servers give the same answers to all that the first one's chain can be asked. */
+async function compareServers(expected: CairnServer, server: CairnServer, datadir: string): Promise<void> {
+  const asks = listAsks(datadir).filter(({ method }) => method.startsWith('eth_') || method.startsWith('debug_'))
+  for (let from = 0; from < asks.length; from += 500) {
+    const batch = asks.slice(from, from + 500).map((each, id) => ({ jsonrpc: '2.0', id, ...each }))
+    const [wanted, found] = await Promise.all([send(expected.url, batch), send(server.url, batch)])
+    for (const [i, answer] of (wanted as unknown as object[]).entries()) {
+      assert.deepEqual((found as unknown as object[])[i], answer, JSON.stringify(batch[i]))
+    }
+  }
+}
+
+function syncArgs(datadir: string, upstream: string, ...rest: string[]): string[] {
+  return ['sync', '--datadir', datadir, ...GENESIS, '--upstream', upstream, ...rest]
+}
+
+for (const transport of ['url', 'socketUrl'] as const) {
+  const name = transport === 'url' ? 'HTTP' : 'WebSocket'
+  test(`cairn sync over ${name} gives a server beside it the upstream's answers`, async (t: TestContext) => {
+    const upstream = await serveFixture(t)
+    const datadir = temporaryDirectory(t)
+    const sync = spawnCairn(syncArgs(datadir, upstream[transport]))
+    t.after(() => void sync.child.kill('SIGKILL'))
+    await sync.waitFor('stderr', /"msg":"(syncing|following)"/)
+    const server = await startCairn(t, ['--datadir', datadir, '--open'])
+    await reaches(server, HEAD)
+    await compareServers(upstream, server, datadir)
+    sync.child.kill('SIGTERM')
+    const { code, stderr } = await sync.ended
+    assert.equal(code, 0, stderr)
+  })
+}
+
+test('cairn serve --upstream follows by itself, and says so in health, metrics and eth_syncing', async (t) => {
+  const upstream = await serveFixture(t)
+  const datadir = temporaryDirectory(t)
+  const key = 'b2e5c3f1a09d4e76'
+  const url = `${upstream.url.replace('//', '//user:hunter2@')}/v3/${key}?token=abc987`
+  const header = 'X-Token: tiptop-secret'
+  const args = ['--datadir', datadir, ...GENESIS, '--open', '--metrics', '--upstream', url, '--upstream-header', header]
+  const server = await startCairn(t, [...args, '--log-level', 'debug'])
+  await reaches(server, HEAD)
+  await compareServers(upstream, server, datadir)
+  let health = await healthOf(server)
+  while (health.following?.state === 'starting' || health.following?.block !== HEAD) health = await healthOf(server)
+  const { state, block, upstreamBlock, problem, upstreams } = health.following
+  assert.deepEqual(
+    { state, block, upstreamBlock, problem, states: upstreams.map((each) => each.state) },
+    { state: 'following', block: HEAD, upstreamBlock: HEAD, problem: null, states: ['ok'] },
+  )
+  assert.equal(await resultOf(server.url, 'eth_syncing'), false)
+  const metrics = await (await fetch(`${server.url}/metrics`)).text()
+  assert.match(metrics, /^cairn_follow_state\{state="following"\} 1$/m)
+  assert.match(metrics, new RegExp(`^cairn_upstream_head_block_number ${HEAD}$`, 'm'))
+  const { stderr } = await server.stop()
+  for (const secret of [key, 'hunter2', 'abc987', 'tiptop-secret']) {
+    for (const text of [JSON.stringify(health), metrics, stderr]) assert.ok(!text.includes(secret), secret)
+  }
+})
+
+test('an upstream of another chain is refused by name, and no new database begins without a genesis', async (t) => {
+  const upstream = await serveFixture(t)
+  const datadir = temporaryDirectory(t)
+  const other = await runCairn(['sync', '--datadir', datadir, '--network', 'hoodi', '--upstream', upstream.url])
+  assert.equal(other.code, 1)
+  assert.match(other.stderr, new RegExp(`^cairn: ${upstream.url}: chain id: expected 560048 .*20261$`, 'm'))
+  const unnamed = await runCairn(['sync', '--datadir', join(datadir, 'new'), '--upstream', upstream.url])
+  assert.equal(unnamed.code, 2)
+  assert.match(unnamed.stderr, /which chain is it\?/)
+})
