@@ -10,6 +10,7 @@ import { layer2Cases } from './rpcCases/layer2.js'
 import { logCases } from './rpcCases/logs.js'
 import { nodeCases } from './rpcCases/node.js'
 import { stateCases } from './rpcCases/state.js'
+import { subscriptionCases } from './rpcCases/subscriptions.js'
 import { transactionCases } from './rpcCases/transactions.js'
 
 /* `npm run record:rpc`: asks a server of the bundled fixture for every case and writes requests and answers to
@@ -24,6 +25,7 @@ const cases: CasesByMethod = {
   ...callCases(hashes),
   ...stateCases(hashes),
   ...nodeCases(),
+  ...subscriptionCases(),
   ...layer2Cases(),
 }
 

@@ -7,6 +7,7 @@ import { LOG_LEVELS, type LogLevel } from '../lib/logger.js'
 import { didYouMean } from '../lib/suggestion.js'
 import { PENDING_BLOCK_FORMS, type PendingBlockForm } from '../rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../rpc/core/limits.js'
+import { DEFAULT_SUBSCRIPTION_LIMITS } from '../rpc/subscriptions/limits.js'
 import { COMPRESS_MODES, type CompressMode } from '../server/http/compression.js'
 import { DEFAULT_SERVER_LIMITS } from '../server/limits/limits.js'
 
@@ -222,6 +223,41 @@ export const OPTIONS = {
     max: 65_536,
     unit: 'MB',
     doc: 'Memory for responses that clients have not read yet; beyond it, requests wait, then get 503.',
+  }),
+  maxSubscriptions: number('max-subscriptions', 'N', DEFAULT_SUBSCRIPTION_LIMITS.connectionSubscriptions, ['serve'], {
+    min: 1,
+    max: 100_000,
+    doc: 'Most subscriptions per WebSocket connection.',
+  }),
+  maxKeySubscriptions: number(
+    'max-key-subscriptions',
+    'N',
+    DEFAULT_SUBSCRIPTION_LIMITS.clientSubscriptions,
+    ['serve'],
+    { min: 1, max: 1_000_000, doc: 'Most subscriptions per key, or per address without keys.' },
+  ),
+  subscriptionQueue: number('subscription-queue', 'MB', DEFAULT_SERVER_LIMITS.notificationBytes / 1e6, ['serve'], {
+    min: 1,
+    max: 65_536,
+    unit: 'MB',
+    doc: 'Notifications that a WebSocket client may leave unread; beyond it, its connection is closed.',
+  }),
+  maxFilters: number('max-filters', 'N', DEFAULT_SUBSCRIPTION_LIMITS.filters, ['serve'], {
+    min: 1,
+    max: 1_000_000,
+    doc: 'Most filters (eth_newFilter) per key, or per address without keys.',
+  }),
+  filterMemory: number('filter-memory', 'MB', DEFAULT_SUBSCRIPTION_LIMITS.filterBytes / 1e6, ['serve'], {
+    min: 1,
+    max: DEFAULT_SUBSCRIPTION_LIMITS.totalFilterBytes / 1e6,
+    unit: 'MB',
+    doc: 'Memory for the filters of a key, or of an address without keys; a filter that exceeds it is removed.',
+  }),
+  filterTimeout: number('filter-timeout', 'SECONDS', DEFAULT_SUBSCRIPTION_LIMITS.filterTimeoutMs / 1e3, ['serve'], {
+    min: 1,
+    max: 86_400,
+    unit: 'seconds',
+    doc: 'A filter that is not polled for so long is removed.',
   }),
   scanThreads: maybeNumber('scan-threads', 'N', ['serve'], {
     min: 1,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { RpcLimits } from '../rpc/core/context.js'
+import { DEFAULT_SUBSCRIPTION_LIMITS, type SubscriptionLimits } from '../rpc/subscriptions/limits.js'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/limits/limits.js'
 import type { Config } from './config.js'
 
@@ -27,6 +28,19 @@ export function readServerLimits(config: Config): ServerLimits {
     maxInFlight: config.maxInFlight,
     bodyBytes: config.bodyMemory * 1_000_000,
     outputBytes: config.outputMemory * 1_000_000,
+    notificationBytes: config.subscriptionQueue * 1_000_000,
+  }
+}
+
+/** Limits of subscriptions and filters from the options. */
+export function readSubscriptionLimits(config: Config): SubscriptionLimits {
+  return {
+    ...DEFAULT_SUBSCRIPTION_LIMITS,
+    connectionSubscriptions: config.maxSubscriptions,
+    clientSubscriptions: config.maxKeySubscriptions,
+    filters: config.maxFilters,
+    filterBytes: config.filterMemory * 1_000_000,
+    filterTimeoutMs: config.filterTimeout * 1_000,
   }
 }
 

@@ -15,6 +15,8 @@ import { createResponseCache } from '../rpc/core/responseCache.js'
 import { createInlineCalls } from '../rpc/inline/inlineCalls.js'
 import { createInlinePolicy, type ThreadLoad } from '../rpc/inline/inlinePolicy.js'
 import { loadMethods } from '../rpc/loadMethods.js'
+import type { SubscriptionLimits } from '../rpc/subscriptions/limits.js'
+import { createSubscriptions } from '../rpc/subscriptions/subscriptions.js'
 import { warmCalls } from '../rpc/warmUp.js'
 import { createAccess } from '../server/access/access.js'
 import { type CorsPolicy, isLoopback } from '../server/access/cors.js'
@@ -65,6 +67,8 @@ export interface ServingOptions {
   readonly metrics: MetricsOptions
   /** What clients together may take. */
   readonly serverLimits: ServerLimits
+  /** What clients may take of subscriptions and filters. */
+  readonly subscriptionLimits: SubscriptionLimits
   readonly scanThreads: number
   readonly evmThreads: number
   /** The interpreter for calls. */
@@ -157,11 +161,25 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const page = isMeasured ? (await import('../server/admin/metricsPage.js')).createMetricsPage(metrics) : undefined
   const calls = createDispatcher(dispatch)
   const dispatcher = isMeasured ? measureCalls(calls, methods, metrics) : calls
+  const subscriptions = createSubscriptions({
+    ...{ db, slices: calls.slices!, limits: options.subscriptionLimits, failures, metrics, log },
+  })
   const admission = createAdmission(options.serverLimits, (method) => methods.get(method)?.cost, metrics)
   const reach = { access, admission, limits: options.serverLimits, cors, hosts, plainHttp, metrics }
   const refusals = createRefusalCounter(metrics)
   const metricsPage = onRpcPort ? page : undefined
-  const serverOptions = { dispatcher, ...reach, refusals, compression, health, metricsPage, failures, log, keys }
+  const serverOptions = {
+    dispatcher,
+    subscriptions,
+    ...reach,
+    refusals,
+    compression,
+    health,
+    metricsPage,
+    failures,
+    log,
+    keys,
+  }
   const http = createHttpServer(serverOptions)
   const { server } = http
   const sockets = attachWebSocket(http, serverOptions)
@@ -181,6 +199,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     sockets.close()
     server.close()
     admin?.close()
+    subscriptions.close()
     closeContext()
     throw error
   }
@@ -227,6 +246,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     await ingestEnds
     await whenWarm
     stopRefreshing()
+    subscriptions.close()
     closeContext()
   }
   return {

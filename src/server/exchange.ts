@@ -6,7 +6,11 @@ import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/
 import { type Dispatcher, dispatchFor } from '../rpc/core/dispatch.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/core/envelope.js'
 import { INTERNAL_ERROR, type RpcErrorBody } from '../rpc/core/errors.js'
+import type { Subscriber } from '../rpc/core/session.js'
+import type { Client } from '../rpc/subscriptions/filters.js'
+import type { Subscriptions } from '../rpc/subscriptions/subscriptions.js'
 import { type Access, type Caller, clientOf, type Refusal } from './access/access.js'
+import { clientOfAddress } from './access/addresses.js'
 import { type CorsPolicy, corsHeaders } from './access/cors.js'
 import type { HostPolicy } from './access/hosts.js'
 import type { HealthSource } from './admin/adminApp.js'
@@ -20,6 +24,7 @@ import type { RefusalCounter } from './limits/refusals.js'
 /** Dependencies and options of the HTTP and WebSocket servers. */
 export interface ServerOptions {
   readonly dispatcher: Dispatcher
+  readonly subscriptions: Subscriptions
   readonly access: Access
   readonly admission: Admission
   readonly limits: ServerLimits
@@ -130,11 +135,18 @@ export function callCount(body: ParsedBody): number {
 
 /** The dispatcher for the calls of a body: scheduled in the client's share, and for a batch only while its key is live. */
 export function dispatcherOf(
-  { access, dispatcher }: ServerOptions,
-  { caller, lane, body }: { caller: Caller; lane: Lane; body: ParsedBody },
+  { access, dispatcher, subscriptions }: ServerOptions,
+  parts: { caller: Caller; lane: Lane; body: ParsedBody; remoteAddress: string | undefined; subscriber?: Subscriber },
 ): Dispatcher {
-  const watched = body.kind === 'batch' ? access.watchKey(caller) : undefined
-  return dispatchFor(dispatcher, clientOf(caller, lane), watched)
+  const { caller, lane, body, subscriber } = parts
+  const openSession = () => ({ filters: subscriptions.filtersOf(ownerOf(parts)), subscriber })
+  const refusal = body.kind === 'batch' ? access.watchKey(caller) : undefined
+  return dispatchFor(dispatcher, { client: clientOf(caller, lane), openSession, refusal })
+}
+
+/** Whom filters and subscriptions belong to. */
+export function ownerOf({ caller, remoteAddress }: { caller: Caller; remoteAddress: string | undefined }): Client {
+  return { keyId: caller.keyId, countedAs: caller.keyId ?? clientOfAddress(remoteAddress) }
 }
 
 /** Runs a step of an exchange. An exception is logged, ends the exchange and releases its room. */
@@ -193,7 +205,7 @@ function answerText(exchange: Exchange, caller: Caller, text: string): void | Pr
   const refusal = access.refuse(caller, callCount(body))
   if (refusal !== undefined) return sendRefusal(exchange, refusal, body)
   const { lane, client, reply } = exchange
-  const calls = dispatcherOf(exchange.options, { caller, lane, body })
+  const calls = dispatcherOf(exchange.options, { caller, lane, body, remoteAddress: client.remoteAddress })
   if (!admission.isNeeded(body)) {
     const parts = answerBody(body, calls)
     return parts instanceof Promise

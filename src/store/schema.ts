@@ -52,6 +52,16 @@ export const blocks = sqliteTable(
   ],
 )
 
+/** The newest blocks that reorgs and rewinds removed, in the order of removal: servers tell them to their subscribers. Of one
+ *  transaction the highest block comes first. */
+export const removedBlocks = sqliteTable('removed_blocks', {
+  id: integer('id').primaryKey(),
+  number: integer('number').notNull(),
+  hash: bytes('hash').notNull(),
+  parentHash: bytes('parent_hash').notNull(),
+  logs: bytes('logs').notNull(), // log objects as JSON, joined by commas, deflated (RFC 1951)
+})
+
 /** Uncle (ommer) headers, in the order of the block's list. WITHOUT ROWID. */
 export const uncles = sqliteTable(
   'uncles',

@@ -8,6 +8,8 @@ import { silentLogger } from '../../src/lib/logger.js'
 import { createMetrics } from '../../src/lib/metrics.js'
 import type { Dispatcher } from '../../src/rpc/core/dispatch.js'
 import { createTimeSlices } from '../../src/rpc/core/timeSlices.js'
+import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../src/rpc/subscriptions/limits.js'
+import { createSubscriptions } from '../../src/rpc/subscriptions/subscriptions.js'
 import { createAccess } from '../../src/server/access/access.js'
 import { createHttpServer } from '../../src/server/http/httpServer.js'
 import { createAdmission } from '../../src/server/limits/admission.js'
@@ -28,8 +30,12 @@ async function serve(t: TestContext, dispatcher: Dispatcher) {
   const log = silentLogger
   const metrics = createMetrics()
   const failures = createFailureLog(log, 'keys')
+  const slices = dispatcher.slices!
+  const subscriptions = createSubscriptions({ db, slices, limits: DEFAULT_SUBSCRIPTION_LIMITS, failures, metrics, log })
+  t.after(() => subscriptions.close())
   const options = {
     dispatcher,
+    subscriptions,
     access: createAccess({ keys, open: true, rateLimitRps: 0, failures }),
     admission: createAdmission(LIMITS, () => 'point', metrics),
     metrics,

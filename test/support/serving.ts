@@ -1,6 +1,7 @@
 import { type TestContext, test } from 'node:test'
 import { type Serving, type ServingOptions, startServing } from '../../src/cli/serving.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
+import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../src/rpc/subscriptions/limits.js'
 import { DEFAULT_SERVER_LIMITS } from '../../src/server/limits/limits.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { temporaryDirectory } from './temporary.js'
@@ -29,6 +30,7 @@ export async function startTestServer(
     plainHttp: true,
     metrics: { onRpcPort: false, ownPort: undefined },
     serverLimits: DEFAULT_SERVER_LIMITS,
+    subscriptionLimits: DEFAULT_SUBSCRIPTION_LIMITS,
     scanThreads: 1,
     evmThreads: 1,
     evm: 'cairn',

@@ -9,7 +9,7 @@ import type { IngestWorker } from '../../workers/ingestWorker.js'
 import { defaultThreads } from '../../workers/readerPool.js'
 import { type Config, envName } from '../config.js'
 import { readFollowSettings } from '../followSettings.js'
-import { readLimits, readServerLimits } from '../limits.js'
+import { readLimits, readServerLimits, readSubscriptionLimits } from '../limits.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { ListenFailed, type MetricsOptions, type Serving, startServing } from '../serving.js'
 import { listenForStop } from '../stopSignal.js'
@@ -103,6 +103,7 @@ async function serve(
     inlineCalls: config.inlineCalls,
     rateLimitRps: config.rateLimit,
     serverLimits: readServerLimits(config),
+    subscriptionLimits: readSubscriptionLimits(config),
     scanThreads: config.scanThreads ?? defaultThreads(),
     evmThreads: config.evmThreads ?? defaultThreads(),
     evm: config.evm,

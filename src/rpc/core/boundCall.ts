@@ -1,6 +1,6 @@
 import type { ResolvedBlocks } from './context.js'
 import { InvalidValue, invalidParams } from './errors.js'
-import type { CallArguments, Method } from './method.js'
+import type { CallArguments, Method, Param } from './method.js'
 
 /** A call whose parameters match its method's definition. Each parameter is decoded, and the blocks it names are
  *  resolved, at most once, whichever thread runs it. */
@@ -76,8 +76,13 @@ export function bindCall(method: Method, params: unknown): BoundCall {
 }
 
 function decodeParam(method: Method, index: number, value: unknown): unknown {
+  return decodeArgument(method.params[index], index, value)
+}
+
+/** The decoded value of argument `index`. @throws RpcError -32602 naming it. */
+export function decodeArgument<T>(param: Param<T>, index: number, value: unknown): T {
   try {
-    return method.params[index].decode(value, '')
+    return param.decode(value, '')
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error
     throw invalidParams(`invalid argument ${index}: ${error.message}`)

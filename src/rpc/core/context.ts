@@ -7,6 +7,7 @@ import type { ChainReader } from '../../store/chain/types.js'
 import type { L2Reader } from '../../store/l2/l2Reader.js'
 import type { StateReads } from '../../store/state/stateReader.js'
 import type { TransactionFinder } from '../../transactions/finder.js'
+import type { Session } from './session.js'
 
 /** Limits that the operator can set; defaults are those of the API specification. */
 export interface RpcLimits extends CallLimits {
@@ -56,6 +57,8 @@ export interface RpcContext {
   readonly deadline: Deadline
   /** The canonical blocks that the request names, if the method's `caching.resolveBlocks` resolved them. */
   readonly blocks?: ResolvedBlocks
+  /** Present for methods that use it. */
+  readonly session?: Session
   /** How long the request waited for its thread; not part of its deadline. */
   readonly waitedMs: number
   readonly log: Logger

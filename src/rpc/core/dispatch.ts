@@ -21,6 +21,7 @@ import {
 } from './errors.js'
 import { type CostClass, JsonBytes, type Method } from './method.js'
 import type { CacheableCall, ResponseCache } from './responseCache.js'
+import type { Session } from './session.js'
 import { createTimeSlices, type TimeSlices } from './timeSlices.js'
 
 /** All methods by name. */
@@ -55,10 +56,13 @@ export interface InlineRunner {
  *  for 5,000 filter values, which take 5 ms; 5 MB of them took 70. */
 const MAX_KEYED_CHARACTERS = 500_000
 
+/** Returns the session of a call. */
+export type OpenSession = () => Session
+
 /** Runs calls. */
 export interface Dispatcher {
   /** The outcome of a client's call: synchronous for `point` methods, a promise for others. Never throws. */
-  dispatch(call: RpcCall, client?: ClientId): RpcOutcome | Promise<RpcOutcome>
+  dispatch(call: RpcCall, client?: ClientId, openSession?: OpenSession): RpcOutcome | Promise<RpcOutcome>
   /** Time slices that its batches share; without it, each batch runs as if alone. */
   readonly slices?: TimeSlices
   /** Called for each invalid item with its error. */
@@ -68,20 +72,23 @@ export interface Dispatcher {
 /** A dispatcher for one client. If `refusal` returns an error, that is the outcome of the call. */
 export function dispatchFor(
   dispatcher: Dispatcher,
-  client: ClientId,
-  refusal?: () => RpcErrorBody | undefined,
+  { client, openSession, refusal }: { client: ClientId; openSession: OpenSession; refusal?: Refusal },
 ): Dispatcher {
   const { slices, onInvalid } = dispatcher
-  if (refusal === undefined) return { slices, onInvalid, dispatch: (call) => dispatcher.dispatch(call, client) }
+  const dispatch = (call: RpcCall) => dispatcher.dispatch(call, client, openSession)
+  if (refusal === undefined) return { slices, onInvalid, dispatch }
   return {
     slices,
     onInvalid,
     dispatch(call) {
       const error = refusal()
-      return error === undefined ? dispatcher.dispatch(call, client) : { error }
+      return error === undefined ? dispatch(call) : { error }
     },
   }
 }
+
+/** Why a call is refused, if it is. */
+type Refusal = () => RpcErrorBody | undefined
 
 /** A dispatcher that runs `point` methods with `context` on the main thread and everything else through `remote`, unless
  *  `cache` has the outcome or `inline` runs it. */
@@ -96,16 +103,18 @@ export function createDispatcher(options: {
   const { methods, context, remote, log, cache, inline } = options
   return {
     slices: createTimeSlices(),
-    dispatch({ method: name, params }, client) {
+    dispatch({ method: name, params }, client, openSession) {
       const method = methods.get(name)
       if (method === undefined) return { error: methodNotFound(name) }
+      const own = method.usesSession ? { ...context, session: openSession?.() } : context
       let call: BoundCall
       try {
         call = bindCall(method, params)
+        if (method.prepareArgs) call = new BoundCall(method, [], method.prepareArgs(own, ...call.args()))
       } catch (error) {
         return describeFailure(error, method, log)
       }
-      if (method.cost === 'point') return runCall(call, context)
+      if (method.cost === 'point') return runCall(call, own)
       const run = (sinceMs?: number) => remote.run(call, { client, sinceMs })
       const runInline = inline && method.costKey && (() => inline.run(call))
       const answer = () => {

@@ -62,6 +62,10 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
    *  for a call that a thread must run; without it, threads run all. Only for methods whose handler is synchronous if the
    *  EVM is. */
   costKey?(values: readonly unknown[]): string | undefined
+  /** Whether `context.session` is needed: by the handler of a `point` method, or by `prepareArgs`. */
+  readonly usesSession?: boolean
+  /** Replaces the decoded parameters on the main thread, before the call is run or looked up in the cache. */
+  prepareArgs?(context: RpcContext, ...params: P): readonly unknown[]
   handler(context: RpcContext, ...params: P): unknown
 }
 

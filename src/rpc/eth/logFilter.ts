@@ -24,7 +24,8 @@ export interface LogFilterObject {
 
 const oneOrMore = (type: ValueType<Uint8Array>) => ({ oneOf: [type.schema, { type: 'array', items: type.schema }] })
 
-const logFilter: ValueType<LogFilterObject> = {
+/** A filter object. */
+export const logFilter: ValueType<LogFilterObject> = {
   schema: {
     title: 'log filter',
     type: 'object',

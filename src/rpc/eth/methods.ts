@@ -15,6 +15,8 @@ import { getBlockReceipts } from './getBlockReceipts.js'
 import { getBlockTransactionCountByHash } from './getBlockTransactionCountByHash.js'
 import { getBlockTransactionCountByNumber } from './getBlockTransactionCountByNumber.js'
 import { getCode } from './getCode.js'
+import { getFilterChanges } from './getFilterChanges.js'
+import { getFilterLogs } from './getFilterLogs.js'
 import { getLogs } from './getLogs.js'
 import { getLogsWithCursor } from './getLogsWithCursor.js'
 import { getStorageAt } from './getStorageAt.js'
@@ -28,10 +30,16 @@ import { getUncleByBlockNumberAndIndex } from './getUncleByBlockNumberAndIndex.j
 import { getUncleCountByBlockHash } from './getUncleCountByBlockHash.js'
 import { getUncleCountByBlockNumber } from './getUncleCountByBlockNumber.js'
 import { maxPriorityFeePerGas } from './maxPriorityFeePerGas.js'
+import { newBlockFilter } from './newBlockFilter.js'
+import { newFilter } from './newFilter.js'
+import { newPendingTransactionFilter } from './newPendingTransactionFilter.js'
+import { subscribe } from './subscribe.js'
 import { syncing } from './syncing.js'
+import { uninstallFilter } from './uninstallFilter.js'
+import { unsubscribe } from './unsubscribe.js'
 
 /** Methods that read no chain data. */
-const CHAINLESS: readonly Method[] = [syncing, accounts]
+const CHAINLESS: readonly Method[] = [syncing, accounts, unsubscribe, getFilterChanges, uninstallFilter]
 
 /** The `eth` namespace, in the order of the reference page. */
 export const ETH_METHODS: readonly Method[] = [
@@ -64,4 +72,12 @@ export const ETH_METHODS: readonly Method[] = [
   maxPriorityFeePerGas,
   blobBaseFee,
   feeHistory,
+  subscribe,
+  unsubscribe,
+  newFilter,
+  newBlockFilter,
+  newPendingTransactionFilter,
+  getFilterChanges,
+  getFilterLogs,
+  uninstallFilter,
 ].map((method) => (CHAINLESS.includes(method) ? method : requiringChain(method)))

@@ -65,10 +65,10 @@ export function measureCalls(
   registerCallMetrics(figures, metrics)
   return {
     slices: dispatcher.slices,
-    dispatch(call, client) {
+    dispatch(call, client, openSession) {
       const begunMs = performance.now()
       const own = figuresOf(call.method)
-      const outcome = dispatcher.dispatch(call, client)
+      const outcome = dispatcher.dispatch(call, client, openSession)
       // `dispatch` never rejects.
       if (outcome instanceof Promise) void outcome.then((later) => note(own, later, begunMs))
       else note(own, outcome, begunMs)

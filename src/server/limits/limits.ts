@@ -10,6 +10,8 @@ export interface ServerLimits {
   readonly outputBytes: number
   /** The same per connection. Above it, the next request of the connection waits. */
   readonly connectionOutputBytes: number
+  /** Bytes of notifications that a WebSocket client may leave unread; beyond it is cut off. */
+  readonly notificationBytes: number
   /** A client that reads nothing of its response for this long is cut off. */
   readonly writeStallMs: number
   /** An incomplete body must grow by `bodyLeastBytes` per interval, else the request ends with 408. */
@@ -25,6 +27,8 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   outputBytes: 256_000_000,
   // Above the 25 MB of the largest batch response.
   connectionOutputBytes: 32_000_000,
+  // A reorg of 16 full blocks.
+  notificationBytes: 8_000_000,
   writeStallMs: 30_000,
   // 4 kB/s, a tenth of a bad mobile connection. TCP retransmits after 1, 3 and 7 s.
   bodyStallMs: 10_000,

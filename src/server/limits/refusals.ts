@@ -16,6 +16,7 @@ export type RefusalReason =
   | 'bad_origin'
   | 'bad_path'
   | 'stopping'
+  | 'unread'
 
 /** Counts refusals. */
 export interface RefusalCounter {

@@ -4,9 +4,10 @@ import { describeError } from '../../lib/errors.js'
 import { type Abandonment, answerBody, type Response, refuseBody } from '../../rpc/core/answer.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../../rpc/core/envelope.js'
 import { SERVER_BUSY } from '../../rpc/core/errors.js'
+import type { ConnectedSubscriber, Link } from '../../rpc/subscriptions/subscribers.js'
 import { type Caller, clientOf } from '../access/access.js'
 import type { Activity } from '../connections/connections.js'
-import { callCount, dispatcherOf, inSharedTime, type ServerOptions } from '../exchange.js'
+import { callCount, dispatcherOf, inSharedTime, ownerOf, type ServerOptions } from '../exchange.js'
 import type { Holding } from '../limits/byteBudget.js'
 import type { FairTurns } from '../limits/fairTurns.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from '../limits/outputBudget.js'
@@ -27,6 +28,7 @@ const CLOSE_TRY_AGAIN = 1013
 /** One end of an open socket. */
 export interface Peer {
   readonly socket: WebSocket
+  readonly stream: Socket
   readonly caller: Caller
   /** Messages under way. */
   running: number
@@ -48,6 +50,7 @@ export interface Peer {
   waitingBytes: number
   /** Of a message that is not whole. */
   coming: Progress | undefined
+  readonly subscriber: ConnectedSubscriber
 }
 
 /** Takes the messages of all sockets and sends the answers. */
@@ -66,7 +69,7 @@ export function createMessages(
   options: ServerOptions,
   { peers, reads, fairTurns }: { peers: Set<Peer>; reads: ReadBudget; fairTurns: FairTurns },
 ): Messages {
-  const { access, admission, limits, log, refusals, metrics } = options
+  const { access, admission, subscriptions, limits, log, refusals, metrics } = options
   const bodyRule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
   let isStopping = false
   let received = 0
@@ -151,12 +154,13 @@ export function createMessages(
     })
   }
   const answerWith = (peer: Peer, body: ParsedBody, room?: Room) => {
-    const { caller, lane, abandonment } = peer
+    const { caller, lane, remoteAddress, subscriber, abandonment } = peer
     const conditions = room && { abandonment, room }
-    const calls = dispatcherOf(options, { caller, lane, body })
+    const calls = dispatcherOf(options, { caller, lane, body, remoteAddress, subscriber })
     const finish = (parts: Response) => {
       peer.running--
       sendAnswer(peer, { body, parts, room })
+      subscriber.begin()
       end(peer, 0)
     }
     const parts = answerBody(body, calls, conditions)
@@ -181,6 +185,40 @@ export function createMessages(
       return send(peer, refuseBody(body, SERVER_BUSY))
     }
     send(peer, parts, () => held?.release())
+  }
+  /** Sends notifications in one write. A client that does not read them is cut off. */
+  const notify = (peer: Peer, messages: readonly Buffer[]) => {
+    const { socket, stream, lane } = peer
+    if (socket.readyState !== socket.OPEN) return
+    const size = sizeOf(messages)
+    const queued = socket.bufferedAmount
+    const fits = queued === 0 || queued + size <= limits.notificationBytes
+    const room = fits ? (admission.output.hold(lane, size) ?? makeRoom(peer, size)) : undefined
+    if (room === undefined) return cutOffUnread(peer)
+    stream.cork()
+    for (const [i, message] of messages.entries()) {
+      socket.send(message, { binary: false }, i === messages.length - 1 ? () => room.release() : undefined)
+    }
+    stream.uncork()
+  }
+  /** Room for notifications, when there was none, at the expense of the client that has most of its notifications unread. */
+  const makeRoom = (peer: Peer, size: number) => {
+    let most: Peer | undefined
+    for (const each of peers) {
+      if (each.subscriber.isActive() && each.socket.bufferedAmount > (most?.socket.bufferedAmount ?? 0)) most = each
+    }
+    if (most === undefined || most === peer) return undefined
+    cutOffUnread(most)
+    most.socket.terminate()
+    return admission.output.hold(peer.lane, size)
+  }
+  const cutOffUnread = (peer: Peer) => {
+    refusals.count('unread')
+    cutOff(peer, 'notifications were not read; subscribe again')
+  }
+  const cutOff = (peer: Peer, reason: string) => {
+    peer.subscriber.close()
+    peer.socket.close(CLOSE_TRY_AGAIN, reason)
   }
   const send = (peer: Peer, parts: Response, onTaken?: () => void) => {
     if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return onTaken?.()
@@ -216,14 +254,20 @@ export function createMessages(
   const forget = (peer: Peer) => {
     peers.delete(peer)
     peer.waiting.length = 0
+    peer.subscriber.close()
     peer.holding.release()
     peer.turns.close()
   }
   return {
     addPeer({ socket, stream, lane, activity, caller }) {
       activity.upgrade()
+      const link: Link = {
+        send: (messages) => notify(peer, messages),
+        cutOff: (reason) => cutOff(peer, reason),
+      }
       const peer: Peer = {
         socket,
+        stream,
         caller,
         running: 0,
         alive: true,
@@ -238,6 +282,7 @@ export function createMessages(
         isInLine: false,
         waitingBytes: 0,
         coming: undefined,
+        subscriber: subscriptions.connect(ownerOf({ caller, remoteAddress: stream.remoteAddress }), link),
       }
       peers.add(peer)
       stream.prependListener('data', (chunk: Buffer) => measure(peer, chunk))

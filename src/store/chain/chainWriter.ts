@@ -8,6 +8,7 @@ import type { Database } from '../database.js'
 import { createDictionary } from '../dictionary.js'
 import { createBodyInserts, type FirstIds } from './bodyInserts.js'
 import { type RowValue, uintOrNull } from './bodyRows.js'
+import { keepRemovedBlocks } from './removedBlocks.js'
 
 /** An account after a block. */
 export interface AccountChange {
@@ -46,7 +47,7 @@ export interface ChainWriter {
   readonly inTransaction: boolean
   /** Appends a block and all its parts to the head. The caller has verified all of it. */
   insertBlock(block: Block, receipts: Receipt[], totalDifficulty: bigint, changes?: StateChanges): void
-  /** Removes all blocks above `number` and their state. */
+  /** Removes all blocks above `number` and their state; the newest of them are kept in `removed_blocks`. */
   rewindTo(number: number): void
 }
 
@@ -240,6 +241,7 @@ function removeAbove(db: Database, number: number): void {
     )
     .get(number)
   if (!first) return
+  keepRemovedBlocks(db, number)
   db.prepare('DELETE FROM logs WHERE id >= ?').run(first.first_log)
   db.prepare('DELETE FROM receipts WHERE tx_id >= ?').run(first.first_tx)
   db.prepare('DELETE FROM transactions WHERE id >= ?').run(first.first_tx)

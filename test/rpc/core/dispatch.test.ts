@@ -144,11 +144,14 @@ test('a call runs for its client, and not at all once that is refused', async ()
   })
   const one = { method: 'm', params: ['0x1'], idText: '1' }
   const connection = {}
-  await dispatchFor(dispatcher, 5).dispatch(one)
-  await dispatchFor(dispatcher, connection, () => undefined).dispatch(one)
+  const openSession = () => assert.fail('only methods that use it open a session')
+  await dispatchFor(dispatcher, { client: 5, openSession }).dispatch(one)
+  await dispatchFor(dispatcher, { client: connection, openSession, refusal: () => undefined }).dispatch(one)
   assert.deepEqual(clients, [5, connection])
   const refused = { code: -32002, message: 'invalid API key' }
-  assert.deepEqual(await dispatchFor(dispatcher, 5, () => refused).dispatch(one), { error: refused })
+  assert.deepEqual(await dispatchFor(dispatcher, { client: 5, openSession, refusal: () => refused }).dispatch(one), {
+    error: refused,
+  })
   assert.equal(clients.length, 2)
 })
 

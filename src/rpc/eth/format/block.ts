@@ -23,6 +23,12 @@ export function formatBlock(chain: ChainReader, block: StoredBlock, fullTransact
   }
 }
 
+/** The header object that `newHeads` subscribers get, as in geth: the members of a block object that its hash covers, and the
+ *  hash. */
+export function formatHead({ header, hash }: StoredBlock) {
+  return { ...formatHeader(header), hash: formatData(hash) }
+}
+
 /** The uncle object: a block object without `transactions`. `parentTotalDifficulty` undefined: unknown. */
 export function formatUncle(header: Header, parentTotalDifficulty: bigint | undefined) {
   const totalDifficulty = parentTotalDifficulty === undefined ? undefined : parentTotalDifficulty + header.difficulty

@@ -1,0 +1,48 @@
+/** What a client wants to be told of. */
+export type Topic =
+  | { readonly kind: 'newHeads' }
+  | { readonly kind: 'logs'; readonly criteria: LogCriteria }
+  | { readonly kind: 'syncing' }
+  | { readonly kind: 'newPendingTransactions' }
+
+/** Which logs of new and removed blocks are wanted. Values are lower-case hex digits without `0x`. */
+export interface LogCriteria {
+  readonly fromBlock: number // inclusive
+  readonly toBlock: number // inclusive
+  /** Only logs of this block. */
+  readonly blockHash?: string
+  /** Undefined: any. */
+  readonly addresses?: ReadonlySet<string>
+  /** By position; undefined: any value, yet a topic must be there. */
+  readonly topics: readonly (ReadonlySet<string> | undefined)[]
+  /** Approximate memory use. */
+  readonly sizeBytes: number
+}
+
+/** The subscriptions of one WebSocket connection. */
+export interface Subscriber {
+  /** The id of a new subscription, which begins when the response that names it is sent.
+   *  @throws RpcError -32005 beyond a limit */
+  subscribe(topic: Topic): string
+  /** False if the connection has no such subscription. */
+  unsubscribe(id: string): boolean
+}
+
+/** The filters of one client: an API key, or everyone on an open server, where ids are secrets. */
+export interface ClientFilters {
+  /** The id of a new filter. `request` is kept for `requestOf`. @throws RpcError -32005 beyond a limit */
+  add(topic: Topic, request?: object): string
+  /** What is new since the last poll, as a JSON array. @throws RpcError -32000 if there is no such filter */
+  poll(id: string): Uint8Array
+  /** The request of a log filter. @throws RpcError -32000 if there is no such filter */
+  requestOf(id: string): object
+  /** False if there is no such filter. */
+  remove(id: string): boolean
+}
+
+/** Whose call it is, for methods that keep something for the client. */
+export interface Session {
+  readonly filters: ClientFilters
+  /** Undefined over HTTP, where nothing can be pushed. */
+  readonly subscriber?: Subscriber
+}

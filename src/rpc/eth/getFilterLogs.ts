@@ -1,0 +1,18 @@
+import { defineMethod } from '../core/method.js'
+import { FILTER_NOT_FOUND } from '../subscriptions/filters.js'
+import { filterIdParam } from './filterId.js'
+import { getLogs } from './getLogs.js'
+
+export const getFilterLogs = defineMethod({
+  name: 'eth_getFilterLogs',
+  summary: 'All logs that match the filter object of an `eth_newFilter`, as `eth_getLogs` returns them.',
+  cost: 'scan',
+  usesSession: true,
+  params: [filterIdParam],
+  result: getLogs.result,
+  errors: [FILTER_NOT_FOUND, ...getLogs.errors],
+  caching: getLogs.caching,
+  // The filter is known to the main thread only: the handler gets its request.
+  prepareArgs: ({ session }, id) => [session!.filters.requestOf(id as string)],
+  handler: (context, filter) => getLogs.handler(context, filter as never),
+})

@@ -1,0 +1,73 @@
+import { formatData } from '../../lib/hex.js'
+import type { StoredBlock } from '../../store/chain/types.js'
+import type { LogText } from '../../store/logs/blockLogs.js'
+import type { LogCriteria, Topic } from '../core/session.js'
+import { formatHead } from '../eth/format/block.js'
+import { createLogMatcher, type LogMatcher } from './logMatcher.js'
+
+/** A new block for its listeners: each of its texts is written once for all. */
+export class NewHead {
+  readonly block: StoredBlock
+  private text: Buffer | undefined
+
+  constructor(block: StoredBlock) {
+    this.block = block
+  }
+
+  /** The header object as JSON. */
+  json(): Buffer {
+    this.text ??= Buffer.from(JSON.stringify(formatHead(this.block)))
+    return this.text
+  }
+
+  /** The hash as DATA. */
+  hash(): string {
+    return formatData(this.block.hash)
+  }
+}
+
+/** A subscription or a filter. */
+export interface Listener {
+  readonly topic: Topic
+  /** Number of the first change that it takes. */
+  since: number
+  takeHead(head: NewHead): void
+  takeLog(log: LogText): void
+}
+
+/** A listener to logs. */
+export interface LogListener extends Listener {
+  readonly topic: { readonly kind: 'logs'; readonly criteria: LogCriteria }
+}
+
+/** All listeners, by what they listen to. */
+export interface Audience {
+  readonly heads: ReadonlySet<Listener>
+  readonly logs: LogMatcher<LogListener>
+  add(listener: Listener): void
+  remove(listener: Listener): void
+  size(): number
+}
+
+/** An empty audience. */
+export function createAudience(): Audience {
+  const heads = new Set<Listener>()
+  const logs = createLogMatcher<LogListener>()
+  return {
+    heads,
+    logs,
+    add(listener) {
+      if (isLogListener(listener)) logs.add(listener)
+      else if (listener.topic.kind === 'newHeads') heads.add(listener)
+    },
+    remove(listener) {
+      if (isLogListener(listener)) logs.remove(listener)
+      else heads.delete(listener)
+    },
+    size: () => heads.size + logs.size(),
+  }
+}
+
+function isLogListener(listener: Listener): listener is LogListener {
+  return listener.topic.kind === 'logs'
+}

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { LIMIT_EXCEEDED, RpcError, SERVER_ERROR } from '../core/errors.js'
+import type { ClientFilters, Topic } from '../core/session.js'
+import type { Audience, Listener } from './audience.js'
+import type { SubscriptionLimits } from './limits.js'
+
+/** Error for an id that no filter of the client has: it was never given, has expired, or was removed. */
+export const FILTER_NOT_FOUND = { code: SERVER_ERROR, message: 'filter not found' } as const
+/** Error beyond the limit of filters. */
+export const TOO_MANY_FILTERS = { code: LIMIT_EXCEEDED, message: 'too many filters' } as const
+
+/** Who owns filters and subscriptions. */
+export interface Client {
+  /** Undefined on an open server. */
+  readonly keyId: number | undefined
+  /** Whom they are counted for: the key, else the address. */
+  readonly countedAs: number | string
+}
+
+/** Filters whose changes clients poll. */
+export interface Filters {
+  of(client: Client): ClientFilters
+  /** Removes those that were not polled for too long. */
+  sweep(): void
+  /** Removes all filters on the chain: some of what they should have taken is not known. */
+  clear(): void
+  /** Of all clients: filters, and the memory of what they hold. */
+  count(): number
+  sizeBytes(): number
+}
+
+interface Filter extends Listener {
+  readonly client: Client
+  readonly request: object | undefined
+  /** JSON values that were not polled yet. */
+  entries: string[]
+  sizeBytes: number
+  polledMs: number
+}
+
+/** What filters of a client take together. */
+interface Account {
+  filters: number
+  bytes: number
+}
+
+/** Memory of a filter, and of an entry besides its text. */
+const FILTER_BYTES = 1_000
+const ENTRY_BYTES = 50
+
+/** Filters that listen among `audience`; `since` returns the number of the next change. `now` returns milliseconds. */
+export function createFilters(
+  audience: Audience,
+  { limits, since, now = () => performance.now() }: { limits: SubscriptionLimits; since(): number; now?: () => number },
+): Filters {
+  const filters = new Map<string, Filter>()
+  const accounts = new Map<number | string, Account>()
+  let totalBytes = 0
+
+  const resize = (filter: Filter, bytes: number) => {
+    const account = accounts.get(filter.client.countedAs)!
+    account.bytes += bytes - filter.sizeBytes
+    totalBytes += bytes - filter.sizeBytes
+    filter.sizeBytes = bytes
+    return account.bytes <= limits.filterBytes && totalBytes <= limits.totalFilterBytes
+  }
+  const remove = (id: string, filter: Filter) => {
+    const { countedAs } = filter.client
+    const account = accounts.get(countedAs)!
+    resize(filter, 0)
+    account.filters--
+    if (account.filters === 0) accounts.delete(countedAs)
+    filters.delete(id)
+    audience.remove(filter)
+  }
+  const find = (client: Client, id: string) => {
+    const filter = filters.get(id)
+    if (filter === undefined || filter.client.keyId !== client.keyId) return undefined
+    if (now() - filter.polledMs <= limits.filterTimeoutMs) return filter
+    remove(id, filter)
+    return undefined
+  }
+  const require = (client: Client, id: string) => {
+    const filter = find(client, id)
+    if (filter === undefined) throw new RpcError(FILTER_NOT_FOUND.code, FILTER_NOT_FOUND.message)
+    filter.polledMs = now()
+    return filter
+  }
+  const open = (client: Client, topic: Topic, request: object | undefined) => {
+    const id = `0x${randomBytes(16).toString('hex')}`
+    /** A filter that nobody polls is removed before it fills the memory. */
+    const take = (entry: string) => {
+      if (!filters.has(id)) return
+      filter.entries.push(entry)
+      if (!resize(filter, filter.sizeBytes + entry.length + ENTRY_BYTES)) remove(id, filter)
+    }
+    const filter: Filter = {
+      ...{ client, topic, request, since: since(), entries: [], sizeBytes: 0, polledMs: now() },
+      takeHead: (head) => take(`"${head.hash()}"`),
+      takeLog: ({ json }) => take(json.toString('latin1')),
+    }
+    return { id, filter }
+  }
+  const fixedBytes = ({ topic }: Filter) => FILTER_BYTES + (topic.kind === 'logs' ? topic.criteria.sizeBytes : 0)
+  return {
+    of: (client) => ({
+      add(topic, request) {
+        const account = accounts.get(client.countedAs) ?? { filters: 0, bytes: 0 }
+        if (account.filters >= limits.filters) throw tooManyFilters(`the limit is ${limits.filters}`)
+        accounts.set(client.countedAs, account)
+        account.filters++
+        const { id, filter } = open(client, topic, request)
+        filters.set(id, filter)
+        audience.add(filter)
+        if (resize(filter, fixedBytes(filter))) return id
+        remove(id, filter)
+        throw tooManyFilters('there is no memory for another')
+      },
+      poll(id) {
+        const filter = require(client, id)
+        const text = `[${filter.entries.join(',')}]`
+        filter.entries = []
+        resize(filter, fixedBytes(filter))
+        return Buffer.from(text, 'latin1')
+      },
+      requestOf(id) {
+        const { request } = require(client, id)
+        if (request === undefined) throw new RpcError(FILTER_NOT_FOUND.code, FILTER_NOT_FOUND.message)
+        return request
+      },
+      remove(id) {
+        const filter = find(client, id)
+        if (filter !== undefined) remove(id, filter)
+        return filter !== undefined
+      },
+    }),
+    sweep() {
+      for (const [id, filter] of filters) if (now() - filter.polledMs > limits.filterTimeoutMs) remove(id, filter)
+    },
+    clear() {
+      for (const [id, filter] of filters) if (filter.topic.kind !== 'newPendingTransactions') remove(id, filter)
+    },
+    count: () => filters.size,
+    sizeBytes: () => totalBytes,
+  }
+}
+
+function tooManyFilters(reason: string): RpcError {
+  return new RpcError(TOO_MANY_FILTERS.code, `${TOO_MANY_FILTERS.message}: ${reason}`)
+}

@@ -1,0 +1,24 @@
+/** What clients may take of subscriptions and filters. */
+export interface SubscriptionLimits {
+  /** Subscriptions of a connection. */
+  readonly connectionSubscriptions: number
+  /** Subscriptions of a key, of a remote address where no keys are asked for. */
+  readonly clientSubscriptions: number
+  /** Filters of a key or address, and memory for what they hold. */
+  readonly filters: number
+  readonly filterBytes: number
+  /** Memory for the filters of all clients. */
+  readonly totalFilterBytes: number
+  /** A filter that is not polled for so long is removed. */
+  readonly filterTimeoutMs: number
+}
+
+/** The timeout is geth's. */
+export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
+  connectionSubscriptions: 256,
+  clientSubscriptions: 10_000,
+  filters: 1_000,
+  filterBytes: 16_000_000,
+  totalFilterBytes: 128_000_000,
+  filterTimeoutMs: 300_000,
+}

@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import type { LogText } from '../../store/logs/blockLogs.js'
+import { LIMIT_EXCEEDED, RpcError } from '../core/errors.js'
+import type { Subscriber, Topic } from '../core/session.js'
+import type { Audience, Listener, NewHead } from './audience.js'
+import type { Client } from './filters.js'
+import type { SubscriptionLimits } from './limits.js'
+
+/** Error beyond a limit of subscriptions. */
+export const TOO_MANY_SUBSCRIPTIONS = { code: LIMIT_EXCEEDED, message: 'too many subscriptions' } as const
+
+/** The connection of a subscriber. */
+export interface Link {
+  /** Sends notifications, each a message of its own, or cuts the client off if it does not read what was sent before. */
+  send(messages: readonly Buffer[]): void
+  /** Closes the connection, with a reason of at most 123 bytes. */
+  cutOff(reason: string): void
+}
+
+/** The subscriptions of a connection, for the server. */
+export interface ConnectedSubscriber extends Subscriber {
+  /** Begins the subscriptions that were made since the last call: their responses are sent. */
+  begin(): void
+  /** Ends all subscriptions. */
+  close(): void
+  /** True while there are subscriptions. */
+  isActive(): boolean
+}
+
+/** A connection that has something to send. */
+export interface Outgoing {
+  flush(): void
+  cutOff(reason: string): void
+}
+
+/** All connections with subscriptions. */
+export interface Subscribers {
+  connect(client: Client, link: Link): ConnectedSubscriber
+  /** Those that have taken something since the last call. */
+  takeOutgoing(): Outgoing[]
+  /** Cuts off all connections that listen to the chain. */
+  cutOff(reason: string): void
+  count(): number
+}
+
+interface Subscription extends Listener {
+  readonly id: string
+  readonly prefix: Buffer
+}
+
+const SUFFIX = Buffer.from('}}')
+const FALSE = Buffer.from('false')
+
+/** What waits for a connection is sent once it is so long, and at the end of each block. */
+const FLUSHED_BYTES = 16_384
+
+/** Subscribers among `audience`; `since` returns the number of the next change. */
+export function createSubscribers(
+  audience: Audience,
+  { limits, since }: { limits: SubscriptionLimits; since(): number },
+): Subscribers {
+  const countByClient = new Map<number | string, number>()
+  const outgoing = new Set<Outgoing>()
+  const listening = new Set<Outgoing>()
+  let total = 0
+
+  const count = ({ countedAs }: Client, change: 1 | -1) => {
+    const left = (countByClient.get(countedAs) ?? 0) + change
+    if (left === 0) countByClient.delete(countedAs)
+    else countByClient.set(countedAs, left)
+    total += change
+  }
+  const connect = (client: Client, link: Link): ConnectedSubscriber => {
+    const own = new Map<string, Subscription>()
+    let made: Subscription[] = []
+    let messages: Buffer[] = []
+    let bytes = 0
+    const flush = () => {
+      outgoing.delete(sender)
+      if (messages.length === 0) return
+      const now = messages
+      messages = []
+      bytes = 0
+      link.send(now)
+    }
+    const sender: Outgoing = { flush, cutOff: (reason) => link.cutOff(reason) }
+    const send = ({ id, prefix }: Subscription, json: Buffer) => {
+      if (!own.has(id)) return
+      const message = Buffer.concat([prefix, json, SUFFIX])
+      messages.push(message)
+      bytes += message.length
+      outgoing.add(sender)
+      if (bytes >= FLUSHED_BYTES) flush()
+    }
+    const end = (subscription: Subscription) => {
+      own.delete(subscription.id)
+      audience.remove(subscription)
+      count(client, -1)
+      if (own.size === 0) listening.delete(sender)
+    }
+    return {
+      subscribe(topic) {
+        if (own.size >= limits.connectionSubscriptions) {
+          throw tooMany(`the limit of a connection is ${limits.connectionSubscriptions}`)
+        }
+        if ((countByClient.get(client.countedAs) ?? 0) >= limits.clientSubscriptions) {
+          throw tooMany(`the limit is ${limits.clientSubscriptions}`)
+        }
+        const subscription: Subscription = {
+          ...describe(topic),
+          takeHead: (head: NewHead) => send(subscription, head.json()),
+          takeLog: (log: LogText) => send(subscription, log.json),
+        }
+        own.set(subscription.id, subscription)
+        made.push(subscription)
+        count(client, 1)
+        return subscription.id
+      },
+      unsubscribe(id) {
+        const subscription = own.get(id)
+        if (subscription !== undefined) end(subscription)
+        return subscription !== undefined
+      },
+      begin() {
+        if (made.length === 0) return
+        const begun = made.filter(({ id }) => own.has(id))
+        made = []
+        for (const subscription of begun) {
+          subscription.since = since()
+          audience.add(subscription)
+          listening.add(sender)
+          // geth tells a new subscriber that the synchronisation is done, too.
+          if (subscription.topic.kind === 'syncing') send(subscription, FALSE)
+        }
+        flush()
+      },
+      close() {
+        for (const subscription of own.values()) end(subscription)
+        messages = []
+        outgoing.delete(sender)
+      },
+      isActive: () => own.size > 0,
+    }
+  }
+  return {
+    connect,
+    takeOutgoing() {
+      const all = [...outgoing]
+      outgoing.clear()
+      return all
+    },
+    cutOff(reason) {
+      for (const sender of [...listening]) sender.cutOff(reason)
+    },
+    count: () => total,
+  }
+}
+
+/** A subscription with a random id; ids are of one length, as geth's are at most. */
+function describe(topic: Topic): Pick<Subscription, 'id' | 'topic' | 'since' | 'prefix'> {
+  const id = `0x${randomBytes(16).toString('hex')}`
+  const head = '{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":'
+  return { id, topic, since: 0, prefix: Buffer.from(`${head}"${id}","result":`) }
+}
+
+function tooMany(reason: string): RpcError {
+  return new RpcError(TOO_MANY_SUBSCRIPTIONS.code, `${TOO_MANY_SUBSCRIPTIONS.message}: ${reason}`)
+}

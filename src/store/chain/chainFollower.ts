@@ -1,0 +1,103 @@
+import { equalBytes } from '../../lib/bytes.js'
+import { CairnError } from '../../lib/errors.js'
+import { createDataVersion } from '../commitWatch.js'
+import type { Database } from '../database.js'
+import { type BlockLogs, createBlockLogs, type LogText, splitLogs } from '../logs/blockLogs.js'
+import { type BlockRow, decodeBlockRow } from './blockRows.js'
+import { createRemovedBlocks, type RemovedBlock } from './removedBlocks.js'
+import type { StoredBlock } from './types.js'
+
+/** A block that came or went, with its logs in order. */
+export type BlockChange =
+  | { readonly kind: 'added'; readonly block: StoredBlock; readonly logs: readonly LogText[] }
+  | { readonly kind: 'removed'; readonly block: RemovedBlock; readonly logs: readonly LogText[] }
+
+/** More blocks were removed since the last look than the database keeps: what they were is not known any more. */
+export class ChangesMissed extends CairnError {
+  constructor() {
+    super('more blocks were removed at once than the database keeps')
+  }
+}
+
+/** Finds out from the database what other connections did to the chain, whoever they are. The changes, applied in order to the
+ *  chain that there was at the begin, give the chain that there is. A reorg gives its removed blocks first, the lowest first
+ *  (geth's order), then the added ones. Blocks that came and went between two looks are left out. */
+export interface ChainFollower {
+  /** Begins at the newest block, or goes on from it: what was not told before is left out. */
+  start(): void
+  /** True when another connection has committed since the last time that `next` found no further change. */
+  isStale(): boolean
+  /** The next change; undefined when there is none for now. @throws ChangesMissed */
+  next(): BlockChange | undefined
+}
+
+/** Where a follower is in the chain. */
+interface Place {
+  number: number
+  hash: Uint8Array
+}
+
+/** A follower over a connection that only reads; to be started first. */
+export function createChainFollower(db: Database): ChainFollower {
+  const version = createDataVersion(db)
+  const removedBlocks = createRemovedBlocks(db)
+  /** Made with the first block: a server without subscribers needs none. */
+  let logsOf: BlockLogs | undefined
+  const selectHead = db.prepare<[], Place>('SELECT number, hash FROM blocks ORDER BY number DESC LIMIT 1')
+  const selectNext = db.prepare<[number], BlockRow>('SELECT * FROM blocks WHERE number > ? ORDER BY number LIMIT 1')
+  const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
+  /** The newest block that was told and not found removed; undefined while there was none. */
+  let place: Place | undefined
+  let lastRemoval = 0
+  /** Told blocks that were removed, and are yet to be told: the highest first. */
+  const removed: RemovedBlock[] = []
+  let seenVersion: number | undefined
+
+  const findRemoved = () => {
+    for (const block of removedBlocks.after(lastRemoval)) {
+      lastRemoval = block.id
+      if (place === undefined || block.number !== place.number || !equalBytes(block.hash, place.hash)) continue
+      removed.push(block)
+      place = { number: block.number - 1, hash: block.parentHash }
+    }
+    if (place === undefined) return
+    const canonical = selectHash.get(place.number)
+    if (canonical === undefined || !equalBytes(canonical, place.hash)) throw new ChangesMissed()
+  }
+  const nextRemoved = (): BlockChange => {
+    const block = removed[removed.length - 1]
+    const text = removedBlocks.logs(block.id)
+    if (text === undefined) throw new ChangesMissed()
+    const logs = splitLogs(text, { removed: true })
+    removed.pop()
+    return { kind: 'removed', block, logs }
+  }
+  const nextAdded = (): BlockChange | undefined => {
+    const row = selectNext.get(place?.number ?? -1)
+    if (row === undefined) return undefined
+    const block = decodeBlockRow(row)
+    logsOf ??= createBlockLogs(db)
+    const logs = splitLogs(logsOf(block), { removed: false })
+    place = { number: row.number, hash: row.hash }
+    return { kind: 'added', block, logs }
+  }
+  const look = db.transaction(() => {
+    if (removed.length === 0 && removedBlocks.lastId() !== lastRemoval) findRemoved()
+    return removed.length > 0 ? nextRemoved() : nextAdded()
+  })
+  const start = db.transaction(() => {
+    place = selectHead.get()
+    lastRemoval = removedBlocks.lastId()
+    removed.length = 0
+  })
+  return {
+    start,
+    isStale: () => version() !== seenVersion,
+    next: () => {
+      const now = version() // before the look: what is committed meanwhile makes it stale again
+      const change = look()
+      if (change === undefined) seenVersion = now
+      return change
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { noDeadline } from '../../lib/deadline.js'
+import type { Database } from '../database.js'
+import { createLogObjectJson } from './logObjectJson.js'
+import { createLogWriter } from './logText.js'
+
+/** A log as its JSON text, with what filters compare as lower-case hex digits without `0x`. */
+export interface LogText {
+  readonly json: Buffer
+  readonly address: string // 40
+  readonly topics: readonly string[] // 64 each
+}
+
+/** Returns the logs with ids [firstLog, firstLog + logCount) as JSON, joined by commas.
+ *  @throws Error when the block, transaction, address or topic of a log is missing */
+export type BlockLogs = (block: { firstLog: number; logCount: number }) => Buffer
+
+/** A reader with statements prepared once for the connection. */
+export function createBlockLogs(db: Database): BlockLogs {
+  const writer = createLogWriter(db)
+  const stringify = createLogObjectJson(db)
+  return ({ firstLog, logCount }) => {
+    if (logCount === 0) return Buffer.alloc(0)
+    const range = { from: firstLog, to: firstLog + logCount }
+    const texts = writer.writeWanted(range, { clauses: [], minTopics: 0 }, { deadline: noDeadline })
+    if (texts?.count !== logCount) return stringify(Array.from({ length: logCount }, (_, i) => firstLog + i))
+    const { parts } = texts
+    return Buffer.concat(parts.flatMap((part, i) => (i === 0 ? [part] : [COMMA, part])))
+  }
+}
+
+const COMMA = Buffer.from(',')
+const CLOSE = '}'.charCodeAt(0)
+const QUOTE = '"'.charCodeAt(0)
+
+// Where the values lie in a log object: {"address":"0x…","topics":["0x…","0x…"],… Only hex and member names are in quotes,
+// so that the one closing brace ends the log.
+const ADDRESS_AT = '{"address":"0x'.length
+const TOPICS_AT = ADDRESS_AT + 40 + '","topics":['.length
+const TOPIC_LENGTH = '"0x'.length + 64 + '",'.length
+
+/** The logs of a JSON text of `BlockLogs`. With `removed`, each says that it was removed. */
+export function splitLogs(text: Buffer, { removed }: { removed: boolean }): LogText[] {
+  const logs: LogText[] = []
+  for (let from = 0; from < text.length; ) {
+    const to = text.indexOf(CLOSE, from) + 1
+    logs.push(describeLog(removed ? markRemoved(text.subarray(from, to)) : text.subarray(from, to)))
+    from = to + 1
+  }
+  return logs
+}
+
+const NOT_REMOVED = 'false}'
+const REMOVED = Buffer.from('true}')
+
+function markRemoved(json: Buffer): Buffer {
+  return Buffer.concat([json.subarray(0, json.length - NOT_REMOVED.length), REMOVED])
+}
+
+function describeLog(json: Buffer): LogText {
+  const topics: string[] = []
+  for (let at = TOPICS_AT; json[at] === QUOTE; at += TOPIC_LENGTH) topics.push(json.toString('latin1', at + 3, at + 67))
+  return { json, address: json.toString('latin1', ADDRESS_AT, ADDRESS_AT + 40), topics }
+}

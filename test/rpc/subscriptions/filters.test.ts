@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatData } from '../../../src/lib/hex.js'
+import { type Audience, createAudience, NewHead } from '../../../src/rpc/subscriptions/audience.js'
+import { createFilters } from '../../../src/rpc/subscriptions/filters.js'
+import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../../src/rpc/subscriptions/limits.js'
+import { createApiKeyTable, openForKeys } from '../../../src/store/apiKeys.js'
+import type { StoredBlock } from '../../../src/store/chain/types.js'
+import { openInventedChain } from '../../support/inventedChain.js'
+import { seededRandom } from '../../support/random.js'
+import { type Answer, post, request, startTestServer } from '../../support/serving.js'
+import { temporaryDirectory } from '../../support/temporary.js'
+import { openSubscriber } from '../../support/webSocketClient.js'
+
+const NOT_FOUND = { code: -32000, message: 'filter not found' }
+
+async function serveChain(t: Parameters<typeof startTestServer>[0], open = true) {
+  const datadir = temporaryDirectory(t)
+  const chain = await openInventedChain(datadir, { random: seededRandom(15), logsPerBlock: 6 })
+  t.after(() => chain.close())
+  chain.change(0, 3)
+  const { url } = await startTestServer(t, { datadir, methodsModule: undefined, open })
+  return { chain, url, datadir }
+}
+
+/** Asks until the answer is as wanted: what another process commits is seen some milliseconds later. */
+async function pollUntil(ask: () => Promise<Answer>, count: number): Promise<unknown[]> {
+  const all: unknown[] = []
+  while (all.length < count) all.push(...((await ask()).result as unknown[]))
+  return all
+}
+
+test('filters give each new log and block once, over HTTP and WebSocket, and removed logs on a reorg', async (t) => {
+  const { chain, url } = await serveChain(t)
+  const client = await openSubscriber(t, url)
+  const http = async (method: string, ...params: unknown[]) =>
+    (await post(url, request(method, ...params))).json as Answer
+  for (const ask of [http, client.ask]) {
+    const head = chain.blocks.length - 1
+    const { result: logs } = await ask('eth_newFilter', { fromBlock: '0x1' })
+    const { result: blocks } = await ask('eth_newBlockFilter')
+    const { result: pending } = await ask('eth_newPendingTransactionFilter')
+    assert.deepEqual((await ask('eth_getFilterChanges', logs)).result, [])
+    chain.change(0, 2)
+    const old = chain.blocks.slice(head + 1)
+    chain.change(1, 2)
+    const hashes = (await pollUntil(() => ask('eth_getFilterChanges', blocks), 3)) as string[]
+    const wanted = chain.blocks.slice(head + 1).map(({ block }) => formatData(block.hash))
+    // The removed block was told only if it was seen before the reorg.
+    assert.deepEqual(
+      hashes.filter((hash) => hash !== formatData(old[1].block.hash)),
+      wanted,
+    )
+    assert.deepEqual((await ask('eth_getFilterChanges', blocks)).result, [])
+    const { result: changes } = (await ask('eth_getFilterChanges', logs)) as { result: Record<string, unknown>[] }
+    const { result: held } = await ask('eth_getLogs', { fromBlock: `0x${(head + 1).toString(16)}` })
+    const removed = changes.filter((log) => log.removed)
+    const keyOf = ({ blockHash, logIndex }: Record<string, unknown>) => `${blockHash} ${logIndex}`
+    const gone = new Set(removed.map(keyOf))
+    assert.deepEqual(
+      changes.filter((log) => !log.removed && !gone.has(keyOf(log))),
+      held,
+    )
+    assert.deepEqual(
+      (await ask('eth_getFilterLogs', logs)).result,
+      (await ask('eth_getLogs', { fromBlock: '0x1' })).result,
+    )
+    assert.deepEqual((await ask('eth_getFilterLogs', blocks)).error, NOT_FOUND)
+    assert.deepEqual((await ask('eth_getFilterChanges', pending)).result, [])
+    assert.equal((await ask('eth_uninstallFilter', logs)).result, true)
+    assert.equal((await ask('eth_uninstallFilter', logs)).result, false)
+    assert.deepEqual((await ask('eth_getFilterChanges', logs)).error, NOT_FOUND)
+  }
+})
+
+test('a filter belongs to the key that made it', async (t) => {
+  const { url, datadir } = await serveChain(t, false)
+  const db = openForKeys(datadir)
+  const [own, other] = ['own', 'other'].map((name) => createApiKeyTable(db).create(name).key)
+  db.close()
+  const ask = async (key: string, method: string, ...params: unknown[]) =>
+    (await post(`${url}/v3/${key}`, request(method, ...params))).json as Answer
+  const { result: id } = await ask(own, 'eth_newBlockFilter')
+  assert.deepEqual((await ask(other, 'eth_getFilterChanges', id)).error, NOT_FOUND)
+  assert.equal((await ask(other, 'eth_uninstallFilter', id)).result, false)
+  assert.deepEqual((await ask(own, 'eth_getFilterChanges', id)).result, [])
+})
+
+test('filters are limited in number and memory, and expire when nobody polls them', () => {
+  const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, filters: 3, filterBytes: 5_000 }
+  const audience: Audience = createAudience()
+  let nowMs = 0
+  const filters = createFilters(audience, { limits, since: () => 1, now: () => nowMs })
+  const one = filters.of({ keyId: 1, countedAs: 1 })
+  const other = filters.of({ keyId: 2, countedAs: 2 })
+  const topic = { kind: 'newHeads' } as const
+  const [first, second] = [one.add(topic), one.add(topic)]
+  one.add({ kind: 'newPendingTransactions' })
+  assert.throws(() => one.add(topic), /too many filters: the limit is 3/)
+  const kept = other.add(topic)
+  const head = new NewHead({ hash: new Uint8Array(32) } as StoredBlock)
+  nowMs = limits.filterTimeoutMs
+  assert.equal(String(one.poll(first)), '[]')
+  for (const listener of [...audience.heads]) listener.takeHead(head)
+  assert.equal(JSON.parse(String(other.poll(kept))).length, 1)
+  nowMs++
+  assert.throws(() => one.poll(second), /filter not found/)
+  filters.sweep()
+  assert.equal(filters.count(), 2)
+  // Nobody polls the first one: it is removed before it takes more than the client may.
+  const [listener] = audience.heads
+  for (let i = 0; i < 100; i++) listener.takeHead(head)
+  assert.throws(() => one.poll(first), /filter not found/)
+  assert.equal(other.remove(kept), true)
+  assert.deepEqual([filters.count(), filters.sizeBytes(), audience.size()], [0, 0, 0])
+})

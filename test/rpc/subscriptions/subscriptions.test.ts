@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { ServingOptions } from '../../../src/cli/serving.js'
+import { formatData } from '../../../src/lib/hex.js'
+import { matchesFilter } from '../../../src/logs/filter.js'
+import { formatHead } from '../../../src/rpc/eth/format/block.js'
+import { ADDRESSES, type InventedChain, openInventedChain, TOPICS } from '../../support/inventedChain.js'
+import { seededRandom } from '../../support/random.js'
+import { type Answer, post, request, startTestServer } from '../../support/serving.js'
+import { temporaryDirectory } from '../../support/temporary.js'
+import { type Notification, openSubscriber } from '../../support/webSocketClient.js'
+
+/** A server of Cairn's methods over an invented chain that the test changes. */
+async function serveChain(t: TestContext, options: Partial<ServingOptions> = {}, logsPerBlock = 6) {
+  const datadir = temporaryDirectory(t)
+  const chain = await openInventedChain(datadir, { random: seededRandom(14), logsPerBlock })
+  chain.change(0, 3)
+  const serving = await startTestServer(t, { datadir, methodsModule: undefined, ...options })
+  t.after(() => chain.close())
+  return { chain, ...serving, datadir }
+}
+
+interface LogObject {
+  blockHash: string
+  blockNumber: string
+  logIndex: string
+  removed: boolean
+  address: string
+  topics: string[]
+}
+
+/** Applies notifications of logs to the logs that are there; a log that is missing or doubled fails. */
+function replayLogs(notifications: readonly Notification[]): Map<string, LogObject> {
+  const logs = new Map<string, LogObject>()
+  for (const { result } of notifications) {
+    const log = result as LogObject
+    const key = `${log.blockHash} ${log.logIndex}`
+    assert.equal(logs.has(key), log.removed, `${key}: ${log.removed ? 'removed, but not there' : 'twice'}`)
+    if (log.removed) logs.delete(key)
+    else logs.set(key, log)
+  }
+  return logs
+}
+
+/** Keys of the chain's logs above block `above` that match the filter, in order. */
+function logKeys(chain: InventedChain, above: number, filter: object = {}): string[] {
+  return chain.blocks.slice(above + 1).flatMap(({ block, receipts }) =>
+    receipts
+      .flatMap(({ logs }) => logs)
+      .map((log, i) => ({ log, key: `${formatData(block.hash)} 0x${i.toString(16)}` }))
+      .filter(({ log }) => matchesFilter(log, { fromBlock: 0, toBlock: 0, topics: [], ...filter }))
+      .map(({ key }) => key),
+  )
+}
+
+const isHead = (hash: Uint8Array) => (all: Notification[]) =>
+  all.some(({ result }) => (result as { hash?: string }).hash === formatData(hash))
+
+test('subscribers see a reorg as geth tells it: removed logs, then each new head with its logs', async (t) => {
+  const { chain, url } = await serveChain(t)
+  const client = await openSubscriber(t, url)
+  const { result: heads } = await client.ask('eth_subscribe', 'newHeads')
+  const { result: logs } = await client.ask('eth_subscribe', 'logs', {})
+  assert.match(heads as string, /^0x[0-9a-f]{32}$/)
+  chain.change(0, 3)
+  const old = chain.blocks.slice(4)
+  await client.until(isHead(old[2].block.hash))
+  chain.change(2, 3)
+  await client.until(isHead(chain.blocks.at(-1)!.block.hash))
+  chain.change(0, 1)
+  await client.until(isHead(chain.blocks.at(-1)!.block.hash))
+  const told = client.notifications.map(({ subscription, result }) => {
+    if (subscription === heads) return `head ${(result as { hash: string }).hash}`
+    const log = result as LogObject
+    assert.equal(subscription, logs)
+    return `${log.removed ? '-' : '+'} ${log.blockHash} ${log.logIndex}`
+  })
+  const ofBlock = (sign: string, { block, receipts }: (typeof old)[0]) =>
+    receipts.flatMap((receipt) => receipt.logs).map((_, i) => `${sign} ${formatData(block.hash)} 0x${i.toString(16)}`)
+  const added = (each: (typeof old)[0]) => [`head ${formatData(each.block.hash)}`, ...ofBlock('+', each)]
+  // The logs of the last block come after its head.
+  const wanted = [
+    ...old.flatMap(added),
+    ...old.slice(1).flatMap((each) => ofBlock('-', each)),
+    ...chain.blocks.slice(5).flatMap(added),
+  ]
+  await client.until(() => client.notifications.length >= wanted.length)
+  for (const { subscription, result } of client.notifications.slice(told.length)) {
+    const log = result as LogObject
+    assert.equal(subscription, logs)
+    told.push(`+ ${log.blockHash} ${log.logIndex}`)
+  }
+  assert.deepEqual(told, wanted)
+})
+
+test('heads and logs are those that eth_getBlockByHash and eth_getLogs give', async (t) => {
+  const { chain, url } = await serveChain(t)
+  const client = await openSubscriber(t, url)
+  const { result: heads } = await client.ask('eth_subscribe', 'newHeads')
+  await client.ask('eth_subscribe', 'logs')
+  chain.change(0, 2)
+  const [first, last] = chain.blocks.slice(-2)
+  const count = 2 + logKeys(chain, 3).length
+  await client.until(({ length }) => length === count)
+  const { result: blocks } = (await client.ask('eth_getBlockByHash', formatData(first.block.hash), false)) as {
+    result: Record<string, unknown>
+  }
+  const head = client.notifications[0].result as Record<string, unknown>
+  for (const name of ['size', 'totalDifficulty', 'transactions', 'uncles']) delete blocks[name]
+  assert.deepEqual(head, blocks)
+  assert.deepEqual(
+    Object.keys(head).sort(),
+    Object.keys(JSON.parse(JSON.stringify(formatHead(first.block as never)))).sort(),
+  )
+  const { result: logs } = await client.ask('eth_getLogs', { fromBlock: '0x4', toBlock: '0x5' })
+  const told = client.notifications.filter(({ subscription }) => subscription !== heads).map(({ result }) => result)
+  assert.deepEqual(told, logs)
+  assert.equal(last.block.header.number, 5)
+})
+
+test('200 subscribers with filters of every form replay to the logs of the chain through random reorgs', async (t) => {
+  const { chain, url } = await serveChain(t)
+  const random = seededRandom(200)
+  const some = (values: Uint8Array[]) => values.slice(random.below(values.length)).slice(0, 1 + random.below(3))
+  const clients = await Promise.all(
+    Array.from({ length: 200 }, async (_, i) => {
+      const filter = {
+        addresses: i % 3 === 0 ? some(ADDRESSES) : [],
+        topics: Array.from({ length: random.below(4) }, () => (random.below(2) ? some(TOPICS) : null)),
+      }
+      const client = await openSubscriber(t, url)
+      await client.ask('eth_subscribe', 'logs', {
+        address: filter.addresses.map(formatData),
+        topics: filter.topics.map((values) => values?.map(formatData) ?? null),
+      })
+      await client.ask('eth_subscribe', 'newHeads')
+      return { client, filter }
+    }),
+  )
+  for (let step = 0; step < 40; step++) {
+    chain.change(random.below(Math.min(8, chain.blocks.length - 4)), 1 + random.below(8))
+    await new Promise(setImmediate)
+  }
+  chain.change(0, 1)
+  const last = chain.blocks.at(-1)!.block.hash
+  await Promise.all(clients.map(({ client }) => client.until(isHead(last))))
+  // The answer comes after the logs of the last block.
+  await Promise.all(clients.map(({ client }) => client.ask('eth_chainId')))
+  chain.change(0, 1)
+  await Promise.all(clients.map(({ client }) => client.until(isHead(chain.blocks.at(-1)!.block.hash))))
+  chain.change(1, 0)
+  chain.change(0, 1)
+  await Promise.all(clients.map(({ client }) => client.until(isHead(chain.blocks.at(-1)!.block.hash))))
+  for (const { client, filter } of clients) {
+    const wanted = logKeys(chain, 3, filter).filter(
+      (key) => !key.startsWith(formatData(chain.blocks.at(-1)!.block.hash)),
+    )
+    const isLog = ({ result }: Notification) => 'logIndex' in (result as object)
+    const held = [...replayLogs(client.notifications.filter(isLog)).keys()].filter(
+      (key) => !key.startsWith(formatData(chain.blocks.at(-1)!.block.hash)),
+    )
+    assert.deepEqual(held.sort(), wanted.sort())
+  }
+})
+
+test('over HTTP there are no subscriptions, and unknown ones are named', async (t) => {
+  const { url } = await serveChain(t)
+  const error = async (method: string, ...params: unknown[]) => (await post(url, request(method, ...params))).json.error
+  assert.deepEqual(await error('eth_subscribe', 'newHeads'), { code: -32601, message: 'notifications not supported' })
+  assert.deepEqual(await error('eth_unsubscribe', '0x1'), { code: -32000, message: 'subscription not found' })
+  const { ask } = await openSubscriber(t, url)
+  const refusal = async (...params: unknown[]) => (await ask('eth_subscribe', ...params)).error
+  assert.deepEqual(await refusal('heads'), { code: -32601, message: 'no "heads" subscription in eth namespace' })
+  assert.equal((await refusal('logs', { fromBlock: '0x5', toBlock: '0x4' }))?.message, 'invalid block range params')
+  assert.equal((await refusal('logs', { fromBlock: 'finalized' }))?.message, 'invalid block range params')
+  assert.match((await refusal('logs', { address: '0x1' }))!.message, /^invalid argument 1: options\.address/)
+  assert.deepEqual((await ask('eth_unsubscribe', '0x1')).error, { code: -32000, message: 'subscription not found' })
+})
+
+test('bounds and a block hash limit what a subscription to logs gets', async (t) => {
+  const { chain, url } = await serveChain(t)
+  const client = await openSubscriber(t, url)
+  const { result: bounded } = await client.ask('eth_subscribe', 'logs', { fromBlock: '0x5', toBlock: '0x6' })
+  const { result: none } = await client.ask('eth_subscribe', 'logs', { blockHash: `0x${'11'.repeat(32)}` })
+  const { result: heads } = await client.ask('eth_subscribe', 'newHeads')
+  chain.change(0, 5)
+  await client.until(isHead(chain.blocks.at(-1)!.block.hash))
+  const of = (id: unknown) => client.notifications.filter(({ subscription }) => subscription === id)
+  assert.equal(of(heads).length, 5)
+  assert.deepEqual(
+    of(bounded).map(({ result }) => (result as LogObject).blockNumber),
+    [5, 6].flatMap((number) => chain.blocks[number].receipts.flatMap(({ logs }) => logs.map(() => `0x${number}`))),
+  )
+  assert.deepEqual(of(none), [])
+})
+
+test('a subscription ends when it is told to, and a batch gets its answer before any notification', async (t) => {
+  const { chain, url } = await serveChain(t)
+  const client = await openSubscriber(t, url)
+  const [made, , gone] = (await client.send([
+    request('eth_subscribe', 'newHeads'),
+    request('eth_subscribe', 'newPendingTransactions', true),
+    request('eth_subscribe', 'syncing'),
+  ])) as Answer[]
+  assert.equal(client.beforeAnswer(), 0)
+  await client.until(({ length }) => length === 1)
+  assert.deepEqual(client.notifications, [{ subscription: gone.result, result: false }])
+  chain.change(0, 1)
+  await client.until(({ length }) => length === 2)
+  assert.equal((await client.ask('eth_unsubscribe', made.result)).result, true)
+  const { result: next } = await client.ask('eth_subscribe', 'newHeads')
+  chain.change(0, 1)
+  await client.until(({ length }) => length === 3)
+  assert.equal(client.notifications[2].subscription, next)
+  assert.equal((await client.ask('eth_unsubscribe', made.result)).error?.message, 'subscription not found')
+})
+
+test('a subscription belongs to its connection', async (t) => {
+  const { url } = await serveChain(t)
+  const [one, other] = [await openSubscriber(t, url), await openSubscriber(t, url)]
+  const { result } = await one.ask('eth_subscribe', 'newHeads')
+  assert.equal((await other.ask('eth_unsubscribe', result)).error?.message, 'subscription not found')
+  assert.equal((await one.ask('eth_unsubscribe', result)).result, true)
+})
+
+test('subscriptions are limited by connection and by client, and those of closed connections do not count', async (t) => {
+  const { DEFAULT_SUBSCRIPTION_LIMITS: limits } = await import('../../../src/rpc/subscriptions/limits.js')
+  const subscriptionLimits = { ...limits, connectionSubscriptions: 2, clientSubscriptions: 3 }
+  const { url } = await serveChain(t, { subscriptionLimits })
+  const [one, other] = [await openSubscriber(t, url), await openSubscriber(t, url)]
+  const subscribe = async (client: typeof one) => (await client.ask('eth_subscribe', 'newHeads')).error
+  assert.equal(await subscribe(one), undefined)
+  assert.equal(await subscribe(one), undefined)
+  assert.deepEqual(await subscribe(one), {
+    code: -32005,
+    message: 'too many subscriptions: the limit of a connection is 2',
+  })
+  assert.equal(await subscribe(other), undefined)
+  assert.deepEqual(await subscribe(other), { code: -32005, message: 'too many subscriptions: the limit is 3' })
+  one.socket.close()
+  for (;;) if ((await subscribe(other)) === undefined) break
+})

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+import type { Answer } from './serving.js'
+
+/** A notification of a subscription. */
+export interface Notification {
+  subscription: string
+  result: unknown
+}
+
+/** A WebSocket client that keeps the notifications that come, in order. */
+export interface SubscribingClient {
+  readonly socket: WebSocket
+  readonly notifications: Notification[]
+  /** How many notifications had come before the last answer. */
+  beforeAnswer(): number
+  ask(method: string, ...params: unknown[]): Promise<Answer>
+  /** Sends a body and resolves with the next answer, which may be that of a batch. */
+  send(body: unknown): Promise<unknown>
+  /** Resolves once the notifications are as the test says. It is looked at after each. */
+  until(isDone: (notifications: Notification[]) => boolean): Promise<void>
+}
+
+/** Opens a client at `path` of a server. */
+export async function openSubscriber(
+  t: { after(callback: () => void): void },
+  url: string,
+  path = '/',
+): Promise<SubscribingClient> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}${path}`)
+  t.after(() => socket.terminate())
+  const notifications: Notification[] = []
+  const answers: ((answer: unknown) => void)[] = []
+  let look = () => {}
+  let beforeAnswer = 0
+  socket.on('message', (data) => {
+    const message = JSON.parse(String(data))
+    if (message.method === undefined) {
+      beforeAnswer = notifications.length
+      return answers.shift()!(message)
+    }
+    notifications.push(message.params)
+    look()
+  })
+  await once(socket, 'open')
+  const send = (body: unknown) =>
+    new Promise<unknown>((resolve) => {
+      answers.push(resolve)
+      socket.send(JSON.stringify(body))
+    })
+  return {
+    socket,
+    notifications,
+    beforeAnswer: () => beforeAnswer,
+    send,
+    ask: (method, ...params) => send({ jsonrpc: '2.0', id: 1, method, params }) as Promise<Answer>,
+    until: (isDone) =>
+      new Promise((resolve) => {
+        look = () => {
+          if (isDone(notifications)) resolve()
+        }
+        look()
+      }),
+  }
+}
