@@ -404,7 +404,7 @@ export const OPTIONS = {
   to: maybeNumber('to', 'NUMBER', ['verify', 'rewind'], {
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
-    doc: 'verify: last block of --blocks. rewind: last block to keep.',
+    doc: 'verify: last block to verify. rewind: last block to keep.',
     defaultText: 'verify: the newest block',
   }),
   segments: {

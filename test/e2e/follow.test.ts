@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { after, before, type TestContext, test } from 'node:test'
 import { listAsks } from '../support/allAnswers.js'
 import { type CairnServer, runCairn, serveFixture, spawnCairn, startCairn } from '../support/cairn.js'
 import { FIXTURE_FOLDER } from '../support/fixture.js'
 import { HEAD } from '../support/fixtureChain.js'
 import { ask, resultOf, send } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+
+let upstream: CairnServer
+const closing: (() => unknown)[] = []
+before(async () => {
+  upstream = await serveFixture({ after: (callback) => void closing.push(callback) })
+})
+after(async () => {
+  for (const close of closing) await close()
+})
 
 const GENESIS = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json')]
 
@@ -50,7 +59,6 @@ function syncArgs(datadir: string, upstream: string, ...rest: string[]): string[
 for (const transport of ['url', 'socketUrl'] as const) {
   const name = transport === 'url' ? 'HTTP' : 'WebSocket'
   test(`cairn sync over ${name} gives a server beside it the upstream's answers`, async (t: TestContext) => {
-    const upstream = await serveFixture(t)
     const datadir = temporaryDirectory(t)
     const sync = spawnCairn(syncArgs(datadir, upstream[transport]))
     t.after(() => void sync.child.kill('SIGKILL'))
@@ -65,7 +73,6 @@ for (const transport of ['url', 'socketUrl'] as const) {
 }
 
 test('cairn serve --upstream follows by itself, and says so in health, metrics and eth_syncing', async (t) => {
-  const upstream = await serveFixture(t)
   const datadir = temporaryDirectory(t)
   const key = 'b2e5c3f1a09d4e76'
   const url = `${upstream.url.replace('//', '//user:hunter2@')}/v3/${key}?token=abc987`
@@ -91,8 +98,37 @@ test('cairn serve --upstream follows by itself, and says so in health, metrics a
   }
 })
 
+test('without state a new database begins at --from, and blocks before it are refused, not null', async (t) => {
+  const args = ['--state', 'none', '--from', '40', '--upstream', upstream.url]
+  const server = await startCairn(t, ['--datadir', temporaryDirectory(t), ...GENESIS, '--open', ...args])
+  await reaches(server, HEAD)
+  const same: [string, unknown[]][] = [
+    ['eth_getBlockByNumber', ['0x28', true]],
+    ['eth_getBlockReceipts', ['0x29']],
+    ['eth_getLogs', [{ fromBlock: '0x28', toBlock: 'latest' }]],
+    ['eth_getBlockByNumber', ['0x3d', false]],
+  ]
+  for (const [method, params] of same) {
+    assert.deepEqual(await ask(server.url, method, params), await ask(upstream.url, method, params), method)
+  }
+  const error = { code: -32000, message: 'block 39 is not held, the first block is 40' }
+  const refused: [string, unknown[]][] = [
+    ['eth_getBlockByNumber', ['0x27', false]],
+    ['eth_getBlockReceipts', ['0x27']],
+    ['eth_getBlockTransactionCountByNumber', ['0x27']],
+    ['eth_getTransactionByBlockNumberAndIndex', ['0x27', '0x0']],
+    ['eth_getUncleByBlockNumberAndIndex', ['0x27', '0x0']],
+    ['eth_getUncleCountByBlockNumber', ['0x27']],
+    ['debug_getRawBlock', ['0x27']],
+  ]
+  for (const [method, params] of refused) assert.deepEqual((await ask(server.url, method, params)).error, error, method)
+  const stateless = (await ask(server.url, 'eth_getBalance', [`0x${'11'.repeat(20)}`, '0x29'])).error
+  assert.deepEqual(stateless, { code: -32000, message: 'historical state 41 is not available' })
+  const { coverage } = (await (await fetch(`${server.url}/health`)).json()) as { coverage: object }
+  assert.deepEqual(coverage, { first: 40, head: HEAD, stateFirst: null })
+})
+
 test('an upstream of another chain is refused by name, and no new database begins without a genesis', async (t) => {
-  const upstream = await serveFixture(t)
   const datadir = temporaryDirectory(t)
   const other = await runCairn(['sync', '--datadir', datadir, '--network', 'hoodi', '--upstream', upstream.url])
   assert.equal(other.code, 1)

@@ -10,6 +10,9 @@ export const HEADER_NOT_FOUND = { code: SERVER_ERROR, message: 'header not found
 /** Error of the same methods if the state of a block is not stored. */
 export const STATE_NOT_HELD = { code: SERVER_ERROR, message: 'historical state N is not available' } as const
 
+/** Error of methods that read a block by number, for one below the first block of the database. */
+export const BLOCK_NOT_HELD = { code: SERVER_ERROR, message: 'block N is not held, the first block is M' } as const
+
 /** True for the message of a block whose state is not stored. */
 export function isStateNotHeld(message: string): boolean {
   return /^historical state \d+ is not available$/.test(message)
@@ -33,10 +36,20 @@ export function isCanonical(chain: ChainReader, { toBlock, hash }: ResolvedBlock
   return now !== undefined && equalBytes(now, hash)
 }
 
-/** The block; undefined if it is not stored. `pending` is the head. */
+/** The block; undefined if it does not exist yet or its hash is unknown. `pending` is the head.
+ *  @throws RpcError `block N is not held` for a number below the first block of the database: null would say that there is no
+ *    such block */
 export function findBlock(chain: ChainReader, id: BlockId): StoredBlock | undefined {
   const number = resolveNumber(chain, id)
-  return number === undefined ? undefined : chain.blockByNumber(number)
+  const block = number === undefined ? undefined : chain.blockByNumber(number)
+  if (block === undefined && number !== undefined) requireHeld(chain, number)
+  return block
+}
+
+function requireHeld(chain: ChainReader, number: number): void {
+  const first = chain.coverage()?.first
+  if (first === undefined || number >= first) return
+  throw new RpcError(SERVER_ERROR, `block ${number} is not held, the first block is ${first}`)
 }
 
 /** The number of a block whose state is stored. @throws RpcError `header not found` for a block beyond the head, with the

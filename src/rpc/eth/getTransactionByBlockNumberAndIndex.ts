@@ -1,4 +1,4 @@
-import { findBlock } from '../core/blockId.js'
+import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockNumberParam, transactionIndexParam } from './commonParams.js'
 import { formatTransaction } from './format/transaction.js'
@@ -11,7 +11,7 @@ export const getTransactionByBlockNumberAndIndex = defineMethod({
   cost: 'point',
   params: [blockNumberParam, transactionIndexParam],
   result: { name: 'transaction', schema: orNull(TRANSACTION_SCHEMA) },
-  errors: [],
+  errors: [BLOCK_NOT_HELD],
   handler: ({ chain }, id, index) => {
     const block = id === 'pending' ? undefined : findBlock(chain, id)
     const transaction = block && chain.transaction(block, index)

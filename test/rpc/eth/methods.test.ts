@@ -151,17 +151,18 @@ test('takes safe, finalized and latest for the head, and earliest for block 0', 
   for (const tag of ['safe', 'finalized', 'latest']) {
     assert.equal((await ask('eth_getBlockByNumber', tag, false)).number, '0xd')
   }
-  assert.equal(await ask('eth_getBlockByNumber', 'earliest', false), null) // not held
+  const message = `block 0 is not held, the first block is ${FIRST}`
+  assert.deepEqual(await ask('eth_getBlockByNumber', 'earliest', false), { code: -32000, message })
 })
 
 test('answers null to look-ups that find nothing', async (t) => {
   const { ask } = serveHandmade(t)
   const unknown = `0x${'ab'.repeat(32)}`
-  assert.equal(await ask('eth_getBlockByNumber', '0x9', true), null)
+  assert.equal(await ask('eth_getBlockByNumber', '0xe', true), null)
   assert.equal(await ask('eth_getBlockByHash', unknown, true), null)
   assert.equal(await ask('eth_getTransactionByHash', unknown), null)
   assert.equal(await ask('eth_getTransactionReceipt', unknown), null)
-  assert.equal(await ask('eth_getBlockReceipts', '0x9'), null)
+  assert.equal(await ask('eth_getBlockReceipts', '0xe'), null)
   assert.equal(await ask('eth_getTransactionByBlockNumberAndIndex', '0xb', '0x2'), null)
   assert.equal(await ask('debug_getRawBlock', unknown), null)
   assert.equal(await ask('debug_getRawTransaction', unknown), null)
