@@ -56,11 +56,11 @@ function formatRange({ range, minTopics }: ExplanationJson): string {
 
 function formatOutcome({ outcome, results, maxResults, answerBytes, overflow }: ExplanationJson): string {
   if (outcome === 'tooMany') {
-    const where = overflow?.block ? `, block ${Number(overflow.block)} has the one too many` : ''
+    const where = overflow?.block ? `, limit exceeded in block ${Number(overflow.block)}` : ''
     return `refused: more than ${count(maxResults)} logs${where}`
   }
   if (outcome === 'timeout') return 'not answered in time'
-  if (outcome === 'notHeld') return 'refused: the range begins before the first block held'
+  if (outcome === 'notHeld') return 'refused: the range starts before the first stored block'
   return `${count(results)} logs, ${count(answerBytes ?? 0)} bytes of JSON`
 }
 

@@ -45,8 +45,8 @@ export function adviseOn(facts: LogFacts, values: readonly ValueCounts[] = []): 
 
 function adviseOnRange({ outcome, firstHeld, range }: LogFacts): string[] {
   if (outcome === 'notHeld')
-    return [`the first block held is ${firstHeld}: set fromBlock to it, or import older blocks`]
-  return outcome === 'answered' && !range ? ['no block of the range is held'] : []
+    return [`the first stored block is ${firstHeld}: set fromBlock to it, or import older blocks`]
+  return outcome === 'answered' && !range ? ['the range contains no stored block'] : []
 }
 
 function adviseOnUnknown({ clauses }: LogFacts): string[] {
@@ -55,7 +55,9 @@ function adviseOnUnknown({ clauses }: LogFacts): string[] {
     if (known === values) return []
     if (known > 0)
       return [`${member}: ${count(values - known)} of ${count(values)} values were never logged: drop them`]
-    return [`${member}: ${values === 1 ? 'the value was' : 'its values were'} never logged, so nothing can match`]
+    return [
+      `${member}: ${values === 1 ? 'the value was never' : 'none of the values was ever'} logged, so nothing can match`,
+    ]
   })
 }
 
@@ -65,26 +67,26 @@ function adviseOnTooMany({ outcome, overflow, fromBlock, maxResults }: LogFacts)
   if (overflow?.block === undefined) return [`${words}: narrow the range, or use eth_getLogsWithCursor`]
   const { block } = overflow
   if (block === fromBlock) return [`${words} in block ${block} alone: use eth_getLogsWithCursor`]
-  return [`${words}, block ${block} has the one too many: ask up to block ${block - 1}, or use eth_getLogsWithCursor`]
+  return [
+    `${words}; the limit is exceeded in block ${block}: set toBlock to ${block - 1}, or use eth_getLogsWithCursor`,
+  ]
 }
 
 function adviseOnTimeout({ outcome, ms }: LogFacts): string[] {
   if (outcome !== 'timeout') return []
   const [step, longest] = (Object.entries(ms) as [LogStep, number][]).reduce((a, b) => (b[1] > a[1] ? b : a))
-  return [
-    `the time was over; ${STEP_WORDS[step]} took ${count(longest)} ms of it: narrow the range, or use eth_getLogsWithCursor`,
-  ]
+  return [`timed out; ${STEP_WORDS[step]} took ${count(longest)} ms: narrow the range, or use eth_getLogsWithCursor`]
 }
 
 const STEP_WORDS: { readonly [step in LogStep]: string } = {
   translate: 'looking up the values',
   lookUp: 'looking up the index',
-  intersect: 'intersecting what the index has',
-  tailLoad: 'reading the tail into memory',
+  intersect: 'intersecting postings',
+  tailLoad: 'loading the tail into memory',
   tailScan: 'scanning the tail',
   fetch: 'reading rows',
-  verify: 'comparing rows with the filter',
-  format: 'writing the answer',
+  verify: 'matching rows against the filter',
+  format: 'encoding the response',
 }
 
 /** Advice for a query that reads many rows although its narrowest clause is broad. */
@@ -93,14 +95,14 @@ function adviseOnBreadth(facts: LogFacts): string[] {
   if (outcome === 'answered' && rows.fetched < MANY_ROWS) return []
   if (facts.plan === 'none' || outcome === 'notHeld') return []
   const wanted = clauses.some(({ name }) => name === 'address_id')
-    ? 'name a topic as well, or a narrower range'
-    : 'name a contract, or a narrower range'
+    ? 'add a topic, or narrow the range'
+    : 'add an address, or narrow the range'
   if (clauses.length === 0)
-    return [`neither address nor a topic is named, so all logs of the range are meant: ${wanted}`]
+    return [`the filter has no address and no topic, so it covers all logs of the range: ${wanted}`]
   const narrowest = findNarrowest(facts)
   if (!narrowest || narrowest.share < BROAD) return []
   const percent = (100 * narrowest.share).toFixed(0)
-  return [`${narrowest.member}, the narrowest clause, has ${percent} % of the logs looked at: ${wanted}`]
+  return [`${narrowest.member} is the most selective clause and has ${percent} % of the logs searched: ${wanted}`]
 }
 
 /** The clause with the smallest share of the logs in the segments where it was looked up. */
@@ -117,7 +119,7 @@ function findNarrowest({ segments }: LogFacts): { member: string; share: number 
   return shares.sort((a, b) => a.share - b.share)[0]
 }
 
-/** Advice for a query without an answer: a value with most of the logs of its list. */
+/** Advice for a query that timed out or was refused: a value that has most of the logs of its list. */
 function adviseOnFrequent({ outcome, clauses }: LogFacts, values: readonly ValueCounts[]): string[] {
   if (outcome !== 'tooMany' && outcome !== 'timeout') return []
   return values.flatMap(({ name, top }) => {
@@ -126,7 +128,7 @@ function adviseOnFrequent({ outcome, clauses }: LogFacts, values: readonly Value
     if (asked < 2 || !first || first.logs < MANY_ROWS) return []
     if (others.reduce((sum, { logs }) => sum + logs, 0) > first.logs) return []
     return [
-      `${filterMember(name)}: ${first.value} alone has ${count(first.logs)} logs, more than the next ones together: ask for it by itself`,
+      `${filterMember(name)}: ${first.value} alone has ${count(first.logs)} logs, more than the other top values together: query it separately`,
     ]
   })
 }
@@ -138,7 +140,7 @@ function adviseOnRows({ rows, segments }: LogFacts): string[] {
   if (!largest) return []
   const member = filterMember(largest.name)
   return [
-    `${count(rows.rejected)} rows were read for nothing, since to look up the ${count(largest.keys)} values of ${member} was expected to take longer: name fewer`,
+    `${count(rows.rejected)} rows were read and rejected, because looking up the ${count(largest.keys)} values of ${member} in the index was estimated to be slower: use fewer values`,
   ]
 }
 
@@ -146,18 +148,14 @@ function adviseOnIndex({ tail, segments, ms }: LogFacts): string[] {
   const advice: string[] = []
   if (tail && tail.logs >= LONGEST_TAIL) {
     advice.push(
-      `${count(tail.logs)} logs have no index yet: the operator should let 'cairn import' or 'cairn reindex' run to its end`,
+      `${count(tail.logs)} logs are not indexed yet: the operator should let 'cairn import' or 'cairn reindex' finish`,
     )
   } else if (tail && ms.tailLoad > SLOW_MS) {
-    advice.push(
-      `${count(tail.loaded)} logs had to be read into memory first, which a next query in the thread need not`,
-    )
+    advice.push(`${count(tail.loaded)} logs were loaded into memory first; later queries in this thread reuse them`)
   }
   const small = segments.filter(({ level }) => level === 0).length
   if (small > UNMERGED) {
-    advice.push(
-      `${small} segments of the index are not merged yet: the operator should let 'cairn import' run to its end`,
-    )
+    advice.push(`${small} index segments are not merged yet: the operator should let 'cairn import' finish`)
   }
   return advice
 }

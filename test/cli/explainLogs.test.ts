@@ -71,7 +71,7 @@ test('a request is read as its filter, from a file and from standard input', asy
 test('a refused query is explained, by the limits of the options', async () => {
   const { code, stdout } = await explain({ ...filter, toBlock: '0x3a' })
   assert.equal(code, 0)
-  assert.match(stdout, /^outcome {3}refused: more than 10,000 logs, block 58 has the one too many$/m)
+  assert.match(stdout, /^outcome {3}refused: more than 10,000 logs, limit exceeded in block 58$/m)
   assert.match(
     stdout,
     /^ {2}- more than 10,000 logs match, block 58 .* ask up to block 57, or use eth_getLogsWithCursor$/m,

@@ -92,8 +92,8 @@ test('every outcome has words', () => {
     /^outcome {3}(.*)$/m.exec(formatExplanationTable({ ...explanation, ...given }))?.[1]
   assert.equal(
     outcome({ outcome: 'tooMany', overflow: { log: 1, block: '0x10' } }),
-    'refused: more than 10,000 logs, block 16 has the one too many',
+    'refused: more than 10,000 logs, limit exceeded in block 16',
   )
   assert.equal(outcome({ outcome: 'timeout' }), 'not answered in time')
-  assert.equal(outcome({ outcome: 'notHeld' }), 'refused: the range begins before the first block held')
+  assert.equal(outcome({ outcome: 'notHeld' }), 'refused: the range starts before the first stored block')
 })

@@ -28,7 +28,7 @@ test('values that were never logged are named', () => {
   const never = [named(1, 0), { name: 'topic0_id' as const, values: 2, known: 0, first: '0x00' }]
   assert.deepEqual(adviseOn(facts({ plan: 'none', clauses: never })), [
     'address: the value was never logged, so nothing can match',
-    'topics[0]: its values were never logged, so nothing can match',
+    'topics[0]: none of the values was ever logged, so nothing can match',
   ])
 })
 
@@ -36,7 +36,7 @@ test('a refusal tells how far to ask', () => {
   const advise = (block?: number) => adviseOn(facts({ ...refused, overflow: { log: 1, block } }))[0]
   assert.equal(
     advise(9),
-    'more than 10,000 logs match, block 9 has the one too many: ask up to block 8, or use eth_getLogsWithCursor',
+    'more than 10,000 logs match; the limit is exceeded in block 9: set toBlock to 8, or use eth_getLogsWithCursor',
   )
   assert.equal(advise(5), 'more than 10,000 logs match in block 5 alone: use eth_getLogsWithCursor')
   assert.equal(advise(), 'more than 10,000 logs match: narrow the range, or use eth_getLogsWithCursor')
@@ -48,23 +48,20 @@ test('the share of the narrowest clause is told of a query that reads much', () 
   const clauses = [{ name: 'topic0_id' as const, values: 1, known: 1, first: '0x00' }]
   const read = facts({ clauses, segments, rows: { fetched: 20_000, met: 20_000, rejected: 0 } })
   assert.deepEqual(adviseOn(read), [
-    'topics[0], the narrowest clause, has 25 % of the logs looked at: name a contract, or a narrower range',
+    'topics[0] is the most selective clause and has 25 % of the logs searched: add an address, or narrow the range',
   ])
-  assert.match(
-    adviseOn({ ...read, clauses: [...clauses, named(1, 1)] })[0],
-    /: name a topic as well, or a narrower range$/,
-  )
+  assert.match(adviseOn({ ...read, clauses: [...clauses, named(1, 1)] })[0], /: add a topic, or narrow the range$/)
   assert.deepEqual(adviseOn({ ...read, segments: [segment(100)] }), [], 'a narrow clause is as good as it gets')
   assert.deepEqual(adviseOn({ ...read, rows: { fetched: 200, met: 200, rejected: 0 } }), [])
   assert.deepEqual(adviseOn({ ...read, clauses: [], segments: [] }), [
-    'neither address nor a topic is named, so all logs of the range are meant: name a contract, or a narrower range',
+    'the filter has no address and no topic, so it covers all logs of the range: add an address, or narrow the range',
   ])
 })
 
 test('a timeout names what took longest', () => {
   const ms = { ...createLogTrace().facts.ms, fetch: 8_000, lookUp: 2_000 }
   assert.deepEqual(adviseOn(facts({ outcome: 'timeout', ms, clauses: [named(1, 1)] })), [
-    'the time was over; reading rows took 8,000 ms of it: narrow the range, or use eth_getLogsWithCursor',
+    'timed out; reading rows took 8,000 ms: narrow the range, or use eth_getLogsWithCursor',
   ])
 })
 
@@ -77,7 +74,7 @@ test('one value with most of the logs of its list is named when there was no ans
   const asked = facts({ ...refused, clauses: [named(2, 2)], overflow: { log: 1, block: 9 } })
   assert.equal(
     adviseOn(asked, values)[1],
-    'address: 0xaa alone has 50,000 logs, more than the next ones together: ask for it by itself',
+    'address: 0xaa alone has 50,000 logs, more than the other top values together: query it separately',
   )
   assert.equal(adviseOn({ ...asked, outcome: 'answered' }, values).length, 0)
   assert.equal(
@@ -94,27 +91,27 @@ test('rows that were read for nothing are told with the clause that was not aske
   ]
   const rows = { fetched: 15_100, met: 100, rejected: 15_000 }
   assert.deepEqual(adviseOn(facts({ rows, clauses: [named(4_000, 4_000)], segments: [segment(0, { clauses })] })), [
-    '15,000 rows were read for nothing, since to look up the 4,000 values of address was expected to take longer: name fewer',
+    '15,000 rows were read and rejected, because looking up the 4,000 values of address in the index was estimated to be slower: use fewer values',
   ])
 })
 
 test('an index that is behind is told to the operator', () => {
   const tail = { firstLog: 0, logs: 200_000, loaded: 200_000, candidates: 0 }
   assert.deepEqual(adviseOn(facts({ tail })), [
-    "200,000 logs have no index yet: the operator should let 'cairn import' or 'cairn reindex' run to its end",
+    "200,000 logs are not indexed yet: the operator should let 'cairn import' or 'cairn reindex' finish",
   ])
   const ms = { ...createLogTrace().facts.ms, tailLoad: 200 }
   assert.deepEqual(adviseOn(facts({ tail: { ...tail, logs: 60_000, loaded: 60_000 }, ms })), [
-    '60,000 logs had to be read into memory first, which a next query in the thread need not',
+    '60,000 logs were loaded into memory first; later queries in this thread reuse them',
   ])
   assert.deepEqual(adviseOn(facts({ segments: Array.from({ length: 40 }, () => segment(1)) })), [
-    "40 segments of the index are not merged yet: the operator should let 'cairn import' run to its end",
+    "40 index segments are not merged yet: the operator should let 'cairn import' finish",
   ])
 })
 
 test('a range without blocks, or before the first one, is told', () => {
-  assert.deepEqual(adviseOn(facts({ plan: 'none', range: undefined })), ['no block of the range is held'])
+  assert.deepEqual(adviseOn(facts({ plan: 'none', range: undefined })), ['the range contains no stored block'])
   assert.deepEqual(adviseOn(facts({ outcome: 'notHeld', plan: 'none', firstHeld: 12, range: undefined })), [
-    'the first block held is 12: set fromBlock to it, or import older blocks',
+    'the first stored block is 12: set fromBlock to it, or import older blocks',
   ])
 })

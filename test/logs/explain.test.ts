@@ -98,7 +98,7 @@ test('a refusal is an outcome, also when the same query was refused before', (t)
   const block = facts.overflow!.block!
   assert.match(
     advice[0],
-    new RegExp(`^more than 100 logs match, block ${block} has the one too many: ask up to block ${block - 1}, `),
+    new RegExp(`^more than 100 logs match; the limit is exceeded in block ${block}: set toBlock to ${block - 1}, `),
   )
   const narrower = source.explain({ ...filter, toBlock: block - 1 }, { ...options, maxResults: 100 })
   assert.equal(narrower.facts.outcome, 'answered', 'the advice is right')
@@ -122,7 +122,7 @@ test('a timeout is an outcome with the facts until then, wherever it comes', (t)
     assert.deepEqual([facts.outcome, facts.results, answerBytes], ['timeout', 0, undefined])
     assert.ok(facts.segments.length <= plain.facts.segments.length)
     assert.ok(facts.rows.fetched >= facts.rows.met + facts.rows.rejected)
-    assert.ok(advice.some((sentence) => sentence.startsWith('the time was over')))
+    assert.ok(advice.some((sentence) => sentence.startsWith('timed out')))
     if (facts.segments.length > 0) assert.equal(values, undefined, 'no time was left to count')
     seen.add(facts.segments.length)
   }
@@ -135,7 +135,7 @@ test('a range that begins before the first block held is an outcome that names i
   const { source } = prepare(t, 55)
   const { facts, advice } = source.explain({ ...whole, fromBlock: 5, topics: [] }, options)
   assert.deepEqual([facts.outcome, facts.firstHeld], ['notHeld', FIRST_BLOCK])
-  assert.deepEqual(advice, [`the first block held is ${FIRST_BLOCK}: set fromBlock to it, or import older blocks`])
+  assert.deepEqual(advice, [`the first stored block is ${FIRST_BLOCK}: set fromBlock to it, or import older blocks`])
 })
 
 test('a failure that nobody foresaw is thrown', (t) => {
