@@ -74,7 +74,7 @@ test('a refused query is explained, by the limits of the options', async () => {
   assert.match(stdout, /^outcome {3}refused: more than 10,000 logs, limit exceeded in block 58$/m)
   assert.match(
     stdout,
-    /^ {2}- more than 10,000 logs match, block 58 .* ask up to block 57, or use eth_getLogsWithCursor$/m,
+    /^ {2}- more than 10,000 logs match; the limit is exceeded in block 58: set toBlock to 57, or use eth_getLogsWithCursor$/m,
   )
   const more = await explain({ ...filter, toBlock: '0x3a' }, '--max-logs', '20000')
   assert.match(more.stdout, /^outcome {3}10,500 logs/m)
