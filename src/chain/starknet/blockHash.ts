@@ -4,17 +4,18 @@ import type { PairHasher } from './pedersen.js'
 import type { L2Block, L2Commitments, L2Counts, L2Prices } from './types.js'
 import type { L2HashRules } from './version.js'
 
-/** Roots over the parts of a block, and how many there are of each. */
+/** Commitments and counts that a block hash covers. */
 export type L2HashInputs = L2Commitments & L2Counts
 
-/** How to hash. `chainId`: by the rules before 0.7, which cover it and neither time nor sequencer. */
+/** Hashing rules. With `chainId`, the hash is computed as before Starknet 0.7: it covers the chain id, but neither
+ *  timestamp nor sequencer. */
 export interface L2HashOptions {
   rules: L2HashRules
   pedersenPairs: PairHasher
   chainId?: string
 }
 
-/** The hash of a block from its header and commitments (Starknet documentation, "Block hash"); absent values count as
+/** The hash of a block from its header and commitments (Starknet documentation, "Block hash"). Missing values count as
  *  zero. */
 export function computeBlockHash(block: L2Block, inputs: L2HashInputs, options: L2HashOptions): Felt {
   const { rules, pedersenPairs, chainId } = options
@@ -76,7 +77,7 @@ function hashHeaderPoseidon(block: L2Block, inputs: L2HashInputs, rules: 'poseid
   ])
 }
 
-/** Three counts of 64 bits, the bit for blobs, and 63 zero bits. */
+/** The concatenated counts: three of 64 bits, the L1 data availability bit (1: blob), 63 zero bits. */
 function packCounts(inputs: L2HashInputs, isBlob: boolean): Felt {
   const { transactionCount = 0, eventCount = 0, stateDiffLength = 0 } = inputs
   const counts = (BigInt(transactionCount) << 128n) | (BigInt(eventCount) << 64n) | BigInt(stateDiffLength)

@@ -3,19 +3,18 @@ import { hashChains, hashPoseidon } from './hash.js'
 import { knownChainIds } from './networks.js'
 import type { PairHasher } from './pedersen.js'
 
-/** An element of a preimage: a felt, a list hashed by itself, or the chain id. */
+/** An element of a preimage: a felt, a list that is hashed on its own, or a placeholder for the chain id. */
 export type PreimagePart = Felt | Felt[] | 'chain id'
 
-/** A transaction whose hash proves the network: the hashed elements except for the chain id. Plain data. */
+/** A transaction whose hash proves the chain id. Plain data that can be sent to a thread. */
 export interface L2ChainIdWitness {
   transactionHash: Felt
   scheme: 'pedersen' | 'poseidon'
-  /** Possible preimages. */
+  /** Candidate preimages, tried in order. */
   preimages: PreimagePart[][]
 }
 
-/** The chain id, as text, for which the transaction has its hash; undefined when no known one matches. `likely` is tried
- *  first. */
+/** The known chain id, as text, that gives the transaction its hash; undefined when none does. `likely` is tried first. */
 export function findChainId(
   { transactionHash, scheme, preimages }: L2ChainIdWitness,
   pedersenPairs: PairHasher,

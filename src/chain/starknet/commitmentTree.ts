@@ -3,15 +3,14 @@ import type { PairHasher } from './pedersen.js'
 
 const HEIGHT = 64
 
-/** The root of a Patricia tree of height 64 with leaf i at key i, zero without leaves (Starknet documentation,
- *  "Merkle-Patricia trie"): what commits to transactions, events and receipts.
- *
- *  Keys run from 0 without gaps, so that in every row only the last node can lack a sibling; it then goes on upwards
- *  as an edge whose path is all zeros, hashed as h(child, path) + length. */
+/** The root of a Patricia tree of height 64 with leaf i at key i; zero without leaves (Starknet documentation,
+ *  "Merkle-Patricia trie"). Commitments to transactions, events and receipts are such roots.
+ *  Keys are consecutive from 0, so in each row only the last node can lack a sibling. It becomes the child of an edge
+ *  with an all-zero path, hashed as h(child, path) + length. */
 export function computeCommitment(leaves: readonly Felt[], hashPairs: PairHasher): Felt {
   if (leaves.length === 0) return 0n
   let row = [...leaves]
-  let lastEdge = 0 // edges that hang above the row's last node
+  let lastEdge = 0 // length of the edge above the last node of the row
   let level = 0
   for (; row.length > 1; level++) {
     if (row.length % 2 === 0 && lastEdge > 0) {

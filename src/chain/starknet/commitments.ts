@@ -6,12 +6,12 @@ import type { PairHasher } from './pedersen.js'
 import type { L2Event, L2Message, L2Receipt, L2StateDiff, L2Transaction } from './types.js'
 import type { L2HashRules } from './version.js'
 
-/* The leaves are those of Starknet's documentation, "Block structure: transactions, events and receipts commitments";
- * what changed between versions is told only by the sources of Starknet's own calculators (block_hash_calculator). */
+/* Leaves: Starknet documentation, "Block structure: transactions, events and receipts commitments". Differences between
+ * versions are documented only in the source of Starknet's block_hash_calculator. */
 
 const STATE_DIFF_VERSION = encodeShortString('STARKNET_STATE_DIFF0')
 
-/** The root over the transactions with their signatures. */
+/** The root over the transactions and their signatures. */
 export function computeTransactionCommitment(
   transactions: readonly L2Transaction[],
   rules: L2HashRules,
@@ -33,7 +33,7 @@ export function computeTransactionCommitment(
   return computeCommitment(leaves, pedersenPairs)
 }
 
-/** The root over the events of all receipts, in their order; undefined when a receipt lacks them. */
+/** The root over the events of all receipts, in order; undefined when a receipt lacks its events. */
 export function computeEventCommitment(
   receipts: readonly L2Receipt[],
   rules: L2HashRules,
@@ -58,7 +58,7 @@ export function computeEventCommitment(
   return computeCommitment(leaves, pedersenPairs)
 }
 
-/** The root over the receipts (from 0.13.2 on); undefined when one lacks its fee or its gas. */
+/** The root over the receipts (since 0.13.2); undefined when a receipt lacks its fee or gas. */
 export function computeReceiptCommitment(receipts: readonly L2Receipt[]): Felt | undefined {
   const leaves: Felt[] = []
   for (const receipt of receipts) {
@@ -69,7 +69,7 @@ export function computeReceiptCommitment(receipts: readonly L2Receipt[]): Felt |
         receipt.actualFee,
         hashMessages(receipt.messages),
         receipt.revertReason === undefined ? 0n : starknetKeccak(new TextEncoder().encode(receipt.revertReason)),
-        0n, // the place of L2 gas, which was never put in
+        0n, // L2 gas, always zero in this hash
         receipt.gasConsumed.l1Gas,
         receipt.gasConsumed.l1DataGas,
       ]),
@@ -88,7 +88,7 @@ function hashMessages(messages: readonly L2Message[]): Felt {
   return hashPoseidon([BigInt(messages.length), ...values])
 }
 
-/** Events of all receipts; undefined when a receipt lacks them. */
+/** Number of events in all receipts; undefined when a receipt lacks its events. */
 export function countEvents(receipts: readonly L2Receipt[]): number | undefined {
   let count = 0
   for (const { events } of receipts) {
@@ -98,7 +98,7 @@ export function countEvents(receipts: readonly L2Receipt[]): number | undefined 
   return count
 }
 
-/** The commitment to a state diff (from 0.13.2 on): every list sorted by its key, with its length before it. */
+/** The commitment to a state diff (since 0.13.2): every list prefixed with its length and sorted by key. */
 export function computeStateDiffCommitment(diff: L2StateDiff): Felt {
   const contracts = [...diff.deployedContracts, ...diff.replacedClasses]
   const classes = [...diff.declaredClasses, ...diff.migratedClasses]
@@ -108,8 +108,8 @@ export function computeStateDiffCommitment(diff: L2StateDiff): Felt {
     ...flatten(contracts.map(({ address, classHash }) => [address, classHash])),
     ...flatten(classes.map(({ classHash, compiledClassHash }) => [classHash, compiledClassHash])),
     ...flatten(diff.declaredLegacyClasses.map((classHash) => [classHash])),
-    1n, // one data availability mode,
-    0n, // which is layer 1
+    1n, // number of data availability modes
+    0n, // mode 0: L1
     ...flatten(
       storage.map(({ address, entries }) => [address, ...flatten(entries.map(({ key, value }) => [key, value]))]),
     ),
@@ -117,14 +117,14 @@ export function computeStateDiffCommitment(diff: L2StateDiff): Felt {
   ])
 }
 
-/** Single changes in a state diff: what a header calls its length. */
+/** Number of single changes in a state diff: the state diff length of a block header. */
 export function countStateChanges(diff: L2StateDiff): number {
   const storage = diff.storage.reduce((count, { entries }) => count + entries.length, 0)
   const classes = diff.declaredClasses.length + diff.migratedClasses.length + diff.declaredLegacyClasses.length
   return storage + classes + diff.nonces.length + diff.deployedContracts.length + diff.replacedClasses.length
 }
 
-/** The length and then the entries, sorted by their first felt. */
+/** The number of entries, followed by the entries sorted by their first felt. */
 function flatten(entries: readonly (readonly Felt[])[]): Felt[] {
   const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   return [BigInt(entries.length), ...sorted.flat()]

@@ -4,14 +4,14 @@ import { type Felt, formatFelt } from './felt.js'
 interface Refusal {
   blockNumber?: number
   blockHash?: Felt
-  /** What was compared: `parent hash`, `block hash`, `event commitment`. */
+  /** Name of the compared value, such as `parent hash`, `block hash` or `event commitment`. */
   check: string
-  /** What it should have been, and what it was, as text. */
+  /** Expected and actual value, as text. */
   expected: string
   actual: string
 }
 
-/** A layer-2 block that is refused: nothing of it is stored. */
+/** An invalid layer-2 block, which is not imported: nothing of it is stored. */
 export class InvalidL2Block extends CairnError {
   readonly blockNumber: number | undefined
   readonly blockHash: Felt | undefined

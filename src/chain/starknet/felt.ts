@@ -6,7 +6,7 @@ export type Felt = bigint
 /** The order of the field (Starknet documentation, "The STARK field"). */
 export const FELT_PRIME = 2n ** 251n + 17n * 2n ** 192n + 1n
 
-/** Hexadecimal digits of a felt in any file or request: leading zeros are let through up to 32 bytes. */
+/** Limit of hex digits in files and requests: 32 bytes, with leading zeros. */
 const MAX_DIGITS = 64
 
 /** The felt of `0x` and 1 to 64 hex digits, leading zeros allowed; undefined for anything else. */
@@ -14,12 +14,12 @@ export function parseFelt(text: string): Felt | undefined {
   return /^0[xX][0-9a-fA-F]+$/.test(text) && text.length <= MAX_DIGITS + 2 ? checked(BigInt(text)) : undefined
 }
 
-/** As `parseFelt`, with or without `0x`: the feeder gateway gave state roots without it until 2023. */
+/** Like `parseFelt`, with or without `0x`: the feeder gateway returned state roots without it until 2023. */
 export function parseBareFelt(text: string): Felt | undefined {
   return parseFelt(/^0[xX]/.test(text) ? text : `0x${text}`)
 }
 
-/** As `parseFelt`, or decimal digits: the feeder gateway gave signatures and calldata so until 2022. */
+/** Like `parseFelt`, or decimal digits: the feeder gateway returned signatures and calldata in decimal until 2022. */
 export function parseFeltOrDecimal(text: string): Felt | undefined {
   return /^[0-9]{1,78}$/.test(text) ? checked(BigInt(text)) : parseFelt(text)
 }
@@ -33,7 +33,7 @@ export function formatFelt(felt: Felt): string {
   return `0x${felt.toString(16)}`
 }
 
-/** The 32 big-endian bytes of a felt, as they lie in the database. */
+/** The 32 big-endian bytes of a felt, as stored in the database. */
 export function encodeFelt(felt: Felt): Uint8Array {
   return bigIntToFixedBytes(felt, 32)
 }
@@ -43,7 +43,7 @@ export function decodeFelt(bytes: Uint8Array): Felt {
   return bytesToBigInt(bytes)
 }
 
-/** The felt of a short text: its ASCII bytes as a big-endian integer (Cairo's short strings).
+/** A short string of Cairo as a felt: its ASCII bytes as a big-endian integer.
  *  @throws RangeError when it is longer than 31 characters or not ASCII. */
 export function encodeShortString(text: string): Felt {
   const bytes = new TextEncoder().encode(text)

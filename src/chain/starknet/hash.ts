@@ -4,10 +4,10 @@ import { keccak256 } from '../crypto.js'
 import type { Felt } from './felt.js'
 import type { PairHasher } from './pedersen.js'
 
-/** Poseidon of each pair. */
+/** Poseidon hashes of pairs of felts. */
 export const poseidonPairs: PairHasher = (pairs) => pairs.map(([a, b]) => poseidonHash(a, b))
 
-/** Poseidon of a list of felts. */
+/** Poseidon hash of a list of felts. */
 export function hashPoseidon(values: readonly Felt[]): Felt {
   return poseidonHashMany([...values])
 }
@@ -17,8 +17,8 @@ export function starknetKeccak(bytes: Uint8Array): Felt {
   return bytesToBigInt(keccak256(bytes)) & ((1n << 250n) - 1n)
 }
 
-/** The hash chain of each list, h(…h(h(0, a), b)…, length), all of them in step so that the hasher gets many pairs at
- *  once (Starknet documentation, "Hash functions: array hashing"). */
+/** The hash chain of each list, h(…h(h(0, a), b)…, length) (Starknet documentation, "Hash functions: array hashing"). All
+ *  chains advance together, so that each call of `hashPairs` gets many pairs. */
 export function hashChains(lists: readonly (readonly Felt[])[], hashPairs: PairHasher): Felt[] {
   const hashes: Felt[] = lists.map(() => 0n)
   const longest = lists.reduce((length, list) => Math.max(length, list.length), 0)

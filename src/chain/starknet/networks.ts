@@ -1,6 +1,6 @@
 import { encodeShortString, type Felt } from './felt.js'
 
-/** Names of the networks whose rules Cairn knows. */
+/** Names of the networks whose hash rules are known. */
 export const L2_NETWORK_NAMES = [
   'mainnet',
   'sepolia',
@@ -11,23 +11,23 @@ export const L2_NETWORK_NAMES = [
 ] as const
 export type L2NetworkName = (typeof L2_NETWORK_NAMES)[number]
 
-/** What differs between networks in their block hashes. */
+/** Network parameters that affect block hashes. */
 export interface L2Network {
   name: L2NetworkName
-  /** The chain id as text, which hashes before 0.7 contain. */
+  /** Chain id as text; part of block hashes before 0.7. */
   chainId: string
   /** First block hashed by the rules of Starknet 0.7. */
   firstBlockOf07: number
-  /** The sequencer that blocks of 0.8.0 to 0.8.2 were hashed with, though they do not name it. */
+  /** Sequencer in the hashes of blocks of 0.8.0 to 0.8.2, which do not name one. */
   fallbackSequencer?: Felt
-  /** Range of blocks, inclusive, many of which were hashed with an unrecorded sequencer; a mismatch proves nothing there. */
+  /** Inclusive range of blocks whose hashes cannot all be recomputed; a mismatch in it is not an error. */
   unverifiable?: { from: number; to: number; reason: string }
 }
 
 const GOERLI_FALLBACK_SEQUENCER = 0x046a89ae102987331d369645031b49c27738ed096f2789c24449966da4c6de6bn
 
-/* The figures are those that Pathfinder (crates/pathfinder, block_hash.rs, BlockHashMetaInfo) and Juno (core/block.go,
- * blockHashMetaInfo) agree on. */
+/* Values on which Pathfinder (crates/pathfinder, block_hash.rs, BlockHashMetaInfo) and Juno (core/block.go,
+ * blockHashMetaInfo) agree. */
 const NETWORKS: Readonly<Record<L2NetworkName, L2Network>> = {
   mainnet: {
     name: 'mainnet',
@@ -59,27 +59,27 @@ const NETWORKS: Readonly<Record<L2NetworkName, L2Network>> = {
   'integration-sepolia': { name: 'integration-sepolia', chainId: 'SN_INTEGRATION_SEPOLIA', firstBlockOf07: 0 },
 }
 
-/** The rules of a network. */
+/** The hash rules of a network. */
 export function getL2Network(name: L2NetworkName): L2Network {
   return NETWORKS[name]
 }
 
-/** The networks whose rules a block hash could follow: the one named, or all. */
+/** The network with this name; all networks without a name. */
 export function candidateNetworks(name: L2NetworkName | undefined): L2Network[] {
   return name === undefined ? Object.values(NETWORKS) : [NETWORKS[name]]
 }
 
-/** True for the name of a network that Cairn knows. */
+/** True for the name of a known network. */
 export function isL2NetworkName(name: string): name is L2NetworkName {
   return L2_NETWORK_NAMES.includes(name as L2NetworkName)
 }
 
-/** A chain id text, such as SN_MAIN, as the felt that `starknet_chainId` answers. */
+/** A chain id such as SN_MAIN as a felt, the result of `starknet_chainId`. */
 export function encodeChainId(chainId: string): Felt {
   return encodeShortString(chainId)
 }
 
-/** The chain ids of all networks, as text, each once. */
+/** The distinct chain ids of all networks, as text. */
 export function knownChainIds(): string[] {
   return [...new Set(Object.values(NETWORKS).map(({ chainId }) => chainId))]
 }

@@ -1,7 +1,7 @@
 import { Point, pedersen } from '@scure/starknet'
 import { FELT_PRIME } from './felt.js'
 
-/** Hashes pairs of felts, many at a time: results in the order of the pairs. */
+/** Hashes pairs of felts in batches; results in the order of the pairs. */
 export type PairHasher = (pairs: readonly (readonly [bigint, bigint])[]) => bigint[]
 
 interface AffinePoint {
@@ -9,8 +9,8 @@ interface AffinePoint {
   y: bigint
 }
 
-/* The points of the Pedersen hash (Starknet documentation, "Pedersen hash"; StarkWare's pedersen_params): a shift point,
- * and for each of the two inputs one for its low 248 bits and one for its high 4 bits. */
+/* Points of the Pedersen hash (Starknet documentation, "Pedersen hash"; StarkWare's pedersen_params): a shift point and,
+ * for each of the two inputs, one for the low 248 bits and one for the high 4 bits. */
 const SHIFT_POINT: AffinePoint = {
   x: 2089986280348253421170679821480865132823066470938446095505822317253594081284n,
   y: 1713931329540660377023406109199410414810705867260802078187082345529207694986n,
@@ -39,14 +39,14 @@ const INPUT_POINTS: { low: AffinePoint; high: AffinePoint }[] = [
   },
 ]
 
-/** Bits per table: 16,000 points in total, computed in 0.1 s; a hash is then 64 additions instead of 252 steps. */
+/** Window size. The tables have 16,000 points, computed in 0.1 s; a hash then takes 64 additions instead of 252 steps. */
 const WINDOW_BITS = 8
 
-/** Pairs of one round. Enough that the inversion they share costs next to nothing, few enough to stay in the cache. */
+/** Pairs per batch: enough to make the shared inversion negligible, few enough for the CPU cache. */
 const ROUND_PAIRS = 256
 
-/** A Pedersen hasher with its tables made once. Ten times as fast as the library on many pairs: additions are done for
- *  all pairs in step and share one inversion (Montgomery's trick). */
+/** A Pedersen hasher with precomputed tables. On many pairs it is ten times as fast as the library: additions of all
+ *  pairs run in lockstep and share one inversion (Montgomery's trick). */
 export function createPedersenHasher(): PairHasher {
   const tables = INPUT_POINTS.map(({ low, high }) => makeTables(low, high))
   return (pairs) => {
@@ -60,7 +60,7 @@ export function createPedersenHasher(): PairHasher {
   }
 }
 
-/** The points whose sum is the hash. */
+/** The points whose sum has the hash as its x coordinate. */
 function selectPoints(pair: readonly [bigint, bigint], tables: readonly AffinePoint[][][]): AffinePoint[] {
   const points = [SHIFT_POINT]
   for (let input = 0; input < 2; input++) {
@@ -75,8 +75,8 @@ function selectPoints(pair: readonly [bigint, bigint], tables: readonly AffinePo
   return points
 }
 
-/** Sums each list by pairwise rounds. Undefined when two points of a pair have the same x, which needs a doubling or
- *  gives infinity; that requires a relation between the points, and none is known. */
+/** The sum of each list, by pairwise additions. Undefined when two points to be added have the same x: their sum is a
+ *  doubling or infinity. No inputs that lead to it are known. */
 function addInStep(lists: AffinePoint[][]): AffinePoint[] | undefined {
   let current = lists
   while (current.some((list) => list.length > 1)) {
@@ -101,7 +101,7 @@ function addInStep(lists: AffinePoint[][]): AffinePoint[] | undefined {
   return current.map((list) => list[0])
 }
 
-/** left[i] + right[i]; undefined when any two share their x. */
+/** left[i] + right[i]; undefined when left[i] and right[i] have the same x for any i. */
 function addPairwise(left: readonly AffinePoint[], right: readonly AffinePoint[]): AffinePoint[] | undefined {
   const products: bigint[] = []
   let product = 1n
@@ -123,7 +123,7 @@ function addPairwise(left: readonly AffinePoint[], right: readonly AffinePoint[]
   return sums
 }
 
-/** Tables of the multiples 1 to 255 (15 in the last) of each base: one per 8 bits of the input. */
+/** Tables of the multiples 1 to 255 of each base, one table per 8 bits of the input. */
 function makeTables(low: AffinePoint, high: AffinePoint): AffinePoint[][] {
   const bases: AffinePoint[] = []
   let point = Point.fromAffine(low)
@@ -133,7 +133,7 @@ function makeTables(low: AffinePoint, high: AffinePoint): AffinePoint[][] {
   }
   bases.push(high)
   const twice = bases.map((base) => Point.fromAffine(base).double().toAffine())
-  // Index 0 is never used: a zero digit adds nothing.
+  // Index 0 is unused: a zero digit adds no point.
   const tables = bases.map((base, i) => [base, base, twice[i]])
   for (let multiple = 3; multiple < 1 << WINDOW_BITS; multiple++) {
     const sums = addPairwise(

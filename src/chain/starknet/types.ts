@@ -1,7 +1,7 @@
 import type { L2ChainIdWitness } from './chainIdWitness.js'
 import type { Felt } from './felt.js'
 
-/** Block status of the upstream. The last three never become canonical (Starknet feeder gateway). */
+/** Upstream block status (Starknet feeder gateway). Blocks with one of the last three never become canonical. */
 export const L2_UPSTREAM_STATUSES = [
   'PENDING',
   'PRE_CONFIRMED',
@@ -18,8 +18,8 @@ export type L2Status = 'PENDING' | 'ACCEPTED_ON_L2' | 'ACCEPTED_ON_L1' | 'REJECT
 
 export type L2DataMode = 'CALLDATA' | 'BLOB'
 
-/** Gas prices in wei (ether) and fri (STRK), up to 128 bits. Undefined: the upstream named none, which matters to the
- *  block hash; it is served as zero. */
+/** Gas prices in wei (ether) and fri (STRK), up to 128 bits. Undefined: absent upstream, which prevents verification of
+ *  hashes that cover it; served as zero. */
 export interface L2Prices {
   l1Wei?: bigint
   l1Fri?: bigint
@@ -29,7 +29,7 @@ export interface L2Prices {
   l2Fri?: bigint
 }
 
-/** Roots over the block's parts, as the upstream named them. */
+/** Commitments of the block header, as given by the upstream. */
 export interface L2Commitments {
   transactionCommitment?: Felt
   eventCommitment?: Felt
@@ -37,18 +37,19 @@ export interface L2Commitments {
   stateDiffCommitment?: Felt
 }
 
-/** Counts, as the upstream named them. `stateDiffLength` counts single changes (storage, nonces, classes, contracts). */
+/** Counts of the block header, as given by the upstream. `stateDiffLength` counts single changes (storage, nonces,
+ *  classes, contracts). */
 export interface L2Counts {
   transactionCount?: number
   eventCount?: number
   stateDiffLength?: number
 }
 
-/** A transaction as far as a block hash covers it. */
+/** The parts of a transaction that a block hash covers. */
 export interface L2Transaction {
   hash: Felt
   kind: 'INVOKE' | 'DECLARE' | 'DEPLOY' | 'DEPLOY_ACCOUNT' | 'L1_HANDLER'
-  /** Empty for the kinds that are not signed: DEPLOY and L1_HANDLER. */
+  /** Empty for DEPLOY and L1_HANDLER, which are not signed. */
   signature: Felt[]
 }
 
@@ -65,20 +66,20 @@ export interface L2Message {
   payload: Felt[]
 }
 
-/** A receipt as far as a block hash covers it. */
+/** The parts of a receipt that a block hash covers. */
 export interface L2Receipt {
   transactionHash: Felt
-  /** Undefined where the recording has no list of them: the gateway's first shape. */
+  /** Undefined when the recording has no event list, as in the first format of the gateway. */
   events?: L2Event[]
   messages: L2Message[]
   actualFee?: bigint
-  /** Undefined for a transaction that succeeded. */
+  /** Undefined when the transaction succeeded. */
   revertReason?: string
-  /** Undefined where the recording has no totals (before 0.13.2). */
+  /** Undefined when the recording has no gas totals (before 0.13.2). */
   gasConsumed?: { l1Gas: bigint; l1DataGas: bigint; l2Gas: bigint }
 }
 
-/** What a block changed in the state. */
+/** The state changes of a block. */
 export interface L2StateDiff {
   storage: { address: Felt; entries: { key: Felt; value: Felt }[] }[]
   nonces: { address: Felt; nonce: Felt }[]
@@ -89,35 +90,36 @@ export interface L2StateDiff {
   declaredLegacyClasses: Felt[]
 }
 
-/** A layer-2 block in one normalised form. Plain data that can be sent to a thread. */
+/** A layer-2 block, independent of the recorded format. Plain data that can be sent to a thread. */
 export interface L2Block {
   status: L2UpstreamStatus
-  /** Absent from pending blocks of the feeder gateway. */
+  /** Undefined for pending blocks of the feeder gateway. */
   number?: number
-  /** Absent from pending and pre-confirmed blocks, as `newRoot` is. */
+  /** Undefined for pending and pre-confirmed blocks, like `newRoot`. */
   hash?: Felt
-  /** Absent from pre-confirmed blocks. */
+  /** Undefined for pre-confirmed blocks. */
   parentHash?: Felt
   newRoot?: Felt
   timestamp: number // Unix seconds
-  /** Absent before 0.8.2. */
+  /** Undefined before 0.8.2. */
   sequencer?: Felt
-  /** Empty: from before versions were named (0.9.1). Undefined: the recording does not tell (RPC before 0.5). */
+  /** Starknet version. Empty: the block is older than version numbers (0.9.1). Undefined: not in the recording (RPC
+   *  before 0.5). */
   version?: string
   prices: L2Prices
   daMode?: L2DataMode
   commitments: L2Commitments
   counts: L2Counts
   transactionHashes: Felt[]
-  /** Where the recording has more than their hashes. */
+  /** Undefined when the recording lacks them or their signatures. */
   transactions?: L2Transaction[]
   receipts?: L2Receipt[]
   stateDiff?: L2StateDiff
-  /** A transaction that tells the network, where the recording has one. */
+  /** A transaction that proves the chain id, when the recording has one. */
   chainIdWitness?: L2ChainIdWitness
 }
 
-/** True for a block that is not part of a chain yet: it has no hash. */
+/** True for an unconfirmed block, which has no hash. */
 export function isPendingStatus(status: L2UpstreamStatus): boolean {
   return status === 'PENDING' || status === 'PRE_CONFIRMED'
 }

@@ -30,7 +30,7 @@ export type L2Verdict =
 
 type Mismatch = L2Verdict & { kind: 'mismatch' }
 
-/** Verifies blocks, wherever that runs. `network` undefined: the rules of all known networks are tried. */
+/** Verifies a block, on this or another thread. Without `network` the rules of all known networks are tried. */
 export type L2VerifyFunction = (block: L2Block, network?: L2NetworkName) => Promise<L2Verdict>
 
 /** A block under verification. */
@@ -96,12 +96,12 @@ function compareReceipts({ transactionHashes, receipts = [] }: L2Block): Mismatc
   return undefined
 }
 
-/** The header's commitment; some nodes answer zero for an unknown one. */
+/** The commitment in the header; undefined when it is zero, which some nodes return for unknown ones. */
 function namedCommitment(block: L2Block, name: keyof L2Commitments): Felt | undefined {
   return block.commitments[name] === 0n ? undefined : block.commitments[name]
 }
 
-/** From 0.13.2 on a hash covers everything in a block. */
+/** Since 0.13.2 the hash covers all parts of a block. */
 function verifyPoseidon({ block, rules, pedersenPairs }: Case): L2Verdict {
   const { transactions, receipts, stateDiff, counts } = block
   const computed: L2Commitments = {
@@ -127,7 +127,7 @@ function verifyPoseidon({ block, rules, pedersenPairs }: Case): L2Verdict {
   return hash === block.hash ? { kind: 'match', inputs } : explainMismatch(block, computed, hash)
 }
 
-/** Without events the commitment to them is zero, which is then no placeholder. */
+/** The event commitment in the header. For a block without events it is zero, not a placeholder. */
 function namedEventCommitment(block: L2Block, eventCount: number | undefined): Felt | undefined {
   return eventCount === 0 ? 0n : namedCommitment(block, 'eventCommitment')
 }
@@ -177,14 +177,14 @@ function verifyPedersen({ block, rules, networks, pedersenPairs }: Case): L2Verd
   return explainMismatch(block, computed, hash!)
 }
 
-/** The sequencer that is named; where none is, zero (0.7) and then those of 0.8.0 to 0.8.2. */
+/** The sequencer of the header; without one, zero (0.7), then the fallback sequencers of 0.8.0 to 0.8.2. */
 function candidateSequencers({ sequencer }: L2Block, networks: readonly L2Network[]): Set<Felt> {
   if (sequencer !== undefined && sequencer !== 0n) return new Set([sequencer])
   return new Set([0n, ...networks.flatMap(({ fallbackSequencer }) => fallbackSequencer ?? [])])
 }
 
-/** Names the first commitment that differs from the header; the hash itself when none does. Called only for a wrong hash:
- *  gateways have named commitments that the hash does not cover. */
+/** Names the first commitment that differs from the header, or else the hash. For wrong hashes only: headers of the
+ *  gateway may have commitments that the hash does not cover. */
 function explainMismatch(block: L2Block, computed: L2Commitments, hash: Felt): Mismatch {
   for (const [name, check] of Object.entries(COMMITMENT_NAMES) as [keyof L2Commitments, string][]) {
     const [named, own] = [namedCommitment(block, name), computed[name]]

@@ -1,12 +1,12 @@
-/** How a block's hash and commitments are made (Starknet documentation, "Block hash", and its release notes):
- *  - `pedersen`: before 0.11.1; only signatures of invoke transactions are covered
- *  - `pedersen-signatures`: 0.11.1 to below 0.13.2; all signatures are covered
+/** Rules for block hashes and commitments (Starknet documentation, "Block hash", and release notes):
+ *  - `pedersen`: before 0.11.1; covers signatures of INVOKE transactions only
+ *  - `pedersen-signatures`: 0.11.1 to below 0.13.2; covers all signatures
  *  - `poseidon-0`: 0.13.2 to below 0.13.4
- *  - `poseidon-1`: from 0.13.4 on; covers the price of L2 gas */
+ *  - `poseidon-1`: since 0.13.4; covers the L2 gas price */
 export type L2HashRules = 'pedersen' | 'pedersen-signatures' | 'poseidon-0' | 'poseidon-1'
 
-/** The rules of a block with this version; the empty text is from before versions were named. Undefined for text that
- *  is no version. */
+/** The rules for a Starknet version; '' stands for blocks older than version numbers. Undefined when the text is not a
+ *  version. */
 export function hashRulesOf(version: string): L2HashRules | undefined {
   if (version === '') return 'pedersen'
   if (!/^\d{1,5}(\.\d{1,5}){1,3}$/.test(version)) return undefined

@@ -13,7 +13,7 @@ export const CHAIN_RLP = 'chain-rlp'
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024
 const MAX_PREFIX_BYTES = 9
 
-/** True for bytes that begin like an RLP block: a list whose first item, the header, is a list of at least 15 items. */
+/** True for bytes that start like an RLP block: a list whose first item, the header, is a list of at least 15 strings. */
 export function recogniseChainRlp(head: Uint8Array): boolean {
   try {
     const block = measureRlp(head, 0)
@@ -31,24 +31,24 @@ export function recogniseChainRlp(head: Uint8Array): boolean {
   }
 }
 
-/** A file of concatenated RLP blocks (`.rlp`, `.blocks`), gzip or not, read as a stream: about a megabyte and the current
- *  block are in memory. Blocks below `from` are skipped after decoding their headers. */
+/** A file of concatenated RLP blocks (`.rlp`, `.blocks`), gzip or not. It is streamed: about 1 MB and the current block
+ *  are in memory. Blocks below `from` are skipped after decoding their headers. */
 export function openChainRlp(path: string): BlockSource {
   const position = { read: 0, taken: 0, waiting: 0 }
   return {
     kind: CHAIN_RLP,
     path,
-    // Of what was read, the share that blocks took once it was unpacked.
+    // Bytes read from the file, scaled by the consumed share of their content.
     bytesRead: () => (position.read * position.taken) / Math.max(position.taken + position.waiting, 1),
     blocks: (range = {}) => readBlocks(path, position, range),
   }
 }
 
-/** How far a file was read. */
+/** Progress in a file. */
 interface Position {
-  /** Bytes of the file. */
+  /** Bytes read from the file. */
   read: number
-  /** Bytes of unpacked content that blocks took, and that wait for more. */
+  /** Bytes of decompressed content: consumed by blocks, and still queued. */
   taken: number
   waiting: number
 }
@@ -87,7 +87,7 @@ interface Item {
   offset: number
 }
 
-/** Every RLP list of the file with the byte at which it begins. */
+/** Every RLP list of the file, with its offset in the decompressed content. */
 async function* splitItems(path: string, position: Position): AsyncGenerator<Item> {
   const queue = createByteQueue()
   let ordinal = 0
@@ -97,7 +97,7 @@ async function* splitItems(path: string, position: Position): AsyncGenerator<Ite
   try {
     for await (const chunk of streamFile(path, onRead)) {
       queue.push(chunk)
-      await new Promise(setImmediate) // signals would not be delivered while blocks are skipped
+      await new Promise(setImmediate) // delivers signals while blocks are skipped
       for (let item = takeItem(queue); item; item = takeItem(queue)) {
         position.taken = queue.offset
         position.waiting = queue.length
@@ -116,7 +116,7 @@ async function* splitItems(path: string, position: Position): AsyncGenerator<Ite
   }
 }
 
-/** Errors caused by the input: its bytes, reading or decompressing; anything else is a bug. */
+/** True for errors of the input (decoding, reading, decompressing); anything else is a bug. */
 function isReadError(error: unknown): boolean {
   return error instanceof DecodeError || (error instanceof Error && 'code' in error && 'errno' in error)
 }
@@ -138,13 +138,13 @@ function measureBlock(prefix: Uint8Array): RlpSpan | undefined {
   return span
 }
 
-/** Bytes that come in chunks and are taken from the front. */
+/** A queue of bytes: chunks are pushed at the back, bytes taken from the front. */
 interface ByteQueue {
   readonly length: number
-  /** How many bytes were taken so far. */
+  /** Number of bytes taken so far. */
   readonly offset: number
   push(chunk: Uint8Array): void
-  /** The first bytes, at most `count`. */
+  /** The first `count` bytes, or fewer when the queue is shorter. */
   peek(count: number): Uint8Array
   /** The first `count` bytes, copied, so that a block does not keep its chunk alive. */
   take(count: number): Uint8Array
@@ -154,7 +154,7 @@ function createByteQueue(): ByteQueue {
   const chunks: Uint8Array[] = []
   let length = 0
   let offset = 0
-  let start = 0 // in the first chunk
+  let start = 0 // offset in the first chunk
   const copyTo = (out: Uint8Array) => {
     let at = 0
     for (let i = 0, from = start; at < out.length; i++, from = 0) {

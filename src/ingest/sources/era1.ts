@@ -23,21 +23,21 @@ const ACCUMULATOR = 0x07
 const BLOCK_INDEX = 0x3266
 
 const ENTRY_HEADER_BYTES = 8 // type u16, length u32, reserved u16, little-endian
-const MAX_BLOCKS = 8192 // of one file
-// An entry, packed and unpacked: no block of any network comes near.
+const MAX_BLOCKS = 8192 // per file
+// Limit of an entry, both compressed and decompressed; blocks of all networks are far smaller.
 const MAX_ENTRY_BYTES = 256 * 1024 * 1024
-// A header has some 600 bytes beside its extra data. All headers of a file lie in memory at a time.
+// A header has about 600 bytes plus its extra data. The limit is low because all headers of a file are in memory at once.
 const MAX_HEADER_BYTES = 16 * 1024
 
-/** True for bytes that begin as an e2store file does: with an empty version entry. */
+/** True when the bytes start like an e2store file: with an empty version entry. */
 export function recogniseEra1(head: Uint8Array): boolean {
   return head.length >= 8 && [0x65, 0x32, 0, 0, 0, 0, 0, 0].every((byte, at) => head[at] === byte)
 }
 
-/** An era1 file, gzip or not: up to 8,192 pre-merge blocks with receipts and total difficulties. The index is read on
- *  open. Before the first block, all headers are read, linked to each other and checked against the accumulator, so a
- *  wrong file yields no block. @throws UsageError when it cannot be opened; SourceError when it is not era1 or its index
- *  is wrong */
+/** An era1 file, gzip or not: up to 8,192 pre-merge blocks with receipts and total difficulties. Reads the index on open.
+ *  Before the first block, `blocks` reads all headers and verifies their links and the accumulator, so a file with wrong
+ *  headers yields no block.
+ *  @throws UsageError when it cannot be opened; SourceError when it is not era1 or its index is wrong. */
 export function openEra1(path: string): BlockSource {
   const file = openFileBytes(path)
   try {
@@ -55,9 +55,9 @@ export function openEra1(path: string): BlockSource {
 
 interface BlockIndex {
   firstNumber: number
-  /** Where each block's entries begin. */
+  /** Offset of the first entry of each block. */
   offsets: number[]
-  /** Where the index entry begins. */
+  /** Offset of the index entry. */
   start: number
 }
 
@@ -68,7 +68,8 @@ interface Entry {
   end: number
 }
 
-/** The entry at `start`, which must end by `limit`. */
+/** The entry at offset `start`.
+ *  @throws SourceError when it is malformed or ends after `limit`. */
 function readEntry(path: string, file: FileBytes, start: number, limit: number): Entry {
   if (start + ENTRY_HEADER_BYTES > limit)
     throw new SourceError({ path, offset: start, problem: 'expected an entry, the file ends' })
@@ -88,7 +89,8 @@ function readEntry(path: string, file: FileBytes, start: number, limit: number):
   return { type, start, value, end: value + length }
 }
 
-/** The next entry, which must be of `type`. */
+/** The entry at offset `start`.
+ *  @throws SourceError when it is malformed or its type is not `type`. */
 function requireEntry(path: string, file: FileBytes, type: number, start: number, limit: number): Entry {
   const entry = readEntry(path, file, start, limit)
   if (entry.type === type) return entry
@@ -96,7 +98,7 @@ function requireEntry(path: string, file: FileBytes, type: number, start: number
   throw new SourceError({ path, offset: start, problem })
 }
 
-/** The index at the end of the file: first number, offsets relative to the index entry, count. */
+/** The index at the end of the file: first block number, offsets relative to the index entry, count. */
 function readIndex(path: string, file: FileBytes): BlockIndex {
   const { size } = file
   const version = requireEntry(path, file, VERSION, 0, size)
@@ -127,7 +129,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
-/** What the file says of one block, its header unpacked. */
+/** The entries of a block, with the header decompressed. */
 interface BlockEntries {
   headerRlp: Uint8Array
   hash: Uint8Array
@@ -166,7 +168,8 @@ function unpack(file: FileBytes, { value, end }: Entry, maxBytes = MAX_ENTRY_BYT
   return decompressFrames(file.read(value, end - value), maxBytes)
 }
 
-/** Runs `decode`; a decoding error gets its position in the file. */
+/** Runs `decode`.
+ *  @throws SourceError, with the position in the file, for a decoding error. */
 function decoding<T>(path: string, offset: number, ordinal: number, decode: () => T): T {
   try {
     return decode()
@@ -176,7 +179,8 @@ function decoding<T>(path: string, offset: number, ordinal: number, decode: () =
   }
 }
 
-/** All headers and total difficulties. They must be consecutive and match the index and the accumulator. */
+/** The entries of all blocks.
+ *  @throws SourceError when headers are not consecutive or do not match the index or the accumulator. */
 function readAllHeaders(path: string, file: FileBytes, index: BlockIndex): BlockEntries[] {
   const { offsets, firstNumber, start: limit } = index
   const blocks: BlockEntries[] = []
@@ -212,7 +216,8 @@ function readAllHeaders(path: string, file: FileBytes, index: BlockIndex): Block
   return blocks
 }
 
-/** Compares the accumulator, which lies after the blocks and entries of other types. */
+/** Compares the stored accumulator, which follows the blocks and entries of other types, with `computed`.
+ *  @throws SourceError when they differ or it is missing. */
 function verifyAccumulator(path: string, file: FileBytes, start: number, limit: number, computed: Uint8Array): void {
   let entry = readEntry(path, file, start, limit)
   while (entry.type !== ACCUMULATOR) entry = readEntry(path, file, entry.end, limit)
@@ -228,8 +233,8 @@ function verifyAccumulator(path: string, file: FileBytes, start: number, limit: 
 
 const TREE_DEPTH = 13 // 2^13 = 8192 leaves
 
-/** hash_tree_root of List[HeaderRecord, 8192] over the roots of its records (consensus specification, simple serialize,
- *  merkleization): a zero-padded tree, then the length mixed in. */
+/** hash_tree_root of List[HeaderRecord, 8192] from the roots of its records (consensus specification, SSZ,
+ *  merkleization): root of a zero-padded tree, with the length mixed in. */
 function accumulatorRoot(records: readonly Uint8Array[]): Uint8Array {
   let level = records
   let zero: Uint8Array = new Uint8Array(32)

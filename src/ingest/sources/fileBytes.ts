@@ -16,9 +16,9 @@ const HEAD_BYTES = 65_536
 const MAX_UNPACKED_HEAD_BYTES = 1024 * 1024
 const CHUNK_BYTES = 1024 * 1024
 const GZIP_MAGIC = [0x1f, 0x8b]
-// Large enough that reading costs little beside decoding, small beside anything else that an import holds.
+// Large enough that reading costs little compared to decoding, and small compared to the other memory of an import.
 const WINDOW_BYTES = 4 * 1024 * 1024
-// A gzip file whose end is needed first is unpacked into memory: era1 files of mainnet have at most 0.7 GB.
+// Gzip files that need random access are decompressed into memory. Decompressed era1 files of mainnet have at most 0.7 GB.
 const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024
 
 /** The first bytes of a file, decompressed from its first 65,536 bytes when it is gzip. For format detection. @throws
@@ -36,7 +36,7 @@ export function readHead(path: string): Uint8Array {
 
 function unpackHead(bytes: Uint8Array): Uint8Array {
   try {
-    // What lies before the cut. 64 KB of gzip unpack to 64 MB at most, of which the beginning is enough.
+    // Decompresses up to the cut. 64 KB of gzip expand to 64 MB at most; the first MB is enough.
     return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, MAX_UNPACKED_HEAD_BYTES)
   } catch {
     return new Uint8Array(0)
@@ -48,12 +48,12 @@ export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === GZIP_MAGIC[0] && bytes[1] === GZIP_MAGIC[1]
 }
 
-/** Opens a regular file. Others are refused before opening: a FIFO would block until it has a writer, and opening a
- *  device may have side effects. */
+/** Opens a regular file. Other kinds are rejected before opening: opening a FIFO blocks until it has a writer, and
+ *  opening a device may have side effects. */
 function openFile(path: string): number {
   try {
     requireRegular(path, statSync(path))
-    // The file may be replaced between the two calls; with this flag even a FIFO does not block.
+    // The file may be replaced between the two calls; with O_NONBLOCK even a FIFO does not block.
     const fd = openSync(path, files.O_RDONLY | files.O_NONBLOCK)
     try {
       requireRegular(path, fstatSync(fd))
@@ -96,8 +96,9 @@ export function readTextFile(path: string, maxBytes: number): string {
   }
 }
 
-/** The content of a file as chunks, unpacked when it is gzip. `onRead` is told how many bytes of the file each part has
- *  that is read. @throws UsageError when the file cannot be opened. */
+/** The content of a file in chunks, decompressed when it is gzip. `onRead` is called with the number of bytes of each
+ *  read from the file.
+ *  @throws UsageError when the file cannot be opened. */
 export function streamFile(
   path: string,
   onRead: (count: number) => void = () => {},
@@ -132,14 +133,14 @@ function* readChunks(fd: number, onRead: (count: number) => void): Generator<Uin
 /** Random access to the content of a file. */
 export interface FileBytes {
   readonly size: number
-  /** Bytes [offset, offset + length): a view that is valid until the next read. The caller keeps within `size`.
-   *  @throws SourceError when the file was cut meanwhile. */
+  /** Bytes [offset, offset + length), as a view that is valid until the next read. The range must lie within `size`.
+   *  @throws SourceError when the file was truncated meanwhile. */
   read(offset: number, length: number): Uint8Array
   close(): void
 }
 
-/** Opens a file for random access: through a window when it is plain, unpacked into memory when it is gzip.
- *  @throws UsageError when it cannot be opened; SourceError when it cannot be unpacked. */
+/** Opens a file for random access: through a 4 MiB window, or decompressed into memory when it is gzip.
+ *  @throws UsageError when it cannot be opened; SourceError when it cannot be decompressed. */
 export function openFileBytes(path: string): FileBytes {
   const fd = openFile(path)
   const { size } = fstatSync(fd)

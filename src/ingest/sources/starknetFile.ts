@@ -17,23 +17,24 @@ export class UnreadableL2File extends CairnError {
   }
 }
 
-/** A block as it was recorded. */
+/** A block and the recording it was read from. */
 export interface L2Recording {
   block: L2Block
-  /** The recording's JSON, deflated (RFC 1950). */
+  /** JSON of the recording, deflated (RFC 1950). */
   raw: Uint8Array
-  /** The path, with the line in a file of lines. */
+  /** Path of the file; `path:line` when the recording is a single line. */
   where: string
 }
 
-/** Where layer-2 blocks come from. */
+/** A source of layer-2 blocks. */
 export interface L2Source {
   readonly name: string
-  /** The recordings in their order. @throws UnreadableL2File where there is no way on. */
+  /** The recordings in file order.
+   *  @throws UnreadableL2File at the first recording that cannot be read. */
   recordings(): AsyncGenerator<L2Recording, void, undefined>
 }
 
-/** Bytes of a file's beginning that `recogniseL2` needs to be sure: a feeder block may start with its transactions. */
+/** Bytes of the start of a file that `recogniseL2` needs: in a feeder block, transactions may precede the other members. */
 export const L2_RECOGNITION_BYTES = 65_536
 
 const NEWLINE = 0x0a
@@ -42,8 +43,8 @@ const NEWLINE = 0x0a
 const TELLING_MEMBERS =
   /"(block_hash|parent_block_hash|parent_hash|block_number|state_update|state_diff|state_root|new_root|transaction_hash|transaction_receipts|sequencer_address|starknet_version|l1_gas_price)"\s*:/
 
-/** True when a file that begins with these bytes, gzip or not, holds layer-2 blocks: a JSON object with their members.
- *  Give it the whole file or its first `L2_RECOGNITION_BYTES`. */
+/** True when a file that starts with these bytes, gzip or not, holds layer-2 blocks: a JSON object with their members.
+ *  Pass the whole file or its first `L2_RECOGNITION_BYTES` bytes. */
 export function recogniseL2(head: Uint8Array): boolean {
   let bytes = head
   if (isGzip(head)) {
@@ -57,27 +58,27 @@ export function recogniseL2(head: Uint8Array): boolean {
   return /^\uFEFF?\s*\{/.test(text) && TELLING_MEMBERS.test(text)
 }
 
-/** A recording may be this long, in bytes of its JSON: the longest known, of a full mainnet block with its state update,
- *  has less than 2 MB. */
+/** Limit of one recording, in bytes of JSON. The largest known one, a full mainnet block with its state update, is below
+ *  2 MB. */
 const MAX_RECORDING_BYTES = 32 * 1024 * 1024
 
-/** Recordings longer than this are deflated in libuv's threads, so that signals are heard meanwhile. */
+/** Longer recordings, in characters, are deflated on a libuv thread, so that the event loop keeps handling signals. */
 const DEFLATE_IN_THREAD_BYTES = 256 * 1024
 
 const deflateInThread = promisify(deflate)
 
-/** The blocks of a file: one JSON recording, or one to a line (NDJSON), gzip or not, whatever its name is. Lines are
- *  read as they come, so that such a file may be of any size. The event loop gets a turn every 50 ms, between recordings
- *  and chunks of one. */
+/** The blocks of a file: one JSON recording, or one per line (NDJSON), gzip or not, detected from the content. Lines are
+ *  streamed, so an NDJSON file may have any size. Yields to the event loop every 50 ms, between recordings and between
+ *  chunks. */
 export function openL2File(path: string, options: L2FileOptions = {}): L2Source {
   return { name: path, recordings: () => readRecordings(path, options) }
 }
 
-/** How a file is read. */
+/** Options of `openL2File`. */
 export interface L2FileOptions {
-  /** Longest recording that is taken; `MAX_RECORDING_BYTES` unless told. */
+  /** Size limit of a recording; `MAX_RECORDING_BYTES` by default. */
   maxRecordingBytes?: number
-  /** Told how many bytes of the file, packed as they are, each part has that is read. */
+  /** Called with the number of bytes of each read from the file, compressed or not. */
   onRead?: (count: number) => void
 }
 
@@ -89,7 +90,7 @@ async function* readRecordings(path: string, options: L2FileOptions): AsyncGener
     await pause()
     if (line.trim() === '') continue
     if (isFirst && !isWholeJson(line)) {
-      yield await readRecording(await reader.rest(line), path) // one recording over many lines
+      yield await readRecording(await reader.rest(line), path) // a single recording that spans lines
       return
     }
     isFirst = false
@@ -118,13 +119,15 @@ async function readRecording(text: string, where: string): Promise<L2Recording> 
   }
 }
 
-/** Reads the lines of a file one by one. Every byte is scanned once, however long the line. */
+/** Reads a file line by line. Scans every byte once, however long the line. */
 interface LineReader {
-  /** Of the line that was given last, from 1. */
+  /** Number of the last line returned, from 1. */
   readonly lineNumber: number
-  /** The next line without its end; undefined after the last. @throws UnreadableL2File for one of more than the limit. */
+  /** The next line without its newline; undefined at the end of the file.
+   *  @throws UnreadableL2File when the line exceeds the limit. */
   line(): Promise<string | undefined>
-  /** `line`, which was given last, with the lines after it. @throws UnreadableL2File for more than the limit. */
+  /** `line`, the last line returned, and all lines after it.
+   *  @throws UnreadableL2File when they exceed the limit. */
   rest(line: string): Promise<string>
 }
 

@@ -22,10 +22,10 @@ import {
 } from './starknetParts.js'
 import { readChainIdWitness } from './starknetWitness.js'
 
-/** The block of a recording in any of the shapes in which Starknet nodes and gateways give one: feeder `get_block`,
- *  `get_state_update` with its block, `get_preconfirmed_block`; RPC `getBlockWithTxHashes`, `WithTxs`, `WithReceipts`
- *  of any specification, with or without the JSON-RPC envelope; confirmed, pending and pre-confirmed.
- *  @throws InvalidL2Recording saying what is wrong, where. */
+/** The block of a recording in any format of Starknet nodes and gateways: feeder `get_block`, `get_state_update` with its
+ *  block, `get_preconfirmed_block`; RPC `getBlockWithTxHashes`, `WithTxs`, `WithReceipts` of any specification, with or
+ *  without the JSON-RPC envelope; confirmed, pending and pre-confirmed.
+ *  @throws InvalidL2Recording with the path of the field and the reason. */
 export function readL2Recording(json: unknown): L2Block {
   const root: Field = { value: json, path: 'recording' }
   const block = unwrapEnvelope(root)
@@ -90,7 +90,7 @@ function readFeederBlock(block: Field, stateUpdate?: Field): L2Block {
   return checkMembers(result, block)
 }
 
-/** The receipts. An unfinished block has null for missing receipts; then none are used. */
+/** The receipts; undefined when they are absent or some are null, as in unfinished blocks. */
 function readFeederReceipts(block: Field): L2Block['receipts'] {
   const receipts = member(block, 'transaction_receipts')
   if (receipts.value === undefined || (Array.isArray(receipts.value) && receipts.value.includes(null))) return undefined
@@ -112,7 +112,8 @@ function readRpcBlock(block: Field): L2Block {
   const hash = optional(member(block, 'block_hash'), felt)
   const number = optional(member(block, 'block_number'), safeInteger)
   const transactions = readRpcTransactions(member(block, 'transactions'))
-  // An empty version is from before versions were named; none at all, from before the specification told it (0.5).
+  // Version '' means a block older than version numbers; undefined means a specification (before 0.5) that omits the
+  // version.
   const result: L2Block = {
     status: readRpcStatus(block, { isConfirmed: hash !== undefined, hasNumber: number !== undefined }),
     number,
@@ -136,18 +137,18 @@ function witnessOf(transactions: readonly Field[]): Pick<L2Block, 'chainIdWitnes
   return chainIdWitness === undefined ? {} : { chainIdWitness }
 }
 
-/** A transaction of an RPC block, which has a receipt beside it in `getBlockWithReceipts`. */
+/** The transaction of an entry: the entry itself or, in `getBlockWithReceipts`, its member `transaction`. */
 function transactionOf(entry: Field): Field {
   const isPair = typeof entry.value === 'object' && entry.value !== null && 'receipt' in entry.value
   if (!isPair) return entry
   const transaction = member(entry, 'transaction')
   const hash = member(member(entry, 'receipt'), 'transaction_hash').value
   if (typeof transaction.value !== 'object' || transaction.value === null) return transaction
-  // Of such a pair only the receipt has the hash.
+  // Since 0.7 only the receipt has the hash.
   return { ...transaction, value: { transaction_hash: hash, ...transaction.value } }
 }
 
-/** Specifications since 0.4 give blocks in the making no status. */
+/** The status. Specifications since 0.4 give none for unconfirmed blocks; a block number then means pre-confirmed. */
 function readRpcStatus(block: Field, { isConfirmed, hasNumber }: { isConfirmed: boolean; hasNumber: boolean }) {
   const status = member(block, 'status')
   if (status.value === undefined && !isConfirmed) return hasNumber ? 'PRE_CONFIRMED' : 'PENDING'
@@ -158,8 +159,8 @@ function readDataMode(field: Field): 'CALLDATA' | 'BLOB' {
   return oneOf(field, ['CALLDATA', 'BLOB'])
 }
 
-/** Commitments and counts. Where a publisher put zeros in the place of all of them, none are taken: a root over
- *  transactions is never zero. */
+/** Commitments and counts; none when the publisher filled them with zeros: the root over one or more transactions is
+ *  never zero. */
 function readHeaderExtras(block: Field, hasTransactions: boolean): { commitments: L2Commitments; counts: L2Counts } {
   const commitments = readCommitments(block)
   const isPlaceholder = commitments.transactionCommitment === 0n && hasTransactions
@@ -183,7 +184,8 @@ function readCounts(block: Field): L2Counts {
   }
 }
 
-/** Checks that the members are there which a block of this status must have. */
+/** Returns the block.
+ *  @throws InvalidL2Recording when it lacks a member required for its status, or is unconfirmed and has a hash. */
 function checkMembers(block: L2Block, { path }: Field): L2Block {
   if (isPendingStatus(block.status)) {
     if (block.hash !== undefined) throw new InvalidL2Recording(`${path}: is ${block.status}, yet has a block_hash`)

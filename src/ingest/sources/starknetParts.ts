@@ -14,12 +14,12 @@ import {
   unexpected,
 } from './starknetFields.js'
 
-/* The parts of recorded blocks. Feeder shapes: what the gateway answered from 2021 on; RPC shapes: starknet-specs,
- * api/starknet_api_openrpc.json, versions 0.1 to 0.10. */
+/* Readers of the parts of recorded blocks. Feeder formats: responses of the gateway since 2021. RPC formats:
+ * starknet-specs, api/starknet_api_openrpc.json, versions 0.1 to 0.10. */
 
 const KINDS = ['INVOKE', 'DECLARE', 'DEPLOY', 'DEPLOY_ACCOUNT', 'L1_HANDLER'] as const
 
-/** A transaction of a feeder block. */
+/** The transaction of a feeder block. One without a signature member has an empty signature. */
 export function readFeederTransaction(field: Field): L2Transaction {
   const type = member(field, 'type')
   const kind = type.value === 'INVOKE_FUNCTION' ? 'INVOKE' : oneOf(type, KINDS)
@@ -32,8 +32,8 @@ function readSignature(field: Field, kind: L2Transaction['kind']): Felt[] | unde
   return optional(member(field, 'signature'), (signature) => list(signature, feltOrDecimal))
 }
 
-/** The gas price in wei alone was `gas_price`, both were `eth_…` and `strk_l1_gas_price` in 0.13.0, and are objects
- *  since. */
+/** Gas prices of a feeder block: objects, or in older formats `gas_price` (wei only) or `eth_l1_gas_price` and
+ *  `strk_l1_gas_price` (0.13.0). */
 export function readFeederPrices(block: Field): L2Prices {
   const prices = readRpcPrices(block)
   prices.l1Wei ??= optional(member(block, 'eth_l1_gas_price'), amount) ?? optional(member(block, 'gas_price'), amount)
@@ -41,7 +41,7 @@ export function readFeederPrices(block: Field): L2Prices {
   return prices
 }
 
-/** The three objects of prices, each with either or both of its units. */
+/** Gas prices from `l1_gas_price`, `l1_data_gas_price` and `l2_gas_price`, each in wei, fri or both. */
 export function readRpcPrices(block: Field): L2Prices {
   const [l1Wei, l1Fri] = readPrice(member(block, 'l1_gas_price'))
   const [l1DataWei, l1DataFri] = readPrice(member(block, 'l1_data_gas_price'))
@@ -54,7 +54,7 @@ function readPrice(field: Field): [bigint | undefined, bigint | undefined] {
   return [optional(member(field, 'price_in_wei'), amount), optional(member(field, 'price_in_fri'), amount)]
 }
 
-/** A receipt of a feeder block. */
+/** The receipt of a feeder block. */
 export function readFeederReceipt(field: Field): L2Receipt {
   const isReverted = member(field, 'execution_status').value === 'REVERTED'
   const resources = member(field, 'execution_resources')
@@ -92,8 +92,8 @@ function readMessage(field: Field): { fromAddress: Felt; toAddress: Felt; payloa
   }
 }
 
-/** The transactions of an RPC block: hashes, transactions, or transactions with receipts. Transactions whose signature
- *  is not there are given by hash only. */
+/** The transactions of an RPC block, given as hashes, transactions, or transactions with receipts. `transactions` is
+ *  undefined when any signature is missing. */
 export function readRpcTransactions(field: Field): {
   transactionHashes: Felt[]
   transactions?: L2Transaction[]
@@ -115,7 +115,7 @@ export function readRpcTransactions(field: Field): {
   }
 }
 
-/** Since 0.7 the hash of a transaction with its receipt stands in the receipt only. */
+/** A transaction. Since 0.7 the hash of a transaction with a receipt is in the receipt only. */
 function readRpcTransaction(field: Field, receipt: Field | undefined) {
   const kind = oneOf(member(field, 'type'), KINDS)
   const own = optional(member(field, 'transaction_hash'), felt)
@@ -137,7 +137,7 @@ function readRpcReceipt(field: Field): L2Receipt {
   }
 }
 
-/** Totals since 0.8; before that steps and builtins, which say nothing of gas. */
+/** Gas totals, which exist since 0.8. Before, resources list steps and builtins, without gas. */
 function readRpcGas(field: Field): L2Receipt['gasConsumed'] {
   return member(field, 'l1_gas').value === undefined ? undefined : readGas(field)
 }

@@ -2,7 +2,7 @@ import type { L2ChainIdWitness, PreimagePart } from '../../chain/starknet/chainI
 import { encodeShortString, type Felt } from '../../chain/starknet/felt.js'
 import { amount, type Field, felt, feltOrDecimal, InvalidL2Recording, list, member } from './starknetFields.js'
 
-/* Preimages of transaction hashes: Starknet documentation, "Transactions: transaction hash"; for version 3 SNIP-8. */
+/* Preimages of transaction hashes: Starknet documentation, "Transactions: transaction hash"; version 3: SNIP-8. */
 
 // A Pedersen hash takes 0.16 ms: one transaction with fewer felts costs less than the block's commitments.
 const MAX_CALLDATA = 1000
@@ -26,7 +26,7 @@ export function readChainIdWitness(transactions: readonly Field[]): L2ChainIdWit
   return undefined
 }
 
-/** Optional members may be missing or malformed; the transaction is then not usable as a witness. */
+/** The witness; undefined when members are missing or malformed. */
 function tryRead(transaction: Field): L2ChainIdWitness | undefined {
   try {
     return readWitness(transaction)
@@ -50,13 +50,14 @@ function readWitness(transaction: Field): L2ChainIdWitness | undefined {
 
 const calldataOf = (transaction: Field) => list(member(transaction, 'calldata'), feltOrDecimal)
 
-/** `contract_address` was the name of `sender_address` before RPC 0.3, and is to this day in feeder blocks of the time. */
+/** The sender. Its member is `contract_address` before RPC 0.3 and in feeder blocks of that time. */
 function senderOf(transaction: Field): Felt {
   const sender = member(transaction, 'sender_address')
   return felt(sender.value === undefined ? member(transaction, 'contract_address') : sender)
 }
 
-/** Before Starknet 0.8, when transactions had no version, fewer of their members were hashed. */
+/** Possible preimages of INVOKE before version 3; none for unknown versions. The shorter one is from before Starknet 0.8,
+ *  when transactions had no version. */
 function invokeBefore3(transaction: Field, version: unknown): PreimagePart[][] {
   if (version !== undefined && version !== '0x0' && version !== '0x1') return []
   const prefix = encodeShortString('invoke')
@@ -78,8 +79,8 @@ function l1Handler(transaction: Field): PreimagePart[][] {
   return [[prefix, 0n, senderOf(transaction), selector, calldataOf(transaction), 0n, 'chain id', nonce]]
 }
 
-/** Since 0.13.4 the bounds of L1 data gas are hashed, too, where the transaction was signed with them. RPC nodes answer
- *  zero bounds for those that were not: then either may be right. */
+/** Preimages of INVOKE version 3. Since 0.13.4 the hash covers the bounds of L1 data gas if the transaction was signed
+ *  with them. RPC nodes return zero bounds if it was not, so with bounds both preimages are possible. */
 function invoke3(transaction: Field): PreimagePart[][] {
   const bounds = member(transaction, 'resource_bounds')
   const [l1Gas, l2Gas] = [readBounds(bounds, 'L1_GAS'), readBounds(bounds, 'L2_GAS')]
@@ -115,7 +116,7 @@ const boundsOf = (bounds: Field, name: string): Field => {
 
 const hasBounds = (bounds: Field, name: string) => boundsOf(bounds, name).value !== undefined
 
-/** The resource's name, most units (64 bits) and most price of one (128 bits) in a felt. */
+/** A resource bound as a felt: name, maximum amount (64 bits), maximum price per unit (128 bits). */
 function readBounds(bounds: Field, name: string, hashedName = name): Felt {
   const own = boundsOf(bounds, name)
   const [units, price] = [amount(member(own, 'max_amount')), amount(member(own, 'max_price_per_unit'))]
