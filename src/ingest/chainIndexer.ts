@@ -16,6 +16,8 @@ export interface ChainIndexer {
   add(block: Pick<Block, 'transactions'>, receipts: readonly Pick<Receipt, 'logs'>[]): void
   /** Seals full chunks, merges segments and deletes merged ones for about `budgetMs`. True when more work is left. */
   work(budgetMs: number): boolean
+  /** Lets `work` seal full chunks at once: their blocks are final. */
+  settle(): void
   /** Truncates the indexes to the stored blocks, after later blocks were removed. */
   truncate(): void
   /** Discards cached state. Call it after a rollback. */
@@ -33,6 +35,9 @@ export function createChainIndexer(db: Database, options: { chunkBits?: number }
       transactions.add(block.transactions.map(({ hash }) => hash))
     },
     work: (budgetMs) => stepInTurn(both, budgetMs),
+    settle: () => {
+      for (const indexer of both) indexer.settle()
+    },
     truncate: () => {
       for (const indexer of both) indexer.truncate()
     },

@@ -99,6 +99,7 @@ export async function importBlocks(
   } finally {
     await batches.end()
   }
+  if (finishIndexes) chain.head.settleIndexes()
   while (finishIndexes && !signal?.aborted && chain.head.workOnIndexes(INDEX_SLICE_MS)) {
     await new Promise(setImmediate)
   }

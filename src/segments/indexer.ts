@@ -13,6 +13,8 @@ export interface SegmentIndexer<Item> {
    *  storing a block is not delayed; if more than a thousand items wait, they are hashed here. A full chunk is sealed
    *  `SETTLED_BLOCKS` calls later, or when the next one is half full: a reorg of the newest blocks then meets no segment. */
   add(items: readonly Item[]): void
+  /** Lets `step` seal full chunks at once, until the next `add`: their blocks are final. */
+  settle(): void
   /** True if a full chunk of rows is not sealed, as in a database from before the index. */
   isBehind(): boolean
   /** Does one step of about a millisecond: hashes keys, seals a full chunk, merges segments, or deletes merged ones.
@@ -61,6 +63,7 @@ export function createSegmentIndexer<Item>(
   let follows = false
   let waiting: Item[] = []
   let added = 0
+  let settled = false
   /** Not sealed yet; `at` is how many blocks had been added. */
   let full: { chunk: number; builder: ChunkBuilder; at: number } | undefined
   let sealing: SealJob | undefined
@@ -117,7 +120,7 @@ export function createSegmentIndexer<Item>(
   const step = (): boolean => {
     if (follows) nextChunk ??= begin()
     // Before the next chunk is full, which would have it sealed in one go.
-    const isDue = full && (added - full.at >= SETTLED_BLOCKS || builder.count >= chunkSize / 2)
+    const isDue = full && (settled || added - full.at >= SETTLED_BLOCKS || builder.count >= chunkSize / 2)
     if (isDue && !sealing) beginSealing()
     if (sealing) {
       if (!sealing.step()) sealing = undefined
@@ -145,6 +148,7 @@ export function createSegmentIndexer<Item>(
   return {
     add: (items) => {
       added++
+      settled = false
       follows = true
       if (nextChunk === undefined) {
         nextChunk = begin()
@@ -154,6 +158,9 @@ export function createSegmentIndexer<Item>(
       if (isBehindRows) return // the rows are stored already, and are read with those before them
       waiting.push(...items)
       if (waiting.length > MAX_WAITING) takeWaiting(waiting.length)
+    },
+    settle: () => {
+      settled = true
     },
     isBehind: () => stored.count() - sealedChunks(store.segments('live')) * chunkSize >= chunkSize,
     step,

@@ -62,6 +62,8 @@ export interface ChainHead {
   /** Does about `budgetMs` of what the indexes have left to do, in a transaction of its own; true when there is more.
    *  Commits what was changed before. */
   workOnIndexes(budgetMs: number): boolean
+  /** Lets `workOnIndexes` seal full chunks at once, whose newest blocks a reorg could still replace. */
+  settleIndexes(): void
 }
 
 /** What a chain that keeps state needs for it. */
@@ -220,6 +222,7 @@ export function createChainHead(
       writer.commit()
       tell(listeners, [{ kind: 'finalized', safe, finalized }])
     },
+    settleIndexes: () => indexer.settle(),
     workOnIndexes: (budgetMs) => {
       commit()
       let more = false
