@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
+import { formatData } from '../../src/lib/hex.js'
 import type { Answer } from './serving.js'
 
 /** A notification of a subscription. */
@@ -19,6 +20,8 @@ export interface SubscribingClient {
   send(body: unknown): Promise<unknown>
   /** Resolves once the notifications are as the test says. It is looked at after each. */
   until(isDone: (notifications: Notification[]) => boolean): Promise<void>
+  /** Resolves once the head of the block has come. */
+  untilHead(hash: Uint8Array): Promise<void>
 }
 
 /** Opens a client at `path` of a server. */
@@ -54,6 +57,15 @@ export async function openSubscriber(
     beforeAnswer: () => beforeAnswer,
     send,
     ask: (method, ...params) => send({ jsonrpc: '2.0', id: 1, method, params }) as Promise<Answer>,
+    untilHead: (hash) =>
+      new Promise((resolve) => {
+        const text = formatData(hash)
+        const isHead = (each: Notification | undefined) => (each?.result as { hash?: string })?.hash === text
+        look = () => {
+          if (isHead(notifications.at(-1))) resolve()
+        }
+        if (notifications.some(isHead)) resolve()
+      }),
     until: (isDone) =>
       new Promise((resolve) => {
         look = () => {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ServingOptions } from '../../../src/cli/serving.js'
 import { formatData } from '../../../src/lib/hex.js'
-import { matchesFilter } from '../../../src/logs/filter.js'
 import { formatHead } from '../../../src/rpc/eth/format/block.js'
-import { ADDRESSES, type InventedChain, openInventedChain, TOPICS } from '../../support/inventedChain.js'
+import { openInventedChain } from '../../support/inventedChain.js'
+import { checkManySubscribers, type LogObject, logKeys } from '../../support/manySubscribers.js'
 import { seededRandom } from '../../support/random.js'
 import { type Answer, post, request, startTestServer } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
-import { type Notification, openSubscriber } from '../../support/webSocketClient.js'
+import { openSubscriber } from '../../support/webSocketClient.js'
 
 /** A server of Cairn's methods over an invented chain that the test changes. */
 async function serveChain(t: TestContext, options: Partial<ServingOptions> = {}, logsPerBlock = 6) {
@@ -20,42 +20,6 @@ async function serveChain(t: TestContext, options: Partial<ServingOptions> = {},
   return { chain, ...serving, datadir }
 }
 
-interface LogObject {
-  blockHash: string
-  blockNumber: string
-  logIndex: string
-  removed: boolean
-  address: string
-  topics: string[]
-}
-
-/** Applies notifications of logs to the logs that are there; a log that is missing or doubled fails. */
-function replayLogs(notifications: readonly Notification[]): Map<string, LogObject> {
-  const logs = new Map<string, LogObject>()
-  for (const { result } of notifications) {
-    const log = result as LogObject
-    const key = `${log.blockHash} ${log.logIndex}`
-    assert.equal(logs.has(key), log.removed, `${key}: ${log.removed ? 'removed, but not there' : 'twice'}`)
-    if (log.removed) logs.delete(key)
-    else logs.set(key, log)
-  }
-  return logs
-}
-
-/** Keys of the chain's logs above block `above` that match the filter, in order. */
-function logKeys(chain: InventedChain, above: number, filter: object = {}): string[] {
-  return chain.blocks.slice(above + 1).flatMap(({ block, receipts }) =>
-    receipts
-      .flatMap(({ logs }) => logs)
-      .map((log, i) => ({ log, key: `${formatData(block.hash)} 0x${i.toString(16)}` }))
-      .filter(({ log }) => matchesFilter(log, { fromBlock: 0, toBlock: 0, topics: [], ...filter }))
-      .map(({ key }) => key),
-  )
-}
-
-const isHead = (hash: Uint8Array) => (all: Notification[]) =>
-  all.some(({ result }) => (result as { hash?: string }).hash === formatData(hash))
-
 test('subscribers see a reorg as geth tells it: removed logs, then each new head with its logs', async (t) => {
   const { chain, url } = await serveChain(t)
   const client = await openSubscriber(t, url)
@@ -64,11 +28,11 @@ test('subscribers see a reorg as geth tells it: removed logs, then each new head
   assert.match(heads as string, /^0x[0-9a-f]{32}$/)
   chain.change(0, 3)
   const old = chain.blocks.slice(4)
-  await client.until(isHead(old[2].block.hash))
+  await client.untilHead(old[2].block.hash)
   chain.change(2, 3)
-  await client.until(isHead(chain.blocks.at(-1)!.block.hash))
+  await client.untilHead(chain.blocks.at(-1)!.block.hash)
   chain.change(0, 1)
-  await client.until(isHead(chain.blocks.at(-1)!.block.hash))
+  await client.untilHead(chain.blocks.at(-1)!.block.hash)
   const told = client.notifications.map(({ subscription, result }) => {
     if (subscription === heads) return `head ${(result as { hash: string }).hash}`
     const log = result as LogObject
@@ -119,48 +83,7 @@ test('heads and logs are those that eth_getBlockByHash and eth_getLogs give', as
 })
 
 test('200 subscribers with filters of every form replay to the logs of the chain through random reorgs', async (t) => {
-  const { chain, url } = await serveChain(t)
-  const random = seededRandom(200)
-  const some = (values: Uint8Array[]) => values.slice(random.below(values.length)).slice(0, 1 + random.below(3))
-  const clients = await Promise.all(
-    Array.from({ length: 200 }, async (_, i) => {
-      const filter = {
-        addresses: i % 3 === 0 ? some(ADDRESSES) : [],
-        topics: Array.from({ length: random.below(4) }, () => (random.below(2) ? some(TOPICS) : null)),
-      }
-      const client = await openSubscriber(t, url)
-      await client.ask('eth_subscribe', 'logs', {
-        address: filter.addresses.map(formatData),
-        topics: filter.topics.map((values) => values?.map(formatData) ?? null),
-      })
-      await client.ask('eth_subscribe', 'newHeads')
-      return { client, filter }
-    }),
-  )
-  for (let step = 0; step < 40; step++) {
-    chain.change(random.below(Math.min(8, chain.blocks.length - 4)), 1 + random.below(8))
-    await new Promise(setImmediate)
-  }
-  chain.change(0, 1)
-  const last = chain.blocks.at(-1)!.block.hash
-  await Promise.all(clients.map(({ client }) => client.until(isHead(last))))
-  // The answer comes after the logs of the last block.
-  await Promise.all(clients.map(({ client }) => client.ask('eth_chainId')))
-  chain.change(0, 1)
-  await Promise.all(clients.map(({ client }) => client.until(isHead(chain.blocks.at(-1)!.block.hash))))
-  chain.change(1, 0)
-  chain.change(0, 1)
-  await Promise.all(clients.map(({ client }) => client.until(isHead(chain.blocks.at(-1)!.block.hash))))
-  for (const { client, filter } of clients) {
-    const wanted = logKeys(chain, 3, filter).filter(
-      (key) => !key.startsWith(formatData(chain.blocks.at(-1)!.block.hash)),
-    )
-    const isLog = ({ result }: Notification) => 'logIndex' in (result as object)
-    const held = [...replayLogs(client.notifications.filter(isLog)).keys()].filter(
-      (key) => !key.startsWith(formatData(chain.blocks.at(-1)!.block.hash)),
-    )
-    assert.deepEqual(held.sort(), wanted.sort())
-  }
+  await checkManySubscribers(t, { subscribers: 200, blocks: 100, reorgs: 20, logsPerBlock: 6, isSelective: false })
 })
 
 test('over HTTP there are no subscriptions, and unknown ones are named', async (t) => {
@@ -184,7 +107,7 @@ test('bounds and a block hash limit what a subscription to logs gets', async (t)
   const { result: none } = await client.ask('eth_subscribe', 'logs', { blockHash: `0x${'11'.repeat(32)}` })
   const { result: heads } = await client.ask('eth_subscribe', 'newHeads')
   chain.change(0, 5)
-  await client.until(isHead(chain.blocks.at(-1)!.block.hash))
+  await client.untilHead(chain.blocks.at(-1)!.block.hash)
   const of = (id: unknown) => client.notifications.filter(({ subscription }) => subscription === id)
   assert.equal(of(heads).length, 5)
   assert.deepEqual(
