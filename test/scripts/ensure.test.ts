@@ -46,7 +46,13 @@ function makeCheckout(t: TestContext): Checkout {
   const configs = ['package.json', 'package-lock.json', 'tsconfig.json', 'test/tsconfig.json']
   const scripts = ['ensure', 'build', 'bundle'].map((name) => `scripts/${name}.mjs`)
   for (const name of [...configs, ...scripts]) cpSync(packagePath(name), at(name))
-  for (const name of ['cli/main', 'workers/readerThread', 'workers/l2VerifierThread', 'workers/checkpointerThread']) {
+  for (const name of [
+    'cli/main',
+    'workers/readerThread',
+    'workers/l2VerifierThread',
+    'workers/ingestWorkerThread',
+    'workers/checkpointerThread',
+  ]) {
     mkdirSync(dirname(at('src', name)), { recursive: true })
     writeFileSync(at('src', `${name}.ts`), `export const name: string = '${name}'\n`)
   }
