@@ -30,7 +30,7 @@ const concurrency = `--test-concurrency=${Math.max(2, availableParallelism())}`
 const reporter = `--test-reporter=${join(ROOT, 'scripts', 'testReporter.mjs')}`
 run(process.execPath, ['--enable-source-maps', '--test', concurrency, reporter, ...files], {
   stdout: 1,
-  env: { TEST_STARTED_MS: String(started) },
+  env: { TEST_STARTED_MS: String(started), CAIRN_TEST_ALL: all ? '1' : '' },
 })
 
 function isWanted(name) {
