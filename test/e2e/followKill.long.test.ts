@@ -39,6 +39,7 @@ test('SIGKILL while following, reorgs included, leaves a sound database that goe
   }
   assert.ok(heads.size > KILLS / 4, `the kills met too few places: heads ${[...heads]}`)
   const sync = start()
+  await sync.waitFor('stderr', /"msg":"following"/)
   const reader = openForReading(datadir)
   const newest = reader.prepare<[], Uint8Array>('SELECT hash FROM blocks ORDER BY number DESC LIMIT 1').pluck()
   while (Buffer.compare(newest.get()!, trunk.at(-1)!.hash) !== 0) await delay(20)
