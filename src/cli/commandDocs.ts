@@ -1,4 +1,4 @@
-import type { Command } from './config.js'
+import type { Command } from './options/option.js'
 
 /** A command line to copy, with a note if it needs one. */
 export interface Example {

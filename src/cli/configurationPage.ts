@@ -1,13 +1,14 @@
 import { COMMAND_DOCS } from './commandDocs.js'
-import { COMMANDS, envName, listOptions } from './config.js'
+import { listOptions } from './config.js'
 import { formatDefault, formatExamples } from './helpText.js'
+import { COMMANDS, envName } from './options/option.js'
 
 /** The reference page of the command line, docs/configuration.md, in Markdown. */
 export function formatConfigurationPage(): string {
   return `${[
     '# Command line and configuration',
     '',
-    'Generated from `src/cli/config.ts` by `npm run docs`; do not edit.',
+    'Generated from `src/cli/options` by `npm run docs`; do not edit.',
     '',
     ...COMMANDS.flatMap(formatCommand),
     '## Options',

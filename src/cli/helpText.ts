@@ -1,6 +1,6 @@
 import { COMMAND_DOCS, type Example } from './commandDocs.js'
-import { COMMANDS, type Command, listOptions, type Option, type OptionKey } from './config.js'
-import { GROUP_OF, GROUPS } from './optionGroups.js'
+import { OPTION_GROUPS } from './config.js'
+import { COMMANDS, type Command, type Option } from './options/option.js'
 
 const WIDTH = 100
 const OPTION_WIDTH = 28 // longer ones get a line of their own
@@ -56,12 +56,11 @@ export function formatExamples(examples: readonly Example[]): string[] {
 }
 
 function formatOptions(command: Command): string[] {
-  const own = listOptions().filter(([, option]) => option.commands.includes(command))
-  if (own.length === 0) return []
-  const groups = GROUPS.flatMap((group) => {
-    const options = own.filter(([key]: [OptionKey, unknown]) => GROUP_OF[key] === group)
-    return options.length === 0 ? [] : ['', `${group}:`, ...options.flatMap(([, option]) => formatOption(option))]
+  const groups = Object.entries(OPTION_GROUPS).flatMap(([heading, table]) => {
+    const options = Object.values<Option<unknown>>(table).filter(({ commands }) => commands.includes(command))
+    return options.length === 0 ? [] : ['', `${heading}:`, ...options.flatMap(formatOption)]
   })
+  if (groups.length === 0) return []
   return [...groups, '', 'Every option is also an environment variable: --datadir is CAIRN_DATADIR.']
 }
 

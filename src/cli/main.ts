@@ -2,9 +2,9 @@
 import { messageOf, UsageError } from '../lib/errors.js'
 import { didYouMean } from '../lib/suggestion.js'
 import { DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew } from '../store/open.js'
-import { COMMANDS, type Command } from './config.js'
 import { explainFailure } from './explainFailure.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
+import { COMMANDS, type Command } from './options/option.js'
 import { type ParsedArgs, parseArgs } from './parseArgs.js'
 import { writeNotice } from './terminal.js'
 

@@ -1,6 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 import { didYouMean } from '../lib/suggestion.js'
-import { type Command, type Config, envName, listOptions, type Option, type OptionKey } from './config.js'
+import { type Config, listOptions, type OptionKey } from './config.js'
+import { type Command, envName, type Option } from './options/option.js'
 
 /** A parsed command line. */
 export interface ParsedArgs {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { COMMAND_DOCS } from '../../src/cli/commandDocs.js'
-import { COMMANDS, envName, listOptions } from '../../src/cli/config.js'
+import { listOptions } from '../../src/cli/config.js'
 import { formatCommandHelp, formatHelp } from '../../src/cli/helpText.js'
+import { COMMANDS, envName } from '../../src/cli/options/option.js'
 import { parseArgs } from '../../src/cli/parseArgs.js'
 import { UsageError } from '../../src/lib/errors.js'
 

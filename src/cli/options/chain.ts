@@ -1,0 +1,38 @@
+import type { Network } from '../../chain/eth/genesis.js'
+import type { FileKind } from '../../ingest/importFiles.js'
+import type { Option } from './option.js'
+import { choice, maybeText } from './rows.js'
+
+// As in `ingest/importFiles`, which is too large to load for `--help`; the type checks that they agree.
+const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
+
+/** Options under the heading "Chain". */
+export const chainOptions = {
+  genesis: maybeText(
+    'genesis',
+    'FILE',
+    ['import', 'sync', 'serve'],
+    "Genesis file in geth's format, for a custom chain.",
+    'none',
+  ),
+  network: choice(
+    'network',
+    ['mainnet', 'sepolia', 'holesky', 'hoodi'] as const satisfies Network[],
+    ['import', 'sync', 'serve'],
+    'Built-in network: its genesis and its fork schedule.',
+  ),
+  kind: choice(
+    'kind',
+    FILE_KINDS,
+    ['import'],
+    'Format of the files, instead of detecting it from their content.',
+    'detected',
+  ),
+  fixture: maybeText(
+    'fixture',
+    'DIR',
+    ['serve'],
+    'Import DIR into a temporary database and serve it without a key; DIR needs a genesis.json.',
+    'none',
+  ),
+} as const satisfies { [key: string]: Option<unknown> }

@@ -1,0 +1,56 @@
+import { UsageError } from '../../lib/errors.js'
+import type { Option } from './option.js'
+import { flag, maybeNumber } from './rows.js'
+
+/** Options under the heading "Checks". */
+export const checksOptions = {
+  file: flag(
+    'file',
+    ['verify'],
+    "Verify the file: SQLite's integrity check, the schema, and the sealed rows (meta, API keys).",
+  ),
+  blocks: flag('blocks', ['verify'], 'Verify blocks: recompute hashes, roots, blooms and senders from the rows.'),
+  stateHistory: flag(
+    'state-history',
+    ['verify'],
+    'Verify the state: replay its history and compare every state root; code hashes; the stored trie.',
+  ),
+  index: flag('index', ['verify'], 'Verify the log and transaction indexes against the rows.'),
+  l2: flag('l2', ['verify'], 'Verify layer-2 blocks against their recordings.'),
+  from: maybeNumber('from', 'NUMBER', ['verify', 'sync', 'serve'], {
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    doc: 'verify: first block to verify. sync, serve: first block of a new database without state.',
+    defaultText: 'the first block',
+  }),
+  to: maybeNumber('to', 'NUMBER', ['verify', 'rewind'], {
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    doc: 'verify: last block to verify. rewind: last block to keep.',
+    defaultText: 'verify: the newest block',
+  }),
+  segments: {
+    flag: 'segments',
+    placeholder: 'all|log:ID|transaction:ID',
+    default: undefined as SegmentChoice | undefined,
+    defaultText: 'all',
+    doc: 'Segments that --index verifies: all, or one by its id.',
+    commands: ['verify'],
+    parse: parseSegments,
+  },
+} as const satisfies { [key: string]: Option<unknown> }
+
+/** One segment of the index with such items. */
+export interface SegmentChoice {
+  item: string
+  id: number
+}
+
+function parseSegments(value: string): SegmentChoice | undefined {
+  if (value === 'all') return undefined
+  const [, item, id] = /^(log|transaction):([1-9]\d{0,14})$/.exec(value) ?? []
+  if (item === undefined) {
+    throw new UsageError(`--segments: expected all, log:ID or transaction:ID, got ${JSON.stringify(value)}`)
+  }
+  return { item, id: Number(id) }
+}

@@ -1,0 +1,39 @@
+import type { EvmKind } from '../../evm/kinds.js'
+import { EVM_KINDS } from '../../evm/kinds.js'
+import type { Option } from './option.js'
+import { choice, number, oneOf } from './rows.js'
+
+/** Options under the heading "Execution". */
+export const executionOptions = {
+  state: choice(
+    'state',
+    ['execute', 'none'] as const,
+    ['import', 'sync', 'serve'],
+    'execute: execute blocks and keep the state; none: take the receipts of the file or of the upstream.',
+    'the mode of the database; execute for a new one',
+  ),
+  evm: {
+    flag: 'evm',
+    placeholder: EVM_KINDS.join('|'),
+    default: 'cairn' as EvmKind,
+    doc:
+      "The interpreter for blocks and calls: Cairn's own, or that of @ethereumjs, which is many times slower and meant " +
+      'for comparison.',
+    commands: ['import', 'sync', 'serve'],
+    parse: oneOf('evm', EVM_KINDS),
+  },
+  stateCache: number('state-cache', 'MIB', 256, ['import', 'sync', 'serve'], {
+    min: 4,
+    max: 1_048_576,
+    unit: 'MiB',
+    doc: 'Memory for the newest state during execution: half for the trie, half for accounts, slots and code.',
+  }),
+  rootInterval: number('root-interval', 'N', 0, ['import', 'sync', 'serve'], {
+    min: 0,
+    max: 10_000,
+    unit: 'blocks',
+    doc:
+      'Blocks between two checks of the state root; after a mismatch the blocks between are checked one by one. ' +
+      '0: every block; with 250,000 accounts or more every 64th while that many are to come.',
+  }),
+} as const satisfies { [key: string]: Option<unknown> }

@@ -1,0 +1,23 @@
+import { L2_NETWORK_NAMES } from '../../chain/starknet/networks.js'
+import type { Option } from './option.js'
+import { choice, parseSwitch } from './rows.js'
+
+/** Options under the heading "Layer 2". */
+export const layer2Options = {
+  l2Verify: {
+    flag: 'l2-verify',
+    placeholder: 'on|off',
+    default: true,
+    defaultText: 'on',
+    doc: 'Recompute the hashes of layer-2 blocks.',
+    commands: ['import', 'serve'],
+    parse: parseSwitch('l2-verify'),
+  },
+  l2Network: choice(
+    'l2-network',
+    L2_NETWORK_NAMES,
+    ['import', 'serve'],
+    'Network of the layer-2 blocks.',
+    'detected from their hashes',
+  ),
+} as const satisfies { [key: string]: Option<unknown> }

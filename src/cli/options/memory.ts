@@ -1,0 +1,61 @@
+import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../rpc/subscriptions/limits.js'
+import { DEFAULT_SERVER_LIMITS } from '../../server/limits/limits.js'
+import type { Option } from './option.js'
+import { maybeNumber, number, parseSwitch } from './rows.js'
+
+/** Options under the heading "Threads and memory". */
+export const memoryOptions = {
+  bodyMemory: number('body-memory', 'MB', DEFAULT_SERVER_LIMITS.bodyBytes / 1e6, ['serve'], {
+    min: 16,
+    max: 65_536,
+    unit: 'MB',
+    doc: 'Memory for request bodies being received, queued or processed; beyond it, requests get 503.',
+  }),
+  outputMemory: number('output-memory', 'MB', DEFAULT_SERVER_LIMITS.outputBytes / 1e6, ['serve'], {
+    min: 64,
+    max: 65_536,
+    unit: 'MB',
+    doc: 'Memory for responses that clients have not read yet; beyond it, requests wait, then get 503.',
+  }),
+  subscriptionQueue: number('subscription-queue', 'MB', DEFAULT_SERVER_LIMITS.notificationBytes / 1e6, ['serve'], {
+    min: 1,
+    max: 65_536,
+    unit: 'MB',
+    doc: 'Notifications that a WebSocket client may leave unread; beyond it, its connection is closed.',
+  }),
+  filterMemory: number('filter-memory', 'MB', DEFAULT_SUBSCRIPTION_LIMITS.filterBytes / 1e6, ['serve'], {
+    min: 1,
+    max: DEFAULT_SUBSCRIPTION_LIMITS.totalFilterBytes / 1e6,
+    unit: 'MB',
+    doc: 'Memory for the filters of a key, or of an address without keys; a filter that exceeds it is removed.',
+  }),
+  scanThreads: maybeNumber('scan-threads', 'N', ['serve'], {
+    min: 1,
+    max: 64,
+    doc: 'Reader threads for log queries.',
+    defaultText: 'half of the cores, 2 to 8',
+  }),
+  evmThreads: maybeNumber('evm-threads', 'N', ['serve'], {
+    min: 1,
+    max: 64,
+    doc: 'Reader threads for calls; one more is kept as a spare.',
+    defaultText: 'half of the cores, 2 to 8',
+  }),
+  responseCache: number('response-cache', 'MIB', 64, ['serve'], {
+    min: 0,
+    max: 65_536,
+    unit: 'MiB',
+    doc: 'Memory of the response cache for log queries and calls, errors included; 0 disables it.',
+  }),
+  inlineCalls: {
+    flag: 'inline-calls',
+    placeholder: 'on|off',
+    default: true,
+    defaultText: 'on',
+    doc:
+      'Run small calls on the main thread, which is several times as fast; longer ones are rerun in a reader thread. ' +
+      'Not with --evm reference.',
+    commands: ['serve'],
+    parse: parseSwitch('inline-calls'),
+  },
+} as const satisfies { [key: string]: Option<unknown> }

@@ -1,0 +1,38 @@
+/** The commands of `cairn`. */
+export const COMMANDS = [
+  'import',
+  'sync',
+  'serve',
+  'keys',
+  'status',
+  'explain-logs',
+  'verify',
+  'reindex',
+  'rewind',
+  'version',
+  'help',
+] as const
+export type Command = (typeof COMMANDS)[number]
+
+/** An option: a row of the configuration table. Parsing, help and the reference page are generated from it. */
+export interface Option<T> {
+  /** `--flag`; its environment variable is `CAIRN_FLAG`. */
+  readonly flag: string
+  /** The value's name in help; undefined for a flag without one. */
+  readonly placeholder?: string
+  readonly default: T
+  /** The default in words, or what happens without a value. */
+  readonly defaultText?: string
+  readonly unit?: string
+  readonly doc: string
+  readonly commands: readonly Command[]
+  /** True for an option that may be given more than once; its values are lists, which are put together. */
+  readonly repeatable?: boolean
+  /** @throws UsageError saying what would work. */
+  parse(text: string): T
+}
+
+/** The environment variable of an option. */
+export function envName(option: { readonly flag: string }): string {
+  return `CAIRN_${option.flag.toUpperCase().replaceAll('-', '_')}`
+}

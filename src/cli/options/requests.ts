@@ -1,0 +1,61 @@
+import { DEFAULT_LIMITS } from '../../rpc/core/limits.js'
+import type { Option } from './option.js'
+import { number } from './rows.js'
+
+/** Options under the heading "Limits of requests". */
+export const requestsOptions = {
+  logsTimeout: number('logs-timeout', 'MS', DEFAULT_LIMITS.logsTimeoutMs, ['serve', 'explain-logs'], {
+    min: 1,
+    max: 3_600_000,
+    unit: 'milliseconds',
+    doc: 'Timeout of a log query.',
+  }),
+  callTimeout: number('call-timeout', 'MS', DEFAULT_LIMITS.callTimeoutMs, ['serve'], {
+    min: 1,
+    max: 3_600_000,
+    unit: 'milliseconds',
+    doc: 'Timeout of a call.',
+  }),
+  queueTimeout: number('queue-timeout', 'MS', DEFAULT_LIMITS.queueTimeoutMs, ['serve'], {
+    min: 1,
+    max: 3_600_000,
+    unit: 'milliseconds',
+    doc: 'Longest wait of a log query or call for a thread; then it is refused.',
+  }),
+  maxLogs: number('max-logs', 'N', DEFAULT_LIMITS.maxLogs, ['serve', 'explain-logs'], {
+    min: 1,
+    max: 1_000_000,
+    doc: 'Most logs that a query may return.',
+  }),
+  maxFilterParams: number('max-filter-params', 'N', DEFAULT_LIMITS.maxFilterParams, ['serve', 'explain-logs'], {
+    min: 1,
+    max: 100_000,
+    doc: 'Most addresses and topic values in one filter.',
+  }),
+  gasCap: number('gas-cap', 'PERCENT', DEFAULT_LIMITS.gasCapPercent, ['serve'], {
+    min: 1,
+    max: 100_000,
+    unit: 'percent',
+    doc: "Cap of a call's gas, relative to the block's gas limit.",
+  }),
+  maxCallGas: number('max-call-gas', 'MGAS', DEFAULT_LIMITS.maxCallGas / 1e6, ['serve'], {
+    min: 1,
+    max: 1_000_000,
+    unit: 'million gas',
+    doc: "Absolute cap of a call's gas; the smaller of this and --gas-cap applies.",
+  }),
+  callMemory: number('call-memory', 'MIB', DEFAULT_LIMITS.callMemoryBytes / 2 ** 20, ['serve'], {
+    min: 1,
+    max: 1_048_576,
+    unit: 'MiB',
+    doc:
+      'Memory of one call: its frames, return data, output, and the state it reads and changes. Each thread runs one ' +
+      'call at a time.',
+  }),
+  maxReturnData: number('max-return-data', 'BYTES', DEFAULT_LIMITS.maxReturnBytes, ['serve'], {
+    min: 1,
+    max: 100_000_000,
+    unit: 'bytes',
+    doc: 'Longest data that a call may return or revert with.',
+  }),
+} as const satisfies { [key: string]: Option<unknown> }

@@ -1,0 +1,47 @@
+import { UsageError } from '../../lib/errors.js'
+import type { Option } from './option.js'
+import { parseWords } from './rows.js'
+
+/** Options under the heading "Upstream". */
+export const upstreamOptions = {
+  upstream: {
+    flag: 'upstream',
+    placeholder: 'URL',
+    default: [] as readonly string[],
+    defaultText: 'none',
+    repeatable: true,
+    doc:
+      'Node to follow: its http, https, ws or wss URL. May be given more than once: the healthiest is asked, the others when it ' +
+      'fails. The environment variable takes several URLs separated by spaces, and keeps keys out of the process list.',
+    commands: ['sync', 'serve'],
+    parse: parseWords('upstream'),
+  },
+  upstreamHeader: {
+    flag: 'upstream-header',
+    placeholder: "'NAME: VALUE'",
+    default: [] as readonly UpstreamHeaderLine[],
+    defaultText: 'none',
+    repeatable: true,
+    doc:
+      'HTTP header sent to every upstream, such as a token. May be given more than once; one a line in the environment ' +
+      'variable.',
+    commands: ['sync', 'serve'],
+    parse: parseHeaderLines,
+  },
+} as const satisfies { [key: string]: Option<unknown> }
+
+/** A header of requests to upstreams. */
+export interface UpstreamHeaderLine {
+  readonly name: string
+  readonly value: string
+}
+
+/** The values are secret, and never part of a message. */
+function parseHeaderLines(value: string): readonly UpstreamHeaderLine[] {
+  const lines = value.split('\n').filter((line) => line.trim() !== '')
+  return lines.map((line) => {
+    const [, name, text] = /^([^\s:]+):\s*(.*\S)\s*$/.exec(line.trim()) ?? []
+    if (name === undefined) throw new UsageError("--upstream-header: expected 'Name: value', got something else")
+    return { name, value: text }
+  })
+}
