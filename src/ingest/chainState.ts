@@ -8,6 +8,7 @@ import type { EvmKind } from '../evm/kinds.js'
 import type { Executor } from '../evm/transition/blockExecutor.js'
 import { loadExecutor } from '../evm/transition/loadExecutor.js'
 import { UsageError } from '../lib/errors.js'
+import { type Logger, silentLogger } from '../lib/logger.js'
 import { noProgress, type Progress } from '../lib/progress.js'
 import type { IndexKind } from '../segments/indexKind.js'
 import { requireIndexSettings } from '../segments/indexSettings.js'
@@ -27,6 +28,7 @@ import { createAncestors, type RecentAncestors } from './ancestors.js'
 import { CHAIN_INDEXES } from './chainIndexer.js'
 import type { Checkpoints } from './checkpoints.js'
 import { type ChainHead, createChainHead } from './head/chainHead.js'
+import { openStateUpdates } from './stateUpdates.js'
 
 /** Execute blocks and keep the state of every block, or only store and check receipts. */
 export type StateMode = 'execute' | 'none'
@@ -62,6 +64,9 @@ export interface OpenChainOptions {
   checkpoints?: Checkpoints
   /** The EVM; default: the built-in interpreter. */
   evm?: EvmKind
+  /** Address (20 bytes) of the Starknet core contract on this chain; default: that of before, or of the known networks. */
+  coreContract?: Uint8Array
+  log?: Logger
 }
 
 const STATE_CACHE_BYTES = 256 * 2 ** 20
@@ -103,7 +108,9 @@ export async function openWritableChain(
   const state = stateMode === 'execute' ? await openExecutor() : undefined
   const executor = state?.executor
   const ancestors = createAncestors(reader)
-  const head = createChainHead(db, reader, { state, afterRollback: () => ancestors.forget() })
+  const { coreContract, log = silentLogger } = options
+  const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, coreContract, log })
+  const head = createChainHead(db, reader, { state, stateUpdates, afterRollback: () => ancestors.forget() })
   if (!held) {
     const genesis = genesisOfSource(source)
     const block = executor && (await layGenesis(genesis, executor))
@@ -117,6 +124,7 @@ export async function openWritableChain(
     head.commit()
   }
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
+  stateUpdates?.catchUp()
   const genesisBlock = async () => {
     const scratch = (await openExecutor()).executor
     const block = await layGenesis(genesisOfSource(source), scratch)

@@ -23,6 +23,7 @@ import { CHAIN_RLP, openChainRlp, recogniseChainRlp } from './sources/chainRlp.j
 import { ERA1, openEra1, recogniseEra1 } from './sources/era1.js'
 import { readHead, readTextFile } from './sources/fileBytes.js'
 import { openL2File, recogniseL2 } from './sources/starknetFile.js'
+import { reportMismatch } from './stateUpdates.js'
 
 /** File formats, the values of `--kind`. */
 export const FILE_KINDS = [CHAIN_RLP, ERA1, 'starknet'] as const
@@ -45,6 +46,8 @@ export interface ImportOptions {
   checkpoints?: Checkpoints
   /** Memory for the newest state and its trie; undefined: 256 MiB. */
   stateCacheBytes?: number
+  /** Address (20 bytes) of the Starknet core contract; undefined: that of before, or of the known networks. */
+  coreContract?: Uint8Array
   /** Blocks between two checks of the state root; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
   log: Logger
@@ -130,10 +133,10 @@ async function importFile(run: ImportRun, path: string, kind: FileKind): Promise
 }
 
 async function openChain(run: ImportRun): Promise<WritableChain> {
-  const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes, evm } = run.options
+  const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes, evm, coreContract, log } = run.options
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
-  const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm }
+  const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, coreContract, log }
   run.chain = await openWritableChain(run.db, chain, stateMode, opening)
   run.summary.head = run.chain.reader.head()
   return run.chain
@@ -171,7 +174,8 @@ async function importL2File({ db, options, summary, progress }: ImportRun, path:
   const update = (blocks: number) => file.update({ blocks, transactions: 0, gas: 0, bytes })
   const { l2Verify: verify, l2Network: network, log, signal } = options
   const importing = { verify, network, log, signal, progress: { update, finish() {} } }
-  const done = await importL2(openL2File(path, { onRead }), createL2Writer(db), importing)
+  const writer = createL2Writer(db, { onMismatch: reportMismatch(db, log) })
+  const done = await importL2(openL2File(path, { onRead }), writer, importing)
   summary.l2Blocks += done.outcomes.stored + done.outcomes.pending + done.outcomes.promoted
   summary.l2Skipped += done.outcomes.skipped
   summary.l2Verified += done.verified

@@ -41,6 +41,10 @@ export const META_STATE_MODE = 'state_mode'
 export const META_L2_NETWORK = 'l2_network'
 /** Meta key of the layer-2 chain id as text (`SN_MAIN`): that of the named network, or one covered by a verified hash. */
 export const META_L2_CHAIN_ID = 'l2_chain_id'
+/** Meta key of the address of the Starknet core contract that the operator named, as hex DATA. */
+export const META_L2_CORE_CONTRACT = 'l2_core_contract'
+/** Meta key of the addresses of the core contracts whose logs are in `l2_state_updates`, as hex DATA. */
+export const META_L2_UPDATES_OF = 'l2_updates_of'
 /** Meta key of the settings of the log index and the transaction index: `{secret, chunkBits}`; see
  *  segments/indexSettings. */
 export const META_LOG_INDEX = 'log_index'

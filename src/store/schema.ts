@@ -278,13 +278,34 @@ export const l2Pending = sqliteTable('l2_pending', {
   fetchedAt: integer('fetched_at').notNull(),
 })
 
-/** One row: the highest layer-2 block accepted on layer 1. */
+/** One row: the highest layer-2 block accepted on layer 1: that of `claimed_number` or of a matching state update, whichever
+ *  is higher. */
 export const l2State = sqliteTable('l2_state', {
   id: integer('id').primaryKey(),
   l1HeadNumber: integer('l1_head_number'),
   l1HeadHash: bytes('l1_head_hash'),
-  finalitySource: text('finality_source'),
+  finalitySource: text('finality_source'), // file, upstream, logs
+  claimedNumber: integer('claimed_number'), // highest block that a file or an upstream calls ACCEPTED_ON_L1
+  claimedSource: text('claimed_source'), // file, upstream
 })
+
+/** `LogStateUpdate` logs of Starknet core contracts in `logs`: layer 1 accepted this layer-2 block. WITHOUT ROWID. */
+export const l2StateUpdates = sqliteTable(
+  'l2_state_updates',
+  {
+    l1Block: integer('l1_block').notNull(),
+    logIndex: integer('log_index').notNull(),
+    contract: bytes('contract').notNull(),
+    number: integer('number').notNull(),
+    hash: bytes('hash').notNull(),
+    matches: integer('matches'), // 1 the canonical block `number` has this hash, 0 another; NULL: it is not held
+  },
+  (t) => [
+    primaryKey({ columns: [t.l1Block, t.logIndex] }),
+    index('l2_state_updates_by_number').on(t.number),
+    index('l2_state_updates_matching').on(t.number).where(sql`matches = 1`),
+  ],
+)
 
 /** API keys by the SHA-256 of their 32 hex digits; the key itself is not stored. */
 export const apiKeys = sqliteTable(

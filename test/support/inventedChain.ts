@@ -1,6 +1,7 @@
 import { hashHeader } from '../../src/chain/eth/header.js'
 import type { Block, Log, Receipt } from '../../src/chain/eth/types.js'
-import { openWritableChain } from '../../src/ingest/chainState.js'
+import { type OpenChainOptions, openWritableChain } from '../../src/ingest/chainState.js'
+import type { Database } from '../../src/store/database.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { BRANCHES_GENESIS } from './branches.js'
 import type { SeededRandom } from './random.js'
@@ -13,6 +14,7 @@ export interface InventedBlock {
 
 /** A writer of a chain of invented blocks, for tests of what happens to blocks and not in them. */
 export interface InventedChain {
+  readonly db: Database
   /** The canonical blocks, from block 0 on. */
   readonly blocks: readonly InventedBlock[]
   /** Removes the newest `removed` blocks and appends `added`, all in one transaction. */
@@ -24,23 +26,31 @@ export interface InventedChain {
 export const ADDRESSES = Array.from({ length: 12 }, (_, i) => new Uint8Array(20).fill(0xa0 + i))
 export const TOPICS = Array.from({ length: 12 }, (_, i) => new Uint8Array(32).fill(0x10 + i))
 
+interface Invention {
+  readonly random: SeededRandom
+  readonly logsPerBlock: number
+  /** Logs that the next block has besides its random ones. */
+  readonly inventLogs?: () => Log[]
+}
+
 /** Opens an empty database for writing and stores block 0. No two blocks are equal. */
 export async function openInventedChain(
   datadir: string,
-  { random, logsPerBlock }: { random: SeededRandom; logsPerBlock: number },
+  { opening, ...invention }: Invention & { opening?: OpenChainOptions },
 ): Promise<InventedChain> {
   const db = openForWriting(datadir)
-  const { head } = await openWritableChain(db, { genesis: BRANCHES_GENESIS }, 'none')
+  const { head } = await openWritableChain(db, { genesis: BRANCHES_GENESIS }, 'none', opening)
   head.finalize({ safe: 0, finalized: 0 })
   const blocks: InventedBlock[] = []
   const append = () => {
-    const made = inventBlock(blocks.length, blocks.at(-1)?.block.hash ?? new Uint8Array(32), { random, logsPerBlock })
+    const made = inventBlock(blocks.length, blocks.at(-1)?.block.hash ?? new Uint8Array(32), invention)
     head.append(made.block, { receipts: made.receipts, totalDifficulty: 0n })
     blocks.push(made)
   }
   append()
   head.commit()
   return {
+    db,
     blocks,
     change(removed, added) {
       blocks.length -= removed
@@ -61,7 +71,7 @@ export function inventLog(random: SeededRandom): Log {
 function inventBlock(
   number: number,
   parentHash: Uint8Array,
-  { random, logsPerBlock }: { random: SeededRandom; logsPerBlock: number },
+  { random, logsPerBlock, inventLogs = () => [] }: Invention,
 ): InventedBlock {
   const empty = { bloom: new Uint8Array(256), root: new Uint8Array(32) }
   const header = {
@@ -81,6 +91,7 @@ function inventBlock(
     ...{ type: 2 as const, status: 1 as const, cumulativeGasUsed: BigInt(i + 1), gasUsed: 1n, effectiveGasPrice: 8n },
     ...{ logsBloom: empty.bloom, logs: Array.from({ length: logCount }, () => inventLog(random)) },
   }))
+  receipts[1].logs.push(...inventLogs())
   const block = { hash: hashHeader(header), header, transactions, uncles: [], sizeBytes: 600 }
   return { block, receipts }
 }

@@ -14,7 +14,8 @@ import { createRawL2, type RawL2 } from '../../store/l2/rawL2.js'
 import { createMetaTable, META_L2_NETWORK } from '../../store/meta.js'
 import { readL2Recording } from '../sources/starknetJson.js'
 import { atPlace, DatabaseFault, type FaultPlace } from './fault.js'
-import { compareColumns, isStoredAs } from './rowComparison.js'
+import { auditL2Finality } from './l2Finality.js'
+import { compareColumns } from './rowComparison.js'
 
 /** Summary of the audited layer-2 blocks. */
 export interface L2Audit {
@@ -46,7 +47,7 @@ export function auditL2(db: Database, onProgress?: (blocks: number) => void): L2
       if (stray !== undefined) {
         throw new DatabaseFault({ table: 'l2_block_txs' }, { field: 'block_hash', expected: 'a block', found: stray })
       }
-      checkL1Head(rows, acceptedOnL1)
+      auditL2Finality(db, rows, acceptedOnL1)
       return done
     }),
   )
@@ -93,24 +94,4 @@ function checkParent(rows: RawL2, { number, parentHash }: L2Block, place: FaultP
   const parent = rows.canonicalHash(number! - 1)
   if (parent === undefined || parentHash === undefined || equalBytes(parent, encodeFelt(parentHash))) return
   throw new DatabaseFault(place, { field: 'parent_hash', expected: parent, found: encodeFelt(parentHash) })
-}
-
-/** The head accepted on layer 1 must be a canonical block at or above all blocks recorded as accepted. */
-function checkL1Head(rows: RawL2, acceptedOnL1: number): void {
-  const place = { table: 'l2_state', row: 'id 1' }
-  const [state, ...others] = rows.state()
-  if (state === undefined && acceptedOnL1 < 0) return
-  const number = typeof state?.l1_head_number === 'number' ? state.l1_head_number : -1
-  if (others.length > 0 || state?.id !== 1 || number < acceptedOnL1) {
-    const expected = `one, at least ${acceptedOnL1}`
-    throw new DatabaseFault(place, { field: 'l1_head_number', expected, found: state?.l1_head_number ?? null })
-  }
-  const expected = rows.canonicalHash(number)
-  if (expected === undefined || !isStoredAs(state.l1_head_hash, expected)) {
-    throw new DatabaseFault(place, {
-      field: 'l1_head_hash',
-      expected: expected ?? 'a block',
-      found: state.l1_head_hash,
-    })
-  }
 }

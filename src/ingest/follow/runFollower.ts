@@ -34,6 +34,8 @@ export interface FollowSettings {
   readonly stateCacheBytes?: number
   /** Blocks from one check of the state root to the next while far behind; 0 or undefined: as many as fits the state. */
   readonly rootInterval?: number
+  /** Address (20 bytes) of the Starknet core contract; undefined: that of before, or of the known networks. */
+  readonly coreContract?: Uint8Array
 }
 
 interface FollowerParts {
@@ -56,7 +58,7 @@ export interface OpenFollower {
 /** Opens the database of `settings.datadir`, which is made when it is not there. Asks no upstream yet.
  *  @throws UsageError for an address that cannot be used, and as `openWritableChain`; DatabaseLocked */
 export async function openFollower(settings: FollowSettings, parts: FollowerParts): Promise<OpenFollower> {
-  const { datadir, upstreams, chain: source, stateMode, rootInterval, stateCacheBytes, evm } = settings
+  const { datadir, upstreams, chain: source, stateMode, rootInterval, stateCacheBytes, evm, coreContract } = settings
   const { log, signal, checkpoints, startProgress } = parts
   for (const address of upstreams) parseUpstreamAddress(address)
   if (source === undefined && !existsSync(join(datadir, DATABASE_FILE))) throw new ChainNotNamed() // before one is made
@@ -70,7 +72,7 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
   try {
     logCrypto(log)
     db.pragma('wal_autocheckpoint = 0')
-    const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm }
+    const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, coreContract, log }
     const chain = await openWritableChain(db, source, stateMode, opening)
     const from = requireFrom(chain, settings.from)
     const genesisHash = chain.reader.blockHash(0) ?? (await chain.genesisBlock()).hash

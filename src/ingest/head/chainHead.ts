@@ -10,6 +10,7 @@ import { createStateReader } from '../../store/state/stateReader.js'
 import { createTouchedAbove } from '../../store/state/touchedAbove.js'
 import type { StateRoot } from '../../trie/stateRoot.js'
 import { createChainIndexer } from '../chainIndexer.js'
+import type { StateUpdateIntake } from '../stateUpdates.js'
 import { ReorgBelowFinalized, RewindOutOfRange } from './errors.js'
 import type { BlockRef, HeadEvent, HeadListener } from './events.js'
 
@@ -72,11 +73,16 @@ export interface HeadState {
   root: StateRoot
 }
 
-/** The head of a database opened for writing. `afterRollback` is told that blocks were given up. */
+/** The head of a database opened for writing. `stateUpdates` takes part in its transactions; `afterRollback` is told that blocks
+ *  were given up. */
 export function createChainHead(
   db: Database,
   reader: ChainReader,
-  { state, afterRollback }: { state?: HeadState; afterRollback(): void },
+  {
+    state,
+    stateUpdates,
+    afterRollback,
+  }: { state?: HeadState; stateUpdates?: StateUpdateIntake; afterRollback(): void },
 ): ChainHead {
   const writer = createChainWriter(db, {
     beforeCommit: () => state?.root.save(),
@@ -142,6 +148,7 @@ export function createChainHead(
     const touched = state && touchedAbove.take(number)
     writer.rewindTo(number)
     indexer.truncate()
+    stateUpdates?.removeAbove(number)
     if (!state) return
     const root = state.executor.revert(touchedAbove.restored(touched!))
     if (equalBytes(root, stateRoot)) return
@@ -177,6 +184,7 @@ export function createChainHead(
         begin()
         writer.insertBlock(block, receipts, totalDifficulty, changes)
         indexer.add(block, receipts)
+        stateUpdates?.add(block, receipts)
         newest = { hash: block.hash, header: block.header, totalDifficulty }
         added.push({ number: block.header.number, hash: block.hash })
       }),

@@ -40,12 +40,6 @@ export function createL2Statements(db: Database) {
     .prepare<[Uint8Array], Uint8Array>('SELECT tx_hash FROM l2_block_txs WHERE block_hash = ? ORDER BY idx')
     .pluck()
   const insertTransaction = db.prepare('INSERT INTO l2_block_txs (block_hash, idx, tx_hash) VALUES (?, ?, ?)')
-  const raise = db.prepare(
-    `INSERT INTO l2_state (id, l1_head_number, l1_head_hash, finality_source) VALUES (1, ?, ?, 'file')
-     ON CONFLICT (id) DO UPDATE SET l1_head_number = excluded.l1_head_number, l1_head_hash = excluded.l1_head_hash,
-       finality_source = excluded.finality_source
-     WHERE l1_head_number IS NULL OR l1_head_number < excluded.l1_head_number`,
-  )
   const upsertPending = db.prepare(
     `INSERT OR REPLACE INTO l2_pending (slot, number, parent_hash, json, fetched_at) VALUES ('pending', ?, ?, ?, ?)`,
   )
@@ -101,8 +95,6 @@ export function createL2Statements(db: Database) {
       deleteTransactions.run(hash)
       insertTransactions(hash, transactionHashes)
     },
-    /** True when this raised the head accepted on layer 1. */
-    raiseL1Head: (number: number, hash: Felt) => raise.run(number, encodeFelt(hash)).changes > 0,
     putPending: ({ number, parentHash }: { number?: number; parentHash?: Felt }, json: string) => {
       upsertPending.run(number ?? null, parentHash === undefined ? null : encodeFelt(parentHash), json, unixNow())
       writeSeal(db, 'l2_pending')

@@ -7,6 +7,7 @@ import type { L2Verdict } from '../../chain/starknet/verify.js'
 import { CairnError } from '../../lib/errors.js'
 import type { Database } from '../database.js'
 import { createMetaTable, META_L2_CHAIN_ID, META_L2_NETWORK } from '../meta.js'
+import { createL2Finality, type L2Mismatch } from './l2Finality.js'
 import { encodePendingBody, type L2Header } from './l2Rows.js'
 import { createL2Statements, type L2Statements } from './l2Statements.js'
 
@@ -45,10 +46,18 @@ export interface L2Writer {
   transaction<T>(work: () => T): T
 }
 
+/** Where blocks come from, and who is told of a block that layer 1 accepted with another hash (`L2Finality`). */
+export interface L2WriterOptions {
+  /** Default: `file`. */
+  readonly source?: 'file' | 'upstream'
+  readonly onMismatch?: (mismatch: L2Mismatch) => void
+}
+
 /** A writer over a database opened for writing. */
-export function createL2Writer(db: Database): L2Writer {
+export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2WriterOptions = {}): L2Writer {
   const meta = createMetaTable(db)
   const rows = createL2Statements(db)
+  const finality = createL2Finality(db, { onMismatch })
   const network = () => meta.get<L2NetworkName>(META_L2_NETWORK)
 
   const setChainId = (chainId: string) => {
@@ -66,12 +75,13 @@ export function createL2Writer(db: Database): L2Writer {
     if (storedHash !== undefined && storedHash !== hash)
       throw refuse(block, 'canonical block', formatFelt(storedHash), formatFelt(hash))
     if (storedHash === hash)
-      return status === 'ACCEPTED_ON_L1' && rows.raiseL1Head(number, hash) ? 'promoted' : 'skipped'
+      return status === 'ACCEPTED_ON_L1' && finality.claim(number, source) ? 'promoted' : 'skipped'
     if (rows.isRejected(hash)) throw refuse(block, 'status', 'REJECTED, as stored', status)
     checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
     checkParentLinks(block, rows)
     rows.insert(toStoredHeader(block, verdict), block, { canonical: 1, verified: verifiedColumn(verdict), raw })
-    if (status === 'ACCEPTED_ON_L1') rows.raiseL1Head(number, hash)
+    finality.blocksChanged(number, number)
+    if (status === 'ACCEPTED_ON_L1') finality.claim(number, source)
     learnChainId(verdict)
     rows.settlePending({ number, hash, parentHash: block.parentHash! })
     return 'stored'
@@ -108,7 +118,7 @@ export function createL2Writer(db: Database): L2Writer {
     checkParentLinks(block, rows)
     if (!isVerified) requireSameTransactions(block, rows.transactionHashes(hash))
     rows.replace(toStoredHeader(block, verdict), block, { verified: verifiedColumn(verdict), raw })
-    if (status === 'ACCEPTED_ON_L1') rows.raiseL1Head(number, hash)
+    if (status === 'ACCEPTED_ON_L1') finality.claim(number, source)
     learnChainId(verdict)
     return 'replaced'
   })

@@ -15,6 +15,8 @@ export interface RawL2 {
   /** Block hash of a row in `l2_block_txs` whose block is not stored. */
   strayTransaction(): Uint8Array | undefined
   state(): RawRow[]
+  /** Rows of `l2_state_updates`, in the order of the logs. */
+  stateUpdates(): RawRow[]
 }
 
 /** Raw rows of an open database, with statements prepared once. */
@@ -33,6 +35,7 @@ export function createRawL2(db: Database): RawL2 {
     )
     .pluck()
   const state = db.prepare<[], RawRow>('SELECT * FROM l2_state')
+  const updates = db.prepare<[], RawRow>('SELECT * FROM l2_state_updates ORDER BY l1_block, log_index')
   return {
     count: () => count.get()!,
     blocks: () => blocks.iterate(),
@@ -40,5 +43,6 @@ export function createRawL2(db: Database): RawL2 {
     canonicalHash: (number) => canonical.get(number),
     strayTransaction: () => stray.get(),
     state: () => state.all(),
+    stateUpdates: () => updates.all(),
   }
 }

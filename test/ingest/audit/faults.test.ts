@@ -119,8 +119,17 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
   ['UPDATE l2_blocks SET l1_wei = 1 WHERE number = 3', 'l2_blocks', /block 3: l1_wei: expected 1000000003, found 1/],
   ["UPDATE l2_blocks SET raw = x'00' WHERE number = 3", 'l2_blocks', /block 3: cannot be decoded/],
   ['DELETE FROM l2_block_txs WHERE idx = 2', 'l2_block_txs', /rows: expected \d, found \d/],
-  ['UPDATE l2_state SET l1_head_number = 5', 'l2_state', /l1_head_hash: expected 0x/],
-  ['UPDATE l2_state SET l1_head_number = 1', 'l2_state', /l1_head_number: expected one, at least 3, found 1/],
+  ['UPDATE l2_state SET l1_head_number = 5', 'l2_state', /l1_head_number: expected 3, found 5/],
+  ["UPDATE l2_state SET l1_head_hash = x'00'", 'l2_state', /l1_head_hash: expected 0x/],
+  ['UPDATE l2_state SET claimed_number = 1', 'l2_state', /claimed_number: expected at least 3, found 1/],
+  ["UPDATE l2_state SET claimed_source = 'fire'", 'l2_state', /claimed_source: expected file, found fire/],
+  ["UPDATE l2_state SET finality_source = 'logs'", 'l2_state', /finality_source: expected file, found logs/],
+  ['DELETE FROM l2_state', 'l2_state', /id: expected one row, 1, found NULL/],
+  [
+    "INSERT INTO l2_state_updates VALUES (7, 0, x'00', 5, x'00', NULL)",
+    'l2_state_updates',
+    /block 7, log 0: row: expected none, found one/,
+  ],
   ['DROP INDEX blocks_by_first_log', 'sqlite_schema', /index blocks_by_first_log: row: expected one, found none/],
   [
     'UPDATE __drizzle_migrations SET hash = 1 WHERE created_at = (SELECT min(created_at) FROM __drizzle_migrations)',
@@ -130,7 +139,7 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
 ]
 
 function partOf(table: string): AuditPart {
-  if (/^(l2_blocks|l2_block_txs|l2_state)$/.test(table)) return 'l2'
+  if (/^(l2_blocks|l2_block_txs|l2_state|l2_state_updates)$/.test(table)) return 'l2'
   if (/^(meta|api_keys|l2_pending|sqlite_schema|__drizzle_migrations)$/.test(table)) return 'file'
   return /history|^code|^state/.test(table) ? 'stateHistory' : 'blocks'
 }

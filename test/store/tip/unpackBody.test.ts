@@ -54,7 +54,8 @@ function packHead(db: Database): void {
     for (const { address, topics, data } of receipt.logs) values.push(address, topics.length, ...topics, data)
   }
   db.exec('CREATE TABLE packed_bodies (block_number integer PRIMARY KEY NOT NULL, data blob NOT NULL)')
-  db.exec('DROP TABLE removed_blocks; DELETE FROM __drizzle_migrations WHERE rowid > 8')
+  db.exec('DROP TABLE removed_blocks; DROP TABLE l2_state_updates; DELETE FROM __drizzle_migrations WHERE rowid > 8')
+  db.exec('ALTER TABLE l2_state DROP COLUMN claimed_number; ALTER TABLE l2_state DROP COLUMN claimed_source')
   const data = Buffer.concat(values.map(packValue))
   db.prepare('INSERT INTO packed_bodies (block_number, data) VALUES (?, ?)').run(block.header.number, data)
   db.prepare('DELETE FROM transactions WHERE id >= ?').run(block.firstTx)
