@@ -11,7 +11,7 @@ import type { TailFacts } from './trace.js'
  *  131,072: a filling chunk and one being sealed. */
 export interface LogTail {
   /** Moves the start of the tail to `start`, the end of the last segment, and reads rows up to `end`. `facts` counts the
-   *  rows read. After a reorg the whole tail is read again. Must run inside the query's snapshot. @throws
+   *  rows read. After a reorg the rows of the new branch are read. Must run inside the query's snapshot. @throws
    *  DeadlineExceeded; rows read until then are kept */
   refresh(start: number, end: number, options: Pick<SearchOptions, 'deadline'> & { facts?: TailFacts }): void
   /** Ids in the range, ascending, of rows that may match all clauses and have at least `minTopics` topics. The range must
@@ -24,6 +24,9 @@ export interface LogTail {
 // Rows read between two deadline checks: about 10 ms.
 const SLICE = 4_096
 
+// Beyond it, every other one of the older half is dropped: the newest blocks are those that a reorg replaces.
+const MAX_MARKS = 512
+
 const LOW_MASK = 0xffff
 
 const COLUMN_OF = { address_id: 0, topic0_id: 1, topic1: 2, topic2: 3, topic3: 4 } as const
@@ -35,13 +38,26 @@ export function createLogTail(db: Database): LogTail {
   let columns = allocate(4096)
   let start = 0
   let end = 0
-  // Hash of the last row's block: after a reorg its id belongs to another log.
-  let lastHash: Buffer | undefined
+  /** Ends of what was read, ascending, each with the hash of the last row's block: after a reorg its id belongs to another
+   *  log. */
+  let marks: { end: number; hash: Buffer }[] = []
 
   const reset = (from: number) => {
     start = from
     end = from
-    lastHash = undefined
+    marks = []
+  }
+  const mark = (hash: Buffer | undefined) => {
+    if (!hash) return
+    marks.push({ end, hash })
+    if (marks.length > MAX_MARKS) marks = marks.filter((_, i) => i % 2 === 1 || i >= MAX_MARKS / 2)
+  }
+  /** Drops rows of blocks that are no longer on the chain, and a few more. */
+  const dropRemoved = () => {
+    const isHeld = ({ end: to, hash }: (typeof marks)[number]) => blockHashOf(to - 1)?.equals(hash)
+    if (marks.length === 0 || isHeld(marks[marks.length - 1])) return
+    while (marks.length > 0 && !isHeld(marks[marks.length - 1])) marks.pop()
+    end = marks.at(-1)?.end ?? start
   }
   /** Drops rows that have been sealed. */
   const dropBefore = (from: number) => {
@@ -61,15 +77,15 @@ export function createLogTail(db: Database): LogTail {
     end++
   }
   const refresh: LogTail['refresh'] = (from, to, { deadline, facts }) => {
-    const reorganised = lastHash !== undefined && !blockHashOf(end - 1)?.equals(lastHash)
-    if (reorganised || from < start || from > end) reset(from)
+    dropRemoved()
+    if (from < start || from > end) reset(from)
     else if (from > start) dropBefore(from)
     while (end < to) {
       deadline.check()
       const rows = readRows(end, Math.min(end + SLICE, to))
       for (const row of rows) append(row)
       if (facts) facts.loaded += rows.length
-      lastHash = blockHashOf(end - 1)
+      mark(blockHashOf(end - 1))
     }
   }
   return {

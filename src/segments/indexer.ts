@@ -117,6 +117,20 @@ export function createSegmentIndexer<Item>(
     nextChunk = sealFull(nextChunk!)
     isBehindRows = to > from
   }
+  /** Keeps what was hashed of the first `count` items. The rest of them are read again. */
+  const truncateBuilders = (count: number) => {
+    waiting = []
+    isBehindRows = true
+    if (nextChunk === undefined) return
+    if (full && count < nextChunk * chunkSize) {
+      ;[builder, spare] = [full.builder, builder]
+      nextChunk = full.chunk
+      full = undefined
+    }
+    const kept = count - nextChunk * chunkSize
+    if (kept < 0) nextChunk = undefined
+    else builder.truncate(kept)
+  }
   const step = (): boolean => {
     if (follows) nextChunk ??= begin()
     // Before the next chunk is full, which would have it sealed in one go.
@@ -171,7 +185,7 @@ export function createSegmentIndexer<Item>(
       for (const segment of store.segments('live')) {
         if (segment.firstChunk + chunksOf(segment.level) > kept) store.setState(segment.id, 'dropped')
       }
-      nextChunk = undefined
+      truncateBuilders(count)
       follows = true
     },
     drop: () => {

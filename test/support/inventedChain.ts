@@ -1,6 +1,7 @@
 import { hashHeader } from '../../src/chain/eth/header.js'
 import type { Block, Log, Receipt } from '../../src/chain/eth/types.js'
 import { type OpenChainOptions, openWritableChain } from '../../src/ingest/chainState.js'
+import type { ChainHead } from '../../src/ingest/head/chainHead.js'
 import type { Database } from '../../src/store/database.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { BRANCHES_GENESIS } from './branches.js'
@@ -17,6 +18,7 @@ export interface InventedChain {
   readonly db: Database
   /** The canonical blocks, from block 0 on. */
   readonly blocks: readonly InventedBlock[]
+  readonly head: ChainHead
   /** Removes the newest `removed` blocks and appends `added`, all in one transaction. */
   change(removed: number, added: number): void
   close(): void
@@ -52,6 +54,7 @@ export async function openInventedChain(
   return {
     db,
     blocks,
+    head,
     change(removed, added) {
       blocks.length -= removed
       if (removed > 0) head.rewind(blocks.length - 1, { byOperator: true })
