@@ -39,17 +39,23 @@ export function chooseFirst<Kind extends string, Implementation>(
 
 const keccak: Choice<KeccakKind, Keccak> = chooseFirst(KECCAK_KINDS, createKeccak)
 
-/** Implementations allowed in worker threads. The native binding aborts the process if its thread is terminated while it
- *  runs or loads: its Node-API calls fail, and nobody catches the resulting `Napi::Error`. The main thread is never
- *  terminated that way. */
-const THREAD_SECP256K1_KINDS = SECP256K1_KINDS.filter((kind) => kind !== 'native')
+/** Implementations allowed in threads that may be terminated. The native binding aborts the process if its thread is
+ *  terminated while it runs or loads: its Node-API calls fail, and nobody catches the resulting `Napi::Error`. */
+const TERMINABLE_SECP256K1_KINDS = SECP256K1_KINDS.filter((kind) => kind !== 'native')
 
+let mayUseNative = isMainThread
 let chosenSecp256k1: Choice<Secp256k1Kind, Secp256k1> | undefined
 
 /** Loaded on first use: it takes about 20 ms, and most threads never need it. */
 function secp256k1(): Choice<Secp256k1Kind, Secp256k1> {
-  chosenSecp256k1 ??= chooseFirst(isMainThread ? SECP256K1_KINDS : THREAD_SECP256K1_KINDS, createSecp256k1)
+  chosenSecp256k1 ??= chooseFirst(mayUseNative ? SECP256K1_KINDS : TERMINABLE_SECP256K1_KINDS, createSecp256k1)
   return chosenSecp256k1
+}
+
+/** Lets the calling worker thread use the native binding. Only for a thread that nobody terminates: it ends itself, and the
+ *  process does not end before. To be called before the first use. */
+export function useNativeSecp256k1(): void {
+  mayUseNative = true
 }
 
 /** The implementations that the calling thread uses. Loads them. */

@@ -32,7 +32,9 @@ export function listenForStop(onFirst: () => void = () => {}): StopSignal {
       // The system ends the process even while one long step keeps JavaScript from hearing of the signal.
       setTimeout(close, SAME_SIGNAL_MS).unref()
     } else if (performance.now() - first.ms > SAME_SIGNAL_MS) {
-      process.exit(codeOf(signal))
+      // Not `process.exit`: it terminates worker threads, and one that is in compiled code may abort the process.
+      close()
+      process.kill(process.pid, signal)
     }
   }
   for (const name of SIGNALS) process.on(name, onSignal)

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { useNativeSecp256k1 } from '../chain/crypto.js'
 import { openFollower } from '../ingest/follow/runFollower.js'
 import { messageOf, UsageError } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
@@ -9,6 +10,7 @@ import type { IngestWorkerData, IngestWorkerReply } from './ingestWorkerProtocol
 
 const STATUS_MS = 250
 
+useNativeSecp256k1()
 const port = parentPort!
 const { settings, logLevel } = workerData as IngestWorkerData
 const tell = (reply: IngestWorkerReply) => port.postMessage(reply)
