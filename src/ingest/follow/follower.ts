@@ -123,11 +123,18 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
       )
       return true
     }
+    const startedMs = performance.now()
     await replaceBranch(chain, fork, added)
+    const ms = Math.round(performance.now() - startedMs)
     await checkpoints?.afterCommit()
     const removed = own.header.number - fork
-    log.info({ ancestor: fork, removed, added: added.length, head: head.newest!.header.number }, 'reorg')
+    log.info({ ancestor: fork, removed, added: added.length, head: head.newest!.header.number, ms }, 'reorg')
     return to === target.header.number
+  }
+  /** The upstream's head. Some nodes tell of a new branch block by block: the first of them is not where it ends. */
+  const newestOf = async (target: UpstreamHeader): Promise<UpstreamHeader> => {
+    const newest = await rpc.head(signal)
+    return newest.header.number > target.header.number ? newest : target
   }
   const isHeld = (hash: Uint8Array, number: number): boolean => {
     const held = reader.blockHash(number)
@@ -162,7 +169,7 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
       return true
     }
     const { finalized } = head.finality()
-    if (ancestor >= finalized) return replace(ancestor, target)
+    if (ancestor >= finalized) return replace(ancestor, await newestOf(target))
     if (await isLinkedElsewhere(finalized, target)) return false
     throw new ReorgBelowFinalized(ancestor, finalized)
   }

@@ -8,6 +8,7 @@ import { compareRows } from '../../support/compareChains.js'
 import { followHere } from '../../support/followHere.js'
 import { startForkingUpstream } from '../../support/forkingUpstream.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
+import { resultOf } from '../../support/rpcClient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 type After = { after(callback: () => void | Promise<void>): void }
@@ -51,6 +52,32 @@ for (const transport of ['url', 'wsUrl'] as const) {
     assert.deepEqual([...kinds].sort(), ['append', 'finalized', 'reorg'])
   })
 }
+
+test('a branch that is told of block by block is followed to its end in one reorg', async (t) => {
+  const random = seededRandom(146)
+  const trunk = await grow(t, random, [], 9)
+  const upstream = await startForkingUpstream(t, trunk)
+  const { chain } = await openHere(t)
+  const followed = followHere(t, chain, [upstream.url])
+  await followed.reaches(trunk[8].hash)
+  const other = [...trunk.slice(0, 4), ...(await grow(t, random, trunk.slice(0, 4), 8))]
+  const { fault } = upstream.scripted
+  const blockOf = (id: string) => resultOf(upstream.url, 'eth_getBlockByNumber', [id, false])
+  let told = await blockOf('latest')
+  let times = Number.POSITIVE_INFINITY
+  upstream.scripted.fault = {
+    name: 'tells of a new branch block by block',
+    result: (call, right) => (call.params[0] === 'latest' && times-- > 0 ? told : fault!.result!(call, right)),
+  }
+  await upstream.become(other)
+  told = await blockOf('0x5')
+  times = 1
+  await followed.reaches(other[11].hash)
+  const [reorg, ...later] = followed.events.slice(followed.events.findIndex(({ kind }) => kind === 'reorg'))
+  assert.ok(reorg.kind === 'reorg')
+  assert.deepEqual([reorg.ancestor.number, reorg.removed.length, reorg.added.length], [4, 5, 8])
+  assert.ok(later.every(({ kind }) => kind === 'finalized'))
+})
 
 test('safe and finalized are those of the upstream and never go back', async (t) => {
   const random = seededRandom(142)
