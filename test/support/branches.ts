@@ -17,13 +17,18 @@ import type { SeededRandom } from './random.js'
 
 /* Branches of a chain under Shanghai's rules, where contracts still destroy themselves and come back with empty storage. */
 
-const SENDERS = ['north', 'east', 'south'].map((name) => createSender(`branches ${name}`))
+/** Who sends the transactions of `randomPlan`. */
+export const SENDERS = ['north', 'east', 'south'].map((name) => createSender(`branches ${name}`))
 const address = (byte: number) => new Uint8Array(20).fill(byte)
-const [LOGGER, FACTORY] = [address(0x1a), address(0xfa)]
+/** A contract that logs three topics: `LOGGED`, a number below 20, a slot below 30. */
+export const LOGGER = address(0x1a)
+/** Topic 0 of all logs. */
+export const LOGGED = new Uint8Array(32).fill(0xab)
+const FACTORY = address(0xfa)
 // Words: slot, value, topic. Sets the slot and logs it.
 const LOGGER_CODE = assemble(`
   32 calldataload 0 calldataload sstore
-  0 calldataload 64 calldataload 0x${'ab'.repeat(32)} 32 0 log3 stop`)
+  0 calldataload 64 calldataload ${formatData(LOGGED)} 32 0 log3 stop`)
 const FACTORY_CODE = assemble('calldatasize 0 0 calldatacopy 0 calldatasize 0 0 create2 stop')
 // Without call data it destroys itself, otherwise it sets a slot to a value.
 const CHILD_CODE = assemble(`
@@ -99,7 +104,8 @@ export async function growBranch(
   return builder.blocks
 }
 
-function randomPlan(random: SeededRandom): TransactionPlan {
+/** A transaction that transfers, creates, calls or destroys contracts, or (most of them) sets a slot of the logger and logs it. */
+export function randomPlan(random: SeededRandom): TransactionPlan {
   const common = { sender: SENDERS[random.below(SENDERS.length)], type: 2, gasLimit: 600_000n } as const
   const words = (...limits: number[]) => encodeWords(...limits.map((limit) => BigInt(random.below(limit))))
   switch (random.below(7)) {

@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { describeEnvironment } from './environment.js'
+import { measureCommits } from './sync/commits.js'
+import { makeFullChain } from './sync/fullChain.js'
+import { measureRates } from './sync/rates.js'
+import { measureReorgs } from './sync/reorgs.js'
+import { round } from './table.js'
+
+/* `npm run bench:sync -- --json FILE`: how fast full blocks are synced from another Cairn, beside their import from a file;
+ * how long a reorg of 64 of them takes; how soon a server sees what `cairn sync` commits. */
+
+const PHASES = ['rates', 'reorgs', 'commits'] as const
+const USAGE = `usage: npm run bench:sync -- --json FILE
+  --blocks N      of the chain: 300
+  --depth N       of reorgs: 64
+  --reorgs N      10
+  --commits N     blocks that are followed one by one: 100
+  --phases LIST   of ${PHASES.join(', ')}: all`
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'string' },
+    blocks: { type: 'string', default: '300' },
+    depth: { type: 'string', default: '64' },
+    reorgs: { type: 'string', default: '10' },
+    commits: { type: 'string', default: '100' },
+    phases: { type: 'string', default: PHASES.join(',') },
+  },
+})
+const [blocks, depth, reorgs, commits] = [values.blocks, values.depth, values.reorgs, values.commits].map(Number)
+const phases = values.phases.split(',')
+const isWrong = ![blocks, depth, reorgs, commits].every((count) => Number.isSafeInteger(count) && count > 0)
+if (values.json === undefined || isWrong || !phases.every((name) => PHASES.some((phase) => phase === name))) {
+  console.error(USAGE)
+  process.exit(2)
+}
+const directory = mkdtempSync(join(tmpdir(), 'cairn-bench-sync-'))
+try {
+  const environment = describeEnvironment()
+  const chain = await makeFullChain(directory, { blocks, depth })
+  const report = {
+    ...environment,
+    blocks,
+    rates: phases.includes('rates') ? await measureRates(chain, directory) : undefined,
+    reorgs: phases.includes('reorgs') ? await measureReorgs(chain, { directory, reorgs }) : undefined,
+    commits: phases.includes('commits') ? await measureCommits(chain, { directory, blocks: commits }) : undefined,
+  }
+  chain.close()
+  const text = JSON.stringify(report, (_key, value) => round(value), 2)
+  writeFileSync(values.json, `${text}\n`)
+  console.log(text)
+} finally {
+  rmSync(directory, { recursive: true, force: true })
+}

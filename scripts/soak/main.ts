@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { BRANCHES_GENESIS, openBranches } from '../../test/support/branches.js'
+import { startCairn } from '../../test/support/cairn.js'
+import { checkDatabase } from '../../test/support/checkDatabase.js'
+import { compareRows } from '../../test/support/compareChains.js'
+import { seededRandom } from '../../test/support/random.js'
+import { type LoadCounts, sendRandomRequest } from './load.js'
+import { createSoakChain, startSoakUpstream } from './node.js'
+import { findTrends, type Sample, sampleHeader, sampleRow, takeSample } from './samples.js'
+import { openSoakSubscriber } from './subscribers.js'
+
+/* `npm run soak`: `cairn serve` follows two upstreams, which are killed and come back, along a chain that grows and
+ * reorganizes, with subscribers and HTTP load. Prints the server's memory over time. Exit code 1 when a subscriber was told
+ * anything else than what is on the chain, when the database differs from the upstream's, or when the second half shows a
+ * leak. */
+
+const USAGE = `usage: npm run soak -- [--minutes N] [--seed N] [--subscribers N] [--sample-seconds N] [--check-minutes N]
+  --minutes N          how long: 60
+  --seed N             of everything random: 1
+  --subscribers N      WebSocket clients, each with new heads and logs: 50
+  --sample-seconds N   between two rows of the table: 60
+  --check-minutes N    between two comparisons: 10`
+
+const BLOCK_MS = [300, 1_100] as const
+const REQUEST_MS = [50, 150] as const
+const UP_MS = [15_000, 45_000] as const
+const DOWN_MS = [500, 8_000] as const
+const CHURN_MS = [2_000, 6_000] as const
+/** Of the steps. */
+const ONE_REORG_IN = 12
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    seed: { type: 'string', default: '1' },
+    subscribers: { type: 'string', default: '50' },
+    'sample-seconds': { type: 'string', default: '60' },
+    'check-minutes': { type: 'string', default: '10' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (values.help) {
+  console.log(USAGE)
+  process.exit(0)
+}
+const seed = Number(values.seed)
+const directory = mkdtempSync(join(tmpdir(), 'cairn-soak-'))
+const [nodeDatadir, datadir, genesis] = ['node', 'cairn', 'genesis.json'].map((name) => join(directory, name))
+const random = seededRandom(seed)
+const chain = await createSoakChain(nodeDatadir, random)
+const upstreams = [await startSoakUpstream(nodeDatadir), await startSoakUpstream(nodeDatadir)]
+writeFileSync(genesis, JSON.stringify(BRANCHES_GENESIS))
+const { db } = await openBranches(datadir) // with chunks that are soon full
+db.close()
+const server = await startCairn({ after() {} }, [
+  ...['--datadir', datadir, '--genesis', genesis, '--open', '--metrics'],
+  ...upstreams.flatMap(({ url }) => ['--upstream', url]),
+])
+const { url, socketUrl, running } = server
+const pid = running.child.pid!
+const openSubscriber = () => openSoakSubscriber(socketUrl, { random, blocks: chain.blocks })
+const subscribers = await Promise.all(Array.from({ length: Number(values.subscribers) }, openSubscriber))
+
+const begunMs = performance.now()
+const minutes = () => (performance.now() - begunMs) / 60_000
+const lasts = Number(values.minutes)
+const counts: LoadCounts = {}
+const totals = { reorgs: 0, removed: 0, kills: 0, checks: 0 }
+const samples: Sample[] = []
+const problems: string[] = []
+let pause: Promise<void> | undefined
+
+/** Does `step` again and again until the end, after a random time from `fromMs` to `toMs` each. */
+async function repeat(seedOffset: number, [fromMs, toMs]: readonly [number, number], step: () => Promise<void>) {
+  const own = seededRandom(seed * 1_000 + seedOffset)
+  while (minutes() < lasts && problems.length === 0) {
+    await sleep(fromMs + own.below(toMs - fromMs))
+    await pause
+    await step()
+  }
+}
+
+async function changeChain(): Promise<void> {
+  if (random.below(ONE_REORG_IN) > 0) return chain.grow()
+  totals.reorgs++
+  totals.removed += await chain.reorganize()
+}
+
+const killRandom = seededRandom(seed + 1)
+/** One of the upstreams dies, or both, and comes back. */
+async function killUpstream(): Promise<void> {
+  const dead = [[0], [1], [0, 1]][killRandom.below(3)].map((i) => upstreams[i])
+  totals.kills += dead.length
+  await Promise.all(dead.map((each) => each.kill()))
+  await sleep(DOWN_MS[0] + killRandom.below(DOWN_MS[1] - DOWN_MS[0]))
+  await Promise.all(dead.map((each) => each.start()))
+}
+
+/** A client that comes and goes. */
+async function churn(): Promise<void> {
+  const client = await openSubscriber()
+  await sleep(500)
+  client.close()
+}
+
+async function sample(): Promise<void> {
+  samples.push(await takeSample({ pid, url, datadir }, { minutes: minutes(), blocks: chain.blocks.length }))
+  console.log(sampleRow(samples.at(-1)!))
+}
+
+/** Stops the chain until all subscribers were told of its head, and compares. */
+async function check(): Promise<void> {
+  let resume = () => {}
+  pause = new Promise((resolve) => {
+    resume = resolve
+  })
+  await sleep(BLOCK_MS[1] * 2) // what was under way
+  await chain.grow()
+  const { hash } = chain.blocks.at(-1)!
+  const told = Promise.all(subscribers.map((each) => each.reaches(hash))).then(() => true)
+  if (!(await Promise.race([told, sleep(120_000, false)]))) problems.push('the head was not told within 2 minutes')
+  for (const [i, subscriber] of subscribers.entries()) {
+    const wrong = subscriber.compare(chain.blocks)
+    if (wrong.length > 0) problems.push(`subscriber ${i}: ${wrong.length} differences; first: ${wrong[0]}`)
+  }
+  try {
+    compareRows(datadir, nodeDatadir, `after ${minutes().toFixed(0)} minutes`)
+  } catch (error) {
+    problems.push((error as Error).message.slice(0, 1_000))
+  }
+  totals.checks++
+  const received = subscribers.reduce((sum, each) => sum + each.received, 0)
+  console.log(
+    `${problems.length > 0 ? problems.join('\n') : 'equal'}: ${JSON.stringify({ ...totals, received, counts })}`,
+  )
+  pause = undefined
+  resume()
+}
+
+console.log(sampleHeader())
+await sample()
+const sampleMs = Number(values['sample-seconds']) * 1_000
+const checkMs = Number(values['check-minutes']) * 60_000
+await Promise.all([
+  repeat(1, BLOCK_MS, changeChain),
+  repeat(2, REQUEST_MS, () => sendRandomRequest(url, { head: Math.max(0, chain.blocks.length - 80), random, counts })),
+  repeat(3, UP_MS, killUpstream),
+  repeat(4, CHURN_MS, churn),
+  repeat(5, [sampleMs, sampleMs + 1], sample),
+  repeat(6, [checkMs, checkMs + 1], check),
+])
+await check()
+const trends = findTrends(samples)
+for (const { figure, perHour, errorPerHour, mean, isLeak } of trends) {
+  const numbers = [perHour, errorPerHour, mean].map((value) => value.toFixed(2).padStart(9))
+  console.log(
+    `${figure.padEnd(12)} slope ${numbers[0]} ± ${numbers[1]} an hour, mean ${numbers[2]}: ${isLeak ? 'LEAK' : 'no leak'}`,
+  )
+}
+for (const subscriber of subscribers) subscriber.close()
+await server.stop()
+checkDatabase(datadir)
+for (const upstream of upstreams) await upstream.kill()
+chain.close()
+rmSync(directory, { recursive: true, force: true })
+const failed = problems.length > 0 || trends.some(({ isLeak }) => isLeak)
+console.log(failed ? 'FAILED' : 'passed')
+process.exit(failed ? 1 : 0)

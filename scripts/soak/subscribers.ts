@@ -1,0 +1,136 @@
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+import { formatData } from '../../src/lib/hex.js'
+import { matchesFilter } from '../../src/logs/filter.js'
+import { LOGGED, LOGGER } from '../../test/support/branches.js'
+import type { SeededRandom } from '../../test/support/random.js'
+import { numberTopic } from './load.js'
+import type { SoakBlock } from './node.js'
+
+/** A WebSocket client subscribed to new heads and to some of the logs, which replays what it is told. */
+export interface SoakSubscriber {
+  /** Notifications so far. */
+  readonly received: number
+  /** Resolves when it was told of this head. */
+  reaches(hash: Uint8Array): Promise<void>
+  /** Differences between what it was told and the chain, whose newest block's logs may not have come yet. Empty: none. */
+  compare(blocks: readonly SoakBlock[]): string[]
+  close(): void
+}
+
+interface LogObject {
+  blockHash: string
+  logIndex: string
+  removed: boolean
+}
+interface HeadObject {
+  number: string
+  hash: string
+  parentHash: string
+}
+interface Message {
+  id?: number
+  result?: string
+  params?: { subscription: string; result: LogObject & HeadObject }
+}
+
+/** Opens one on a server whose chain has `blocks`. */
+export async function openSoakSubscriber(
+  url: string,
+  { random, blocks }: { random: SeededRandom; blocks: readonly SoakBlock[] },
+): Promise<SoakSubscriber> {
+  const filter = randomFilter(random)
+  const faults: string[] = []
+  const heads = new Map(blocks.map(({ hash }, number) => [number, formatData(hash)]))
+  const first = blocks.length
+  const logs = new Set<string>()
+  const answers: ((result: string) => void)[] = []
+  let [newest, received, logsId] = ['', 0, '']
+  let look = () => {}
+
+  const takeHead = ({ number, hash, parentHash }: HeadObject) => {
+    const at = Number(number)
+    if (heads.get(at - 1) !== parentHash) faults.push(`head ${at} ${hash} does not link to what was told before`)
+    for (let above = at; heads.delete(above); above++);
+    heads.set(at, hash)
+    newest = hash
+    look()
+  }
+  const takeLog = ({ blockHash, logIndex, removed }: LogObject) => {
+    const key = `${blockHash} ${logIndex}`
+    if (logs.has(key) !== removed) faults.push(`log ${key}: ${removed ? 'removed, but not there' : 'twice'}`)
+    if (removed) logs.delete(key)
+    else logs.add(key)
+  }
+  const socket = new WebSocket(url)
+  socket.on('message', (data) => {
+    const { params, result } = JSON.parse(String(data)) as Message
+    if (params === undefined) return answers.shift()!(result!)
+    received++
+    if (params.subscription === logsId) takeLog(params.result)
+    else takeHead(params.result)
+  })
+  socket.on('error', (error) => void faults.push(error.message))
+  socket.on('close', (code) => void faults.push(`the server closed the connection: ${code}`))
+  await once(socket, 'open')
+  const subscribe = (...params: unknown[]) =>
+    new Promise<string>((resolve) => {
+      answers.push(resolve)
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params }))
+    })
+  logsId = await subscribe('logs', {
+    address: filter.addresses.map(formatData),
+    topics: filter.topics.map((values) => values?.map(formatData) ?? null),
+  })
+  await subscribe('newHeads')
+  return {
+    get received() {
+      return received
+    },
+    reaches: (hash) =>
+      new Promise((resolve) => {
+        look = () => {
+          if (newest === formatData(hash) || faults.length > 0) resolve()
+        }
+        look()
+      }),
+    compare: (chain) => {
+      const wrong = [...faults]
+      const newestNumber = chain.length - 1
+      for (const [number, { hash }] of chain.entries()) {
+        if (heads.get(number) !== formatData(hash)) wrong.push(`head ${number}: told ${heads.get(number)}`)
+      }
+      const wanted = new Set(chain.slice(first, newestNumber).flatMap((block) => logKeys(block, filter)))
+      const early = new Set(logKeys(chain[newestNumber], filter))
+      for (const key of wanted) if (!logs.has(key)) wrong.push(`log ${key} was not told`)
+      for (const key of logs) if (!wanted.has(key) && !early.has(key)) wrong.push(`log ${key} is not on the chain`)
+      return wrong
+    },
+    close: () => {
+      socket.removeAllListeners('close')
+      socket.terminate()
+    },
+  }
+}
+
+type Filter = ReturnType<typeof randomFilter>
+
+function logKeys({ hash, logs }: SoakBlock, filter: Filter): string[] {
+  return logs
+    .map((log, i) => ({ log, key: `${formatData(hash)} 0x${i.toString(16)}` }))
+    .filter(({ log }) => matchesFilter(log, { fromBlock: 0, toBlock: 0, ...filter }))
+    .map(({ key }) => key)
+}
+
+/** All logs, those of some numbers, or those of a slot. */
+function randomFilter(random: SeededRandom): { addresses: Uint8Array[]; topics: (Uint8Array[] | null)[] } {
+  const addresses = random.below(2) ? [LOGGER] : []
+  switch (random.below(3)) {
+    case 0:
+      return { addresses, topics: [] }
+    case 1:
+      return { addresses, topics: [[LOGGED], [random.below(20), random.below(20)].map(numberTopic)] }
+    default:
+      return { addresses, topics: [null, null, [numberTopic(random.below(30))]] }
+  }
+}
