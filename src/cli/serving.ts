@@ -219,7 +219,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     }
   }
   // In parallel with the threads: requests before readiness wait for the slower of both at most.
-  const whenWarm = Promise.all([started.warm(), runsInline && startInlineCalls()]).then(() => {
+  const warmedUp = Promise.all([started.warm(), runsInline && startInlineCalls()]).then(() => {
     warm = true
   })
 
@@ -244,7 +244,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     clearInterval(sweep)
     await started.close()
     await ingestEnds
-    await whenWarm
+    await warmedUp
     stopRefreshing()
     subscriptions.close()
     closeContext()
@@ -255,7 +255,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     reachable: options.open || keys.hasAny(),
     hasBlocks: context.chain.coverage() !== undefined || context.l2.head() !== undefined,
     pool: started,
-    warm: () => whenWarm,
+    warm: () => warmedUp,
     close: () => {
       closing ??= close()
       return closing

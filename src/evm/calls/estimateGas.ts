@@ -16,13 +16,13 @@ export type GasTrial = CallOutcome | CallRefused
  *  and receives the outcomes, so it serves synchronous and asynchronous interpreters. @throws CallReverted, CallFailed,
  *  ReturnDataTooLong. */
 export function* searchGasLimit(
-  site: CallContext,
+  context: CallContext,
   request: CallRequest,
   limits: CallLimits,
 ): Generator<bigint, bigint, GasTrial> {
   requireOneFeeStyle(request)
-  let high = highestGas(site, request, limits)
-  if (isToAccountWithoutCode(site, request)) {
+  let high = highestGas(context, request, limits)
+  if (isToAccountWithoutCode(context, request)) {
     const tried = yield PLAIN_TRANSFER_GAS
     if (!(tried instanceof CallRefused) && isSuccess(tried)) return PLAIN_TRANSFER_GAS
   }
@@ -80,13 +80,13 @@ function isSuccess(tried: CallOutcome | undefined): boolean {
 }
 
 /** The highest gas limit to try: the caps, the rules of transactions, and the sender's funds. */
-function highestGas(site: CallContext, request: CallRequest, limits: CallLimits): bigint {
-  const { header, rules } = site
+function highestGas(context: CallContext, request: CallRequest, limits: CallLimits): bigint {
+  const { header, rules } = context
   let high = request.gas !== undefined && request.gas >= PLAIN_TRANSFER_GAS ? request.gas : header.gasLimit
   if (rules.has('osaka') && high > MAX_TRANSACTION_GAS) high = MAX_TRANSACTION_GAS
   const price = feeCapOf(request, header)
   if (price > 0n) {
-    const affordable = availableWei(site, request) / price
+    const affordable = availableWei(context, request) / price
     if (affordable < high) high = affordable
   }
   return clampGas(header, high, limits)
@@ -101,6 +101,6 @@ function availableWei({ balance, header, rules }: CallContext, request: CallRequ
   return afterValue - blobs
 }
 
-function isToAccountWithoutCode(site: CallContext, { to, data }: CallRequest): boolean {
-  return to !== undefined && (data?.length ?? 0) === 0 && !site.hasCode(to)
+function isToAccountWithoutCode(context: CallContext, { to, data }: CallRequest): boolean {
+  return to !== undefined && (data?.length ?? 0) === 0 && !context.hasCode(to)
 }

@@ -70,16 +70,16 @@ function createEvmService(
     // A request sees one snapshot, checked once and not at each read.
     call: (request, blockNumber, limits, deadline) =>
       watch.withSnapshot(() => {
-        const site = runner.at(blockNumber)
-        const gasLimit = clampGas(site.header, request.gas, limits)
-        return requireOutput(site.run(request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline }), limits)
+        const context = runner.at(blockNumber)
+        const gasLimit = clampGas(context.header, request.gas, limits)
+        return requireOutput(context.run(request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline }), limits)
       }),
     estimateGas: (request, blockNumber, limits, deadline) =>
       watch.withSnapshot(() => {
-        const site = runner.at(blockNumber)
-        const search = searchGasLimit(site, request, limits)
+        const context = runner.at(blockNumber)
+        const search = searchGasLimit(context, request, limits)
         const memoryBytes = limits.callMemoryBytes
-        return finishSearch(search, (gasLimit) => site.run(request, { gasLimit, memoryBytes, deadline }))
+        return finishSearch(search, (gasLimit) => context.run(request, { gasLimit, memoryBytes, deadline }))
       }),
     warm: () => {
       const head = chain.head()

@@ -67,11 +67,11 @@ async function executeBlock(job: Job): Promise<ExecutedBlock> {
   const { spec, rules, machine, overlay, block } = job
   const { header } = block
   const packageBlock = createPackageBlock(machine.common, header, rules)
-  const site = { machine, overlay, block: packageBlock }
+  const context = { machine, overlay, block: packageBlock }
   if (spec.daoForkSupport && spec.activations.some(({ fork, block: at }) => fork === 'dao' && at === header.number)) {
     await moveDaoBalances(overlay)
   }
-  await callBeforeTransactions(site, header, rules)
+  await callBeforeTransactions(context, header, rules)
   const receipts: Receipt[] = []
   let gasUsed = 0n
   for (const [index, transaction] of block.transactions.entries()) {
@@ -86,7 +86,7 @@ async function executeBlock(job: Job): Promise<ExecutedBlock> {
   let requestsHash: Uint8Array | undefined
   if (rules.has('prague')) {
     const logs = receipts.flatMap((receipt) => receipt.logs)
-    requestsHash = await collectRequests(site, logs, spec.depositContract)
+    requestsHash = await collectRequests(context, logs, spec.depositContract)
   }
   return { receipts, gasUsed, stateRoot: job.roots.atEnd(), requestsHash }
 }

@@ -15,20 +15,20 @@ export function createReferenceService(db: Database): EvmService {
   const runner = createReferenceRunner(chain, createStateReader(db))
   return {
     call: async (request, blockNumber, limits, deadline) => {
-      const site = runner.at(blockNumber)
-      const gasLimit = clampGas(site.header, request.gas, limits)
-      const outcome = await site.run(request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
+      const context = runner.at(blockNumber)
+      const gasLimit = clampGas(context.header, request.gas, limits)
+      const outcome = await context.run(request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
       return requireOutput(outcome, limits)
     },
     estimateGas: async (request, blockNumber, limits, deadline) => {
-      const site = runner.at(blockNumber)
-      const search = searchGasLimit(site, request, limits)
+      const context = runner.at(blockNumber)
+      const search = searchGasLimit(context, request, limits)
       const memoryBytes = limits.callMemoryBytes
       let step = search.next()
       while (step.done !== true) {
         deadline.check()
         const terms = { gasLimit: step.value, memoryBytes, deadline }
-        const tried: GasTrial = await site.run(request, terms).catch((error: unknown) => {
+        const tried: GasTrial = await context.run(request, terms).catch((error: unknown) => {
           if (error instanceof CallRefused) return error
           throw error
         })

@@ -26,27 +26,27 @@ interface SystemCallSite {
 
 /** System calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
  *  Without code at their address they do nothing. */
-export async function callBeforeTransactions(site: SystemCallSite, header: Header, rules: Rules): Promise<void> {
-  if (rules.has('cancun')) await callSystemContract(site, BEACON_ROOTS, header.parentBeaconBlockRoot!)
-  if (rules.has('prague')) await callSystemContract(site, HISTORY_STORAGE, header.parentHash)
+export async function callBeforeTransactions(context: SystemCallSite, header: Header, rules: Rules): Promise<void> {
+  if (rules.has('cancun')) await callSystemContract(context, BEACON_ROOTS, header.parentBeaconBlockRoot!)
+  if (rules.has('prague')) await callSystemContract(context, HISTORY_STORAGE, header.parentHash)
 }
 
 /** The requests hash of the block (EIP-7685), 32 bytes: deposits from the logs (EIP-6110), then the output of the
  *  withdrawal and consolidation contracts (EIP-7002, EIP-7251). @throws SystemCallFailed if a contract is missing or
  *  fails, or a deposit log is malformed. */
 export async function collectRequests(
-  site: SystemCallSite,
+  context: SystemCallSite,
   logs: Log[],
   depositContract: Uint8Array = new Uint8Array(20),
 ): Promise<Uint8Array> {
   const deposits = readDeposits(logs, depositContract)
-  const withdrawals = await requireSystemCall(site, WITHDRAWAL_REQUESTS)
-  const consolidations = await requireSystemCall(site, CONSOLIDATION_REQUESTS)
+  const withdrawals = await requireSystemCall(context, WITHDRAWAL_REQUESTS)
+  const consolidations = await requireSystemCall(context, CONSOLIDATION_REQUESTS)
   return hashRequests([deposits, withdrawals, consolidations])
 }
 
-async function requireSystemCall(site: SystemCallSite, address: Uint8Array): Promise<Uint8Array> {
-  const result = await callSystemContract(site, address, new Uint8Array(0))
+async function requireSystemCall(context: SystemCallSite, address: Uint8Array): Promise<Uint8Array> {
+  const result = await callSystemContract(context, address, new Uint8Array(0))
   if (!result) throw new SystemCallFailed(`no code at the system contract ${formatData(address)}`)
   if (result.failure) throw new SystemCallFailed(`system contract ${formatData(address)}: ${result.failure}`)
   return result.output

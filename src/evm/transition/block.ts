@@ -33,16 +33,16 @@ export interface BlockContext {
 /** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685). Its result stays in the
  *  journal. @throws SystemCallFailed, and the error of `refuse`; the journal must then be discarded. */
 export function runBlock(
-  site: BlockContext,
+  context: BlockContext,
   block: Block,
   { rules, tables }: { rules: Rules; tables: ForkTables },
 ): BlockOutcome {
-  const { spec, machine, journal } = site
+  const { spec, machine, journal } = context
   const { header } = block
   const { chainId } = spec
   machine.rules = tables.rules
   machine.precompiles = tables.precompiles
-  const environment = blockEnvironment(header, rules, { chainId, blockHash: site.blockHash })
+  const environment = blockEnvironment(header, rules, { chainId, blockHash: context.blockHash })
   const inner: TransactionContext = { machine, journal, rules, header, chainId, environment }
   if (spec.daoForkSupport && spec.activations.some(({ fork, block: at }) => fork === 'dao' && at === header.number)) {
     moveDaoBalances(journal)
@@ -53,11 +53,11 @@ export function runBlock(
   for (const [index, transaction] of block.transactions.entries()) {
     const applied = attempt(
       () => applyTransaction(inner, transaction, gasUsed),
-      (refused) => site.refuse(index, transaction, refused),
+      (refused) => context.refuse(index, transaction, refused),
     )
     gasUsed += applied.gasUsed
-    const root = rules.has('byzantium') ? undefined : site.roots.now()
-    const logsBloom = site.bloomOf(applied.logs)
+    const root = rules.has('byzantium') ? undefined : context.roots.now()
+    const logsBloom = context.bloomOf(applied.logs)
     receipts.push(receiptOf(transaction, applied, { header, rules, gasUsed, root, logsBloom }))
   }
   for (const { address, amountGwei } of block.withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
@@ -73,7 +73,7 @@ export function runBlock(
       spec.depositContract,
     )
   }
-  return { receipts, gasUsed, stateRoot: site.roots.atEnd(), requestsHash }
+  return { receipts, gasUsed, stateRoot: context.roots.atEnd(), requestsHash }
 }
 
 function attempt<T>(run: () => T, refuse: (refused: TransactionRefused) => Error): T {

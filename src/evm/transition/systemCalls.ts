@@ -19,23 +19,23 @@ import type { TransactionContext } from './transaction.js'
 
 /** System calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
  *  Without code at their address they do nothing. */
-export function callSystemBefore(site: TransactionContext, header: Header, rules: Rules): void {
-  if (rules.has('cancun')) callSystemContract(site, BEACON_ROOTS, header.parentBeaconBlockRoot!)
-  if (rules.has('prague')) callSystemContract(site, HISTORY_STORAGE, header.parentHash)
+export function callSystemBefore(context: TransactionContext, header: Header, rules: Rules): void {
+  if (rules.has('cancun')) callSystemContract(context, BEACON_ROOTS, header.parentBeaconBlockRoot!)
+  if (rules.has('prague')) callSystemContract(context, HISTORY_STORAGE, header.parentHash)
 }
 
 /** The requests hash of the block (EIP-7685), 32 bytes: deposits from the logs (EIP-6110), then the output of the
  *  withdrawal and consolidation contracts (EIP-7002, EIP-7251). @throws SystemCallFailed if a contract is missing or
  *  fails, or a deposit log is malformed. */
-export function requestsOf(site: TransactionContext, logs: readonly Log[], depositContract?: Uint8Array): Uint8Array {
+export function requestsOf(context: TransactionContext, logs: readonly Log[], depositContract?: Uint8Array): Uint8Array {
   const deposits = readDeposits(logs, depositContract)
-  const withdrawals = requireSystemCall(site, WITHDRAWAL_REQUESTS)
-  const consolidations = requireSystemCall(site, CONSOLIDATION_REQUESTS)
+  const withdrawals = requireSystemCall(context, WITHDRAWAL_REQUESTS)
+  const consolidations = requireSystemCall(context, CONSOLIDATION_REQUESTS)
   return hashRequests([deposits, withdrawals, consolidations])
 }
 
-function requireSystemCall(site: TransactionContext, address: Uint8Array): Uint8Array {
-  const outcome = callSystemContract(site, address, EMPTY_BYTES)
+function requireSystemCall(context: TransactionContext, address: Uint8Array): Uint8Array {
+  const outcome = callSystemContract(context, address, EMPTY_BYTES)
   if (!outcome) throw new SystemCallFailed(`no code at the system contract ${formatData(address)}`)
   if (outcome.failure !== undefined) {
     throw new SystemCallFailed(`system contract ${formatData(address)}: ${outcome.failure}`)

@@ -83,26 +83,26 @@ export function blockEnvironment(
  *  EIP-1559, 2930, 3529, 4844, 7623, 7702). `gasUsedBefore` is the cumulative gas before it. @throws TransactionRefused
  *  with nothing changed; DeadlineExceeded, after which the journal must be discarded. */
 export function applyTransaction(
-  site: TransactionContext,
+  context: TransactionContext,
   transaction: Transaction,
   gasUsedBefore: bigint,
 ): AppliedTransaction {
-  const { machine, journal, header } = site
+  const { machine, journal, header } = context
   const sender = journal.account(transaction.from)
-  const { intrinsic, floor } = check(site, sender, transaction, gasUsedBefore)
+  const { intrinsic, floor } = check(context, sender, transaction, gasUsedBefore)
   const price = effectiveGasPrice(transaction, header.baseFeePerGas)
-  machine.environment = withTransaction(site.environment, {
+  machine.environment = withTransaction(context.environment, {
     origin: transaction.from,
     gasPrice: price,
     blobVersionedHashes: transaction.blobVersionedHashes ?? [],
   })
   const blobs = BigInt(transaction.blobVersionedHashes?.length ?? 0)
-  const blobCost = blobs === 0n ? 0n : blobs * GAS_PER_BLOB * site.environment.block.blobBaseFee
+  const blobCost = blobs === 0n ? 0n : blobs * GAS_PER_BLOB * context.environment.block.blobBaseFee
   journal.setBalance(sender, sender.balance - transaction.gasLimit * price - blobCost)
-  warmUp(site, transaction)
-  const outcome = executeMessage(site, transaction, transaction.gasLimit - intrinsic)
+  warmUp(context, transaction)
+  const outcome = executeMessage(context, transaction, transaction.gasLimit - intrinsic)
 
-  const { gasUsed, gasRefunded } = settleGas(site, { gasLimit: transaction.gasLimit, gasLeft: outcome.gasLeft, floor })
+  const { gasUsed, gasRefunded } = settleGas(context, { gasLimit: transaction.gasLimit, gasLeft: outcome.gasLeft, floor })
   journal.setBalance(sender, sender.balance + (transaction.gasLimit - gasUsed) * price)
   const coinbase = journal.account(header.miner)
   journal.setBalance(coinbase, coinbase.balance + gasUsed * (price - (header.baseFeePerGas ?? 0n)))
@@ -121,9 +121,9 @@ export function applyTransaction(
 }
 
 /** Intrinsic gas and its floor. @throws TransactionRefused. */
-function check(site: TransactionContext, sender: Account, transaction: Transaction, gasUsedBefore: bigint) {
-  const { rules, header } = site
-  const code = site.machine.state.code(sender)
+function check(context: TransactionContext, sender: Account, transaction: Transaction, gasUsedBefore: bigint) {
+  const { rules, header } = context
+  const code = context.machine.state.code(sender)
   const broken = checkAgainst(
     {
       nonce: sender.nonce,
@@ -185,8 +185,8 @@ function warmAccessList(state: EvmState, accessList: readonly AccessListEntry[])
 export type TransactionMessage = Pick<Transaction, 'from' | 'to' | 'value' | 'input' | 'authorizationList'>
 
 /** Runs a transaction's call or creation with `gas`, and increments the sender's nonce. @throws DeadlineExceeded */
-export function executeMessage(site: TransactionContext, message: TransactionMessage, gas: bigint): Outcome {
-  const { machine, journal, chainId } = site
+export function executeMessage(context: TransactionContext, message: TransactionMessage, gas: bigint): Outcome {
+  const { machine, journal, chainId } = context
   const { from: caller, to, value, input, authorizationList = [] } = message
   if (to === undefined) return createContract(machine, { caller, value, gas, initCode: input })
   const sender = journal.account(caller)
