@@ -27,7 +27,11 @@ export function callSystemBefore(context: TransactionContext, header: Header, ru
 /** The requests hash of the block (EIP-7685), 32 bytes: deposits from the logs (EIP-6110), then the output of the
  *  withdrawal and consolidation contracts (EIP-7002, EIP-7251). @throws SystemCallFailed if a contract is missing or
  *  fails, or a deposit log is malformed. */
-export function requestsOf(context: TransactionContext, logs: readonly Log[], depositContract?: Uint8Array): Uint8Array {
+export function requestsOf(
+  context: TransactionContext,
+  logs: readonly Log[],
+  depositContract?: Uint8Array,
+): Uint8Array {
   const deposits = readDeposits(logs, depositContract)
   const withdrawals = requireSystemCall(context, WITHDRAWAL_REQUESTS)
   const consolidations = requireSystemCall(context, CONSOLIDATION_REQUESTS)

@@ -102,7 +102,11 @@ export function applyTransaction(
   warmUp(context, transaction)
   const outcome = executeMessage(context, transaction, transaction.gasLimit - intrinsic)
 
-  const { gasUsed, gasRefunded } = settleGas(context, { gasLimit: transaction.gasLimit, gasLeft: outcome.gasLeft, floor })
+  const { gasUsed, gasRefunded } = settleGas(context, {
+    gasLimit: transaction.gasLimit,
+    gasLeft: outcome.gasLeft,
+    floor,
+  })
   journal.setBalance(sender, sender.balance + (transaction.gasLimit - gasUsed) * price)
   const coinbase = journal.account(header.miner)
   journal.setBalance(coinbase, coinbase.balance + gasUsed * (price - (header.baseFeePerGas ?? 0n)))
