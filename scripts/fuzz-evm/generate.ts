@@ -165,5 +165,6 @@ function headerOf(random: SeededRandom, fork: Fork): Header {
     nonce: zeros(8),
     baseFeePerGas: rules.has('london') ? 7n * GWEI : undefined,
     excessBlobGas: rules.has('cancun') ? BigInt(random.below(20) * 1_000_000) : undefined,
+    slotNumber: rules.has('amsterdam') ? BigInt(random.below(1000)) : undefined,
   }
 }

@@ -7,6 +7,8 @@ import { rulesOf } from '../../test/support/forks.js'
 import { createTestJournal } from '../../test/support/memoryState.js'
 import { blockHashOf, type Result, type Run, type World } from './world.js'
 
+const NO_GAS = { execution: 0n, state: 0n }
+
 /** Runs a world on our interpreter. `programs` are those that it came to. */
 export function runOurs(world: World, tables: (rules: Rules) => ForkTables): Run & { programs: number } {
   const { header } = world
@@ -20,7 +22,7 @@ export function runOurs(world: World, tables: (rules: Rules) => ForkTables): Run
   let programs = 0
   for (const transaction of world.transactions) {
     try {
-      const { succeeded, gasUsed, output, logs, contractAddress } = applyTransaction(site, transaction, 0n)
+      const { succeeded, gasUsed, output, logs, contractAddress } = applyTransaction(site, transaction, NO_GAS)
       if (transaction.to === undefined) programs++
       // An address where a creation failed is named in receipts too, but the package names it only sometimes.
       results.push({

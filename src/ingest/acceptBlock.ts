@@ -1,6 +1,16 @@
+import { keccak256 } from '../chain/crypto.js'
+import {
+  type BlockAccessList,
+  countAccesses,
+  decodeBlockAccessList,
+  encodeBlockAccessList,
+  firstDifference,
+  GAS_PER_ACCESS,
+} from '../chain/eth/blockAccessList.js'
 import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
 import { type Rules, rulesAt } from '../chain/eth/forks.js'
 import { hashHeader } from '../chain/eth/header.js'
+import { DecodeError } from '../chain/eth/rlp.js'
 import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
 import type { Block, ConsensusReceipt, Header, Receipt } from '../chain/eth/types.js'
 import { InvalidTransaction } from '../evm/errors.js'
@@ -47,7 +57,7 @@ export async function acceptBlock(
   }
   const common = { totalDifficulty, uncleHashes }
   if (!chain.executor) return { ...common, receipts: takeReceipts(raw, rules), isRootChecked: true }
-  const { receipts, stateRoot } = await executeAndCompare(chain.executor, block, rules, checksRoot)
+  const { receipts, stateRoot } = await executeAndCompare(chain.executor, raw, rules, checksRoot)
   return { ...common, receipts, changes: chain.executor.accept(), isRootChecked: stateRoot !== undefined }
 }
 
@@ -105,20 +115,52 @@ function execute(executor: Executor, block: Block, rules: Rules, checksRoot: boo
 
 async function executeAndCompare(
   executor: Executor,
-  block: Block,
+  raw: RawBlock,
   rules: Rules,
   checksRoot: boolean,
 ): Promise<ExecutedBlock> {
+  const { block } = raw
   const { header } = block
   const executed = await execute(executor, block, rules, checksRoot)
-  verifyReceipts(header, executed.receipts, block.hash)
+  verifyReceipts(header, executed.receipts, { blockHash: block.hash, executedGas: executed.gasUsed })
   if (rules.has('prague') && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
     throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))
   }
+  if (executed.blockAccessList) verifyAccessList(raw, executed.blockAccessList)
   if (executed.stateRoot && !equalBytes(executed.stateRoot, header.stateRoot)) {
     throw refusal(block, 'state root', formatData(executed.stateRoot), formatData(header.stateRoot))
   }
   return executed
+}
+
+/** Compares the access list that execution found with the header. If the source has a list that is the header's, the first
+ *  entry that differs is named (EIP-7928). */
+function verifyAccessList({ block, blockAccessList: given }: RawBlock, executed: BlockAccessList): void {
+  const { header } = block
+  const count = BigInt(countAccesses(executed))
+  const most = header.gasLimit / GAS_PER_ACCESS
+  if (count > most) throw refusal(block, 'block access list size', `at most ${most} addresses and slots`, count)
+  const hash = keccak256(encodeBlockAccessList(executed))
+  const expected = header.blockAccessListHash!
+  if (equalBytes(hash, expected)) return
+  if (given === undefined || !equalBytes(keccak256(given), expected)) {
+    throw refusal(block, 'block access list hash', formatData(hash), formatData(expected))
+  }
+  throw accessListRefusal(block, given, executed)
+}
+
+function accessListRefusal(block: Block, given: Uint8Array, executed: BlockAccessList): InvalidBlock {
+  try {
+    const difference = firstDifference(executed, decodeBlockAccessList(given))
+    if (difference !== undefined) {
+      const { entry, expected, actual } = difference
+      return refusal(block, 'block access list', `${entry}: ${expected}`, actual)
+    }
+    return refusal(block, 'block access list', 'integers without leading zeros', 'others')
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    return refusal(block, 'block access list', 'a list of accounts', error.message)
+  }
 }
 
 function refusal(block: Block, check: string, expected: unknown, actual: unknown): InvalidBlock {
@@ -134,7 +176,7 @@ function refusal(block: Block, check: string, expected: unknown, actual: unknown
 /** The source's receipts, checked against the header and completed with derived fields. */
 function takeReceipts({ block, receipts }: RawBlock, rules: Rules): Receipt[] {
   if (!receipts) throw new UsageError('--state none needs receipts in the file (.era1); execute the blocks instead')
-  verifyReceipts(block.header, receipts, block.hash)
+  verifyReceipts(block.header, receipts, { blockHash: block.hash })
   let before = 0n
   return receipts.map((receipt, index) => {
     const gasUsed = receipt.cumulativeGasUsed - before

@@ -6,6 +6,8 @@ export interface RawBlock {
   block: Block
   /** In the order of the transactions, if the source has them. */
   receipts?: ConsensusReceipt[]
+  /** RLP of the block access list, if the source has it (EIP-7928). */
+  blockAccessList?: Uint8Array
   /** Of the chain up to and including this block, if the source has it. */
   totalDifficulty?: bigint
 }

@@ -8,6 +8,7 @@ import { receiptsRoot } from '../chain/eth/receipt.js'
 import { hasHighS } from '../chain/eth/transaction.js'
 import { MAX_TRANSACTION_BLOBS, MAX_TRANSACTION_GAS } from '../chain/eth/transactionLimits.js'
 import type { Block, ConsensusReceipt, Header, Transaction } from '../chain/eth/types.js'
+import { maxInitCodeSize } from '../evm/interpreter/rules.js'
 import { equalBytes } from '../lib/bytes.js'
 import { CairnError } from '../lib/errors.js'
 import { formatData, formatDifference } from '../lib/hex.js'
@@ -142,6 +143,8 @@ function verifyForkFields(header: Header, parent: Header, rules: Rules, refuse: 
   requirePresence('excess blob gas', header.excessBlobGas, rules.has('cancun'))
   requirePresence('parent beacon block root', header.parentBeaconBlockRoot, rules.has('cancun'))
   requirePresence('requests hash', header.requestsHash, rules.has('prague'))
+  requirePresence('block access list hash', header.blockAccessListHash, rules.has('amsterdam'))
+  requirePresence('slot number', header.slotNumber, rules.has('amsterdam'))
   if (rules.has('london')) {
     const expected = nextBaseFee(parent)
     if (header.baseFeePerGas !== expected) refuse('base fee', expected, header.baseFeePerGas)
@@ -196,7 +199,6 @@ export function verifyBodyRoots({ hash, header, transactions, uncles, withdrawal
 }
 
 const TYPE_FORKS = ['frontier', 'berlin', 'london', 'cancun', 'prague'] as const
-const MAX_INITCODE_SIZE = 49_152 // EIP-3860
 const MAX_UINT64 = 2n ** 64n - 1n
 
 function verifyTransaction(transaction: Transaction, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
@@ -208,10 +210,11 @@ function verifyTransaction(transaction: Transaction, rules: Rules, spec: ChainSp
   if (rules.has('homestead') && hasHighS(transaction)) refuse('signature', 's in the lower half (EIP-2)', transaction.s)
   if (transaction.nonce >= MAX_UINT64) refuse('nonce', 'below 2^64 - 1 (EIP-2681)', transaction.nonce)
   if (gasLimit > MAX_UINT64) refuse('gas limit', 'at most 2^64 - 1', gasLimit)
-  if (rules.has('osaka') && gasLimit > MAX_TRANSACTION_GAS)
+  if (rules.has('osaka') && !rules.has('amsterdam') && gasLimit > MAX_TRANSACTION_GAS)
     refuse('gas limit', `at most ${MAX_TRANSACTION_GAS} (EIP-7825)`, gasLimit)
-  if (rules.has('shanghai') && to === undefined && input.length > MAX_INITCODE_SIZE) {
-    refuse('init code', `at most ${MAX_INITCODE_SIZE} bytes (EIP-3860)`, input.length)
+  const mostInitCode = maxInitCodeSize(rules)
+  if (to === undefined && input.length > mostInitCode) {
+    refuse('init code', `at most ${mostInitCode} bytes (EIP-3860)`, input.length)
   }
   if (type === 3) verifyBlobs(transaction, rules, refuse)
   if (type === 4) {
@@ -295,10 +298,16 @@ function verifyUncle(
 
 const NO_BLOOM = new Uint8Array(BLOOM_BYTES) // never modified
 
-/** Checks receipts against their header: gas used, logs bloom and receipts root. @throws InvalidBlock */
-export function verifyReceipts(header: Header, receipts: readonly ConsensusReceipt[], blockHash: Uint8Array): void {
+/** Checks receipts against their header: gas used, logs bloom and receipts root. `executedGas` is what execution found; without
+ *  it that of the receipts, which from Amsterdam on does not follow from them (EIP-7778, EIP-8037). @throws InvalidBlock */
+export function verifyReceipts(
+  header: Header,
+  receipts: readonly ConsensusReceipt[],
+  { blockHash, executedGas }: { blockHash: Uint8Array; executedGas?: bigint },
+): void {
   const refuse = refuserOf(header.number, blockHash)
-  const gasUsed = receipts.length === 0 ? 0n : receipts[receipts.length - 1].cumulativeGasUsed
+  const isSum = header.blockAccessListHash === undefined
+  const gasUsed = executedGas ?? (isSum ? (receipts.at(-1)?.cumulativeGasUsed ?? 0n) : header.gasUsed)
   if (gasUsed !== header.gasUsed) refuse('gas used', gasUsed, header.gasUsed)
   // Blocks without transactions are common in the early years of a chain.
   const bloom = receipts.length === 0 ? NO_BLOOM : new Uint8Array(BLOOM_BYTES)

@@ -44,6 +44,8 @@ export const blocks = sqliteTable(
     txCount: integer('n_tx').notNull(),
     firstLog: integer('first_log').notNull(),
     logCount: integer('n_logs').notNull(),
+    blockAccessListHash: bytes('block_access_list_hash'),
+    slotNumber: uint('slot_number'),
   },
   (t) => [
     uniqueIndex('blocks_by_hash').on(t.hash),

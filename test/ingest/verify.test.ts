@@ -67,6 +67,8 @@ function childOf(parent: ParentBlock, rules: Rules, fields: Partial<Header> = {}
     excessBlobGas: rules.has('cancun') ? nextExcessBlobGas(header, rules) : undefined,
     parentBeaconBlockRoot: rules.has('cancun') ? new Uint8Array(32) : undefined,
     requestsHash: rules.has('prague') ? new Uint8Array(32) : undefined,
+    blockAccessListHash: rules.has('amsterdam') ? new Uint8Array(32) : undefined,
+    slotNumber: rules.has('amsterdam') ? 1n : undefined,
     ...fields,
   }
 }
@@ -199,6 +201,8 @@ describe('verifyHeader', () => {
       ['blobGasUsed', 'shanghai', 'cancun', 0n, 'blob gas used'],
       ['parentBeaconBlockRoot', 'shanghai', 'cancun', new Uint8Array(32), 'parent beacon block root'],
       ['requestsHash', 'cancun', 'prague', new Uint8Array(32), 'requests hash'],
+      ['blockAccessListHash', 'osaka', 'amsterdam', new Uint8Array(32), 'block access list hash'],
+      ['slotNumber', 'osaka', 'amsterdam', 1n, 'slot number'],
     ]
     for (const [field, before, from, value, name] of fields) {
       // What cannot even be encoded without the fields between is checked by the header alone.
@@ -429,7 +433,7 @@ describe('verifyReceipts', () => {
   const right = { gasUsed: 70_000n, logsBloom: bloomOf(logs), receiptsRoot: receiptsRoot(receipts) }
   const check = (fields: Partial<Header>, given = receipts) => {
     const header = childOf(parentUnder('london'), rulesOf('london'), { ...right, ...fields })
-    return checkOf(() => verifyReceipts(header, given, hashHeader(header)))
+    return checkOf(() => verifyReceipts(header, given, { blockHash: hashHeader(header) }))
   }
 
   it('compares gas used, bloom and root with the header', () => {

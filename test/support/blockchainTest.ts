@@ -5,6 +5,8 @@ import { join, relative } from 'node:path'
 export interface TestBlock {
   rlp: string
   expectException?: string
+  /** The list that is the header's, from Amsterdam on. */
+  blockAccessListRLP?: string
   blockHeader?: { hash: string; number: string; parentHash: string }
 }
 
@@ -62,6 +64,17 @@ const BLOCK_FORKS = [
 const upTo = (last: string) =>
   Object.fromEntries(BLOCK_FORKS.slice(0, BLOCK_FORKS.indexOf(last) + 1).map((fork) => [fork, 0]))
 
+const BPO2 = {
+  ...upTo('grayGlacierBlock'),
+  terminalTotalDifficulty: 0,
+  ...{ shanghaiTime: 0, cancunTime: 0, pragueTime: 0, osakaTime: 0, bpo1Time: 0, bpo2Time: 0 },
+  blobSchedule: {
+    osaka: { target: 6, max: 9, baseFeeUpdateFraction: 5007716 },
+    bpo1: { target: 10, max: 15, baseFeeUpdateFraction: 8346193 },
+    bpo2: { target: 14, max: 21, baseFeeUpdateFraction: 11684671 },
+  },
+}
+
 const NETWORKS: { [name: string]: object } = {
   Frontier: {},
   Homestead: upTo('homesteadBlock'),
@@ -77,6 +90,8 @@ const NETWORKS: { [name: string]: object } = {
   Shanghai: { ...upTo('grayGlacierBlock'), terminalTotalDifficulty: 0, shanghaiTime: 0 },
   Cancun: { ...upTo('grayGlacierBlock'), terminalTotalDifficulty: 0, shanghaiTime: 0, cancunTime: 0 },
   Prague: { ...upTo('grayGlacierBlock'), terminalTotalDifficulty: 0, shanghaiTime: 0, cancunTime: 0, pragueTime: 0 },
+  Amsterdam: { ...BPO2, amsterdamTime: 0 },
+  BPO2ToAmsterdamAtTime15k: { ...BPO2, amsterdamTime: 15000 },
   FrontierToHomesteadAt5: { homesteadBlock: 5 },
   HomesteadToDaoAt5: { homesteadBlock: 0, daoForkBlock: 5, daoForkSupport: true },
   ByzantiumToConstantinopleFixAt5: { ...upTo('byzantiumBlock'), constantinopleBlock: 5, petersburgBlock: 5 },

@@ -19,6 +19,8 @@ import { jsonFiles, type TestAccount } from './blockchainTest.js'
 import { forkOfTests, rulesOf } from './forks.js'
 import { createTestJournal } from './memoryState.js'
 
+const NO_GAS = { execution: 0n, state: 0n }
+
 /** One file of the official state tests: a transaction in variants on a state, and the state after each by fork. */
 interface StateTest {
   env: { [key: string]: string }
@@ -101,7 +103,7 @@ function runCase({ test, post }: StateCase, rules: Rules, tables: (rules: Rules)
     const transaction = decodeTransaction(parseHex(post.txbytes))
     refused = refusalByItself(transaction, rules)
     if (refused === undefined) {
-      logs = applyTransaction({ machine, journal, rules, header, chainId: 1n, environment }, transaction, 0n).logs
+      logs = applyTransaction({ machine, journal, rules, header, chainId: 1n, environment }, transaction, NO_GAS).logs
     }
   } catch (error) {
     if (!(error instanceof TransactionRefused) && !(error instanceof DecodeError)) throw error

@@ -24,6 +24,7 @@ export const FORKS = [
   'bpo3',
   'bpo4',
   'bpo5',
+  'amsterdam',
 ] as const
 export type Fork = (typeof FORKS)[number]
 

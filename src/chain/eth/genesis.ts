@@ -3,7 +3,7 @@ import { type ChainConfig, Holesky, Hoodi, Mainnet, Sepolia } from '@ethereumjs/
 import { bytesToBigInt, EMPTY_BYTES, padLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import { abbreviate, formatData, parseHex } from '../../lib/hex.js'
-import { EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from './emptyHashes.js'
+import { EMPTY_ACCESS_LIST_HASH, EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from './emptyHashes.js'
 import { type BlobSchedule, type ChainSpec, FORKS, type Fork, type ForkActivation, rulesAt } from './forks.js'
 import { EMPTY_TRIE_ROOT } from './trie.js'
 import type { Header } from './types.js'
@@ -73,6 +73,9 @@ export function builtInGenesis(network: Network): Genesis {
 // Fork names of @ethereumjs/common that differ. `mergeNetsplitBlock` changes no rule.
 const PACKAGE_FORKS: { [name: string]: Fork | undefined } = { chainstart: 'frontier', mergeNetsplitBlock: undefined }
 
+// Not in the package. Hoodi's time is to be confirmed: a third-party crawler's, from which Hoodi's announced fork id follows.
+const AMSTERDAM_TIMES: { [K in Network]?: bigint } = { sepolia: 1_791_294_816n, hoodi: 1_793_036_568n }
+
 function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
   const activations: ForkActivation[] = []
   for (const { name, block, timestamp } of config.hardforks) {
@@ -81,6 +84,8 @@ function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
     if (timestamp !== undefined) activations.push({ fork, timestamp: BigInt(timestamp) })
     else if (block !== null) activations.push({ fork, block })
   }
+  const amsterdam = AMSTERDAM_TIMES[network]
+  if (amsterdam !== undefined) activations.push({ fork: 'amsterdam', timestamp: amsterdam })
   return {
     name: network,
     chainId: BigInt(config.chainId),
@@ -122,6 +127,7 @@ const FORK_KEYS: [key: string, fork: Fork][] = [
   ['bpo3Time', 'bpo3'],
   ['bpo4Time', 'bpo4'],
   ['bpo5Time', 'bpo5'],
+  ['amsterdamTime', 'amsterdam'],
 ]
 
 /** A genesis from JSON in geth's format. @throws InvalidGenesis naming the member, its value and what would work. */
@@ -256,6 +262,10 @@ function genesisHeader(spec: ChainSpec, file: Json): Header {
     header.parentBeaconBlockRoot = optionalBytes('parentBeaconBlockRoot', 32)
   }
   if (rules.has('prague')) header.requestsHash = EMPTY_REQUESTS_HASH
+  if (rules.has('amsterdam')) {
+    header.blockAccessListHash = EMPTY_ACCESS_LIST_HASH
+    header.slotNumber = optionalUint('slotNumber', 0n, 64)
+  }
   return header
 }
 

@@ -13,8 +13,8 @@ import {
 } from './rlp.js'
 import type { Header } from './types.js'
 
-/** A header of any fork, from its RLP or its decoded list of 15 to 21 fields (Yellow Paper, section 4.4.3; EIP-1559,
- *  4895, 4844, 4788, 7685). Which fields a fork must have is checked in ingest/verify.
+/** A header of any fork, from its RLP or its decoded list of 15 to 23 fields (Yellow Paper, section 4.4.3; EIP-1559,
+ *  4895, 4844, 4788, 7685, 7928, 7843). Which fields a fork must have is checked in ingest/verify.
  *  @throws DecodeError naming the field under `path`. */
 export function decodeHeader(input: Uint8Array | RlpItem, path = 'header'): Header {
   try {
@@ -25,7 +25,7 @@ export function decodeHeader(input: Uint8Array | RlpItem, path = 'header'): Head
 }
 
 function readHeader(item: RlpItem): Header {
-  const fields = asList(item, '', 15, 21)
+  const fields = asList(item, '', 15, 23)
   const count = fields.length
   return {
     parentHash: asFixed(fields[0], 32, 'parentHash'),
@@ -49,6 +49,8 @@ function readHeader(item: RlpItem): Header {
     excessBlobGas: count > 18 ? asUint(fields[18], 8, 'excessBlobGas') : undefined,
     parentBeaconBlockRoot: count > 19 ? asFixed(fields[19], 32, 'parentBeaconBlockRoot') : undefined,
     requestsHash: count > 20 ? asFixed(fields[20], 32, 'requestsHash') : undefined,
+    blockAccessListHash: count > 21 ? asFixed(fields[21], 32, 'blockAccessListHash') : undefined,
+    slotNumber: count > 22 ? asUint(fields[22], 8, 'slotNumber') : undefined,
   }
 }
 
@@ -62,6 +64,8 @@ export function headerFields(header: Header): Exclude<RlpInput, readonly RlpInpu
     header.excessBlobGas,
     header.parentBeaconBlockRoot,
     header.requestsHash,
+    header.blockAccessListHash,
+    header.slotNumber,
   ]
   while (later.length > 0 && later[later.length - 1] === undefined) later.pop()
   if (later.includes(undefined)) throw new RangeError(`header ${header.number} lacks a field before one that it has`)

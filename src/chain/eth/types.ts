@@ -1,7 +1,7 @@
 /** Numbers follow one rule: `bigint` for wei, gas, timestamps and anything else that may have 64 bits or more; `number`
  *  for block numbers and indexes, checked to be safe integers where they are decoded. Bytes are `Uint8Array`. */
 
-/** A block header of any fork, Frontier to Osaka. Fields of later forks are absent before them. */
+/** A block header of any fork, Frontier to Amsterdam. Fields of later forks are absent before them. */
 export interface Header {
   parentHash: Uint8Array // 32
   unclesHash: Uint8Array // 32
@@ -24,6 +24,8 @@ export interface Header {
   excessBlobGas?: bigint // Cancun, EIP-4844
   parentBeaconBlockRoot?: Uint8Array // Cancun, EIP-4788
   requestsHash?: Uint8Array // Prague, EIP-7685
+  blockAccessListHash?: Uint8Array // Amsterdam, EIP-7928
+  slotNumber?: bigint // Amsterdam, EIP-7843; 64 bits, of the consensus layer
 }
 
 export type TransactionType = 0 | 1 | 2 | 3 | 4

@@ -1,7 +1,7 @@
 import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
 import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { Rules } from '../../chain/eth/forks.js'
-import { MAX_TRANSACTION_BLOBS } from '../../chain/eth/transactionLimits.js'
+import { MAX_TRANSACTION_BLOBS, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import type { Header } from '../../chain/eth/types.js'
 import { CallFailed, CallRefused } from '../errors.js'
 import { INIT_CODE_TOO_LARGE } from '../interpreter/failures.js'
@@ -53,6 +53,14 @@ export function requireCallTerms(planned: PlannedCall, balanceOf: (address: Uint
   requireInitCodeSize(planned)
   const upfrontWei = gasLimit * gasPrice + blobGas(planned) * blobFee
   return { gasPrice, upfrontWei, freeBlobs: blobFeeCap(request) === 0n, intrinsic, floor }
+}
+
+/** From Amsterdam on the gas limit may be above that of EIP-7825, but what is due before execution may not (EIP-8037).
+ *  @throws CallRefused */
+export function requireTransactionGas(gasLimit: bigint, { intrinsic, floor }: CallTerms, rules: Rules): void {
+  const least = intrinsic > floor ? intrinsic : floor
+  if (!rules.has('amsterdam') || least <= MAX_TRANSACTION_GAS) return
+  throw new CallRefused(`intrinsic gas too high: have ${least}, at most ${MAX_TRANSACTION_GAS}`, gasLimit, false)
 }
 
 function refuse({ gasLimit }: PlannedCall, reason: string, needsGas = false): never {

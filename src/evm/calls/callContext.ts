@@ -32,6 +32,8 @@ export interface RunTerms {
   gasLimit: bigint
   memoryBytes: number
   deadline: Deadline
+  /** Limits of gas for transactions apply (EIP-7825). Default false. */
+  isTransaction?: boolean
 }
 
 /** Calls at one block. `Run` is the return type of `run`: an outcome or a promise of one. */

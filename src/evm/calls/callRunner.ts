@@ -14,15 +14,10 @@ import { LARGE_CALL_BYTES } from '../interpreter/memoryMeter.js'
 import type { SlotCache } from '../state/slotCache.js'
 import { createCodeCache, createStateProviders } from '../state/stateProvider.js'
 import { requireHash } from '../transition/blockExecutor.js'
-import {
-  blockEnvironment,
-  executeMessage,
-  settleGas,
-  type TransactionContext,
-  warmUp,
-} from '../transition/transaction.js'
+import { blockEnvironment, executeMessage, settleGas, warmUp } from '../transition/transaction.js'
+import type { TransactionContext } from '../transition/transactionContext.js'
 import { OutOfBudget } from './budget.js'
-import { requireCallTerms, ZERO_ADDRESS } from './callChecks.js'
+import { requireCallTerms, requireTransactionGas, ZERO_ADDRESS } from './callChecks.js'
 import type { CallContext, CallOutcome, RunTerms } from './callContext.js'
 import type { CallRequest } from './callRequest.js'
 
@@ -142,12 +137,13 @@ export function createCallRunner({
 function runCall(
   place: BlockCallContext,
   request: CallRequest,
-  { gasLimit, memoryBytes, deadline }: RunTerms,
+  { gasLimit, memoryBytes, deadline, isTransaction = false }: RunTerms,
 ): CallOutcome {
   const { machine, journal, header, rules } = place
   journal.meter.begin(memoryBytes)
   const { from = ZERO_ADDRESS, to, value = 0n, data: input = EMPTY_BYTES, accessList, authorizationList } = request
   const terms = requireCallTerms({ request, gasLimit, header, rules }, (address) => journal.account(address).balance)
+  if (isTransaction) requireTransactionGas(gasLimit, terms, rules)
   machine.deadline = deadline
   const environment = replaceTransaction(terms.gasPrice === 0n ? place.freeEnvironment : place.environment, {
     origin: from,
@@ -161,6 +157,10 @@ function runCall(
   }
   warmUp(place, { from, to, accessList })
   const message = { from, to, value, input, authorizationList }
-  const { status, failure, output, gasLeft } = executeMessage(place, message, gasLimit - terms.intrinsic)
+  const { status, failure, output, gasLeft } = executeMessage(place, message, {
+    gasLimit,
+    intrinsic: terms.intrinsic,
+    isUncapped: !isTransaction,
+  })
   return { status, failure, output, ...settleGas(place, { gasLimit, gasLeft, floor: terms.floor }) }
 }

@@ -1,11 +1,11 @@
 import { MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import { CallFailed, CallRefused } from '../errors.js'
 import { OUT_OF_GAS } from '../interpreter/failures.js'
+import { intrinsicGas } from '../transition/intrinsicGas.js'
 import { blobCost, feeCapOf, requireOneFeeStyle, ZERO_ADDRESS } from './callChecks.js'
 import { type CallContext, type CallLimits, type CallOutcome, clampGas, requireOutput } from './callContext.js'
 import type { CallRequest } from './callRequest.js'
 
-const PLAIN_TRANSFER_GAS = 21_000n
 const CALL_STIPEND = 2300n
 
 /** Outcome of a run with one gas limit: how the call ended, or why it could not start. */
@@ -23,8 +23,9 @@ export function* searchGasLimit(
   requireOneFeeStyle(request)
   let high = highestGas(context, request, limits)
   if (isToAccountWithoutCode(context, request)) {
-    const tried = yield PLAIN_TRANSFER_GAS
-    if (!(tried instanceof CallRefused) && isSuccess(tried)) return PLAIN_TRANSFER_GAS
+    const least = plainTransferGas(context, request)
+    const tried = yield least
+    if (!(tried instanceof CallRefused) && isSuccess(tried)) return least
   }
   const first = outcomeOf(yield high)
   if (first === undefined || first.failure === OUT_OF_GAS) {
@@ -79,11 +80,22 @@ function isSuccess(tried: CallOutcome | undefined): boolean {
   return tried?.status === 'success'
 }
 
+// Any transaction takes as much (EIP-2780).
+const AMSTERDAM_LEAST_GAS = 12_000n
+const LEAST_GAS = 21_000n
+
+/** Gas of a call that runs no code: from Amsterdam on it depends on recipient and value. */
+function plainTransferGas({ rules }: CallContext, request: CallRequest): bigint {
+  return rules.has('amsterdam') ? intrinsicGas(request, rules).gas : LEAST_GAS
+}
+
 /** The highest gas limit to try: the caps, the rules of transactions, and the sender's funds. */
 function highestGas(context: CallContext, request: CallRequest, limits: CallLimits): bigint {
   const { header, rules } = context
-  let high = request.gas !== undefined && request.gas >= PLAIN_TRANSFER_GAS ? request.gas : header.gasLimit
-  if (rules.has('osaka') && high > MAX_TRANSACTION_GAS) high = MAX_TRANSACTION_GAS
+  const least = rules.has('amsterdam') ? AMSTERDAM_LEAST_GAS : LEAST_GAS
+  let high = request.gas !== undefined && request.gas >= least ? request.gas : header.gasLimit
+  // EIP-8037: more gas is of use for state.
+  if (rules.has('osaka') && !rules.has('amsterdam') && high > MAX_TRANSACTION_GAS) high = MAX_TRANSACTION_GAS
   const price = feeCapOf(request, header)
   if (price > 0n) {
     const affordable = availableWei(context, request) / price

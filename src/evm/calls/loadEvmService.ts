@@ -79,7 +79,9 @@ function createEvmService(
         const context = runner.at(blockNumber)
         const search = searchGasLimit(context, request, limits)
         const memoryBytes = limits.callMemoryBytes
-        return finishSearch(search, (gasLimit) => context.run(request, { gasLimit, memoryBytes, deadline }))
+        return finishSearch(search, (gasLimit) =>
+          context.run(request, { gasLimit, memoryBytes, deadline, isTransaction: true }),
+        )
       }),
     warm: () => {
       const head = chain.head()

@@ -7,15 +7,16 @@ import { checkBeforeLong, type Machine, payMemory, precompileAt } from './machin
 import { contractAddress, contractAddress2 } from './newAddress.js'
 import { accessGas, rangeEnd } from './operations.js'
 import type { Precompile } from './precompiles/precompile.js'
+import { NEW_ACCOUNT_STATE_GAS } from './rules.js'
 import type { Account } from './state.js'
+import { chargeState, enterStateGas, leaveStateGas } from './stateGas.js'
+import { logTransfer } from './transferLog.js'
 import { copyWord, isZeroWord, setSmall, toIndex, wordToBigInt, wordToBytes } from './words/words.js'
 
 /** Maximum call depth below the first frame (Yellow Paper, 9.4.2). */
 export const MAX_DEPTH = 1024
 
-const VALUE_GAS = 9000
 const STIPEND = 2300
-const NEW_ACCOUNT_GAS = 25_000
 const HASH_WORD_GAS = 6
 
 // Init code is copied twice from the creator's memory: to hash it and to run it.
@@ -40,7 +41,7 @@ function fail(frame: Frame, failure: string): undefined {
   frame.failure = failure
 }
 
-/** CALL, CALLCODE, DELEGATECALL and STATICCALL (Yellow Paper, appendix H; EIP-7, 150, 161, 214, 2929, 7702). */
+/** CALL, CALLCODE, DELEGATECALL and STATICCALL (Yellow Paper, appendix H; EIP-7, 150, 161, 214, 2929, 7702, 8037, 8038). */
 function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   const { state, stack, rules } = machine
   const { sp, callOpcode: op } = frame
@@ -55,20 +56,27 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   const memoryEnd = Math.max(rangeEnd(inputFrom, inputLength), rangeEnd(outputTo, outputRoom))
   const called = state.accountOfWord(stack, sp - 16)
   let gas = frame.gas - accessGas(machine, called)
-  if (sends) gas -= VALUE_GAS
-  if (op === CALL && (rules.eip161 ? sends && state.isEmpty(called) : !called.exists)) gas -= NEW_ACCOUNT_GAS
+  if (sends) gas -= rules.callValueGas
+  const makesAccount = op === CALL && (rules.eip161 ? sends && state.isEmpty(called) : !called.exists)
+  if (makesAccount) gas -= rules.callNewAccountGas
   gas = payMemory(machine, frame, gas, memoryEnd)
   if (gas < 0) return fail(frame, OUT_OF_GAS)
+  state.recorder?.account(called)
   let code = state.code(called)
   if (rules.delegations && code.delegation !== undefined) {
     const target = state.account(code.delegation)
     gas -= accessGas(machine, target)
+    if (gas < 0) return fail(frame, OUT_OF_GAS)
+    state.recorder?.account(target)
     code = state.code(target)
   }
+  const accountCharge = makesAccount && rules.eip8037 ? NEW_ACCOUNT_STATE_GAS : 0
+  if (accountCharge !== 0) gas = chargeState(machine, frame, gas, accountCharge)
   if (gas < 0) return fail(frame, OUT_OF_GAS)
   frame.gas = gas
   const child = machine.frame(frame.depth + 1, called)
   if (!giveGas(machine, frame, child, sp - 8)) return fail(frame, OUT_OF_GAS)
+  if (rules.eip8037) enterStateGas(machine, child, accountCharge)
   frame.sp = at - 16 // above the result
   if (sends) addGas(child, STIPEND)
   child.inputOffset = inputLength === 0 ? 0 : frame.memoryBase + inputFrom
@@ -96,7 +104,9 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
 }
 
 /** Moves value between accounts; the sender has enough. */
-export function transfer({ state }: Machine, from: Account, to: Account, value: bigint): void {
+export function transfer(machine: Machine, from: Account, to: Account, value: bigint): void {
+  const { state, rules } = machine
+  if (rules.eip7708) logTransfer(machine, from, to, value)
   state.setBalance(from, from.balance - value)
   state.setBalance(to, to.balance + value)
 }
@@ -107,8 +117,10 @@ export function touchCalled({ state, rules }: Machine, account: Account): void {
 }
 
 /** Ends a call or creation that executed nothing: no output, all gas returned. */
-function answer({ stack }: Machine, frame: Frame, child: Frame, result: number): Frame {
+function answer(machine: Machine, frame: Frame, child: Frame, result: number): Frame {
+  const { stack, rules } = machine
   returnGas(frame, child)
+  if (rules.eip8037) leaveStateGas(machine, frame, child, result !== 0)
   frame.returnLength = 0
   setSmall(stack, frame.sp - 8, result)
   return frame
@@ -177,7 +189,7 @@ function begin(machine: Machine, frame: Frame, child: Frame, code: Code): Frame 
   return child
 }
 
-/** CREATE and CREATE2 (Yellow Paper, 7; EIP-150, 161, 684, 1014, 2681, 2929, 3860, 7610). */
+/** CREATE and CREATE2 (Yellow Paper, 7; EIP-150, 161, 684, 1014, 2681, 2929, 3860, 7610, 8037, 8038). */
 function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
   const { stack, rules } = machine
   const { sp, callOpcode: op, account: creator } = frame
@@ -190,7 +202,8 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
   if (gas < 0) return fail(frame, OUT_OF_GAS)
   frame.gas = gas
   const child = machine.frame(frame.depth + 1, creator)
-  giveAllGas(machine, frame, child)
+  takeGas(child)
+  if (rules.eip8037) enterStateGas(machine, child, 0)
   frame.sp = sp - (op === CREATE2 ? 24 : 16)
   const value = wordToBigInt(stack, sp - 8)
   if (frame.depth >= MAX_DEPTH || creator.balance < value || creator.nonce === MAX_NONCE) {
@@ -203,6 +216,11 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
     op === CREATE2
       ? contractAddress2(creator.address, wordToBytes(stack, sp - 32), initCode)
       : contractAddress(creator.address, creator.nonce)
+  if (rules.eip8037 && !chargeCreation(machine, frame, child, address)) {
+    machine.state.meter.give(INIT_CODE_COPIES * length)
+    return fail(frame, OUT_OF_GAS)
+  }
+  giveAllGas(machine, frame, child)
   copyWord(stack, sp - 8, child.value, 0)
   if (!createAccount(machine, child, { creator, address, value })) {
     machine.state.meter.give(INIT_CODE_COPIES * length)
@@ -210,6 +228,19 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
     return answer(machine, frame, child, 0)
   }
   return begin(machine, frame, child, initCode.length === 0 ? EMPTY_CODE : createCode(initCode, EMPTY_CODE.hash))
+}
+
+/** Charges the state gas of a new account, unless the address has one (EIP-8037). False if the gas is not enough. */
+function chargeCreation(machine: Machine, frame: Frame, child: Frame, address: Uint8Array): boolean {
+  const { state } = machine
+  const account = state.account(address)
+  state.recorder?.account(account)
+  const charge = state.isEmpty(account) ? NEW_ACCOUNT_STATE_GAS : 0
+  const left = chargeState(machine, frame, frame.gas, charge)
+  if (left < 0) return false
+  frame.gas = left
+  enterStateGas(machine, child, charge)
+  return true
 }
 
 function dropInitCode({ state }: Machine, child: Frame): void {
@@ -231,7 +262,7 @@ export function createAccount(machine: Machine, child: Frame, { creator, address
   state.setNonce(creator, creator.nonce + 1n)
   const account = state.account(address)
   if (rules.eip2929) state.warmAccount(account)
-  if (state.isOccupied(account)) return false
+  if (state.isOccupied(account, rules.eip7610)) return false
   child.snapshot = state.snapshot()
   state.create(account)
   if (rules.eip161) state.setNonce(account, 1n)
@@ -250,6 +281,7 @@ export function createAccount(machine: Machine, child: Frame, { creator, address
 export function leave(machine: Machine, child: Frame, succeeded: boolean, reverted: boolean): Frame {
   const frame = machine.frames[child.depth - 1]
   returnGas(frame, child)
+  if (machine.rules.eip8037) leaveStateGas(machine, frame, child, succeeded)
   const length = child.isCreate && !reverted ? 0 : child.outputLength
   reserveReturnData(frame, length, machine.state.meter)
   setReturnData(frame, machine.memory, child.outputOffset, length)

@@ -59,6 +59,7 @@ export function copyExternalCode(machine: Machine, frame: Frame, gas: number, sp
   const length = toIndex(stack, sp - 32)
   const price = accessGas(machine, account) + COPY_WORD_GAS * wordsOf(length)
   const left = payMemory(machine, frame, gas - price, rangeEnd(to, length))
+  if (left >= 0) state.recorder?.account(account)
   if (left < 0 || length === 0) return left
   countWork(machine, length)
   const code = state.code(account)

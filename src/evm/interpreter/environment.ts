@@ -10,6 +10,7 @@ export interface BlockEnvironment {
   prevRandao: Uint8Array // 32; PREVRANDAO, instead of the difficulty, under proof of stake
   baseFeePerGas: bigint
   blobBaseFee: bigint
+  slotNumber?: bigint // 64 bits, from Amsterdam on
   chainId: bigint
   /** Hash of one of the 256 blocks before this one: 32 bytes. @throws Error if it is not stored. */
   blockHash(number: number): Uint8Array
@@ -33,7 +34,8 @@ export const GAS_LIMIT = 6 * LIMBS
 export const CHAIN_ID = 7 * LIMBS
 export const BASE_FEE = 8 * LIMBS
 export const BLOB_BASE_FEE = 9 * LIMBS
-const WORDS = 10
+export const SLOT_NUMBER = 10 * LIMBS
+const WORDS = 11
 
 /** Block and transaction, with the words that instructions push precomputed. */
 export interface Environment {
@@ -56,6 +58,7 @@ export function createEnvironment(block: BlockEnvironment, proofOfStake: boolean
   setBigInt(words, CHAIN_ID, block.chainId)
   setBigInt(words, BASE_FEE, block.baseFeePerGas)
   setBigInt(words, BLOB_BASE_FEE, block.blobBaseFee)
+  if (block.slotNumber !== undefined) setBigInt(words, SLOT_NUMBER, block.slotNumber)
   return { block, transaction: NO_TRANSACTION, words }
 }
 

@@ -55,6 +55,15 @@ export interface Frame {
   /** The instruction at which it stopped for a call. */
   callOpcode: number
   failure: string
+
+  /* EIP-8037, from Amsterdam on; see `stateGas`. */
+  /** State gas of the frame and its successful calls that was paid with execution gas. */
+  spilled: number
+  /** The machine's `reservoir` and `stateUsed` when the frame began. */
+  reservoirBefore: number
+  stateUsedBefore: number
+  /** State gas that the caller paid for the new account; refilled if the frame fails. */
+  accountCharge: number
 }
 
 const INITIAL_RETURN_DATA = 256
@@ -89,6 +98,10 @@ export function createFrame(depth: number, account: Account): Frame {
     outputLength: 0,
     callOpcode: 0,
     failure: '',
+    spilled: 0,
+    reservoirBefore: 0,
+    stateUsedBefore: 0,
+    accountCharge: 0,
   }
 }
 

@@ -64,6 +64,10 @@ export class Machine {
   readonly keepsLogs: boolean
   /** Bytes processed by single instructions since the last deadline check. */
   bytesWorked = 0
+  /** State gas that the transaction has set aside (EIP-8037): at most 2^53 - 1. */
+  reservoir = 0
+  /** State gas that the transaction has used. */
+  stateUsed = 0
   /** Frames entered since the last deadline check. */
   framesEntered = 0
 

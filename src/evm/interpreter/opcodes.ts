@@ -159,6 +159,19 @@ const INTRODUCTIONS: readonly Introduction[] = [
     ],
   },
   { fork: 'osaka', instructions: [[0x1e, 'CLZ', 1, 1, 5]] }, // EIP-7939
+  {
+    fork: 'amsterdam',
+    instructions: [
+      [0x3b, 'EXTCODESIZE', 1, 1, 100], // EIP-8038
+      [0x3c, 'EXTCODECOPY', 4, 0, 100],
+      [0x4b, 'SLOTNUM', 0, 1, 2], // EIP-7843
+      [0xe6, 'DUPN', 0, 1, 3], // EIP-8024; what they need of the stack depends on their immediate byte
+      [0xe7, 'SWAPN', 0, 0, 3],
+      [0xe8, 'EXCHANGE', 0, 0, 3],
+      [0xf0, 'CREATE', 3, 1, 12_000], // EIP-8038
+      [0xf5, 'CREATE2', 4, 1, 12_000],
+    ],
+  },
 ]
 
 /** The 256 instructions of a fork by opcode; undefined where there is none. */

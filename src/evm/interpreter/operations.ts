@@ -4,13 +4,15 @@
 import { keccak256 } from '../../chain/crypto.js'
 import type { Frame } from './frame.js'
 import { countWork, type Machine, payMemory, precompileAt } from './machine.js'
-import type { Account } from './state.js'
+import { NEW_ACCOUNT_STATE_GAS } from './rules.js'
+import { type Account, CURRENT_ZERO, NEW_ZERO, ORIGINAL_ZERO } from './state.js'
+import { chargeState, refillState } from './stateGas.js'
 import { storageGas, storageRefund } from './storageGas.js'
+import { logTransfer } from './transferLog.js'
 import { exponentiate } from './words/multiply.js'
 import { loadWord, setBigInt, setBytes, setNumber, setSmall, toIndex, toNumber, usedBytes } from './words/words.js'
 
 // EIP-2929.
-const COLD_ACCOUNT_GAS = 2600
 const COLD_SLOT_GAS = 2100
 const WARM_GAS = 100
 
@@ -30,7 +32,7 @@ export function accessGas(machine: Machine, account: Account): number {
   }
   if (!isCold(machine, account)) return WARM_GAS
   countWork(machine, READ_WORK)
-  return COLD_ACCOUNT_GAS
+  return machine.rules.coldAccountGas
 }
 
 /** True on the first access, which warms it. Precompiles are always warm. */
@@ -72,6 +74,7 @@ export function hashMemory(machine: Machine, frame: Frame, gas: number, sp: numb
 export function balanceOf(machine: Machine, gas: number, sp: number): number {
   const account = machine.state.accountOfWord(machine.stack, sp - 8)
   const left = gas - accessGas(machine, account)
+  if (left >= 0) machine.state.recorder?.account(account)
   setBigInt(machine.stack, sp - 8, account.balance)
   return left
 }
@@ -99,7 +102,9 @@ export function loadCallData({ stack, memory, view }: Machine, frame: Frame, sp:
 export function externalCodeSize(machine: Machine, gas: number, sp: number): number {
   const account = machine.state.accountOfWord(machine.stack, sp - 8)
   const left = gas - accessGas(machine, account)
-  if (left >= 0) setNumber(machine.stack, sp - 8, machine.state.code(account).length)
+  if (left < 0) return left
+  machine.state.recorder?.account(account)
+  setNumber(machine.stack, sp - 8, machine.state.code(account).length)
   return left
 }
 
@@ -107,6 +112,7 @@ export function externalCodeHash(machine: Machine, gas: number, sp: number): num
   const { state, stack } = machine
   const account = state.accountOfWord(stack, sp - 8)
   const left = gas - accessGas(machine, account)
+  if (left >= 0) state.recorder?.account(account)
   if (state.isEmpty(account)) setSmall(stack, sp - 8, 0)
   else setBytes(stack, sp - 8, account.codeHash, 0, 32)
   return left
@@ -148,6 +154,7 @@ export function loadStorage(machine: Machine, frame: Frame, gas: number, sp: num
     left -= COLD_SLOT_GAS
     countWork(machine, READ_WORK)
   } else left -= WARM_GAS
+  if (left >= 0) state.recorder?.slot(slot)
   state.readSlot(slot, stack, sp - 8)
   return left
 }
@@ -158,13 +165,29 @@ export function storeStorage(machine: Machine, frame: Frame, gas: number, sp: nu
   if (gas <= storage.sentry) return -1
   const slot = state.slot(frame.account, stack, sp - 8)
   const change = state.slotChange(slot, stack, sp - 16)
+  // The sentry is above the price of the access: what gets here has accessed the slot.
+  state.recorder?.write(slot)
   let left = gas - storageGas(storage, change)
-  if (rules.eip2929 && state.warmSlot(slot)) left -= COLD_SLOT_GAS
+  if (rules.eip2929 && state.warmSlot(slot)) left -= storage.cold
   if (left < 0) return left
+  if (storage.stateGas !== 0) {
+    left = slotStateGas(machine, frame, left, change)
+    if (left < 0) return left
+  }
   const refund = storageRefund(storage, change)
   if (refund !== 0) state.addRefund(refund)
   state.writeSlot(slot, stack, sp - 16)
   return left
+}
+
+/** State gas of a slot that this transaction sets, and its refill when it is cleared again (EIP-8037). */
+function slotStateGas(machine: Machine, frame: Frame, gas: number, change: number): number {
+  const { stateGas } = machine.rules.storage
+  if ((change & ORIGINAL_ZERO) === 0) return gas
+  const isZero = (change & CURRENT_ZERO) !== 0
+  const becomesZero = (change & NEW_ZERO) !== 0
+  if (isZero && !becomesZero) return chargeState(machine, frame, gas, stateGas)
+  return !isZero && becomesZero ? refillState(machine, frame, gas, stateGas) : gas
 }
 
 export function log(machine: Machine, frame: Frame, gas: number, sp: number, topicCount: number): number {
@@ -210,17 +233,24 @@ export function setOutput(machine: Machine, frame: Frame, gas: number, sp: numbe
   return left
 }
 
-/** SELFDESTRUCT (EIP-150, 161, 2929, 6780). */
+/** SELFDESTRUCT (EIP-150, 161, 2929, 6780, 7708, 8037, 8038, 8246). */
 export function destruct(machine: Machine, frame: Frame, gas: number, sp: number): number {
   const { state, stack, rules } = machine
   const { account } = frame
   const beneficiary = state.accountOfWord(stack, sp - 8)
   let left = gas
-  if (rules.eip2929 && isCold(machine, beneficiary)) left -= COLD_ACCOUNT_GAS
+  if (rules.eip2929 && isCold(machine, beneficiary)) left -= rules.coldAccountGas
+  if (left < 0) return left
+  state.recorder?.account(beneficiary)
   const makesAccount = rules.eip161 ? account.balance !== 0n && state.isEmpty(beneficiary) : !beneficiary.exists
   if (makesAccount) left -= rules.destructNewAccountGas
   if (left < 0) return left
+  if (makesAccount && rules.eip8037) {
+    left = chargeState(machine, frame, left, NEW_ACCOUNT_STATE_GAS)
+    if (left < 0) return left
+  }
   const { balance } = account
+  if (rules.eip7708 && balance !== 0n) logTransfer(machine, account, beneficiary, balance)
   if (rules.keepsOldDestructed && !state.wasCreated(account)) {
     if (beneficiary !== account) {
       state.setBalance(account, 0n)
@@ -230,7 +260,16 @@ export function destruct(machine: Machine, frame: Frame, gas: number, sp: number
     }
     return left
   }
+  if (rules.eip8246) {
+    if (beneficiary !== account) {
+      state.setBalance(account, 0n)
+      state.setBalance(beneficiary, beneficiary.balance + balance)
+    }
+    state.destruct(account)
+    return left
+  }
   state.setBalance(beneficiary, beneficiary.balance + balance)
+  state.setBalance(account, 0n)
   // A balance sent to itself is burned, too.
   if (state.destruct(account) && rules.destructRefund > 0) state.addRefund(rules.destructRefund)
   return left

@@ -2,7 +2,7 @@ import type { Fork, Rules } from '../../chain/eth/forks.js'
 import { instructionsOf } from './opcodes.js'
 import { LIMBS } from './words/words.js'
 
-/** SSTORE prices (EIP-1283, 2200, 2929, 3529). `net`: net gas metering. */
+/** SSTORE prices (EIP-1283, 2200, 2929, 3529, 8038). `net`: net gas metering. */
 export interface StoragePrices {
   net: boolean
   /** EIP-2200: out of gas if at most this much gas is left. -1: not checked. */
@@ -11,6 +11,10 @@ export interface StoragePrices {
   set: number
   reset: number
   clearRefund: number
+  /** EIP-2929: surcharge of the first access in a transaction. */
+  cold: number
+  /** EIP-8037: state gas of a new slot. Zero before Amsterdam. */
+  stateGas: number
 }
 
 /** Rules of a fork as the interpreter needs them. */
@@ -44,11 +48,32 @@ export interface EvmRules {
   /** EIP-7702: set-code delegations. */
   readonly delegations: boolean
   readonly destructRefund: number
-  /** EIP-150: gas for a SELFDESTRUCT that creates an account. */
+  /** EIP-150, EIP-8038: gas for a SELFDESTRUCT that creates an account. */
   readonly destructNewAccountGas: number
+  /** EIP-2929, EIP-8038: gas of the first access to an account in a transaction. */
+  readonly coldAccountGas: number
+  /** Gas of a CALL with value, and of one that creates an account (Yellow Paper, EIP-8038). */
+  readonly callValueGas: number
+  readonly callNewAccountGas: number
+  /** Gas of contract code per byte, and per word of 32 bytes (Yellow Paper, EIP-8037). */
+  readonly codeByteGas: number
+  readonly codeWordGas: number
+  /** EIP-7610: a contract cannot be created where there is storage. */
+  readonly eip7610: boolean
+  /** EIP-7708: transfers of ether are logged. */
+  readonly eip7708: boolean
+  /** EIP-8037: state gas, besides that of execution. */
+  readonly eip8037: boolean
+  /** EIP-8246: SELFDESTRUCT burns nothing. */
+  readonly eip8246: boolean
 }
 
+/** State gas of an account and of a byte of code (EIP-8037), from Amsterdam on. */
+export const NEW_ACCOUNT_STATE_GAS = 183_600
+export const CODE_BYTE_STATE_GAS = 1530
+
 const MAX_CODE_SIZE = 24_576 // EIP-170
+const AMSTERDAM_MAX_CODE_SIZE = 65_536 // EIP-7954
 /** Maximum stack height in words (Yellow Paper, 9.1). */
 export const MAX_STACK = 1024
 
@@ -63,7 +88,7 @@ export function createEvmRules(rules: Rules): EvmRules {
     homestead: has('homestead'),
     eip150: has('tangerineWhistle'),
     eip161: has('spuriousDragon'),
-    maxCodeSize: has('spuriousDragon') ? MAX_CODE_SIZE : Infinity,
+    maxCodeSize: has('spuriousDragon') ? maxCodeSize(has) : Infinity,
     maxInitCodeSize: maxInitCodeSize(rules),
     initCodeWordGas: has('shanghai') ? 2 : 0,
     eip2929: has('berlin'),
@@ -72,13 +97,26 @@ export function createEvmRules(rules: Rules): EvmRules {
     keepsOldDestructed: has('cancun'),
     delegations: has('prague'),
     destructRefund: has('london') ? 0 : 24_000, // EIP-3529
-    destructNewAccountGas: has('tangerineWhistle') ? 25_000 : 0,
+    destructNewAccountGas: has('amsterdam') ? 9000 : has('tangerineWhistle') ? 25_000 : 0,
+    coldAccountGas: has('amsterdam') ? 3000 : 2600,
+    callValueGas: has('amsterdam') ? 11_300 : 9000,
+    callNewAccountGas: has('amsterdam') ? 0 : 25_000,
+    codeByteGas: has('amsterdam') ? 0 : 200,
+    codeWordGas: has('amsterdam') ? 6 : 0,
+    eip7610: !has('amsterdam'),
+    eip7708: has('amsterdam'),
+    eip8037: has('amsterdam'),
+    eip8246: has('amsterdam'),
   }
 }
 
-/** EIP-3860: maximum init code size in bytes. Infinite before Shanghai. */
+function maxCodeSize(has: (fork: Fork) => boolean): number {
+  return has('amsterdam') ? AMSTERDAM_MAX_CODE_SIZE : MAX_CODE_SIZE
+}
+
+/** EIP-3860, EIP-7954: maximum init code size in bytes. Infinite before Shanghai. */
 export function maxInitCodeSize(rules: Rules): number {
-  return rules.has('shanghai') ? 2 * MAX_CODE_SIZE : Infinity
+  return rules.has('shanghai') ? 2 * maxCodeSize(rules.has) : Infinity
 }
 
 function stackTables(has: (fork: Fork) => boolean): Pick<EvmRules, 'gas' | 'need' | 'room'> {
@@ -96,10 +134,15 @@ function stackTables(has: (fork: Fork) => boolean): Pick<EvmRules, 'gas' | 'need
 }
 
 function storagePrices(has: (fork: Fork) => boolean): StoragePrices {
+  const net = { net: true, sentry: 2300, noChange: 100, cold: 2100, stateGas: 0 }
+  if (has('amsterdam')) {
+    // EIP-8038: the cold access replaces the warm one of 100.
+    return { ...net, set: 10_100, reset: 10_100, clearRefund: 11_616, cold: 2000, stateGas: 97_920 }
+  }
   const clearRefund = has('london') ? 4800 : 15_000 // EIP-3529
-  if (has('berlin')) return { net: true, sentry: 2300, noChange: 100, set: 20_000, reset: 2900, clearRefund }
-  if (has('istanbul')) return { net: true, sentry: 2300, noChange: 800, set: 20_000, reset: 5000, clearRefund }
+  if (has('berlin')) return { ...net, set: 20_000, reset: 2900, clearRefund }
+  if (has('istanbul')) return { ...net, noChange: 800, set: 20_000, reset: 5000, clearRefund }
   // EIP-1283 was withdrawn by Petersburg (EIP-1716).
-  const net = has('constantinople') && !has('petersburg')
-  return { net, sentry: -1, noChange: 200, set: 20_000, reset: 5000, clearRefund }
+  const isNet = has('constantinople') && !has('petersburg')
+  return { ...net, net: isNet, sentry: -1, noChange: 200, set: 20_000, reset: 5000, clearRefund }
 }

@@ -15,7 +15,9 @@ import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
 import { setTotalGas, takeGas, totalGas } from './gas.js'
 import { type Machine, precompileAt } from './machine.js'
 import { contractAddress } from './newAddress.js'
+import { CODE_BYTE_STATE_GAS } from './rules.js'
 import { runFrame } from './runFrame.js'
+import { chargeState, undoStateGas } from './stateGas.js'
 import { setBigInt } from './words/words.js'
 
 /** A message call from outside. The sender is not checked and its nonce does not change. */
@@ -49,7 +51,6 @@ export interface Outcome {
   createdAddress?: Uint8Array
 }
 
-const CODE_BYTE_GAS = 200 // Yellow Paper, G_codedeposit
 const NO_BYTES = new Uint8Array(0)
 
 const halted = (failure: string, gasLeft = 0n): Outcome => ({ status: 'halt', failure, output: NO_BYTES, gasLeft })
@@ -77,12 +78,14 @@ export function runMessage(machine: Machine, message: Message): Outcome {
     const output = runPrecompile(machine, frame, precompile, input)
     if (output !== undefined) return { status: 'success', output: output.slice(), gasLeft: totalGas(frame) }
     state.revert(frame.snapshot)
+    if (rules.eip8037) undoStateGas(machine, frame)
     return halted(enough ? PRECOMPILE_FAILED : OUT_OF_GAS)
   }
   let code = state.code(called)
   if (rules.delegations && code.delegation !== undefined) {
     const target = state.account(code.delegation)
     state.warmAccount(target)
+    state.recorder?.account(target)
     code = state.code(target)
   }
   frame.code = code
@@ -167,12 +170,15 @@ function settle(machine: Machine, frame: Frame, status: number): number {
     settled = HALTED
     frame.outputLength = 0
   }
+  if (settled !== SUCCEEDED) {
+    machine.state.revert(frame.snapshot)
+    if (machine.rules.eip8037) undoStateGas(machine, frame)
+  }
   if (settled === HALTED) takeGas(frame)
-  if (settled !== SUCCEEDED) machine.state.revert(frame.snapshot)
   return settled
 }
 
-/** Stores the output as the account's code (Yellow Paper, 7; EIP-2, 170, 3541). False, with the reason in `failure`, if
+/** Stores the output as the account's code (Yellow Paper, 7; EIP-2, 170, 3541, 7954, 8037). False, with the reason in `failure`, if
  *  it is invalid. */
 function storeCode(machine: Machine, frame: Frame): boolean {
   const { rules, state, memory } = machine
@@ -180,7 +186,8 @@ function storeCode(machine: Machine, frame: Frame): boolean {
   if (length > rules.maxCodeSize) frame.failure = CODE_TOO_LARGE
   else if (rules.london && length > 0 && memory[outputOffset] === 0xef) frame.failure = INVALID_CODE
   else {
-    const gas = frame.gas - CODE_BYTE_GAS * length
+    let gas = frame.gas - rules.codeByteGas * length - rules.codeWordGas * Math.ceil(length / 32)
+    if (gas >= 0 && rules.eip8037) gas = chargeState(machine, frame, gas, CODE_BYTE_STATE_GAS * length)
     if (gas >= 0) {
       frame.gas = gas
       if (length > 0) state.setCode(frame.account, createCode(memory.slice(outputOffset, outputOffset + length)))

@@ -1,5 +1,6 @@
 import { jumpTargets } from './code.js'
 import { copyCallData, copyCode, copyExternalCode, copyMemory, copyReturnData } from './copies.js'
+import { deepStack } from './deepStack.js'
 import {
   BASE_FEE,
   BLOB_BASE_FEE,
@@ -10,6 +11,7 @@ import {
   GAS_PRICE,
   NUMBER,
   ORIGIN,
+  SLOT_NUMBER,
   TIMESTAMP,
 } from './environment.js'
 import { INVALID_JUMP, invalidOpcode, OUT_OF_GAS, stackFailure, WRITE_PROTECTION } from './failures.js'
@@ -337,6 +339,11 @@ export function runFrame(machine: Machine, frame: Frame): number {
         sp += 8
         continue
 
+      case 0x4b: // SLOTNUM
+        copyWord(machine.environment.words, SLOT_NUMBER, stack, sp)
+        sp += 8
+        continue
+
       case 0x50: // POP
         sp -= 8
         continue
@@ -499,6 +506,15 @@ export function runFrame(machine: Machine, frame: Frame): number {
         gas = log(machine, frame, gas, sp, op - 0xa0)
         if (gas < 0) return halt(frame, OUT_OF_GAS)
         sp -= (op - 0x9e) * 8
+        continue
+
+      case 0xe6: // DUPN, SWAPN, EXCHANGE
+      case 0xe7:
+      case 0xe8:
+        frame.failure = deepStack(op, code[pc], stack, stackBase, sp)
+        if (frame.failure !== '') return halt(frame, frame.failure)
+        pc += 1
+        if (op === 0xe6) sp += 8
         continue
 
       case 0xf0: // CREATE

@@ -26,8 +26,8 @@ export interface EvmState {
   code(account: Account): Code
   /** True if it has nonce 0, no balance and no code, or does not exist (EIP-161). */
   isEmpty(account: Account): boolean
-  /** True if a contract cannot be created there: it has a nonce, code or storage (EIP-684, EIP-7610). */
-  isOccupied(account: Account): boolean
+  /** True if a contract cannot be created there: it has a nonce or code (EIP-684), or storage if `eip7610`. */
+  isOccupied(account: Account, eip7610: boolean): boolean
 
   setBalance(account: Account, balance: bigint): void
   setNonce(account: Account, nonce: bigint): void
@@ -37,7 +37,7 @@ export interface EvmState {
   /** Creates the account, as created by this transaction. */
   create(account: Account): void
   wasCreated(account: Account): boolean
-  /** Marks it for deletion at the end of the transaction and clears its balance. False if it was already marked. */
+  /** Marks it for deletion at the end of the transaction. False if it was already marked. */
   destruct(account: Account): boolean
 
   /** Marks it as accessed by this transaction (EIP-2929). True on the first access. */
@@ -65,12 +65,25 @@ export interface EvmState {
   readonly refund: number
   addRefund(gas: number): void
 
+  /** Records accesses, for the block access list (EIP-7928); undefined when none is wanted. */
+  readonly recorder: AccessRecorder | undefined
+
   /** The memory meter that machine and state share. */
   readonly meter: MemoryMeter
 
   /** A position for `revert`, which also restores logs and refund. */
   snapshot(): number
   revert(snapshot: number): void
+}
+
+/** Takes note of what a block accesses. Nothing is undone when a frame fails. */
+export interface AccessRecorder {
+  /** The account's data was read, or will be changed. */
+  account(account: Account): void
+  /** The slot was read. */
+  slot(slot: number): void
+  /** The slot is about to be written. */
+  write(slot: number): void
 }
 
 /** Bits of the result of `slotChange`: the original value is zero; the current one is; the new one is; current equals

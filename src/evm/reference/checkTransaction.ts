@@ -19,7 +19,7 @@ export async function checkTransaction(
     balance: account?.balance ?? 0n,
     hasCode: account?.isContract() === true && !(await isDelegated(overlay, address, rules)),
   }
-  return checkAgainst(sender, transaction, { header, rules, gasUsedBefore })
+  return checkAgainst(sender, transaction, { header, rules, used: { execution: gasUsedBefore, state: 0n } })
 }
 
 /** EIP-7702: an account whose code is a delegation may send transactions. */

@@ -65,11 +65,19 @@ export function createMachines(
   }
 }
 
-const packageForkName = (fork: Fork) => (fork === 'frontier' ? 'chainstart' : fork)
+// Changes of the blob schedule that no network has used. The package does not know them; the schedule is set apart.
+const UNKNOWN_FORKS: readonly Fork[] = ['bpo3', 'bpo4', 'bpo5']
+
+function packageForkName(fork: Fork): string {
+  if (fork === 'frontier') return 'chainstart'
+  return UNKNOWN_FORKS.includes(fork) ? 'bpo2' : fork
+}
 
 function createPackageCommon(spec: ChainSpec, fork: Fork): Common {
   // Every fork up to the wanted one is active from block 0: the fork is chosen here, not by the package.
-  const names = FORKS.slice(0, FORKS.indexOf(fork) + 1).filter((name) => name === fork || name !== 'dao')
+  const names = FORKS.slice(0, FORKS.indexOf(fork) + 1).filter(
+    (name) => name === fork || (name !== 'dao' && !UNKNOWN_FORKS.includes(name)),
+  )
   const hardforks: HardforkTransitionConfig[] = names.map((name) => ({ name: packageForkName(name), block: 0 }))
   return new Common({
     chain: {
@@ -126,6 +134,7 @@ export function createPackageBlock(
       gasLimit: header.gasLimit,
       gasUsed: header.gasUsed,
       baseFeePerGas,
+      slotNumber: header.slotNumber,
       getBlobGasPrice: () => blobGasPrice,
     },
     errorStr: () => `block ${header.number}`,

@@ -5,14 +5,13 @@ import { messageOf } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import {
   BEACON_ROOTS,
-  CONSOLIDATION_REQUESTS,
   HISTORY_STORAGE,
   hashRequests,
   readDeposits,
+  requestContracts,
   SYSTEM_ADDRESS,
   SYSTEM_CALL_GAS,
   SystemCallFailed,
-  WITHDRAWAL_REQUESTS,
 } from '../transition/system.js'
 import type { Machine, PackageBlock } from './machine.js'
 import type { Overlay } from './overlay.js'
@@ -32,17 +31,17 @@ export async function callBeforeTransactions(context: SystemCallSite, header: He
 }
 
 /** The requests hash of the block (EIP-7685), 32 bytes: deposits from the logs (EIP-6110), then the output of the
- *  withdrawal and consolidation contracts (EIP-7002, EIP-7251). @throws SystemCallFailed if a contract is missing or
+ *  request contracts (EIP-7002, 7251, 8282). @throws SystemCallFailed if a contract is missing or
  *  fails, or a deposit log is malformed. */
 export async function collectRequests(
   context: SystemCallSite,
   logs: Log[],
-  depositContract: Uint8Array = new Uint8Array(20),
+  { rules, depositContract }: { rules: Rules; depositContract?: Uint8Array },
 ): Promise<Uint8Array> {
   const deposits = readDeposits(logs, depositContract)
-  const withdrawals = await requireSystemCall(context, WITHDRAWAL_REQUESTS)
-  const consolidations = await requireSystemCall(context, CONSOLIDATION_REQUESTS)
-  return hashRequests([deposits, withdrawals, consolidations])
+  const requests = [deposits]
+  for (const address of requestContracts(rules)) requests.push(await requireSystemCall(context, address))
+  return hashRequests(requests)
 }
 
 async function requireSystemCall(context: SystemCallSite, address: Uint8Array): Promise<Uint8Array> {

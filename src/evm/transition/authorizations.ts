@@ -5,7 +5,7 @@ import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
 import type { Authorization } from '../../chain/eth/types.js'
 import { bigIntToBytes, concatBytes } from '../../lib/bytes.js'
 import { createCode, delegationTo, EMPTY_CODE } from '../interpreter/code.js'
-import type { EvmState } from '../interpreter/state.js'
+import type { Account, EvmState } from '../interpreter/state.js'
 
 const MAGIC = Uint8Array.of(0x05)
 // PER_EMPTY_ACCOUNT_COST - PER_AUTH_BASE_COST: refunded if the account exists already.
@@ -17,18 +17,35 @@ export function applyAuthorizations(state: EvmState, list: readonly Authorizatio
 }
 
 function applyAuthorization(state: EvmState, authorization: Authorization, chainId: bigint): void {
-  if (authorization.chainId !== 0n && authorization.chainId !== chainId) return
-  if (authorization.nonce >= MAX_NONCE) return
+  const authority = findAuthority(state, authorization, chainId)
+  if (authority === undefined) return
+  if (authority.exists) state.addRefund(EXISTING_ACCOUNT_REFUND)
+  delegate(state, authority, authorization)
+}
+
+/** The account that a valid authorization is for, which it warms; undefined if the authorization is to be skipped. */
+export function findAuthority(state: EvmState, authorization: Authorization, chainId: bigint): Account | undefined {
+  if (authorization.chainId !== 0n && authorization.chainId !== chainId) return undefined
+  if (authorization.nonce >= MAX_NONCE) return undefined
   const address = recoverAuthority(authorization)
-  if (address === undefined) return
+  if (address === undefined) return undefined
   const authority = state.account(address)
   state.warmAccount(authority)
+  state.recorder?.account(authority)
   const code = state.code(authority)
-  if (code.length > 0 && code.delegation === undefined) return
-  if (authority.nonce !== authorization.nonce) return
-  if (authority.exists) state.addRefund(EXISTING_ACCOUNT_REFUND)
-  const clears = authorization.address.every((byte) => byte === 0)
-  state.setCode(authority, clears ? EMPTY_CODE : createCode(delegationTo(authorization.address)))
+  if (code.length > 0 && code.delegation === undefined) return undefined
+  return authority.nonce === authorization.nonce ? authority : undefined
+}
+
+/** True if the authorization removes a delegation. */
+export function clearsDelegation({ address }: Authorization): boolean {
+  return address.every((byte) => byte === 0)
+}
+
+/** Sets or clears the delegation of an account. */
+export function delegate(state: EvmState, authority: Account, authorization: Authorization): void {
+  const code = clearsDelegation(authorization) ? EMPTY_CODE : createCode(delegationTo(authorization.address))
+  state.setCode(authority, code)
   state.setNonce(authority, authorization.nonce + 1n)
 }
 

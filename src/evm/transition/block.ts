@@ -5,15 +5,11 @@ import type { ForkTables } from '../interpreter/forkTables.js'
 import type { Journal } from '../interpreter/journal/journal.js'
 import type { Machine } from '../interpreter/machine.js'
 import type { BlockOutcome, StateRootHasher } from './blockOutcome.js'
+import type { BlockGas } from './checkTransaction.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from './daoFork.js'
 import { callSystemBefore, requestsOf } from './systemCalls.js'
-import {
-  type AppliedTransaction,
-  applyTransaction,
-  blockEnvironment,
-  type TransactionContext,
-  TransactionRefused,
-} from './transaction.js'
+import { type AppliedTransaction, applyTransaction, blockEnvironment, TransactionRefused } from './transaction.js'
+import type { TransactionContext } from './transactionContext.js'
 
 /** Context of block execution. The machine's rules are those of the block. */
 export interface BlockContext {
@@ -30,7 +26,7 @@ export interface BlockContext {
   refuse(index: number, transaction: Transaction, refused: TransactionRefused): Error
 }
 
-/** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685). Its result stays in the
+/** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685, 7928, 8037). Its result stays in the
  *  journal. @throws SystemCallFailed, and the error of `refuse`; the journal must then be discarded. */
 export function runBlock(
   context: BlockContext,
@@ -47,19 +43,27 @@ export function runBlock(
   if (spec.daoForkSupport && spec.activations.some(({ fork, block: at }) => fork === 'dao' && at === header.number)) {
     moveDaoBalances(journal)
   }
+  const recorder = journal.recordAccesses(rules.has('amsterdam'))
   callSystemBefore(inner, header, rules)
   const receipts: Receipt[] = []
+  const transactionGas: BlockGas[] = []
+  const used: BlockGas = { execution: 0n, state: 0n }
   let gasUsed = 0n
   for (const [index, transaction] of block.transactions.entries()) {
+    if (recorder) recorder.index = index + 1
     const applied = attempt(
-      () => applyTransaction(inner, transaction, gasUsed),
+      () => applyTransaction(inner, transaction, used),
       (refused) => context.refuse(index, transaction, refused),
     )
     gasUsed += applied.gasUsed
+    transactionGas.push(applied.blockGas)
+    used.execution += applied.blockGas.execution
+    used.state += applied.blockGas.state
     const root = rules.has('byzantium') ? undefined : context.roots.now()
     const logsBloom = context.bloomOf(applied.logs)
     receipts.push(receiptOf(transaction, applied, { header, rules, gasUsed, root, logsBloom }))
   }
+  if (recorder) recorder.index = block.transactions.length + 1
   for (const { address, amountGwei } of block.withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
   // EIP-4895: zero withdrawals leave no empty account behind.
   journal.endTransaction(machine.rules.eip161)
@@ -73,7 +77,14 @@ export function runBlock(
       spec.depositContract,
     )
   }
-  return { receipts, gasUsed, stateRoot: context.roots.atEnd(), requestsHash }
+  return {
+    receipts,
+    gasUsed: used.state > used.execution ? used.state : used.execution,
+    transactionGas,
+    stateRoot: context.roots.atEnd(),
+    requestsHash,
+    blockAccessList: recorder?.list(),
+  }
 }
 
 function attempt<T>(run: () => T, refuse: (refused: TransactionRefused) => Error): T {
@@ -116,6 +127,7 @@ function receiptOf(
 
 function credit(journal: Journal, address: Uint8Array, amountWei: bigint): void {
   const account = journal.account(address)
+  journal.recorder?.account(account)
   journal.setBalance(account, account.balance + amountWei)
 }
 

@@ -1,12 +1,18 @@
+import type { BlockAccessList } from '../../chain/eth/blockAccessList.js'
 import type { Receipt } from '../../chain/eth/types.js'
+import type { BlockGas } from './checkTransaction.js'
 
 /** Results of execution to compare with the header. */
 export interface BlockOutcome {
   receipts: Receipt[]
+  /** The header's gas used: of state or of execution, whichever is more (EIP-8037). */
   gasUsed: bigint
+  /** What each transaction counts against the block's limit; not from the reference. */
+  transactionGas?: BlockGas[]
   /** 32 bytes; undefined if it was not to be computed. */
   stateRoot?: Uint8Array
   requestsHash?: Uint8Array // 32, from Prague on
+  blockAccessList?: BlockAccessList // from Amsterdam on
 }
 
 /** State roots needed during execution. */

@@ -1,6 +1,6 @@
 import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { Rules } from '../../chain/eth/forks.js'
-import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
+import { MAX_NONCE, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import type { Header, Transaction } from '../../chain/eth/types.js'
 import { formatData } from '../../lib/hex.js'
 
@@ -18,21 +18,22 @@ export interface Sender {
   hasCode: boolean
 }
 
+/** Gas of a block's transactions, by what it pays for (EIP-8037). Until Amsterdam there is no state gas. */
+export interface BlockGas {
+  execution: bigint
+  state: bigint
+}
+
 /** The first rule that the transaction breaks in its block; undefined if it is valid. Rules: Yellow Paper 6.1, EIP-1559,
  *  EIP-3607, EIP-4844, EIP-7702. Intrinsic gas is checked at execution. */
 export function checkAgainst(
   sender: Sender,
   transaction: Transaction,
-  { header, rules, gasUsedBefore }: { header: Header; rules: Rules; gasUsedBefore: bigint },
+  { header, rules, used }: { header: Header; rules: Rules; used: BlockGas },
 ): BrokenRule | undefined {
   const { gasLimit, nonce } = transaction
-  const available = header.gasLimit - gasUsedBefore
-  if (gasLimit > available) {
-    return {
-      rule: 'block gas limit',
-      detail: `gas limit ${gasLimit} is above the ${available} that the block has left`,
-    }
-  }
+  const room = checkRoom(gasLimit, { header, rules, used })
+  if (room) return room
   const fees = checkFees(transaction, header, rules)
   if (fees) return fees
   const { nonce: expected, balance } = sender
@@ -46,6 +47,27 @@ export function checkAgainst(
   if (sender.hasCode) return { rule: 'sender', detail: `${formatData(transaction.from)} has code (EIP-3607)` }
   const cost = upfrontCost(transaction)
   if (balance < cost) return { rule: 'funds', detail: `the sender has ${balance} wei, and up to ${cost} may be needed` }
+  return undefined
+}
+
+function checkRoom(
+  gasLimit: bigint,
+  { header, rules, used }: { header: Header; rules: Rules; used: BlockGas },
+): BrokenRule | undefined {
+  const hasStateGas = rules.has('amsterdam')
+  const execution = hasStateGas && gasLimit > MAX_TRANSACTION_GAS ? MAX_TRANSACTION_GAS : gasLimit
+  const available = header.gasLimit - used.execution
+  if (execution > available) {
+    return {
+      rule: 'block gas limit',
+      detail: `gas limit ${gasLimit} is above the ${available} that the block has left`,
+    }
+  }
+  const forState = header.gasLimit - used.state
+  if (hasStateGas && gasLimit > forState) {
+    const detail = `gas limit ${gasLimit} is above the ${forState} that the block has left for state`
+    return { rule: 'block gas limit', detail }
+  }
   return undefined
 }
 

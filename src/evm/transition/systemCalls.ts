@@ -4,18 +4,20 @@ import { EMPTY_BYTES } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { withTransaction } from '../interpreter/environment.js'
 import { type Outcome, runMessage } from '../interpreter/run.js'
+import { beginStateGas } from '../interpreter/stateGas.js'
 import {
   BEACON_ROOTS,
-  CONSOLIDATION_REQUESTS,
   HISTORY_STORAGE,
   hashRequests,
   readDeposits,
+  requestContracts,
   SYSTEM_ADDRESS,
   SYSTEM_CALL_GAS,
   SystemCallFailed,
-  WITHDRAWAL_REQUESTS,
 } from './system.js'
-import type { TransactionContext } from './transaction.js'
+import type { TransactionContext } from './transactionContext.js'
+
+const SYSTEM_CALL_STATE_GAS = 1_566_720
 
 /** System calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
  *  Without code at their address they do nothing. */
@@ -25,7 +27,7 @@ export function callSystemBefore(context: TransactionContext, header: Header, ru
 }
 
 /** The requests hash of the block (EIP-7685), 32 bytes: deposits from the logs (EIP-6110), then the output of the
- *  withdrawal and consolidation contracts (EIP-7002, EIP-7251). @throws SystemCallFailed if a contract is missing or
+ *  request contracts (EIP-7002, 7251, 8282). @throws SystemCallFailed if a contract is missing or
  *  fails, or a deposit log is malformed. */
 export function requestsOf(
   context: TransactionContext,
@@ -33,9 +35,10 @@ export function requestsOf(
   depositContract?: Uint8Array,
 ): Uint8Array {
   const deposits = readDeposits(logs, depositContract)
-  const withdrawals = requireSystemCall(context, WITHDRAWAL_REQUESTS)
-  const consolidations = requireSystemCall(context, CONSOLIDATION_REQUESTS)
-  return hashRequests([deposits, withdrawals, consolidations])
+  return hashRequests([
+    deposits,
+    ...requestContracts(context.rules).map((address) => requireSystemCall(context, address)),
+  ])
 }
 
 function requireSystemCall(context: TransactionContext, address: Uint8Array): Uint8Array {
@@ -53,9 +56,13 @@ function callSystemContract(
   to: Uint8Array,
   input: Uint8Array,
 ): Outcome | undefined {
-  if (journal.code(journal.account(to)).length === 0) return undefined
+  const called = journal.account(to)
+  journal.recorder?.account(called)
+  if (journal.code(called).length === 0) return undefined
+  // EIP-8037: state gas for 16 slots besides the gas for execution.
+  if (machine.rules.eip8037) beginStateGas(machine, machine.frame(0, called), SYSTEM_CALL_STATE_GAS)
   machine.environment = withTransaction(environment, { origin: SYSTEM_ADDRESS, gasPrice: 0n, blobVersionedHashes: [] })
   const outcome = runMessage(machine, { caller: SYSTEM_ADDRESS, to, value: 0n, input, gas: SYSTEM_CALL_GAS })
-  journal.endTransaction(machine.rules.eip161)
+  journal.endTransaction(machine.rules.eip161, machine.rules.eip8246)
   return outcome
 }

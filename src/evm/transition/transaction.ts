@@ -1,6 +1,7 @@
 import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { Rules } from '../../chain/eth/forks.js'
 import { effectiveGasPrice } from '../../chain/eth/transaction.js'
+import { MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import type { AccessListEntry, Header, Log, Transaction } from '../../chain/eth/types.js'
 import { CairnError } from '../../lib/errors.js'
 import {
@@ -9,14 +10,15 @@ import {
   type Environment,
   withTransaction,
 } from '../interpreter/environment.js'
-import type { Journal } from '../interpreter/journal/journal.js'
 import type { Machine } from '../interpreter/machine.js'
 import { createContract, type Outcome, runMessage } from '../interpreter/run.js'
 import type { Account, EvmState } from '../interpreter/state.js'
 import { LIMBS, setBytes } from '../interpreter/words/words.js'
 import { applyAuthorizations } from './authorizations.js'
-import { checkAgainst } from './checkTransaction.js'
+import { type BlockGas, checkAgainst } from './checkTransaction.js'
 import { intrinsicGas } from './intrinsicGas.js'
+import { executeWithStateGas } from './stateGasMessage.js'
+import type { MessageGas, TransactionContext, TransactionMessage } from './transactionContext.js'
 
 /** A transaction cannot be executed in its block. `rule` is the short name of the broken rule, `detail` the values. */
 export class TransactionRefused extends CairnError {
@@ -29,23 +31,16 @@ export class TransactionRefused extends CairnError {
   }
 }
 
-/** Context of transactions: a block, and a machine with the block's rules and the journal as state. */
-export interface TransactionContext {
-  machine: Machine
-  journal: Journal
-  rules: Rules
-  header: Header
-  chainId: bigint
-  environment: Environment // of the block
-}
-
 /** Outcome of a transaction, as its receipt needs it. */
 export interface AppliedTransaction {
   succeeded: boolean
   /** Why it failed, in geth's words. */
   failure?: string
   output: Uint8Array
+  /** Gas that the sender pays for. */
   gasUsed: bigint
+  /** Gas that counts against the block's limit: what is paid for, until Amsterdam (EIP-7778, EIP-8037). */
+  blockGas: BlockGas
   /** Gas refunded at the end; not part of `gasUsed`. */
   gasRefunded: bigint
   logs: Log[]
@@ -59,7 +54,16 @@ export function blockEnvironment(
   rules: Rules,
   { chainId, blockHash }: Pick<BlockEnvironment, 'chainId' | 'blockHash'>,
 ): Environment {
-  const { number, timestamp, miner: coinbase, gasLimit, difficulty, mixHash: prevRandao, excessBlobGas } = header
+  const {
+    number,
+    timestamp,
+    miner: coinbase,
+    gasLimit,
+    difficulty,
+    mixHash: prevRandao,
+    excessBlobGas,
+    slotNumber,
+  } = header
   const baseFeePerGas = header.baseFeePerGas ?? 0n
   const blobFee = excessBlobGas === undefined || !rules.blobs ? 0n : blobBaseFee(excessBlobGas, rules)
   return createEnvironment(
@@ -72,6 +76,7 @@ export function blockEnvironment(
       prevRandao,
       baseFeePerGas,
       blobBaseFee: blobFee,
+      slotNumber,
       chainId,
       blockHash,
     },
@@ -80,16 +85,16 @@ export function blockEnvironment(
 }
 
 /** Executes a transaction and leaves its end state in the journal: fees paid, accounts deleted (Yellow Paper, 6;
- *  EIP-1559, 2930, 3529, 4844, 7623, 7702). `gasUsedBefore` is the cumulative gas before it. @throws TransactionRefused
+ *  EIP-1559, 2930, 3529, 4844, 7623, 7702, 7778, 8037). `used` is the block's gas before it. @throws TransactionRefused
  *  with nothing changed; DeadlineExceeded, after which the journal must be discarded. */
 export function applyTransaction(
   context: TransactionContext,
   transaction: Transaction,
-  gasUsedBefore: bigint,
+  used: BlockGas,
 ): AppliedTransaction {
   const { machine, journal, header } = context
   const sender = journal.account(transaction.from)
-  const { intrinsic, floor } = check(context, sender, transaction, gasUsedBefore)
+  const { intrinsic, floor } = check(context, sender, transaction, used)
   const price = effectiveGasPrice(transaction, header.baseFeePerGas)
   machine.environment = withTransaction(context.environment, {
     origin: transaction.from,
@@ -98,25 +103,26 @@ export function applyTransaction(
   })
   const blobs = BigInt(transaction.blobVersionedHashes?.length ?? 0)
   const blobCost = blobs === 0n ? 0n : blobs * GAS_PER_BLOB * context.environment.block.blobBaseFee
+  journal.recorder?.account(sender)
   journal.setBalance(sender, sender.balance - transaction.gasLimit * price - blobCost)
   warmUp(context, transaction)
-  const outcome = executeMessage(context, transaction, transaction.gasLimit - intrinsic)
+  const { gasLimit } = transaction
+  const outcome = executeMessage(context, transaction, { gasLimit, intrinsic })
 
-  const { gasUsed, gasRefunded } = settleGas(context, {
-    gasLimit: transaction.gasLimit,
-    gasLeft: outcome.gasLeft,
-    floor,
-  })
-  journal.setBalance(sender, sender.balance + (transaction.gasLimit - gasUsed) * price)
+  const { gasUsed, gasRefunded } = settleGas(context, { gasLimit, gasLeft: outcome.gasLeft, floor })
+  const blockGas = blockGasOf(machine, { spent: gasLimit - outcome.gasLeft, gasUsed, floor })
+  journal.setBalance(sender, sender.balance + (gasLimit - gasUsed) * price)
   const coinbase = journal.account(header.miner)
+  journal.recorder?.account(coinbase)
   journal.setBalance(coinbase, coinbase.balance + gasUsed * (price - (header.baseFeePerGas ?? 0n)))
   const { logs } = journal
-  journal.endTransaction(machine.rules.eip161)
+  journal.endTransaction(machine.rules.eip161, machine.rules.eip8246)
   return {
     succeeded: outcome.status === 'success',
     failure: outcome.failure,
     output: outcome.output,
     gasUsed,
+    blockGas,
     gasRefunded,
     logs,
     contractAddress: outcome.createdAddress,
@@ -125,7 +131,7 @@ export function applyTransaction(
 }
 
 /** Intrinsic gas and its floor. @throws TransactionRefused. */
-function check(context: TransactionContext, sender: Account, transaction: Transaction, gasUsedBefore: bigint) {
+function check(context: TransactionContext, sender: Account, transaction: Transaction, used: BlockGas) {
   const { rules, header } = context
   const code = context.machine.state.code(sender)
   const broken = checkAgainst(
@@ -135,14 +141,29 @@ function check(context: TransactionContext, sender: Account, transaction: Transa
       hasCode: code.length > 0 && !(rules.has('prague') && code.delegation !== undefined),
     },
     transaction,
-    { header, rules, gasUsedBefore },
+    { header, rules, used },
   )
   if (broken) throw new TransactionRefused(broken.rule, broken.detail)
-  const { to, input: data, accessList, authorizationList, gasLimit } = transaction
-  const { gas: intrinsic, floor } = intrinsicGas({ to, data, accessList, authorizationList }, rules)
+  const { from, to, value, input: data, accessList, authorizationList, gasLimit } = transaction
+  const { gas: intrinsic, floor } = intrinsicGas({ from, to, value, data, accessList, authorizationList }, rules)
   const least = intrinsic > floor ? intrinsic : floor
   if (gasLimit < least) throw new TransactionRefused('intrinsic gas', `needs ${least}, the gas limit is ${gasLimit}`)
+  // EIP-7825, EIP-8037: the limit is on what execution may use.
+  if (rules.has('amsterdam') && least > MAX_TRANSACTION_GAS) {
+    throw new TransactionRefused('intrinsic gas', `needs ${least}, at most ${MAX_TRANSACTION_GAS} are possible`)
+  }
   return { intrinsic, floor }
+}
+
+/** What counts against the block's limit of a transaction that `spent` gas before refunds and paid for `gasUsed`. */
+function blockGasOf(
+  { rules, stateUsed }: Machine,
+  { spent, gasUsed, floor }: { spent: bigint; gasUsed: bigint; floor: bigint },
+): BlockGas {
+  if (!rules.eip8037) return { execution: gasUsed, state: 0n }
+  const state = BigInt(stateUsed)
+  const execution = spent - state
+  return { execution: execution < floor ? floor : execution, state }
 }
 
 /** Gas used of a gas limit, at least `floor`, and the refund in it (EIP-3529). Call it before the transaction ends,
@@ -185,12 +206,15 @@ function warmAccessList(state: EvmState, accessList: readonly AccessListEntry[])
   }
 }
 
-/** The part of a transaction that runs after its gas has been bought. */
-export type TransactionMessage = Pick<Transaction, 'from' | 'to' | 'value' | 'input' | 'authorizationList'>
-
-/** Runs a transaction's call or creation with `gas`, and increments the sender's nonce. @throws DeadlineExceeded */
-export function executeMessage(context: TransactionContext, message: TransactionMessage, gas: bigint): Outcome {
+/** Runs a transaction's call or creation, and increments the sender's nonce. @throws DeadlineExceeded */
+export function executeMessage(
+  context: TransactionContext,
+  message: TransactionMessage,
+  messageGas: MessageGas,
+): Outcome {
   const { machine, journal, chainId } = context
+  if (machine.rules.eip8037) return executeWithStateGas(context, message, messageGas)
+  const gas = messageGas.gasLimit - messageGas.intrinsic
   const { from: caller, to, value, input, authorizationList = [] } = message
   if (to === undefined) return createContract(machine, { caller, value, gas, initCode: input })
   const sender = journal.account(caller)

@@ -118,7 +118,7 @@ function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
     if (parent) verifyHeader(header, block.hash, parent, rules, spec)
     verifyBody(block, rules, spec)
     const receipts = body.receipts(block, rules)
-    verifyReceipts(header, receipts, block.hash)
+    verifyReceipts(header, receipts, { blockHash: block.hash })
     const { nextTx, nextLog } = nextIds()
     const logCount = receipts.reduce((sum, { logs }) => sum + logs.length, 0)
     const values = [...blockValues(block, totalDifficulty), nextTx, transactions.length, nextLog, logCount]

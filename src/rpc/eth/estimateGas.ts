@@ -14,7 +14,7 @@ export const estimateGas = defineMethod({
   summary: 'A gas limit with which the call succeeds on the state after a block.',
   description:
     'Found by binary search, as in geth: at most 1.5 % above the minimum. `gas` is clamped to 10 times the gas limit of ' +
-    'the block and to 2,000 million; from Osaka on also to 16,777,216 (EIP-7825).',
+    'the block and to 2,000 million; in Osaka also to 16,777,216 (EIP-7825).',
   cost: 'evm',
   params: [callParam, stateBlockParam, stateOverridesParam],
   result: { name: 'gas limit', schema: quantity64.schema },

@@ -117,7 +117,7 @@ function feesOfBlock(chain: ChainReader, block: StoredBlock): FeeRow {
   return row
 }
 
-/** Priority fees at percentiles of the block's gas used, ascending; zeros for an empty block. */
+/** Priority fees at percentiles of the gas that the block's transactions paid for, ascending; zeros for an empty block. */
 function tipsAt(chain: ChainReader, block: StoredBlock, wanted: number[]): bigint[] {
   const baseFee = block.header.baseFeePerGas ?? 0n
   const fees = chain
@@ -125,10 +125,12 @@ function tipsAt(chain: ChainReader, block: StoredBlock, wanted: number[]): bigin
     .map(({ gasUsed, effectiveGasPrice }) => ({ gasUsed: Number(gasUsed), tip: effectiveGasPrice - baseFee }))
     .sort((a, b) => compareBigInts(a.tip, b.tip))
   if (fees.length === 0) return wanted.map(() => 0n)
+  // From Amsterdam on the header's gas used is not the sum of the receipts (EIP-7778, EIP-8037).
+  const total = fees.reduce((all, { gasUsed }) => all + gasUsed, 0)
   let i = 0
   let sum = fees[0].gasUsed
   return wanted.map((percentile) => {
-    const threshold = Math.floor((Number(block.header.gasUsed) * percentile) / 100)
+    const threshold = Math.floor((total * percentile) / 100)
     while (sum < threshold && i < fees.length - 1) sum += fees[++i].gasUsed
     return fees[i].tip
   })

@@ -1,4 +1,4 @@
-import { EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from '../../chain/eth/emptyHashes.js'
+import { EMPTY_ACCESS_LIST_HASH, EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from '../../chain/eth/emptyHashes.js'
 import { nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
 import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
@@ -48,5 +48,9 @@ export function buildPendingBlock(
     header.parentBeaconBlockRoot = new Uint8Array(32)
   }
   if (rules.has('prague')) header.requestsHash = EMPTY_REQUESTS_HASH
+  if (rules.has('amsterdam')) {
+    header.blockAccessListHash = EMPTY_ACCESS_LIST_HASH
+    header.slotNumber = (parent.slotNumber ?? 0n) + 1n
+  }
   return { header, totalDifficulty: head.totalDifficulty + difficulty }
 }

@@ -106,9 +106,11 @@ const HEADER = {
 const LATER_HEADER = {
   baseFeePerGas: QUANTITY,
   blobGasUsed: QUANTITY,
+  blockAccessListHash: HASH32,
   excessBlobGas: QUANTITY,
   parentBeaconBlockRoot: HASH32,
   requestsHash: HASH32,
+  slotNumber: QUANTITY,
   withdrawalsRoot: HASH32,
 }
 

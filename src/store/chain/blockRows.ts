@@ -36,6 +36,9 @@ export interface BlockRow {
   n_tx: number
   first_log: number
   n_logs: number
+  /* Undefined: a database of an older version. */
+  block_access_list_hash?: Uint8Array | null
+  slot_number?: StoredUint | null
 }
 
 /** A row of `transactions`. */
@@ -118,6 +121,8 @@ function decodeHeaderColumns(row: BlockRow): Header {
     excessBlobGas: optionalUint(row.excess_blob_gas),
     parentBeaconBlockRoot: row.parent_beacon_block_root ?? undefined,
     requestsHash: row.requests_hash ?? undefined,
+    blockAccessListHash: row.block_access_list_hash ?? undefined,
+    slotNumber: optionalUint(row.slot_number ?? null),
   }
 }
 

@@ -150,6 +150,8 @@ export const BLOCK_COLUMNS = [
   'excess_blob_gas',
   'parent_beacon_block_root',
   'requests_hash',
+  'block_access_list_hash',
+  'slot_number',
   'size',
   'withdrawals',
   'first_tx',
@@ -198,6 +200,8 @@ export function blockValues({ hash, header, sizeBytes, withdrawals }: Block, tot
     uintOrNull(header.excessBlobGas),
     header.parentBeaconBlockRoot ?? null,
     header.requestsHash ?? null,
+    header.blockAccessListHash ?? null,
+    uintOrNull(header.slotNumber),
     sizeBytes,
     withdrawals === undefined ? null : encodeWithdrawals(withdrawals),
   ]

@@ -53,6 +53,8 @@ function header(number: number, fields: Partial<Header>): Header {
     excessBlobGas: undefined,
     parentBeaconBlockRoot: undefined,
     requestsHash: undefined,
+    blockAccessListHash: undefined,
+    slotNumber: undefined,
     ...fields,
   }
 }

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { InvalidGenesis, parseGenesis } from '../../../src/chain/eth/genesis.js'
+import { crc32 } from 'node:zlib'
+import { EMPTY_ACCESS_LIST_HASH } from '../../../src/chain/eth/emptyHashes.js'
+import { builtInSpec, InvalidGenesis, type Network, parseGenesis } from '../../../src/chain/eth/genesis.js'
+import { bigIntToFixedBytes } from '../../../src/lib/bytes.js'
+import { formatData } from '../../../src/lib/hex.js'
 
 const ADDRESS = '0x00000000000000000000000000000000000000aa'
 
@@ -107,4 +111,32 @@ test('an account or slot that is named twice in different letters is refused', (
 test('forks that never come may be said by the greatest number that fits', () => {
   const { spec } = parseGenesis(genesisWith(['config', 'osakaTime'], '18446744073709551615'))
   assert.deepEqual(spec.activations.at(-1), { fork: 'osaka', timestamp: 2n ** 64n - 1n })
+})
+
+/** Fork id (EIP-2124) after the Amsterdam fork, from the one before it. */
+function forkIdAfterAmsterdam(network: Network, before: number): number | undefined {
+  const time = builtInSpec(network).activations.find(({ fork }) => fork === 'amsterdam')?.timestamp
+  return time === undefined ? undefined : crc32(bigIntToFixedBytes(time, 8), before)
+}
+
+test('Sepolia and Hoodi enter Amsterdam at the time that their fork ids follow from; mainnet has none', () => {
+  assert.equal(forkIdAfterAmsterdam('sepolia', 0x268956b6), 0x6c1d9423)
+  assert.equal(forkIdAfterAmsterdam('hoodi', 0x23aa1351), 0x3d068b59)
+  assert.equal(forkIdAfterAmsterdam('mainnet', 0x07c9462e), undefined)
+})
+
+test('each network has its own deposit contract', () => {
+  const addressOf = (network: Network) => formatData(builtInSpec(network).depositContract!)
+  assert.equal(addressOf('mainnet'), '0x00000000219ab540356cbb839cbe05303d7705fa')
+  assert.equal(addressOf('hoodi'), addressOf('mainnet'))
+  assert.equal(addressOf('sepolia'), '0x7f02c3e3c98b133055b8b348b2ac625669ed295d')
+})
+
+test('a genesis in Amsterdam has the hash of an empty access list, and a slot', () => {
+  const at = { ...(genesisWith(['config', 'osakaTime'], 0) as object), slotNumber: '0x7' }
+  const { config } = at as unknown as { config: object }
+  const { header } = parseGenesis({ ...at, config: { ...config, amsterdamTime: 0 } })
+  assert.deepEqual(header.blockAccessListHash, EMPTY_ACCESS_LIST_HASH)
+  assert.equal(header.slotNumber, 7n)
+  assert.equal(parseGenesis(at).header.slotNumber, undefined)
 })

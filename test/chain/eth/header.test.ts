@@ -32,13 +32,15 @@ function randomHeader(seed: number, laterFields: number): Header {
     excessBlobGas: laterFields > 3 ? 0n : undefined,
     parentBeaconBlockRoot: laterFields > 4 ? random.bytes(32) : undefined,
     requestsHash: laterFields > 5 ? random.bytes(32) : undefined,
+    blockAccessListHash: laterFields > 6 ? random.bytes(32) : undefined,
+    slotNumber: laterFields > 7 ? 2n ** 64n - 1n : undefined,
   }
   return header
 }
 
 describe('header codec', () => {
   it('reads back what it writes, for every count of fields', () => {
-    for (let later = 0; later <= 6; later++) {
+    for (let later = 0; later <= 8; later++) {
       const header = randomHeader(later, later)
       assert.deepEqual(decodeHeader(encodeHeader(header)), header)
     }
@@ -93,7 +95,7 @@ describe('header codec', () => {
       /header\.number: expected an integer without leading zeros/,
     )
     assert.throws(() => decodeHeader(encodeRlp(fields().slice(1))), {
-      message: 'header: expected 15 to 21 items, got 14',
+      message: 'header: expected 15 to 23 items, got 14',
     })
     assert.throws(() => decodeHeader(encodeRlp(5)), /header: expected a list/)
   })

@@ -25,7 +25,7 @@ function createRunner(seed: number, fork: (typeof FUZZED_FORKS)[number]) {
   const site = { machine, journal, rules, header, chainId: 1n, environment }
   const run = (transaction: Transaction) => {
     warmUp(site, transaction)
-    const outcome = executeMessage(site, transaction, GAS)
+    const outcome = executeMessage(site, transaction, { gasLimit: GAS, intrinsic: 0n })
     return { ...outcome, refund: journal.refund, logs: [...journal.logs] }
   }
   return { transactions: world.transactions, run, journal }

@@ -164,7 +164,7 @@ for (const [network, name, expected] of REAL) {
           uncleHashes: (at: number) => chain[at].block.uncles.map(hashHeader),
         }
         verifyUncles(block, ancestors, (uncle) => rulesAt(spec, uncle.number, uncle.timestamp), spec)
-        verifyReceipts(block.header, receipts!, block.hash)
+        verifyReceipts(block.header, receipts!, { blockHash: block.hash })
         assert.equal(totalDifficulty, parent.totalDifficulty! + block.header.difficulty)
       }
       counts.transactions += block.transactions.length

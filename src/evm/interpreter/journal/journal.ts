@@ -9,6 +9,7 @@ import { MemoryMeter } from '../memoryMeter.js'
 import type { EvmState } from '../state.js'
 import { copyWord, LIMBS, setBytes, type Words, wordToBytes } from '../words/words.js'
 import { AccountTable } from './accountTable.js'
+import { BlockAccessRecorder } from './blockAccessRecorder.js'
 import { CHANGED, type JournalAccount, type NewAccount, TOUCHED } from './journalAccount.js'
 import { collectChanges, describeTouched } from './journalChanges.js'
 import {
@@ -41,6 +42,7 @@ const MAX_EPOCH = 2 ** 30
 export class Journal implements EvmState {
   logs: Log[] = []
   refund = 0
+  recorder: BlockAccessRecorder | undefined
   readonly meter = new MemoryMeter()
   private backing: StateProvider
   private readonly codes: CodeObjects
@@ -96,9 +98,9 @@ export class Journal implements EvmState {
     return !exists || (balance === 0n && nonce === 0n && equalBytes(codeHash, EMPTY_CODE_HASH))
   }
 
-  isOccupied(account: JournalAccount): boolean {
+  isOccupied(account: JournalAccount, eip7610: boolean): boolean {
     if (account.nonce !== 0n || !equalBytes(account.codeHash, EMPTY_CODE_HASH)) return true
-    return account.mayHaveStorage && !account.cleared && this.backing.hasStorage(account.address)
+    return eip7610 && account.mayHaveStorage && !account.cleared && this.backing.hasStorage(account.address)
   }
 
   setBalance(account: JournalAccount, balance: bigint): void {
@@ -147,7 +149,7 @@ export class Journal implements EvmState {
   }
 
   destruct(account: JournalAccount): boolean {
-    this.setBalance(account, 0n)
+    this.touch(account)
     if (account.destructed === this.epoch) return false
     this.undo.push(account.destructed, account.id, DESTRUCTED)
     account.destructed = this.epoch
@@ -258,15 +260,22 @@ export class Journal implements EvmState {
     }
   }
 
-  /** Ends a transaction: removes destructed accounts, and touched empty ones with `deleteEmpty` (EIP-161). Clears warm
-   *  sets, transient storage, logs and the refund. Nothing can be reverted afterwards. */
-  endTransaction(deleteEmpty: boolean): void {
+  /** Records accesses from now on, for the access list of a block; until it is called for another one, or `forget`. */
+  recordAccesses(wanted: boolean): BlockAccessRecorder | undefined {
+    this.recorder = wanted ? new BlockAccessRecorder(this.slots, this.accounts) : undefined
+    return this.recorder
+  }
+
+  /** Ends a transaction: removes destructed accounts, of which the balance stays with `eip8246`, and touched empty ones with
+   *  `deleteEmpty` (EIP-161). Clears warm sets, transient storage, logs and the refund. Nothing can be reverted afterwards. */
+  endTransaction(deleteEmpty: boolean, eip8246 = false): void {
     for (const account of this.touchedNow) {
       if (account.touched !== this.epoch) continue
-      if (account.destructed === this.epoch || (deleteEmpty && account.exists && this.isEmpty(account))) {
-        this.delete(account)
-      }
+      const isDestructed = account.destructed === this.epoch
+      if (isDestructed && eip8246) this.empty(account)
+      if ((isDestructed && !eip8246) || (deleteEmpty && account.exists && this.isEmpty(account))) this.delete(account)
     }
+    this.recorder?.endTransaction(this.touchedNow)
     this.touchedNow = []
     this.transient.clear()
     this.undo.clear()
@@ -275,14 +284,19 @@ export class Journal implements EvmState {
     this.epoch++
   }
 
-  private delete(account: JournalAccount): void {
-    account.exists = false
+  /** Removes all but the balance (EIP-8246). */
+  private empty(account: JournalAccount): void {
     account.nonce = 0n
-    account.balance = 0n
     account.code = EMPTY_CODE
     account.codeHash = EMPTY_CODE_HASH
     this.mark(account)
     if (account.mayHaveStorage) this.clearStorage(account)
+  }
+
+  private delete(account: JournalAccount): void {
+    this.empty(account)
+    account.exists = false
+    account.balance = 0n
   }
 
   private clearStorage(account: JournalAccount): void {
@@ -360,6 +374,7 @@ export class Journal implements EvmState {
     this.touchedAccounts = []
     this.logs = []
     this.refund = 0
+    this.recorder = undefined
     this.epoch = 1
   }
 

@@ -70,6 +70,8 @@ function readHeader({ fixed, quantity, integer, data, optional }: Fields): Heade
     excessBlobGas: optional('excessBlobGas', quantity),
     parentBeaconBlockRoot: optional('parentBeaconBlockRoot', hash),
     requestsHash: optional('requestsHash', hash),
+    blockAccessListHash: optional('blockAccessListHash', hash),
+    slotNumber: optional('slotNumber', quantity),
   }
 }
 

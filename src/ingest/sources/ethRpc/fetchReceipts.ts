@@ -25,7 +25,7 @@ export async function fetchReceipts(
     const decode = byBlock.get(block)
     return checked(upstream, header.number, () => {
       const receipts = decode?.() ?? []
-      verifyReceipts(header, receipts, hash)
+      verifyReceipts(header, receipts, { blockHash: hash })
       return receipts
     })
   })

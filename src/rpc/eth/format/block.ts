@@ -61,6 +61,7 @@ function formatHeader(header: Header) {
   return {
     baseFeePerGas: optional(header.baseFeePerGas, formatQuantity),
     blobGasUsed: optional(header.blobGasUsed, formatQuantity),
+    blockAccessListHash: optional(header.blockAccessListHash, formatData),
     difficulty: formatQuantity(header.difficulty),
     excessBlobGas: optional(header.excessBlobGas, formatQuantity),
     extraData: formatData(header.extraData),
@@ -76,6 +77,7 @@ function formatHeader(header: Header) {
     receiptsRoot: formatData(header.receiptsRoot),
     requestsHash: optional(header.requestsHash, formatData),
     sha3Uncles: formatData(header.unclesHash),
+    slotNumber: optional(header.slotNumber, formatQuantity),
     stateRoot: formatData(header.stateRoot),
     timestamp: formatQuantity(header.timestamp),
     transactionsRoot: formatData(header.transactionsRoot),

@@ -104,6 +104,7 @@ test('is what a plain copy of the state is, through failures, destructions and b
         journal.writeSlot(journal.slot(account, word, 0), word, 8)
         plainOf(index).slots.set(slot, BigInt(value))
       } else if (kind === 13) {
+        journal.setBalance(account, 0n)
         journal.destruct(account)
         const plain = plainOf(index)
         plain.balance = 0n

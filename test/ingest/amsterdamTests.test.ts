@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readBlockchainTests } from '../support/blockchainTest.js'
+import { importBlockchainTest } from '../support/importBlockchainTest.js'
+import { SKIP_SHARED, sharedPath } from '../support/shared.js'
+
+const EVERY = process.env.CAIRN_TEST_ALL === '1' ? 1 : 20
+
+test('imports Amsterdam tests, refuses the invalid blocks for their reasons and goes on', {
+  skip: SKIP_SHARED,
+}, async (t) => {
+  let invalid = 0
+  let index = 0
+  for (const { name, test: blockchainTest } of readBlockchainTests(sharedPath('amsterdam-tests')!)) {
+    const isInvalid = blockchainTest.blocks.some((block) => block.expectException !== undefined)
+    if (isInvalid) invalid++
+    if (isInvalid || index++ % EVERY === 0) await t.test(name, (child) => importBlockchainTest(child, blockchainTest))
+  }
+  assert.equal(invalid, 16)
+})
