@@ -25,8 +25,9 @@ export const subscribe = defineMethod({
   name: 'eth_subscribe',
   summary: 'Subscribes a WebSocket connection to changes of the chain.',
   description:
-    '`newHeads`: the header of each new block. `logs`: each new log that matches a filter. `syncing`: `false`, once. ' +
+    '`newHeads`: the header of each new block; members of forks that are not active are `null`. `logs`: each new log that matches a filter. `syncing`: `false`, once. ' +
     '`newPendingTransactions`: nothing, because there is no mempool. Notifications have the method `eth_subscription`. ' +
+    'They begin with the first block that is committed after the response. ' +
     'After a reorg, the logs of the removed blocks come first with `removed: true`, the lowest block first, then each ' +
     'block of the new branch: its header, then its logs. With `fromBlock` or `toBlock`, only logs of these blocks are ' +
     'sent; with `blockHash`, only those of this block. A connection that leaves too many notifications unread is ' +

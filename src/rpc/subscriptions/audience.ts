@@ -1,4 +1,5 @@
 import { formatData } from '../../lib/hex.js'
+import type { ChainMark } from '../../store/chain/chainFollower.js'
 import type { StoredBlock } from '../../store/chain/types.js'
 import type { LogText } from '../../store/logs/blockLogs.js'
 import type { LogCriteria, Topic } from '../core/session.js'
@@ -29,8 +30,8 @@ export class NewHead {
 /** A subscription or a filter. */
 export interface Listener {
   readonly topic: Topic
-  /** Number of the first change that it takes. */
-  since: number
+  /** It takes the changes that are committed from here on. */
+  mark: ChainMark
   takeHead(head: NewHead): void
   takeLog(log: LogText): void
 }

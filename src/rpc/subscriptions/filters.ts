@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { ChainMark } from '../../store/chain/chainFollower.js'
 import { LIMIT_EXCEEDED, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { ClientFilters, Topic } from '../core/session.js'
 import type { Audience, Listener } from './audience.js'
@@ -48,10 +49,14 @@ interface Account {
 const FILTER_BYTES = 1_000
 const ENTRY_BYTES = 50
 
-/** Filters that listen among `audience`; `since` returns the number of the next change. `now` returns milliseconds. */
+/** Filters that listen among `audience`; `mark` marks the present chain. `now` returns milliseconds. */
 export function createFilters(
   audience: Audience,
-  { limits, since, now = () => performance.now() }: { limits: SubscriptionLimits; since(): number; now?: () => number },
+  {
+    limits,
+    mark,
+    now = () => performance.now(),
+  }: { limits: SubscriptionLimits; mark(): ChainMark; now?: () => number },
 ): Filters {
   const filters = new Map<string, Filter>()
   const accounts = new Map<number | string, Account>()
@@ -95,7 +100,7 @@ export function createFilters(
       if (!resize(filter, filter.sizeBytes + entry.length + ENTRY_BYTES)) remove(id, filter)
     }
     const filter: Filter = {
-      ...{ client, topic, request, since: since(), entries: [], sizeBytes: 0, polledMs: now() },
+      ...{ client, topic, request, mark: mark(), entries: [], sizeBytes: 0, polledMs: now() },
       takeHead: (head) => take(`"${head.hash()}"`),
       takeLog: ({ json }) => take(json.toString('latin1')),
     }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { type ChainMark, EVERYTHING } from '../../store/chain/chainFollower.js'
 import type { LogText } from '../../store/logs/blockLogs.js'
 import { LIMIT_EXCEEDED, RpcError } from '../core/errors.js'
 import type { Subscriber, Topic } from '../core/session.js'
@@ -54,10 +55,10 @@ const FALSE = Buffer.from('false')
 /** What waits for a connection is sent once it is so long, and at the end of each block. */
 const FLUSHED_BYTES = 16_384
 
-/** Subscribers among `audience`; `since` returns the number of the next change. */
+/** Subscribers among `audience`; `mark` marks the present chain. */
 export function createSubscribers(
   audience: Audience,
-  { limits, since }: { limits: SubscriptionLimits; since(): number },
+  { limits, mark }: { limits: SubscriptionLimits; mark(): ChainMark },
 ): Subscribers {
   const countByClient = new Map<number | string, number>()
   const outgoing = new Set<Outgoing>()
@@ -72,6 +73,7 @@ export function createSubscribers(
   }
   const connect = (client: Client, link: Link): ConnectedSubscriber => {
     const own = new Map<string, Subscription>()
+    /** Their responses are not sent yet. */
     let made: Subscription[] = []
     let messages: Buffer[] = []
     let bytes = 0
@@ -126,7 +128,7 @@ export function createSubscribers(
         const begun = made.filter(({ id }) => own.has(id))
         made = []
         for (const subscription of begun) {
-          subscription.since = since()
+          subscription.mark = mark()
           audience.add(subscription)
           listening.add(sender)
           // geth tells a new subscriber that the synchronisation is done, too.
@@ -157,10 +159,10 @@ export function createSubscribers(
 }
 
 /** A subscription with a random id; ids are of one length, as geth's are at most. */
-function describe(topic: Topic): Pick<Subscription, 'id' | 'topic' | 'since' | 'prefix'> {
+function describe(topic: Topic): Pick<Subscription, 'id' | 'topic' | 'mark' | 'prefix'> {
   const id = `0x${randomBytes(16).toString('hex')}`
   const head = '{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":'
-  return { id, topic, since: 0, prefix: Buffer.from(`${head}"${id}","result":`) }
+  return { id, topic, mark: EVERYTHING, prefix: Buffer.from(`${head}"${id}","result":`) }
 }
 
 function tooMany(reason: string): RpcError {

@@ -1,7 +1,13 @@
 import type { FailureLog } from '../../lib/failureLog.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Metrics } from '../../lib/metrics.js'
-import { type BlockChange, ChangesMissed, createChainFollower } from '../../store/chain/chainFollower.js'
+import {
+  type BlockChange,
+  type ChainMark,
+  ChangesMissed,
+  createChainFollower,
+  EVERYTHING,
+} from '../../store/chain/chainFollower.js'
 import type { Database } from '../../store/database.js'
 import type { ClientFilters } from '../core/session.js'
 import type { TimeSlices } from '../core/timeSlices.js'
@@ -42,12 +48,12 @@ export function createSubscriptions(options: {
   let isTelling = false
   let isStarted = false
   let looking: NodeJS.Timeout | undefined
-  const since = () => {
+  const mark = (): ChainMark => {
     look()
-    return changes + 1
+    return isStarted ? follower.mark() : EVERYTHING
   }
-  const filters = createFilters(audience, { limits, since })
-  const subscribers = createSubscribers(audience, { limits, since })
+  const filters = createFilters(audience, { limits, mark })
+  const subscribers = createSubscribers(audience, { limits, mark })
   const sweeping = setInterval(() => filters.sweep(), SWEEP_MS).unref()
   registerMetrics(metrics, { filters, subscribers, changes: () => changes })
 
@@ -95,14 +101,15 @@ export function createSubscriptions(options: {
       isTelling = false
     }
   }
-  const tell = async ({ kind, block, logs }: BlockChange, wait: () => Promise<void> | undefined) => {
-    const number = ++changes
+  const tell = async (change: BlockChange, wait: () => Promise<void> | undefined) => {
+    const { kind, block, logs } = change
+    changes++
     if (kind === 'added') {
       const head = new NewHead(block)
       for (const listener of audience.heads) {
         const turn = wait()
         if (turn !== undefined) await turn
-        if (listener.since <= number) listener.takeHead(head)
+        if (listener.mark.precedes(change)) listener.takeHead(head)
       }
     }
     const place = kind === 'added' ? { number: block.header.number, hash: block.hash } : block
@@ -111,7 +118,7 @@ export function createSubscriptions(options: {
         const turn = wait()
         if (turn !== undefined) await turn
         audience.logs.match(entry, (listener) => {
-          if (listener.since <= number && wantsBlock(listener.topic.criteria, place)) listener.takeLog(entry)
+          if (listener.mark.precedes(change) && wantsBlock(listener.topic.criteria, place)) listener.takeLog(entry)
         })
       }
     }

@@ -29,6 +29,25 @@ export interface ChainFollower {
   isStale(): boolean
   /** The next change; undefined when there is none for now. @throws ChangesMissed */
   next(): BlockChange | undefined
+  /** Marks what the database holds now, so that a listener gets exactly the changes that are committed from here on, however far
+   *  behind the follower is. To be called after `start`. */
+  mark(): ChainMark
+}
+
+/** A moment in the history of the chain. */
+export interface ChainMark {
+  /** True for a change that was committed after the mark. To be asked for each change, in order. */
+  precedes(change: BlockChange): boolean
+}
+
+/** The mark before all changes. */
+export const EVERYTHING: ChainMark = { precedes: () => true }
+
+/** A mark that the follower has not reached yet. */
+interface OpenMark {
+  /** The blocks up to this one were there when the mark was made, and still are. */
+  number: number
+  readonly lastRemoval: number
 }
 
 /** Where a follower is in the chain. */
@@ -52,10 +71,16 @@ export function createChainFollower(db: Database): ChainFollower {
   /** Told blocks that were removed, and are yet to be told: the highest first. */
   const removed: RemovedBlock[] = []
   let seenVersion: number | undefined
+  const openMarks = new Set<OpenMark>()
+  /** Given last: it is being told, and may be removed already. */
+  let current: BlockChange | undefined
 
   const findRemoved = () => {
     for (const block of removedBlocks.after(lastRemoval)) {
       lastRemoval = block.id
+      for (const mark of openMarks) {
+        if (block.id > mark.lastRemoval) mark.number = Math.min(mark.number, block.number - 1)
+      }
       if (place === undefined || block.number !== place.number || !equalBytes(block.hash, place.hash)) continue
       removed.push(block)
       place = { number: block.number - 1, hash: block.parentHash }
@@ -89,15 +114,35 @@ export function createChainFollower(db: Database): ChainFollower {
     place = selectHead.get()
     lastRemoval = removedBlocks.lastId()
     removed.length = 0
+    openMarks.clear()
   })
+  const readMark = db.transaction(
+    (): OpenMark => ({ number: selectHead.get()?.number ?? -1, lastRemoval: removedBlocks.lastId() }),
+  )
   return {
     start,
     isStale: () => version() !== seenVersion,
     next: () => {
       const now = version() // before the look: what is committed meanwhile makes it stale again
-      const change = look()
-      if (change === undefined) seenVersion = now
-      return change
+      current = look()
+      if (current === undefined) {
+        seenVersion = now
+        openMarks.clear()
+      }
+      return current
+    },
+    mark() {
+      const mark = readMark()
+      const before = current
+      openMarks.add(mark)
+      return {
+        precedes(change) {
+          if (change === before) return false
+          if (!openMarks.has(mark)) return true
+          const { kind, block } = change
+          return kind === 'removed' ? block.id > mark.lastRemoval : block.header.number > mark.number
+        },
+      }
     },
   }
 }

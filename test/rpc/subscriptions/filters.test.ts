@@ -5,6 +5,7 @@ import { type Audience, createAudience, NewHead } from '../../../src/rpc/subscri
 import { createFilters } from '../../../src/rpc/subscriptions/filters.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../../src/rpc/subscriptions/limits.js'
 import { createApiKeyTable, openForKeys } from '../../../src/store/apiKeys.js'
+import { EVERYTHING } from '../../../src/store/chain/chainFollower.js'
 import type { StoredBlock } from '../../../src/store/chain/types.js'
 import { openInventedChain } from '../../support/inventedChain.js'
 import { seededRandom } from '../../support/random.js'
@@ -73,6 +74,21 @@ test('filters give each new log and block once, over HTTP and WebSocket, and rem
   }
 })
 
+test('a filter begins with the first block after its response', async (t) => {
+  const { chain, url } = await serveChain(t)
+  const ask = async (method: string, ...params: unknown[]) =>
+    (await post(url, request(method, ...params))).json as Answer
+  await ask('eth_newBlockFilter') // from here on the chain is looked at
+  for (let i = 0; i < 20; i++) {
+    chain.change(0, 2)
+    const { result: id } = await ask('eth_newBlockFilter')
+    chain.change(0, 1)
+    assert.deepEqual(await pollUntil(() => ask('eth_getFilterChanges', id), 1), [
+      formatData(chain.blocks.at(-1)!.block.hash),
+    ])
+  }
+})
+
 test('a filter belongs to the key that made it', async (t) => {
   const { url, datadir } = await serveChain(t, false)
   const db = openForKeys(datadir)
@@ -90,7 +106,7 @@ test('filters are limited in number and memory, and expire when nobody polls the
   const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, filters: 3, filterBytes: 5_000 }
   const audience: Audience = createAudience()
   let nowMs = 0
-  const filters = createFilters(audience, { limits, since: () => 1, now: () => nowMs })
+  const filters = createFilters(audience, { limits, mark: () => EVERYTHING, now: () => nowMs })
   const one = filters.of({ keyId: 1, countedAs: 1 })
   const other = filters.of({ keyId: 2, countedAs: 2 })
   const topic = { kind: 'newHeads' } as const

@@ -88,3 +88,49 @@ test('more removed blocks than the database keeps are said to be missed', async 
   assert.equal(follower.next()?.kind, 'added')
   assert.equal(follower.next(), undefined)
 })
+
+test('a mark divides the changes into those committed before it and after it, wherever the follower is', async (t) => {
+  const { chain, follower } = await openFollowed(t)
+  const random = seededRandom(5)
+  const hashes = () => chain.blocks.map(({ block }) => formatData(block.hash))
+  for (let round = 0; round < 80; round++) {
+    for (let i = random.below(4); i >= 0; i--) {
+      chain.change(random.below(Math.min(7, chain.blocks.length - 1)), random.below(6))
+    }
+    const changes: BlockChange[] = []
+    const tellSome = (count: number) => {
+      for (let left = count; left > 0; left--) {
+        const change = follower.next()
+        if (change === undefined) break
+        changes.push(change)
+        told.push(mark?.precedes(change) ?? false)
+      }
+    }
+    const told: boolean[] = []
+    let mark: ReturnType<typeof follower.mark> | undefined
+    tellSome(random.below(4))
+    if (random.below(2)) chain.change(random.below(Math.min(4, chain.blocks.length - 1)), random.below(4))
+    mark = follower.mark()
+    // What is being told at this moment was committed before.
+    if (changes.length > 0) assert.equal(mark.precedes(changes.at(-1)!), false)
+    const before = new Set(hashes())
+    tellSome(random.below(3))
+    chain.change(random.below(Math.min(7, chain.blocks.length - 1)), random.below(6))
+    tellSome(Number.POSITIVE_INFINITY)
+    chain.change(random.below(Math.min(7, chain.blocks.length - 1)), random.below(6))
+    tellSome(Number.POSITIVE_INFINITY)
+    const fresh: string[] = []
+    for (const [i, { kind, block }] of changes.entries()) {
+      if (!told[i]) continue
+      const hash = formatData(block.hash)
+      if (kind === 'added') fresh.push(hash)
+      else if (fresh.includes(hash)) fresh.splice(fresh.indexOf(hash), 1)
+      else assert.ok(before.has(hash), `round ${round}: a block is removed that was never there`)
+    }
+    assert.deepEqual(
+      fresh,
+      hashes().filter((hash) => !before.has(hash)),
+      `round ${round}`,
+    )
+  }
+})

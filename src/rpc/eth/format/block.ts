@@ -23,10 +23,11 @@ export function formatBlock(chain: ChainReader, block: StoredBlock, fullTransact
   }
 }
 
-/** The header object that `newHeads` subscribers get, as in geth: the members of a block object that its hash covers, and the
- *  hash. */
+/** The header object that `newHeads` subscribers get, as geth's `types.Header` is written: the members of a block object that
+ *  its hash covers, and the hash. Members of forks that are not active are null, where a block object leaves them out. */
 export function formatHead({ header, hash }: StoredBlock) {
-  return { ...formatHeader(header), hash: formatData(hash) }
+  const members = Object.entries(formatHeader(header)).map(([name, value]) => [name, value ?? null])
+  return { ...Object.fromEntries(members), hash: formatData(hash) }
 }
 
 /** The uncle object: a block object without `transactions`. `parentTotalDifficulty` undefined: unknown. */
