@@ -8,6 +8,7 @@ import { auditBlocks, blocksBetween } from './blocks.js'
 import { atPlace } from './fault.js'
 import { auditFile } from './file.js'
 import { auditL2 } from './l2.js'
+import { auditRemovedBlocks } from './removedBlocks.js'
 import { auditState } from './state.js'
 import { auditStateTrie } from './stateTrie.js'
 
@@ -54,7 +55,11 @@ const PARTS: { readonly [K in AuditPart]: (db: Database, options: AuditOptions) 
     const progress = startProgress('blocks', 'blocks', blocksBetween(db, { from, to }))
     const done = auditBlocks(db, { from, to, onProgress: (count) => progress.update(count) })
     progress.finish()
-    report(`blocks: ${done.blocks} blocks with ${done.transactions} transactions and ${done.logs} logs are right`)
+    const removed = auditRemovedBlocks(db)
+    const others = removed === 0 ? '' : `, and ${removed} removed blocks`
+    report(
+      `blocks: ${done.blocks} blocks with ${done.transactions} transactions and ${done.logs} logs${others} are right`,
+    )
   },
   stateHistory: (db, { startProgress, report }) => {
     const progress = startProgress('state', 'blocks', blocksBetween(db, {}))

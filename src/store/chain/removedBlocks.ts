@@ -4,7 +4,7 @@ import { createBlockLogs } from '../logs/blockLogs.js'
 
 /** Removed blocks that are kept for servers that have not seen their removal yet. With 250 logs a block has
  *  about 30 KB. */
-const KEPT_BLOCKS = 4_096
+export const KEPT_BLOCKS = 4_096
 
 /** A block that was removed; hashes have 32 bytes. */
 export interface RemovedBlock {

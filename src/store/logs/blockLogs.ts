@@ -38,11 +38,12 @@ const ADDRESS_AT = '{"address":"0x'.length
 const TOPICS_AT = ADDRESS_AT + 40 + '","topics":['.length
 const TOPIC_LENGTH = '"0x'.length + 64 + '",'.length
 
-/** The logs of a JSON text of `BlockLogs`. With `removed`, each says that it was removed. */
+/** The logs of a JSON text of `BlockLogs`. With `removed`, each says that it was removed. @throws Error for any other text */
 export function splitLogs(text: Buffer, { removed }: { removed: boolean }): LogText[] {
   const logs: LogText[] = []
   for (let from = 0; from < text.length; ) {
     const to = text.indexOf(CLOSE, from) + 1
+    if (to === 0) throw new Error('the logs of a removed block are damaged')
     logs.push(describeLog(removed ? markRemoved(text.subarray(from, to)) : text.subarray(from, to)))
     from = to + 1
   }
