@@ -15,7 +15,7 @@ export const accessOptions = {
   maxConnections: maybeNumber('max-connections', 'N', ['serve'], {
     min: 1,
     max: 1_000_000,
-    doc: 'Most open connections, HTTP and WebSocket together; beyond it, the longest idle one is closed, or the new one gets 503.',
+    doc: 'Most open connections, HTTP and WebSocket together; beyond it, the longest idle one is closed (those with subscriptions last), or the new one gets 503.',
     defaultText: '10,000, at most the open-file limit less 500',
   }),
   maxInFlight: number('max-in-flight', 'N', DEFAULT_SERVER_LIMITS.maxInFlight, ['serve'], {

@@ -15,8 +15,9 @@ import { bodyHeaders, formatPlainAnswer } from './responseParts.js'
 /** All connections of a server: plain, HTTP and WebSocket. */
 export interface Connections {
   /** Registers a new connection. At the limit, the connection that has been idle longest is closed: first those without a
-   *  complete request so far, then keep-alive connections, then WebSockets. Returns undefined when none is idle; the new
-   *  connection is refused. */
+   *  complete request so far, then keep-alive connections, then WebSockets. When there is none, the newest WebSocket with
+   *  subscriptions is closed, so that the others keep theirs and new clients are answered. Returns undefined when all have
+   *  requests; the new connection is refused. */
   admit(socket: Socket): Activity | undefined
   /** The socket must be open. */
   activityOf(socket: Socket): Activity
@@ -34,8 +35,8 @@ export interface Activity {
   kind: ConnectionKind
   /** A complete request has arrived: the connection must not be closed to make room. */
   begin(): void
-  /** All received requests are answered. */
-  end(): void
+  /** All received requests are answered. A connection that `listens` has subscriptions. */
+  end(listens?: boolean): void
   /** Part of a request has arrived: the connection may be closed, the earlier the longer it stays silent. */
   receive(): void
   /** The connection has become a WebSocket. */
@@ -136,7 +137,8 @@ export function watchConnections(server: Server, { limits, output, reads, metric
   }
   /** Closes an idle connection, if there is one. */
   const makeRoom = () => {
-    const socket = queues.silent.oldest() ?? queues.keptAlive.oldest() ?? queues.upgraded.oldest()
+    const { silent, keptAlive, upgraded, listening } = queues
+    const socket = silent.oldest() ?? keptAlive.oldest() ?? upgraded.oldest() ?? listening.newest()
     if (socket === undefined) return false
     counts.evicted++
     forget(socket)
@@ -176,14 +178,21 @@ interface Queues {
   readonly keptAlive: IdleQueue<Socket>
   /** WebSockets. */
   readonly upgraded: IdleQueue<Socket>
+  /** WebSockets with subscriptions. */
+  readonly listening: IdleQueue<Socket>
 }
 
 function createQueues(): Queues {
-  return { silent: createIdleQueue(), keptAlive: createIdleQueue(), upgraded: createIdleQueue() }
+  return {
+    silent: createIdleQueue(),
+    keptAlive: createIdleQueue(),
+    upgraded: createIdleQueue(),
+    listening: createIdleQueue(),
+  }
 }
 
 /** The activity of a new connection. It starts in `silent`. */
-function createActivity(entry: QueueEntry<Socket>, { silent, keptAlive, upgraded }: Queues): Activity {
+function createActivity(entry: QueueEntry<Socket>, { silent, keptAlive, upgraded, listening }: Queues): Activity {
   let queue = silent
   const wait = () => {
     if (!entry.value.destroyed) queue.append(entry)
@@ -192,8 +201,9 @@ function createActivity(entry: QueueEntry<Socket>, { silent, keptAlive, upgraded
   const activity: Activity = {
     kind: 'http',
     begin: () => unlink(entry),
-    end() {
-      if (queue === silent) queue = keptAlive
+    end(listens = false) {
+      if (activity.kind === 'websocket') queue = listens ? listening : upgraded
+      else if (queue === silent) queue = keptAlive
       wait()
     },
     receive: wait,

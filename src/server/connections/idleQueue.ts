@@ -4,6 +4,8 @@ export interface IdleQueue<T> {
   append(entry: QueueEntry<T>): void
   /** The value appended first. */
   oldest(): T | undefined
+  /** The value appended last. */
+  newest(): T | undefined
 }
 
 /** An element that is in at most one queue. */
@@ -32,6 +34,7 @@ export function createIdleQueue<T>(): IdleQueue<T> {
       ends.previous = entry
     },
     oldest: () => ends.next!.value,
+    newest: () => ends.previous!.value,
   }
 }
 

@@ -17,6 +17,8 @@ export interface ServerLimits {
   /** An incomplete body must grow by `bodyLeastBytes` per interval, else the request ends with 408. */
   readonly bodyStallMs: number
   readonly bodyLeastBytes: number
+  /** How often WebSocket clients are pinged. One that sends nothing until the next ping, not even a pong, is gone. */
+  readonly pingMs: number
 }
 
 /** Together with threads and caches, these limits keep the process below 1.5 GB. */
@@ -33,4 +35,6 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   // 4 kB/s, a tenth of a bad mobile connection. TCP retransmits after 1, 3 and 7 s.
   bodyStallMs: 10_000,
   bodyLeastBytes: 40_000,
+  // Below the idle timeout of common proxies and NATs: 60 s and more.
+  pingMs: 30_000,
 }

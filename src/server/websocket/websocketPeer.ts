@@ -32,8 +32,8 @@ export interface Peer {
   readonly caller: Caller
   /** Messages under way. */
   running: number
-  /** Whether it has answered the last ping. */
-  alive: boolean
+  /** False from a ping until it sends something: its pong at the latest. */
+  isAlive: boolean
   readonly lane: Lane
   readonly activity: Activity
   readonly remoteAddress: string | undefined
@@ -105,7 +105,7 @@ export function createMessages(
     if (isFull && !socket.isPaused) socket.pause()
     else if (!isFull && socket.isPaused) socket.resume()
     if (isBusy(peer)) peer.activity.begin()
-    else peer.activity.end()
+    else peer.activity.end(peer.subscriber.isActive())
   }
   const receive = (peer: Peer, message: Buffer) => {
     received++
@@ -242,6 +242,7 @@ export function createMessages(
     peer.socket.terminate()
   }
   const measure = (peer: Peer, chunk: Buffer) => {
+    peer.isAlive = true
     const before = peer.meter.finished()
     peer.meter.feed(chunk)
     if (peer.meter.finished() > before || peer.meter.unfinishedBytes() === 0) peer.coming = undefined
@@ -270,7 +271,7 @@ export function createMessages(
         stream,
         caller,
         running: 0,
-        alive: true,
+        isAlive: true,
         lane,
         activity,
         remoteAddress: stream.remoteAddress,

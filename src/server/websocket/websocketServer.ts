@@ -16,9 +16,6 @@ import { CLOSE_POLICY, createMessages, type Peer } from './websocketPeer.js'
 /** How often keys are looked at for open sockets, when another process has committed something. */
 const REVOCATION_POLL_MS = 1000
 
-/** A peer that does not answer a ping within this is gone. */
-const PING_MS = 30_000
-
 /** Frames of one message, and pieces in which a frame may come: 5 MB in 1,400-byte segments are 3,600. */
 const MAX_PIECES = 16_384
 
@@ -82,10 +79,7 @@ export function attachWebSocket(
       // What the server hands over as a stream is the socket of the connection.
       const connection = stream as Socket
       const [lane, activity] = [connections.laneOf(connection), connections.activityOf(connection)]
-      const peer = messages.addPeer({ socket, stream: connection, lane, activity, caller })
-      socket.on('pong', () => {
-        peer.alive = true
-      })
+      messages.addPeer({ socket, stream: connection, lane, activity, caller })
       socket.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed'))
     })
   }
@@ -110,12 +104,17 @@ export function attachWebSocket(
   }, REVOCATION_POLL_MS)
   const ping = setInterval(() => {
     for (const peer of peers) {
-      if (peer.socket.isPaused) continue // its pong would not be read
-      if (!peer.alive) peer.socket.terminate()
-      peer.alive = false
-      if (peer.socket.readyState === peer.socket.OPEN) peer.socket.ping()
+      // Its pong would not be read.
+      if (peer.socket.isPaused) continue
+      // The ping would wait behind what is unread; `writeStallMs` is for such a peer.
+      if (peer.stream.writableLength > 0) peer.isAlive = true
+      else if (!peer.isAlive) peer.socket.terminate()
+      else if (peer.socket.readyState === peer.socket.OPEN) {
+        peer.isAlive = false
+        peer.socket.ping()
+      }
     }
-  }, PING_MS)
+  }, options.limits.pingMs)
 
   return {
     close() {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createIdleQueue, createQueueEntry, unlink } from '../../../src/server/connections/idleQueue.js'
 import { seededRandom } from '../../support/random.js'
 
-test('the oldest is what was appended first, whatever is appended again, moved to another queue or taken out', () => {
+test('the oldest is what was appended first and the newest what was appended last, whatever is appended again, moved to another queue or taken out', () => {
   const random = seededRandom(7)
   const entries = Array.from({ length: 20 }, (_, i) => createQueueEntry(i))
   const queues = [createIdleQueue<number>(), createIdleQueue<number>()]
@@ -18,5 +18,6 @@ test('the oldest is what was appended first, whatever is appended again, moved t
       lists[to].push(entry.value)
     }
     assert.deepEqual([queues[0].oldest(), queues[1].oldest()], [lists[0][0], lists[1][0]])
+    assert.deepEqual([queues[0].newest(), queues[1].newest()], [lists[0].at(-1), lists[1].at(-1)])
   }
 })
