@@ -5,6 +5,7 @@ export function nodeCases(): CasesByMethod {
   return {
     eth_chainId: { fixture: positional(), 'too-many': positional(1) },
     eth_syncing: { never: positional(), 'too-many': positional(true) },
+    eth_capabilities: { archive: positional(), 'too-many': positional(true) },
     eth_accounts: { none: positional(), 'too-many': positional('mine') },
     net_version: { fixture: positional(), 'too-many': positional(1) },
     net_listening: { always: positional(), 'too-many': positional(1) },

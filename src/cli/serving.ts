@@ -6,7 +6,7 @@ import type { FollowStatus } from '../ingest/follow/status.js'
 import { CairnError, messageOf } from '../lib/errors.js'
 import { createFailureLog } from '../lib/failureLog.js'
 import { reduceGcFrequency } from '../lib/garbageCollection.js'
-import { createLogger, type LogLevel } from '../lib/logger.js'
+import { createLogger, type LogSettings } from '../lib/logger.js'
 import { createMetrics, type Metrics } from '../lib/metrics.js'
 import type { PendingBlockForm, RpcLimits, SyncProgress } from '../rpc/core/context.js'
 import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/core/dispatch.js'
@@ -75,7 +75,7 @@ export interface ServingOptions {
   readonly evm: EvmKind
   readonly limits: RpcLimits
   readonly pendingBlock: PendingBlockForm
-  readonly logLevel: LogLevel
+  readonly logging: LogSettings
   /** What follows the upstreams, where there are any; closed with the server. */
   readonly ingest?: IngestWorker
   /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
@@ -125,10 +125,18 @@ export interface Serving {
  *  wait until the first one is warm. @throws DatabaseMissing, ListenFailed */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   reduceGcFrequency()
-  const log = createLogger(options.logLevel)
+  const log = createLogger(options.logging)
   const { datadir, limits, pendingBlock, ingest } = options
   const syncProgress = ingest && (() => readSyncProgress(ingest.status()))
-  const opened = openContext({ datadir, limits, pendingBlock, log, syncProgress, mainThread: true })
+  const opened = openContext({
+    datadir,
+    limits,
+    pendingBlock,
+    log,
+    syncProgress,
+    upstreamPending: ingest?.pending,
+    mainThread: true,
+  })
   const { context, db, watch, close: closeContext } = opened
   const methods = await loadMethods(options.methodsModule)
   const keys = createApiKeyReader(db)

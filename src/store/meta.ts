@@ -52,5 +52,8 @@ export const META_LOG_INDEX = 'log_index'
 export const META_CURSOR_SECRET = 'cursor_secret'
 /** Meta key of the safe and finalized block numbers: `{safe, finalized}`, -1 for none yet. Absent: both are the head. */
 export const META_FINALITY = 'finality'
+/** Meta key of the newest block number that upstreams were known to have when following began to catch up; null or absent when
+ *  it has reached them. */
+export const META_UPSTREAM_HEAD = 'upstream_head'
 /** Meta key of the trie of the newest state; see state/stateTrieTable. */
 export const META_STATE_TRIE = 'state_trie'

@@ -1,14 +1,17 @@
 import { Worker } from 'node:worker_threads'
+import type { PendingBlock } from '../chain/eth/types.js'
 import type { FollowSettings } from '../ingest/follow/runFollower.js'
 import type { FollowStatus } from '../ingest/follow/status.js'
 import { CairnError, describeError, messageOf, UsageError } from '../lib/errors.js'
-import type { Logger, LogLevel } from '../lib/logger.js'
+import type { Logger, LogSettings } from '../lib/logger.js'
 import type { IngestWorkerData, IngestWorkerReply, IngestWorkerRequest } from './ingestWorkerProtocol.js'
 
 /** A thread that follows upstreams, the only writer of the database. */
 export interface IngestWorker {
   /** At most 250 ms old; the last one when following has ended. */
   status(): FollowStatus
+  /** The upstream's pending block, at most a second old; undefined where it has none or `pending` does not ask for it. */
+  pending(): PendingBlock | undefined
   /** Ends the thread after the transaction under way. */
   close(): Promise<void>
 }
@@ -22,15 +25,17 @@ const STARTING: FollowStatus = {
  *  @throws UsageError, CairnError when it cannot be opened, as `openFollower` says */
 export async function startIngestWorker(
   settings: FollowSettings,
-  { log, logLevel }: { log: Logger; logLevel: LogLevel },
+  { log, logging, pending }: { log: Logger; logging: LogSettings; pending: boolean },
 ): Promise<IngestWorker> {
-  const data: IngestWorkerData = { settings, logLevel }
+  const data: IngestWorkerData = { settings, logging, pending }
   const worker = new Worker(new URL('./ingestWorkerThread.js', import.meta.url), { workerData: data })
   let status = STARTING
+  let pendingBlock: PendingBlock | undefined
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const opened = new Promise<void>((resolve, reject) => {
     worker.on('message', (reply: IngestWorkerReply) => {
       if (reply.kind === 'opened') resolve()
+      else if (reply.kind === 'pending') pendingBlock = reply.block
       else if (reply.kind === 'status') status = reply.status
       else reject(reply.isUsage ? new UsageError(reply.message) : new CairnError(reply.message))
     })
@@ -43,6 +48,7 @@ export async function startIngestWorker(
   await opened
   return {
     status: () => status,
+    pending: () => pendingBlock,
     close: async () => {
       worker.postMessage('stop' satisfies IngestWorkerRequest)
       await exited

@@ -1,11 +1,14 @@
+import type { PendingBlock } from '../chain/eth/types.js'
 import type { FollowSettings } from '../ingest/follow/runFollower.js'
 import type { FollowStatus } from '../ingest/follow/status.js'
-import type { LogLevel } from '../lib/logger.js'
+import type { LogSettings } from '../lib/logger.js'
 
 /** Start data of the thread. */
 export interface IngestWorkerData {
   readonly settings: FollowSettings
-  readonly logLevel: LogLevel
+  readonly logging: LogSettings
+  /** Tell of the upstream's pending block. */
+  readonly pending: boolean
 }
 
 /** The message to the thread: it ends after the transaction under way. */
@@ -15,4 +18,5 @@ export type IngestWorkerRequest = 'stop'
 export type IngestWorkerReply =
   | { readonly kind: 'opened' }
   | { readonly kind: 'refused'; readonly message: string; readonly isUsage: boolean }
+  | { readonly kind: 'pending'; readonly block: PendingBlock | undefined }
   | { readonly kind: 'status'; readonly status: FollowStatus }

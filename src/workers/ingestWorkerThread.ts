@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { useNativeSecp256k1 } from '../chain/crypto.js'
-import { openFollower } from '../ingest/follow/runFollower.js'
+import type { PendingBlock } from '../chain/eth/types.js'
+import { isPassing, openFollower } from '../ingest/follow/runFollower.js'
 import { messageOf, UsageError } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
 import { createCheckpointer } from './checkpointer.js'
@@ -12,13 +13,16 @@ const STATUS_MS = 250
 
 useNativeSecp256k1()
 const port = parentPort!
-const { settings, logLevel } = workerData as IngestWorkerData
+const { settings, logging, pending } = workerData as IngestWorkerData
 const tell = (reply: IngestWorkerReply) => port.postMessage(reply)
 const stop = new AbortController()
 port.once('message', () => stop.abort(new Error('the server stops')))
 const checkpoints = createCheckpointer(settings.datadir)
 try {
-  const follower = await openFollower(settings, { log: createLogger(logLevel), signal: stop.signal, checkpoints })
+  const log = createLogger(logging)
+  const onPending = pending ? (block: PendingBlock | undefined) => tell({ kind: 'pending', block }) : undefined
+  const parts = { log, signal: stop.signal, checkpoints, recovers: isPassing, onPending }
+  const follower = await openFollower(settings, parts)
   tell({ kind: 'opened' })
   const tellStatus = () => tell({ kind: 'status', status: follower.status() })
   const timer = setInterval(tellStatus, STATUS_MS)

@@ -1,5 +1,5 @@
 import type { EvmKind } from '../evm/kinds.js'
-import type { LogLevel } from '../lib/logger.js'
+import type { LogSettings } from '../lib/logger.js'
 import type { CallMessage } from '../rpc/core/boundCall.js'
 import type { RpcLimits } from '../rpc/core/context.js'
 import type { RpcErrorBody } from '../rpc/core/errors.js'
@@ -8,7 +8,7 @@ import type { RpcErrorBody } from '../rpc/core/errors.js'
 export interface ReaderData {
   readonly datadir: string
   readonly limits: RpcLimits
-  readonly logLevel: LogLevel
+  readonly logging: LogSettings
   /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
   readonly methodsModule?: string
   /** The interpreter for calls. */

@@ -134,7 +134,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     const data = {
       datadir: options.datadir,
       limits: options.limits,
-      logLevel: options.logLevel,
+      logging: options.logging,
       methodsModule: options.methodsModule,
       evm: options.evm,
       loadEvm: cost !== 'scan',

@@ -31,7 +31,7 @@ process.on('uncaughtException', (error) => {
 })
 const options = workerData as ReaderData
 if (!options.awaited) yieldToMainThread()
-const opened = openContext({ ...options, log: createLogger(options.logLevel) })
+const opened = openContext({ ...options, log: createLogger(options.logging) })
 const methods = await loadMethods(options.methodsModule)
 if (options.loadEvm) {
   await opened.context.evm.warm()

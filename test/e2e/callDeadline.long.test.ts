@@ -27,7 +27,7 @@ async function startPool() {
     metrics: createMetrics(),
     datadir,
     limits: { ...DEFAULT_LIMITS, callTimeoutMs: CALL_TIMEOUT_MS, gasCapPercent: 100_000, maxCallGas: 1e12 },
-    logLevel: 'silent',
+    logging: { level: 'silent' },
     methodsModule: TEST_METHODS,
     scanThreads: 1,
     evmThreads: 1,

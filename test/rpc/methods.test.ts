@@ -6,7 +6,7 @@ import { ALL_METHODS, METHODS } from '../../src/rpc/methods.js'
 /** What a client of the contract, and the usual libraries beside it, ask for. */
 const WANTED = `eth_getLogs eth_getTransactionByBlockNumberAndIndex eth_getUncleByBlockHashAndIndex eth_getBlockByNumber
   eth_getBlockReceipts eth_getTransactionReceipt eth_call zk_getBlockWithTxHashes eth_chainId net_version net_listening
-  web3_clientVersion web3_sha3 eth_blockNumber eth_syncing eth_accounts eth_getBlockByHash eth_getTransactionByHash
+  web3_clientVersion web3_sha3 eth_blockNumber eth_syncing eth_capabilities eth_accounts eth_getBlockByHash eth_getTransactionByHash
   eth_getTransactionByBlockHashAndIndex eth_getBlockTransactionCountByHash eth_getBlockTransactionCountByNumber
   eth_getUncleByBlockNumberAndIndex eth_getUncleCountByBlockHash eth_getUncleCountByBlockNumber eth_getBalance
   eth_getCode eth_getStorageAt eth_getTransactionCount eth_estimateGas eth_gasPrice eth_maxPriorityFeePerGas

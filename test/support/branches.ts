@@ -69,36 +69,54 @@ export const BRANCHES_GENESIS = {
   },
 }
 
+/** The same before the merge: the difficulty falls by a twentieth with each block that comes late. */
+export const WORK_GENESIS = (() => {
+  const { shanghaiTime: _, ...config } = { ...BRANCHES_GENESIS.config, terminalTotalDifficulty: 2 ** 50 }
+  return { ...BRANCHES_GENESIS, config, difficulty: '0x4000000' }
+})()
+
 // So that some blocks fill a chunk of logs.
 const CHUNK_BITS = 6
 
 /** Opens a database of such a chain; a new one gets small chunks. */
-export async function openBranches(datadir: string): Promise<{ db: Database; chain: WritableChain }> {
+export async function openBranches(
+  datadir: string,
+  genesis: object = BRANCHES_GENESIS,
+): Promise<{ db: Database; chain: WritableChain }> {
   const db = openForWriting(datadir)
   createChainIndexer(db, { chunkBits: CHUNK_BITS })
-  return { db, chain: await openWritableChain(db, { genesis: BRANCHES_GENESIS }, 'execute') }
+  return { db, chain: await openWritableChain(db, { genesis }, 'execute') }
 }
 
 /** Blocks 1 to the last of `trunk` in a new database, imported in one go. */
-export async function importInOneGo(datadir: string, trunk: readonly Block[]): Promise<void> {
-  const { db, chain } = await openBranches(datadir)
+export async function importInOneGo(datadir: string, trunk: readonly Block[], genesis?: object): Promise<void> {
+  const { db, chain } = await openBranches(datadir, genesis)
   await importBlocks(chain, sourceOf(trunk), { progress: noProgress })
   db.close()
+}
+
+interface BranchPlan {
+  trunk: readonly Block[]
+  count: number
+  random: SeededRandom
+  genesis?: object
+  /** Between two blocks; 10 unless told. */
+  afterSeconds?: number
 }
 
 /** Makes `count` random blocks on top of `trunk`, in an empty directory. No two calls make the same block. */
 export async function growBranch(
   datadir: string,
-  { trunk, count, random }: { trunk: readonly Block[]; count: number; random: SeededRandom },
+  { trunk, count, random, genesis = BRANCHES_GENESIS, afterSeconds }: BranchPlan,
 ): Promise<Block[]> {
-  await importInOneGo(datadir, trunk)
+  await importInOneGo(datadir, trunk, genesis)
   const db = openForWriting(datadir)
-  const builder = await createChainBuilder(db, BRANCHES_GENESIS)
+  const builder = await createChainBuilder(db, genesis)
   const state = createStateReads(db)
   for (const sender of SENDERS) sender.nonce = state.nonce(sender.address, trunk.length)
   for (let i = 0; i < count; i++) {
     const transactions = Array.from({ length: random.below(5) }, () => randomPlan(random))
-    await builder.add({ transactions, extraData: random.bytes(8) })
+    await builder.add({ transactions, extraData: random.bytes(8), afterSeconds })
   }
   db.close()
   return builder.blocks

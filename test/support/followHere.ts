@@ -22,6 +22,8 @@ export interface FollowedChain {
   finalizes(blockNumber: number): Promise<void>
   /** Resolves with the first line of the log that matches. */
   logs(pattern: RegExp): Promise<LogLine>
+  /** Resolves when the upstream's head has this number. */
+  sees(blockNumber: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -85,6 +87,9 @@ export function followHere(
       const find = () => lines.find(({ message }) => pattern.test(message))
       await until(() => find() !== undefined)
       return find()!
+    },
+    sees: async (blockNumber) => {
+      while (follower.figures.status().upstreamBlock !== blockNumber) await new Promise((done) => setTimeout(done, 5))
     },
     finalizes: (blockNumber) => until(() => chain.head.finality().finalized === blockNumber),
   }

@@ -6,6 +6,7 @@ import type { ChainReader, StoredBlock } from '../../src/store/chain/types.js'
 import { importInOneGo } from './branches.js'
 import {
   type ChainAnswers,
+  type Fault,
   openChainAnswers,
   type ScriptedUpstream,
   startScriptedUpstream,
@@ -14,13 +15,20 @@ import { temporaryDirectory } from './temporary.js'
 
 type After = { after(callback: () => void | Promise<void>): void }
 
+/** A block of its chain by number, or the answer itself. */
+type Tagged = number | object | null
+
 /** A node of the tests whose chain changes: over HTTP and WebSocket, with any branch of the chain of `branches`. */
 export interface ForkingUpstream {
   readonly url: string
   readonly wsUrl: string
   readonly scripted: ScriptedUpstream
   /** What it calls safe and finalized; it does not know the tags before they are set. */
-  tags: { safe: number; finalized: number } | undefined
+  tags: { safe: Tagged; finalized: Tagged } | undefined
+  /** How often it was asked for the finalized block. */
+  readonly finalizedAsked: number
+  /** What else it does wrong from now on; nothing unless told. */
+  spoil(fault?: Partial<Fault>): void
   /** Data directory of a database with the present chain, imported in one go. */
   readonly datadir: string
   /** Its chain is that of blocks 1 to the last of `trunk` from now on; subscribers are told of the head. */
@@ -30,30 +38,41 @@ export interface ForkingUpstream {
 }
 
 /** Starts one with these blocks on a free port; it is closed when the test ends. */
-export async function startForkingUpstream(t: After, trunk: readonly Block[]): Promise<ForkingUpstream> {
+export async function startForkingUpstream(
+  t: After,
+  trunk: readonly Block[],
+  genesis?: object,
+): Promise<ForkingUpstream> {
   let answers: ChainAnswers | undefined
   let datadir = ''
+  let finalizedAsked = 0
   const take = async (blocks: readonly Block[]) => {
     const directory = temporaryDirectory(t)
-    await importInOneGo(directory, blocks)
+    await importInOneGo(directory, blocks, genesis)
     const before = answers
     answers = openChainAnswers(directory)
     datadir = directory
     before?.close()
   }
   await take(trunk)
+  /** A fault besides the tags. */
+  function tagsWith(fault?: Partial<Fault>): Fault {
+    return {
+      name: 'tags',
+      ...fault,
+      result: (call, right) => {
+        const [tag] = call.params
+        if (tag !== 'safe' && tag !== 'finalized') return fault?.result ? fault.result(call, right) : right
+        if (tag === 'finalized') finalizedAsked++
+        const number = node.tags?.[tag] ?? null
+        if (typeof number !== 'number') return number
+        return answers!.result('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
+      },
+    }
+  }
   const scripted = await startScriptedUpstream(
     { head: trunk.length, result: (method, params) => answers!.result(method, params), close() {} },
-    {
-      name: 'tags',
-      result: ({ params: [tag] }, right) => {
-        if (tag !== 'safe' && tag !== 'finalized') return right
-        const number = node.tags?.[tag]
-        return number === undefined
-          ? null
-          : answers!.result('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
-      },
-    },
+    tagsWith(),
   )
   t.after(async () => {
     await scripted.close()
@@ -64,6 +83,12 @@ export async function startForkingUpstream(t: After, trunk: readonly Block[]): P
     wsUrl: scripted.wsUrl,
     scripted,
     tags: undefined,
+    get finalizedAsked() {
+      return finalizedAsked
+    },
+    spoil: (fault) => {
+      scripted.fault = tagsWith(fault)
+    },
     get datadir() {
       return datadir
     },

@@ -36,7 +36,7 @@ export async function startTestServer(
     evm: 'cairn',
     pendingBlock: 'specification',
     limits: DEFAULT_LIMITS,
-    logLevel: 'silent',
+    logging: { level: 'silent' },
     methodsModule: TEST_METHODS,
     ...options,
   })

@@ -16,7 +16,7 @@ async function startThread(t: TestContext): Promise<ReaderHandle<Job>> {
   const data = {
     datadir,
     limits: DEFAULT_LIMITS,
-    logLevel: 'silent',
+    logging: { level: 'silent' },
     methodsModule: TEST_METHODS,
     evm: 'cairn',
     loadEvm: true,

@@ -28,7 +28,7 @@ async function startPool(
     metrics: createMetrics(),
     datadir,
     limits: { ...DEFAULT_LIMITS, ...limits },
-    logLevel: 'silent',
+    logging: { level: 'silent' },
     methodsModule: TEST_METHODS,
     scanThreads: 1,
     evmThreads,

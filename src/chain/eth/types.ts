@@ -109,3 +109,6 @@ export interface Block {
   withdrawals?: Withdrawal[] // Shanghai
   sizeBytes: number // length of the block's RLP
 }
+
+/** A block that is not sealed yet, without a hash. */
+export type PendingBlock = Pick<Block, 'header' | 'transactions' | 'withdrawals'>

@@ -18,7 +18,7 @@ export async function runExplainLogs({ config, operands }: ParsedArgs): Promise<
   if (others.length > 0) throw new UsageError(`unexpected operand '${others[0]}'; see 'cairn help explain-logs'`)
   const filter = readFilter(file)
   const limits = readLimits(config)
-  const { context, close } = openContext({ datadir: config.datadir, limits, log: createLogger('error') })
+  const { context, close } = openContext({ datadir: config.datadir, limits, log: createLogger({ level: 'error' }) })
   try {
     const own = { ...context, deadline: deadlineAfter(limits.logsTimeoutMs) }
     const outcome = await runMethod(explainLogs, [filter], own)

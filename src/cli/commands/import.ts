@@ -4,6 +4,7 @@ import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import type { ChainSource } from '../../store/chain/chainSource.js'
 import type { Config } from '../config.js'
+import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { listenForStop } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
@@ -41,7 +42,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       checkpoints: checkpointer,
       stateCacheBytes: config.stateCache * 2 ** 20,
       rootInterval: config.rootInterval,
-      log: createLogger(config.logLevel),
+      log: createLogger(readLogging(config)),
       showProgress: true,
       signal: stop.signal,
     })

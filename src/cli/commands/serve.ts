@@ -8,9 +8,11 @@ import { hostPolicy } from '../../server/access/hosts.js'
 import type { IngestWorker } from '../../workers/ingestWorker.js'
 import { defaultThreads } from '../../workers/readerPool.js'
 import type { Config } from '../config.js'
+import type { FollowProgress } from '../followProgress.js'
 import { readFollowSettings } from '../followSettings.js'
 import { readLimits, readServerLimits, readSubscriptionLimits } from '../limits.js'
 import { envName } from '../options/option.js'
+import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { ListenFailed, type MetricsOptions, type Serving, startServing } from '../serving.js'
 import { listenForStop } from '../stopSignal.js'
@@ -33,11 +35,12 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
 }
 
 async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> {
-  const { datadir, open, logLevel } = config
+  const { datadir, open } = config
   if (config.upstream.length === 0) return serve(config, datadir, { open, stop })
   const settings = await readFollowSettings(config)
   const { startIngestWorker } = await import('../../workers/ingestWorker.js')
-  const ingest = await startIngestWorker(settings, { log: createLogger(logLevel), logLevel })
+  const logging = readLogging(config)
+  const ingest = await startIngestWorker(settings, { log: createLogger(logging), logging, pending: config.pending })
   try {
     return await serve(config, datadir, { open, stop, ingest })
   } finally {
@@ -76,7 +79,7 @@ async function importFixture(
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
       evm: config.evm,
-      log: createLogger(config.logLevel),
+      log: createLogger(readLogging(config)),
       showProgress: false,
       signal: stop,
     })
@@ -110,7 +113,7 @@ async function serve(
     evm: config.evm,
     limits: readLimits(config),
     pendingBlock: config.pendingBlock,
-    logLevel: config.logLevel,
+    logging: readLogging(config),
     ingest,
   }).catch((error: unknown) => {
     throw explainListenError(error)
@@ -127,8 +130,15 @@ async function serve(
   const stopped = closeOnStop(serving, stop)
   await Promise.race([serving.warm(), stopped])
   if (!stop.aborted) process.stdout.write(`ready ${serving.url}\n`)
+  const progress = ingest && (await showProgress(config, ingest))
   await stopped
+  progress?.end()
   return 0
+}
+
+async function showProgress(config: Config, { status }: IngestWorker): Promise<FollowProgress> {
+  const { showFollowProgress } = await import('../followProgress.js')
+  return showFollowProgress(status, createLogger(readLogging(config)))
 }
 
 function readMetricsOptions({ metrics, metricsHost: host, metricsPort: port, allowedHosts }: Config): MetricsOptions {

@@ -55,7 +55,7 @@ function describeChain(db: Database) {
     head: head
       ? { number: head.header.number, hash: formatData(head.hash), timestamp: exactInteger(head.header.timestamp) }
       : null,
-    coverage: coverage ? { first: coverage.first, head: coverage.head } : null,
+    coverage: coverage ? { first: coverage.first, head: coverage.head, gap: chain.gap() ?? null } : null,
     state: { mode: meta.get<string>(META_STATE_MODE) ?? null, first: coverage?.stateFirst ?? null },
     l2Head: l2 ? { number: l2.number, hash: `0x${l2.hash.toString(16)}` } : null,
   }
@@ -103,7 +103,7 @@ function formatReport(report: Report): string {
   const facts: [string, string][] = [
     ['chain', report.network === null ? 'none yet' : `${report.network}, chain id ${report.chainId}`],
     ['head', head === null ? 'none' : `${head.number} ${head.hash} ${formatTime(head.timestamp)}`],
-    ['blocks', coverage === null ? 'none' : `${coverage.first} to ${coverage.head}`],
+    ['blocks', coverage === null ? 'none' : formatCoverage(coverage)],
     ['state', state.first === null ? `not held (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`],
     ['layer-2 head', l2Head === null ? 'none' : `${l2Head.number} ${l2Head.hash}`],
     ['log index', formatIndex(LOG_SEARCH_INDEX, report.logIndex)],
@@ -117,6 +117,10 @@ function formatReport(report: Report): string {
       `  ${table.padEnd(22)}${rows.toLocaleString('en').padStart(14)} rows${bytes === null ? '' : formatSize(bytes).padStart(12)}`,
   )
   return [...facts.map(([name, value]) => `${name.padEnd(14)}${value}`), 'tables', ...tables].join('\n')
+}
+
+function formatCoverage({ first, head, gap }: NonNullable<Report['coverage']>): string {
+  return `${first} to ${head}${gap ? `; ${gap.from} to ${gap.to} are still to be fetched from the upstream` : ''}`
 }
 
 function formatPairs(pairs: { [name: string]: string }): string {

@@ -2,6 +2,7 @@ import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { createProgress } from '../../lib/progress.js'
 import { readFollowSettings } from '../followSettings.js'
+import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { listenForStop } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
@@ -14,7 +15,7 @@ export async function runSync({ config, operands }: ParsedArgs): Promise<number>
   const { openFollower } = await import('../../ingest/follow/runFollower.js')
   const { createCheckpointer } = await import('../../workers/checkpointer.js')
   const { showFollowProgress } = await import('../followProgress.js')
-  const log = createLogger(config.logLevel)
+  const log = createLogger(readLogging(config))
   const stop = listenForStop(() => writeNotice('stopping after the block under way; a second signal ends it at once'))
   const checkpoints = createCheckpointer(config.datadir)
   const startProgress = (label: string, unit: string, total: number) => createProgress({ label, unit, total })

@@ -1,10 +1,10 @@
-import type { LogLevel } from '../../lib/logger.js'
+import type { LogLevel, LogSettings } from '../../lib/logger.js'
 import { LOG_LEVELS } from '../../lib/logger.js'
 import type { PendingBlockForm } from '../../rpc/core/context.js'
 import { PENDING_BLOCK_FORMS } from '../../rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../../rpc/core/limits.js'
 import type { Option } from './option.js'
-import { flag, number, oneOf } from './rows.js'
+import { flag, maybeText, number, oneOf } from './rows.js'
 
 /** Options under the heading "Output". */
 export const outputOptions = {
@@ -32,5 +32,17 @@ export const outputOptions = {
     commands: ['import', 'sync', 'serve'],
     parse: oneOf('log-level', LOG_LEVELS),
   },
+  logFile: maybeText(
+    'log-file',
+    'FILE',
+    ['import', 'sync', 'serve'],
+    'File that the log is appended to, instead of standard error.',
+    'none',
+  ),
   json: flag('json', ['keys', 'status', 'explain-logs'], 'Print JSON.'),
 } as const satisfies { [key: string]: Option<unknown> }
+
+/** What is logged, and where, from the options. */
+export function readLogging({ logLevel, logFile }: { logLevel: LogLevel; logFile: string | undefined }): LogSettings {
+  return { level: logLevel, file: logFile }
+}

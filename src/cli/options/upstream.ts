@@ -1,6 +1,6 @@
 import { UsageError } from '../../lib/errors.js'
 import type { Option } from './option.js'
-import { parseWords } from './rows.js'
+import { flag, parseWords } from './rows.js'
 
 /** Options under the heading "Upstream". */
 export const upstreamOptions = {
@@ -28,6 +28,11 @@ export const upstreamOptions = {
     commands: ['sync', 'serve'],
     parse: parseHeaderLines,
   },
+  pending: flag(
+    'pending',
+    ['serve'],
+    "Serve the upstream's pending block with its transactions as `pending`, where it has one; otherwise an empty block.",
+  ),
 } as const satisfies { [key: string]: Option<unknown> }
 
 /** A header of requests to upstreams. */

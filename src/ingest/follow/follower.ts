@@ -3,7 +3,6 @@ import type { Logger } from '../../lib/logger.js'
 import type { WritableChain } from '../chainState.js'
 import type { Checkpoints } from '../checkpoints.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
-import { replaceBranch } from '../head/reorg.js'
 import { createIntake } from '../intake.js'
 import { importBlocks } from '../pipeline.js'
 import type { RawBlock } from '../source.js'
@@ -11,10 +10,11 @@ import { type Clock, systemClock } from '../sources/ethRpc/clock.js'
 import { ChainReorganized } from '../sources/ethRpc/errors.js'
 import type { EthRpc, UpstreamHeader } from '../sources/ethRpc/types.js'
 import { InvalidBlock } from '../verify.js'
+import { adoptBranch, BranchStalled, fetchBranch } from './branch.js'
 import { createFinalityFeed } from './finality.js'
 import { withTotalDifficulty } from './firstDifficulty.js'
 import { findForkPoint } from './forkPoint.js'
-import { createFollowFigures, type FollowFigures } from './status.js'
+import { createFollowFigures, type FollowFigures, SYNCING_BLOCKS } from './status.js'
 
 export interface FollowOptions {
   /** Ends the following after the transaction under way. */
@@ -25,6 +25,10 @@ export interface FollowOptions {
   checkpoints?: Checkpoints
   /** Blocks from one check of the state root to the next while far behind; 0 or undefined: as many as fits the state. */
   rootInterval?: number
+  /** Blocks of a branch held in memory before it replaces another, by encoded size. Default: 32 MiB. */
+  branchBytes?: number
+  /** Counts on; default: new ones. */
+  figures?: FollowFigures
   /** Time and timers, for tests. */
   clock?: Clock
 }
@@ -38,9 +42,11 @@ export interface Follower {
   readonly figures: FollowFigures
 }
 
-// A branch is fetched whole before it replaces another. What it has beyond so many blocks, and beyond the head that it
-// replaces, is appended afterwards.
+// A branch replaces another in one transaction. What it has beyond so many blocks, and beyond the head that it replaces, is
+// appended afterwards.
 const MAX_BRANCH_BLOCKS = 1024
+// So much of a branch, encoded, is fetched before the transaction begins; the rest comes while it is open.
+const BRANCH_BYTES = 32 * 2 ** 20
 // How long the next block may have to wait for the indexes.
 const INDEX_SLICE_MS = 3
 // Between two attempts to reach a head that an upstream told of but does not give.
@@ -49,10 +55,13 @@ const RETRY_MS = 100
 /** A follower of the upstreams behind `rpc`, which is the caller's to close. */
 export function createFollower(chain: WritableChain, rpc: EthRpc, options: FollowOptions): Follower {
   const { head, reader } = chain
-  const { signal, log, from = 0, checkpoints, rootInterval = 0, clock = systemClock } = options
-  const figures = createFollowFigures(head.newest?.header.number)
+  const { signal, log, from = 0, checkpoints, rootInterval = 0, branchBytes = BRANCH_BYTES } = options
+  const { clock = systemClock, figures = createFollowFigures() } = options
+  figures.begins(head.newest?.header.number)
   const raws = createRawHistory(Math.max(rootInterval, 64))
   let next: UpstreamHeader | undefined
+  /** The upstream that told of the stored head last. */
+  let followed: string | undefined
   let failure: { error: unknown } | undefined
   let wake = () => {}
 
@@ -86,6 +95,7 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
   const catchUp = async (fromBlock: number, to: number): Promise<void> => {
     const range = { from: fromBlock, to, parentHash: head.newest?.hash, signal }
     const isFirst = head.newest === undefined
+    if (to - fromBlock >= SYNCING_BLOCKS) head.expect(to)
     const blocks = async function* () {
       for await (const raw of rpc.blocks(range)) {
         const whole = isFirst && raw.block.header.number === fromBlock ? await withTotalDifficulty(chain, raw) : raw
@@ -97,39 +107,48 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
     const progress = { update() {} }
     await importBlocks(chain, source, { progress, signal, checkpoints, rootInterval, finishIndexes: false })
   }
+  /** The blocks from `fromBlock` to `to`, and on to the target for as long as proof of work makes them the lighter branch. */
+  const branchBlocks = async function* (ancestor: number, to: number, target: UpstreamHeader, ended: AbortSignal) {
+    const range = {
+      from: ancestor + 1,
+      to: target.header.number,
+      parentHash: reader.blockHash(ancestor),
+      signal: ended,
+    }
+    let total = reader.blockByNumber(ancestor)!.totalDifficulty
+    const ownTotal = head.newest!.totalDifficulty
+    for await (const raw of rpc.blocks(range)) {
+      raws.add(raw)
+      yield raw
+      const { number, difficulty } = raw.block.header
+      total += difficulty
+      if (number >= to && (difficulty === 0n || total > ownTotal)) return
+    }
+  }
   /** Replaces what lies above `ancestor` by the upstream's branch. @returns false to look at the upstream's chain again */
   const replace = async (ancestor: number, target: UpstreamHeader): Promise<boolean> => {
     const own = head.newest!
-    const to = Math.min(target.header.number, Math.max(own.header.number, ancestor + MAX_BRANCH_BLOCKS))
-    const branch: RawBlock[] = []
-    for await (const raw of rpc.blocks({
-      from: ancestor + 1,
-      to,
-      parentHash: reader.blockHash(ancestor),
-      signal,
-    })) {
-      branch.push(raw)
-      raws.add(raw)
+    const to = Math.max(own.header.number, ancestor + MAX_BRANCH_BLOCKS)
+    const branch = await fetchBranch((ended) => branchBlocks(ancestor, to, target, ended), {
+      ...{ ancestor, maxBytes: branchBytes, clock, signal },
+      isHeld: ({ block }) => isHeld(block.hash, block.header.number),
+    })
+    if (!branch) return false
+    try {
+      const { fork } = branch
+      const startedMs = performance.now()
+      if (!(await adoptBranch(chain, branch, { mustBeHeavier: rpc.status().length > 1 }))) {
+        log.debug({ ancestor: fork }, "the upstream's branch does not have more total difficulty; not followed")
+        return true
+      }
+      const ms = Math.round(performance.now() - startedMs)
+      await checkpoints?.afterCommit()
+      const { number } = head.newest!.header
+      log.info({ ancestor: fork, removed: own.header.number - fork, added: number - fork, head: number, ms }, 'reorg')
+      return isHeld(target.hash, target.header.number)
+    } finally {
+      branch.close()
     }
-    // Another upstream may have given blocks that are held.
-    const common = branch.findIndex(({ block }) => !isHeld(block.hash, block.header.number))
-    if (common < 0) return false
-    const fork = ancestor + common
-    const added = branch.slice(common)
-    if (isLighter(chain, fork, added)) {
-      log.debug(
-        { ancestor: fork, blocks: added.length },
-        "the upstream's branch has less total difficulty; not followed",
-      )
-      return true
-    }
-    const startedMs = performance.now()
-    await replaceBranch(chain, fork, added)
-    const ms = Math.round(performance.now() - startedMs)
-    await checkpoints?.afterCommit()
-    const removed = own.header.number - fork
-    log.info({ ancestor: fork, removed, added: added.length, head: head.newest!.header.number, ms }, 'reorg')
-    return to === target.header.number
   }
   /** The upstream's head. Some nodes tell of a new branch block by block: the first of them is not where it ends. */
   const newestOf = async (target: UpstreamHeader): Promise<UpstreamHeader> => {
@@ -152,8 +171,9 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
     }
     return false
   }
-  /** One attempt to make the chain that of `target`. @returns false to try again with the upstream's newest head */
-  const advance = async (target: UpstreamHeader): Promise<boolean> => {
+  /** One attempt to make the chain that of `target`. @returns false to try again with the upstream's newest head; another
+   *  head to try that one */
+  const advance = async (target: UpstreamHeader): Promise<boolean | UpstreamHeader> => {
     const own = head.newest
     const { number, parentHash } = target.header
     if (!own) {
@@ -168,6 +188,13 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
       await catchUp(ancestor + 1, number)
       return true
     }
+    // Two upstreams on two forks: going from one to the other with every request that fails would help nobody. Under proof of
+    // work the total difficulty decides.
+    if (target.header.difficulty === 0n) {
+      const { hash, header } = own
+      const keeper = await rpc.findKeeper({ hash, number: header.number, upstream: followed }, target, signal)
+      if (keeper) return keeper !== 'unknown' && keeper
+    }
     const { finalized } = head.finality()
     if (ancestor >= finalized) return replace(ancestor, await newestOf(target))
     if (await isLinkedElsewhere(finalized, target)) return false
@@ -176,13 +203,22 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
   const reach = async (first: UpstreamHeader): Promise<void> => {
     for (let target = first; ; ) {
       try {
-        if (await advance(target)) return
+        const outcome = await advance(target)
+        if (outcome === true) {
+          followed = target.upstream
+          head.expect(undefined)
+          return
+        }
+        if (outcome) {
+          target = outcome
+          continue
+        }
       } catch (error) {
         if (error instanceof InvalidBlock) {
           const raw = raws.find(error)
           if (!raw) throw error
           rpc.reportInvalid(raw, error)
-        } else if (!(error instanceof ChainReorganized)) throw error
+        } else if (!(error instanceof ChainReorganized || error instanceof BranchStalled)) throw error
       }
       await clock.sleep(RETRY_MS, signal)
       target = next ?? (await rpc.head(signal))
@@ -239,14 +275,6 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
       }
     },
   }
-}
-
-/** True when proof of work makes the stored chain the right one: the branch after `ancestor` has less total difficulty. */
-function isLighter({ head, reader }: WritableChain, ancestor: number, branch: readonly RawBlock[]): boolean {
-  if (branch.at(-1)!.block.header.difficulty === 0n) return false // proof of stake: what the upstream says
-  const shared = reader.blockByNumber(ancestor)!.totalDifficulty
-  const total = branch.reduce((sum, { block }) => sum + block.header.difficulty, shared)
-  return total < head.newest!.totalDifficulty
 }
 
 /** The blocks that came last, so that the upstream of one that is refused can be found. */

@@ -1,23 +1,28 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { logCrypto } from '../../chain/crypto.js'
+import type { PendingBlock } from '../../chain/eth/types.js'
 import type { EvmKind } from '../../evm/kinds.js'
 import { messageOf, UsageError } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Progress } from '../../lib/progress.js'
 import type { ChainSource } from '../../store/chain/chainSource.js'
-import { DATABASE_FILE } from '../../store/open.js'
+import { DATABASE_FILE, DatabaseLocked } from '../../store/open.js'
 import { openForWriting } from '../../store/openForWriting.js'
 import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
 import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
 import type { Checkpoints } from '../checkpoints.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
+import { type Clock, systemClock } from '../sources/ethRpc/clock.js'
 import { parseUpstreamAddress } from '../sources/ethRpc/describeUrl.js'
+import { UpstreamError } from '../sources/ethRpc/errors.js'
 import { openEthRpc } from '../sources/ethRpc/ethRpc.js'
 import type { EthRpc, UpstreamAddress } from '../sources/ethRpc/types.js'
 import { NoCommonBlock } from './errors.js'
 import { createFollower, type Follower } from './follower.js'
-import type { FollowState, FollowStatus } from './status.js'
+import { createFollowFigures, type FollowState, type FollowStatus } from './status.js'
+import { untilSettled } from './untilSettled.js'
+import { watchPending } from './watchPending.js'
 
 /** What to follow, and into which database. Everything but log, checkpoints and progress can be sent to a thread. */
 export interface FollowSettings {
@@ -42,13 +47,24 @@ interface FollowerParts {
   readonly log: Logger
   readonly signal: AbortSignal
   readonly checkpoints: Checkpoints
+  /** Told of the upstream's pending block; none is asked for unless told. */
+  onPending?(pending: PendingBlock | undefined): void
+  /** Failures after which following begins again by itself. Default: alarms, see `OpenFollower.run`. */
+  recovers?(error: unknown): boolean
+  /** Time and timers, for tests. */
+  readonly clock?: Clock
   /** Shows what opening an older database has to bring up to date. */
   startProgress?(label: string, unit: string, total: number): Progress
 }
 
-/** A database that is open for writing, and the upstreams that it is to follow. */
+// Between two attempts to open a database that another process writes.
+const LOCKED_MS = 500
+
+/** A database that is followed into. */
 export interface OpenFollower {
-  /** Follows until the signal aborts. @throws what `Follower.run` throws, and WrongChain before anything is stored */
+  /** Follows until the signal aborts. A fork below the finalized block is an alarm: the database is closed, so that
+   *  `cairn rewind` can have it, and following goes on when the chain was rewound or the upstream is well again.
+   *  @throws what `Follower.run` throws otherwise, and WrongChain before anything is stored */
   run(): Promise<void>
   status(): FollowStatus
   /** Closes connections and database. */
@@ -58,14 +74,113 @@ export interface OpenFollower {
 /** Opens the database of `settings.datadir`, which is made when it is not there. Asks no upstream yet.
  *  @throws UsageError for an address that cannot be used, and as `openWritableChain`; DatabaseLocked */
 export async function openFollower(settings: FollowSettings, parts: FollowerParts): Promise<OpenFollower> {
-  const { datadir, upstreams, chain: source, stateMode, rootInterval, stateCacheBytes, evm, coreContract } = settings
+  const { log, signal, clock = systemClock, recovers = isAlarm } = parts
+  for (const address of settings.upstreams) parseUpstreamAddress(address)
+  let writer: OpenWriter | undefined = await openWriter(settings, parts)
+  const { chain } = writer
+  const figures = createFollowFigures()
+  const { chainId } = chain.spec
+  const withReceipts = chain.stateMode === 'none'
+  let rpc: EthRpc
+  try {
+    const genesisHash = chain.reader.blockHash(0) ?? (await chain.genesisBlock()).hash
+    rpc = openEthRpc({ upstreams: settings.upstreams, chainId, genesisHash, withReceipts, log })
+  } catch (error) {
+    writer.close()
+    throw error
+  }
+  const closeWriter = () => {
+    writer?.close()
+    writer = undefined
+  }
+  let ended: { state: FollowState; problem: string } | undefined
+  const runWithPending = async (follower: Follower, chain: WritableChain) => {
+    const { onPending } = parts
+    const onError = (error: unknown) =>
+      log.warn({ error: messageOf(error) }, 'the pending block is not watched any more')
+    const stop = onPending && watchPending(chain, rpc, { onPending, onError, clock, signal })
+    try {
+      await follower.run()
+    } finally {
+      stop?.()
+    }
+  }
+  const follow = async () => {
+    const { checkpoints } = parts
+    const { from, rootInterval } = settings
+    for (;;) {
+      try {
+        writer ??= await openUnlocked(settings, parts, clock)
+        const follower = createFollower(writer.chain, rpc, { signal, log, figures, from, checkpoints, rootInterval })
+        ended = undefined
+        return await runWithPending(follower, writer.chain)
+      } catch (error) {
+        if (signal.aborted || !recovers(error)) throw error
+        ended = describeEnd(error)
+        log.error({ problem: ended.problem }, 'following stopped; it goes on when that is settled')
+        closeWriter()
+        await untilSettled(error, { datadir: settings.datadir, rpc, clock, signal })
+        log.info({}, 'following begins again')
+      }
+    }
+  }
+  return {
+    run: async () => {
+      try {
+        await rpc.start(signal)
+        await follow()
+      } catch (error) {
+        if (signal.aborted) return
+        ended = describeEnd(error)
+        log.error({ problem: ended.problem }, 'following ended')
+        throw error
+      }
+    },
+    status: () => ({ ...figures.status(), problem: null, ...ended, upstreams: rpc.status() }),
+    close: () => {
+      rpc.close()
+      closeWriter()
+    },
+  }
+}
+
+/** True for an error that the operator or the upstream settles while following waits. */
+function isAlarm(error: unknown): boolean {
+  return error instanceof ReorgBelowFinalized || error instanceof NoCommonBlock
+}
+
+/** True for any failure after which opening the database anew may help, such as a full disk. */
+export function isPassing(error: unknown): boolean {
+  return !(error instanceof UsageError || error instanceof UpstreamError)
+}
+
+function describeEnd(error: unknown): { state: FollowState; problem: string } {
+  return { state: isAlarm(error) ? 'alarm' : 'failed', problem: messageOf(error) }
+}
+
+interface OpenWriter {
+  readonly chain: WritableChain
+  close(): void
+}
+
+/** As `openWriter`; waits while another process writes, such as `cairn rewind`. */
+async function openUnlocked(settings: FollowSettings, parts: FollowerParts, clock: Clock): Promise<OpenWriter> {
+  for (;;) {
+    try {
+      return await openWriter(settings, parts)
+    } catch (error) {
+      if (!(error instanceof DatabaseLocked)) throw error
+      await clock.sleep(LOCKED_MS, parts.signal)
+    }
+  }
+}
+
+async function openWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
+  const { datadir, chain: source, stateMode, stateCacheBytes, evm, coreContract } = settings
   const { log, signal, checkpoints, startProgress } = parts
-  for (const address of upstreams) parseUpstreamAddress(address)
   if (source === undefined && !existsSync(join(datadir, DATABASE_FILE))) throw new ChainNotNamed() // before one is made
   const db = openForWriting(datadir)
-  let rpc: EthRpc | undefined
   const close = () => {
-    rpc?.close()
     truncateWriteAheadLog(db)
     db.close()
   }
@@ -74,14 +189,8 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
     db.pragma('wal_autocheckpoint = 0')
     const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, coreContract, log }
     const chain = await openWritableChain(db, source, stateMode, opening)
-    const from = requireFrom(chain, settings.from)
-    const genesisHash = chain.reader.blockHash(0) ?? (await chain.genesisBlock()).hash
-    const { chainId } = chain.spec
-    rpc = openEthRpc({ upstreams, chainId, genesisHash, withReceipts: chain.stateMode === 'none', log })
-    return {
-      ...supervise(createFollower(chain, rpc, { signal, log, from, checkpoints, rootInterval }), rpc, parts),
-      close,
-    }
+    requireFrom(chain, settings.from)
+    return { chain, close }
   } catch (error) {
     close()
     throw error
@@ -89,41 +198,17 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
 }
 
 /** @throws UsageError when the database cannot begin at that block */
-function requireFrom({ reader, stateMode }: WritableChain, from: number | undefined): number | undefined {
-  if (from === undefined || from === 0) return from
+function requireFrom({ reader, stateMode }: WritableChain, from: number | undefined): void {
+  if (from === undefined || from === 0) return
   if (stateMode === 'execute') {
     throw new UsageError(
       `--from ${from} needs --state none: the state of block ${from - 1} is not there to execute upon`,
     )
   }
   const coverage = reader.coverage()
-  if (coverage === undefined || coverage.first === from) return from
+  if (coverage === undefined || coverage.first === from) return
   throw new UsageError(
     `--from ${from}: the database holds blocks ${coverage.first} to ${coverage.head} already, and goes on after them; leave ` +
       '--from out',
   )
-}
-
-/** A follower with its state, whatever becomes of it. */
-function supervise(
-  { run, figures }: Follower,
-  rpc: EthRpc,
-  { log, signal }: FollowerParts,
-): Pick<OpenFollower, 'run' | 'status'> {
-  let ended: { state: FollowState; problem: string } | undefined
-  return {
-    run: async () => {
-      try {
-        await rpc.start(signal)
-        await run()
-      } catch (error) {
-        if (signal.aborted) return
-        const isAlarm = error instanceof ReorgBelowFinalized || error instanceof NoCommonBlock
-        ended = { state: isAlarm ? 'alarm' : 'failed', problem: messageOf(error) }
-        log.error({ problem: ended.problem }, 'following ended')
-        throw error
-      }
-    },
-    status: () => ({ ...figures.status(), problem: null, ...ended, upstreams: rpc.status() }),
-  }
 }

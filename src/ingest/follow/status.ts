@@ -28,8 +28,8 @@ export interface FollowStatus {
   readonly upstreams: readonly UpstreamStatus[]
 }
 
-// Farther behind, a client is told that the server is syncing.
-const SYNCING_BLOCKS = 16
+/** Farther behind, a client is told that the server is syncing. */
+export const SYNCING_BLOCKS = 16
 
 /** Keeps count of what a follower does. */
 export interface FollowFigures {
@@ -37,13 +37,15 @@ export interface FollowFigures {
   sees(upstreamBlock: number): void
   /** The chain changed. */
   changed(event: HeadEvent): void
+  /** Following begins, perhaps again, with this newest block. */
+  begins(head: number | undefined): void
   status(): Omit<FollowStatus, 'problem' | 'upstreams'>
 }
 
-/** Figures of a chain whose newest block is `head`. */
-export function createFollowFigures(head: number | undefined): FollowFigures {
+/** Figures before following has begun. */
+export function createFollowFigures(): FollowFigures {
   const meter = createRateMeter(1, monotonicMs)
-  let block = head ?? null
+  let block: number | null = null
   let upstreamBlock: number | null = null
   let syncStart: number | null = null
   let [stored, reorgs, removedBlocks] = [0, 0, 0]
@@ -55,6 +57,11 @@ export function createFollowFigures(head: number | undefined): FollowFigures {
     else syncStart = null
   }
   return {
+    begins: (head) => {
+      block = head ?? null
+      syncStart = null
+      look()
+    },
     sees: (number) => {
       upstreamBlock = number
       look()

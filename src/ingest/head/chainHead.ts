@@ -5,7 +5,7 @@ import { formatData } from '../../lib/hex.js'
 import { createChainWriter, type StateChanges } from '../../store/chain/chainWriter.js'
 import type { ChainReader, Finality } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
-import { createMetaTable, META_FINALITY } from '../../store/meta.js'
+import { createMetaTable, META_FINALITY, META_UPSTREAM_HEAD } from '../../store/meta.js'
 import { createStateReader } from '../../store/state/stateReader.js'
 import { createTouchedAbove } from '../../store/state/touchedAbove.js'
 import type { StateRoot } from '../../trie/stateRoot.js'
@@ -60,6 +60,9 @@ export interface ChainHead {
   /** Stores safe and finalized numbers, each at most that of the newest block. They never go back: a lower one leaves what is
    *  stored. Commits what was changed before. */
   finalize(finality: Finality): void
+  /** Stores the newest block of the upstreams before a gap to it is filled, so that readers know what is missing; undefined
+   *  when none is. Commits what was changed before. */
+  expect(upstreamHead: number | undefined): void
   /** Does about `budgetMs` of what the indexes have left to do, in a transaction of its own; true when there is more.
    *  Commits what was changed before. */
   workOnIndexes(budgetMs: number): boolean
@@ -229,6 +232,14 @@ export function createChainHead(
       meta.set(META_FINALITY, { safe, finalized })
       writer.commit()
       tell(listeners, [{ kind: 'finalized', safe, finalized }])
+    },
+    expect: (upstreamHead) => {
+      const wanted = upstreamHead ?? null
+      if ((meta.get<number>(META_UPSTREAM_HEAD) ?? null) === wanted) return
+      commit()
+      begin()
+      meta.set(META_UPSTREAM_HEAD, wanted)
+      writer.commit()
     },
     settleIndexes: () => indexer.settle(),
     workOnIndexes: (budgetMs) => {

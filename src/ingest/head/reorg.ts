@@ -2,26 +2,31 @@ import type { WritableChain } from '../chainState.js'
 import { createIntake } from '../intake.js'
 import { chooseRootInterval } from '../rootInterval.js'
 import type { RawBlock } from '../source.js'
+import type { Head } from './chainHead.js'
 
 /** Replaces the blocks above `ancestor` by a branch, in one transaction: readers see the old branch or all of the new one.
- *  Blocks are verified and executed as an import does; the branch is given whole, since the database is locked for other
- *  writers meanwhile.
- *  @throws InvalidBlock when a block of the branch is refused, RewindOutOfRange, ReorgBelowFinalized: the old branch
- *    stays. */
+ *  Blocks are verified and executed as an import does. The database is locked for other writers meanwhile, also while the next
+ *  block is fetched. @param accepts asked of the new head before the commit @returns what it answered; false: the old branch
+ *    stays
+ *  @throws InvalidBlock when a block of the branch is refused, RewindOutOfRange, ReorgBelowFinalized, what the iteration
+ *    throws: the old branch stays */
 export async function replaceBranch(
   chain: WritableChain,
   ancestor: number,
-  branch: readonly RawBlock[],
-): Promise<void> {
+  branch: Iterable<RawBlock> | AsyncIterable<RawBlock>,
+  accepts: (head: Head) => boolean = () => true,
+): Promise<boolean> {
   const { head, executor } = chain
   try {
     head.rewind(ancestor)
     const intake = createIntake(chain)
-    for (const [i, raw] of branch.entries()) {
-      await intake.take(raw, chooseRootInterval(0, executor?.accounts ?? 0, branch.length - i))
-    }
+    const rootInterval = chooseRootInterval(0, executor?.accounts ?? 0, Number.POSITIVE_INFINITY)
+    for await (const raw of branch) await intake.take(raw, rootInterval)
     await intake.settle()
-    head.commit()
+    const isAccepted = accepts(head.newest!)
+    if (isAccepted) head.commit()
+    else head.rollback()
+    return isAccepted
   } catch (error) {
     head.rollback()
     throw error

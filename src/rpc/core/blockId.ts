@@ -10,8 +10,14 @@ export const HEADER_NOT_FOUND = { code: SERVER_ERROR, message: 'header not found
 /** Error of the same methods if the state of a block is not stored. */
 export const STATE_NOT_HELD = { code: SERVER_ERROR, message: 'historical state N is not available' } as const
 
-/** Error of methods that read a block by number, for one below the first block of the database. */
-export const BLOCK_NOT_HELD = { code: SERVER_ERROR, message: 'block N is not held, the first block is M' } as const
+/** Error of methods that read a block by number, for one below the first block of the database, or one of the upstream that
+ *  is still to be fetched. */
+export const BLOCK_NOT_HELD = { code: SERVER_ERROR, message: 'block N is not held, blocks A to B are' } as const
+/** Error of look-ups by a hash that is not known, while blocks of the upstream are still to be fetched. */
+export const HASH_NOT_HELD = {
+  code: SERVER_ERROR,
+  message: 'not found in blocks A to B; blocks up to C are still to be fetched',
+} as const
 
 /** True for the message of a block whose state is not stored. */
 export function isStateNotHeld(message: string): boolean {
@@ -37,19 +43,41 @@ export function isCanonical(chain: ChainReader, { toBlock, hash }: ResolvedBlock
 }
 
 /** The block; undefined if it does not exist yet or its hash is unknown. `pending` is the head.
- *  @throws RpcError `block N is not held` for a number below the first block of the database: null would say that there is no
- *    such block */
+ *  @throws RpcError `block N is not held` for a number that the chain has but the database does not, and `not found in blocks
+ *    A to B` for an unknown hash while blocks are still to be fetched: null would say that there is no such block */
 export function findBlock(chain: ChainReader, id: BlockId): StoredBlock | undefined {
   const number = resolveNumber(chain, id)
   const block = number === undefined ? undefined : chain.blockByNumber(number)
-  if (block === undefined && number !== undefined) requireHeld(chain, number)
-  return block
+  if (block !== undefined) return block
+  if (number !== undefined) requireHeld(chain, number)
+  else if (typeof id === 'object') requireHashHeld(chain, id.hash)
+  return undefined
 }
 
 function requireHeld(chain: ChainReader, number: number): void {
-  const first = chain.coverage()?.first
-  if (first === undefined || number >= first) return
-  throw new RpcError(SERVER_ERROR, `block ${number} is not held, the first block is ${first}`)
+  const coverage = chain.coverage()
+  if (!coverage) return
+  const { first, head } = coverage
+  if (number >= first && number > (chain.gap()?.to ?? head)) return
+  throw new RpcError(SERVER_ERROR, `block ${number} is not held, blocks ${first} to ${head} are`)
+}
+
+/** For a block that is not held: the parent of the first one is known to exist, about any other nothing is known. */
+function requireHashHeld(chain: ChainReader, hash: Uint8Array): void {
+  const coverage = chain.coverage()
+  const first = coverage && coverage.first > 0 ? chain.blockByNumber(coverage.first) : undefined
+  if (first && equalBytes(first.header.parentHash, hash)) requireHeld(chain, coverage!.first - 1)
+  requireNoGap(chain)
+}
+
+/** Call it before an answer of null to a look-up by hash. @throws RpcError while blocks of the upstream are still to be
+ *  fetched: what is asked for may be in one of them */
+export function requireNoGap(chain: ChainReader): void {
+  const gap = chain.gap()
+  if (!gap) return
+  const { first, head } = chain.coverage()!
+  const message = `not found in blocks ${first} to ${head}; blocks up to ${gap.to} are still to be fetched`
+  throw new RpcError(HASH_NOT_HELD.code, message)
 }
 
 /** The number of a block whose state is stored. @throws RpcError `header not found` for a block beyond the head, with the

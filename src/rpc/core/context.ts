@@ -1,3 +1,4 @@
+import type { PendingBlock } from '../../chain/eth/types.js'
 import type { CallLimits } from '../../evm/calls/callContext.js'
 import type { EvmService } from '../../evm/calls/evmService.js'
 import type { Deadline } from '../../lib/deadline.js'
@@ -52,6 +53,8 @@ export interface RpcContext {
   readonly pendingBlock: PendingBlockForm
   /** Undefined unless this server follows upstreams and is behind them; always undefined in reader threads. */
   readonly syncProgress: () => SyncProgress | undefined
+  /** The upstream's pending block, on top of whatever block; undefined where there is none, and in reader threads. */
+  readonly upstreamPending: () => PendingBlock | undefined
   /** Key that authenticates cursors; the same for every connection to a database and its copies. 32 bytes. */
   readonly cursorSecret: Uint8Array
   readonly deadline: Deadline

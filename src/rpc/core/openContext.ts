@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { PendingBlock } from '../../chain/eth/types.js'
 import type { Budget } from '../../evm/calls/budget.js'
 import type { EvmService } from '../../evm/calls/evmService.js'
 import type { EvmKind } from '../../evm/kinds.js'
@@ -37,6 +38,8 @@ export function openContext(options: {
   pendingBlock?: PendingBlockForm
   /** For the main thread of a server that follows upstreams. */
   syncProgress?: () => SyncProgress | undefined
+  /** For the main thread of a server that serves the upstream's pending block. */
+  upstreamPending?: () => PendingBlock | undefined
   /** For the main thread of a server, whose requests may share checks of the database version. */
   mainThread?: boolean
 }): OpenContext {
@@ -73,6 +76,7 @@ export function openContext(options: {
     limits: options.limits,
     pendingBlock: options.pendingBlock ?? 'specification',
     syncProgress: options.syncProgress ?? (() => undefined),
+    upstreamPending: options.upstreamPending ?? (() => undefined),
     cursorSecret: readCursorSecret(db),
     deadline: noDeadline,
     waitedMs: 0,

@@ -1,5 +1,6 @@
 import { encodeTransaction } from '../../chain/eth/transaction.js'
 import { formatData } from '../../lib/hex.js'
+import { HASH_NOT_HELD, requireNoGap } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { data } from '../core/params.js'
 import { transactionHashParam } from '../eth/commonParams.js'
@@ -11,11 +12,13 @@ export const getRawTransaction = defineMethod({
   cost: 'point',
   params: [transactionHashParam],
   result: { name: 'transaction', schema: orNull(data.schema) },
-  errors: [],
+  errors: [HASH_NOT_HELD],
   handler: ({ chain, transactions }, hash) => {
     const location = transactions.locate(hash)
     const block = location && chain.blockByNumber(location.blockNumber)
     const transaction = block && chain.transaction(block, location.index)
-    return transaction ? formatData(encodeTransaction(transaction)) : null
+    if (transaction) return formatData(encodeTransaction(transaction))
+    requireNoGap(chain)
+    return null
   },
 })

@@ -1,3 +1,4 @@
+import { HASH_NOT_HELD, requireNoGap } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { transactionHashParam } from './commonParams.js'
 import { formatReceipt } from './format/receipt.js'
@@ -9,12 +10,14 @@ export const getTransactionReceipt = defineMethod({
   cost: 'point',
   params: [transactionHashParam],
   result: { name: 'receipt', schema: orNull(RECEIPT_SCHEMA) },
-  errors: [],
+  errors: [HASH_NOT_HELD],
   handler: ({ chain, transactions }, hash) => {
     const location = transactions.locate(hash)
     const block = location && chain.blockByNumber(location.blockNumber)
     const transaction = block && chain.transaction(block, location.index)
     const stored = block && chain.receipt(block, location.index)
-    return transaction && stored ? formatReceipt(stored, transaction, block, location.index) : null
+    if (transaction && stored) return formatReceipt(stored, transaction, block, location.index)
+    requireNoGap(chain)
+    return null
   },
 })

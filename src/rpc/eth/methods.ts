@@ -4,6 +4,7 @@ import { accounts } from './accounts.js'
 import { blobBaseFee } from './blobBaseFee.js'
 import { blockNumber } from './blockNumber.js'
 import { call } from './call.js'
+import { capabilities } from './capabilities.js'
 import { chainId } from './chainId.js'
 import { estimateGas } from './estimateGas.js'
 import { feeHistory } from './feeHistory.js'
@@ -46,6 +47,7 @@ export const ETH_METHODS: readonly Method[] = [
   blockNumber,
   chainId,
   syncing,
+  capabilities,
   accounts,
   getBlockByNumber,
   getBlockByHash,

@@ -2,11 +2,27 @@ import { EMPTY_ACCESS_LIST_HASH, EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from '
 import { nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
 import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
-import type { Header } from '../../chain/eth/types.js'
-import { EMPTY_BYTES } from '../../lib/bytes.js'
+import type { Header, PendingBlock } from '../../chain/eth/types.js'
+import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import type { StoredBlock } from '../../store/chain/types.js'
+import type { RpcContext } from '../core/context.js'
 
 const MAX_TIMESTAMP = 2n ** 64n - 1n
+
+/** What the tag `pending` stands for. */
+export interface PendingView extends PendingBlock {
+  readonly totalDifficulty: bigint
+}
+
+/** The pending block on top of `head`: the upstream's where this server has it, else an empty one. */
+export function readPendingBlock({ chain, upstreamPending }: RpcContext, head: StoredBlock): PendingView {
+  const pending = upstreamPending()
+  const isNext =
+    pending && equalBytes(pending.header.parentHash, head.hash) && pending.header.number === head.header.number + 1
+  if (isNext) return { ...pending, totalDifficulty: head.totalDifficulty + pending.header.difficulty }
+  const { header, totalDifficulty } = buildPendingBlock(chain.spec(), head, Date.now())
+  return { header, totalDifficulty, transactions: [], withdrawals: header.withdrawalsRoot ? [] : undefined }
+}
 
 /** An empty block on top of the head at time `nowMs`, or one second after the head if its clock is ahead; fees and fields
  *  follow the fork at that time. Nothing is executed, so the state root is the head's. */

@@ -3,6 +3,7 @@ import { formatData } from '../../lib/hex.js'
 import type { Metrics } from '../../lib/metrics.js'
 import type { RpcContext } from '../../rpc/core/context.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
+import type { Gap } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
 import { createSchemaVersion } from '../../store/databaseFacts.js'
 
@@ -16,7 +17,9 @@ export interface HealthReport {
   readonly schemaVersion: number
   readonly chainId: string | null
   readonly head: { number: number; hash: string } | null
-  readonly coverage: { first: number; head: number; stateFirst: number | null } | null
+  /** Blocks first to head are held with transactions, receipts and logs, states from `stateFirst` on. `gap`: the blocks after
+   *  the head that are still to be fetched; null when there are none. */
+  readonly coverage: { first: number; head: number; stateFirst: number | null; gap: Gap | null } | null
   readonly l2Head: { number: number; hash: string } | null
   /** How the chain is followed; null where the server has no upstreams. */
   readonly following: FollowStatus | null
@@ -55,7 +58,12 @@ export function createHealthReporter(parts: {
       chainId: coverage === undefined ? null : String(context.chain.chainId()),
       head: head ? { number: head.header.number, hash: formatData(head.hash) } : null,
       coverage: coverage
-        ? { first: coverage.first, head: coverage.head, stateFirst: coverage.stateFirst ?? null }
+        ? {
+            first: coverage.first,
+            head: coverage.head,
+            stateFirst: coverage.stateFirst ?? null,
+            gap: context.chain.gap() ?? null,
+          }
         : null,
       l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
       following: following?.() ?? null,

@@ -4,7 +4,14 @@ import { CairnError } from '../../lib/errors.js'
 import { type CommitWatch, createCommitWatch } from '../commitWatch.js'
 import type { Database } from '../database.js'
 import { selectBlockOfLog } from '../logs/blockOfLog.js'
-import { createMetaTable, META_CHAIN_ID, META_FINALITY, META_STATE_MODE, type MetaTable } from '../meta.js'
+import {
+  createMetaTable,
+  META_CHAIN_ID,
+  META_FINALITY,
+  META_STATE_MODE,
+  META_UPSTREAM_HEAD,
+  type MetaTable,
+} from '../meta.js'
 import { createBlockBodies } from './blockBodies.js'
 import { type BlockRow, decodeBlockRow } from './blockRows.js'
 import { readChainSource, specOfSource } from './chainSource.js'
@@ -44,6 +51,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const bounds = untilCommit(watch, () => selectHead.get()!)
   const headHash = untilCommit(watch, () => selectHeadHash.get())
   const storedFinality = untilCommit(watch, () => meta.get<Finality>(META_FINALITY))
+  const upstreamHead = untilCommit(watch, () => meta.get<number | null>(META_UPSTREAM_HEAD))
   const chainIdText = lastingText(meta, META_CHAIN_ID)
   let chainId: bigint | undefined
   const stateMode = lastingText(meta, META_STATE_MODE)
@@ -72,6 +80,11 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
       if (row.first === null || row.head === null) return undefined
       const executed = stateMode() === 'execute'
       return { first: row.first, head: row.head, stateFirst: executed ? row.first : undefined }
+    },
+    gap: () => {
+      const { head } = bounds()
+      const to = upstreamHead() ?? -1
+      return head !== null && to > head ? { from: head + 1, to } : undefined
     },
     holdsBlocks: () => {
       holdsBlocks ||= bounds().head !== null

@@ -34,6 +34,12 @@ export interface Coverage {
   stateFirst?: number
 }
 
+/** Blocks that exist but are not held, both inclusive. */
+export interface Gap {
+  readonly from: number
+  readonly to: number
+}
+
 /** Safe and finalized block numbers; -1 for none yet. */
 export interface Finality {
   readonly safe: number
@@ -50,6 +56,9 @@ export interface ChainReader {
   rulesOf(block: StoredBlock): Rules
   /** Undefined when the chain is empty. */
   coverage(): Coverage | undefined
+  /** The blocks between the head and that of the upstreams, while they are more than a few; undefined when there are none,
+   *  and when the chain is empty. */
+  gap(): Gap | undefined
   /** True when the chain has a block. It stays true: no reorg removes the first block. */
   holdsBlocks(): boolean
   /** Number of the newest block; undefined when the chain is empty. */

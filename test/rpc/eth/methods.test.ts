@@ -151,7 +151,7 @@ test('takes safe, finalized and latest for the head, and earliest for block 0', 
   for (const tag of ['safe', 'finalized', 'latest']) {
     assert.equal((await ask('eth_getBlockByNumber', tag, false)).number, '0xd')
   }
-  const message = `block 0 is not held, the first block is ${FIRST}`
+  const message = `block 0 is not held, blocks ${FIRST} to ${FIRST + 3} are`
   assert.deepEqual(await ask('eth_getBlockByNumber', 'earliest', false), { code: -32000, message })
 })
 

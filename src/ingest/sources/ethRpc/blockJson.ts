@@ -1,7 +1,8 @@
 import { encodeBlock } from '../../../chain/eth/block.js'
 import { hashHeader } from '../../../chain/eth/header.js'
 import { DecodeError } from '../../../chain/eth/rlp.js'
-import type { Block, Header, Withdrawal } from '../../../chain/eth/types.js'
+import type { Block, Header, PendingBlock, Withdrawal } from '../../../chain/eth/types.js'
+import { formatData } from '../../../lib/hex.js'
 import { type Fields, readFields } from './fields.js'
 import { decodeTransactionJson } from './transactionJson.js'
 
@@ -44,6 +45,22 @@ export function decodeBlockJson(value: unknown, uncles: readonly unknown[]): Blo
     withdrawals: fields.optional('withdrawals', fields.array)?.map(readWithdrawal),
   }
   return { ...block, hash, sizeBytes: encodeBlock(block).length }
+}
+
+/** What a node would put into the next block, from its object, in which `hash`, `nonce`, `miner` and `logsBloom` may be null or
+ *  absent: they are zero then. Hashes and senders of the transactions are recomputed. The parts are not compared with the
+ *  header. @throws DecodeError for a member that cannot be read, or a hash or sender that is another one */
+export function decodePendingJson(value: unknown): PendingBlock {
+  const given = readFields(value, 'block')
+  const zero = (name: string, length: number) => (given.has(name) ? {} : { [name]: formatData(new Uint8Array(length)) })
+  const absent = { ...zero('nonce', 8), ...zero('miner', 20), ...zero('logsBloom', 256), ...zero('mixHash', 32) }
+  return {
+    header: readHeader(readFields({ ...(value as object), ...absent }, 'block')),
+    transactions: given
+      .array('transactions')
+      .map((transaction, index) => decodeTransactionJson(readFields(transaction, `transactions[${index}]`))),
+    withdrawals: given.optional('withdrawals', given.array)?.map(readWithdrawal),
+  }
 }
 
 function readHeader({ fixed, quantity, integer, data, optional }: Fields): Header {

@@ -1,9 +1,11 @@
 import type { Block } from '../../../chain/eth/types.js'
 import type { RawBlock } from '../../source.js'
+import { findKeeper } from './askOthers.js'
 import { systemClock } from './clock.js'
 import { describeUrl } from './describeUrl.js'
 import { NotHeldUpstream, UpstreamLied } from './errors.js'
 import { describeId, fetchBlocks, fetchHead, fetchHeader } from './fetchBlocks.js'
+import { fetchPending } from './fetchPending.js'
 import { createPool, type Pool } from './pool.js'
 import { prefetchBlocks } from './prefetch.js'
 import {
@@ -56,6 +58,8 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
       blocks: ({ from = 0 } = {}) => prefetchBlocks({ ...range, from }, prefetch),
     }),
     watchHeads: (onHead, signal) => watchHeads({ pool, log, clock }, onHead, signal),
+    pendingBlock: (signal) => pool.run((upstream) => fetchPending(upstream, log, signal), signal),
+    findKeeper: (own, target, signal) => findKeeper(pool, own, target, signal),
     reportInvalid: ({ block }, { check, message }) => {
       const upstream = origins.get(block)
       if (!upstream) return

@@ -28,6 +28,8 @@ export function isNotFound(error: unknown): boolean {
   return (
     error instanceof UpstreamRpcError &&
     error.code !== -32601 &&
-    /\b(block|header|receipts?)\b.*\bnot (found|available)|unknown block|missing block|cannot find/i.test(error.message)
+    /\b(block|header|receipts?)\b.*\bnot (found|available|held)|not found in blocks|unknown block|missing block|cannot find/i.test(
+      error.message,
+    )
   )
 }

@@ -9,6 +9,8 @@ export interface Health {
   readonly latencyMs: number | undefined
   /** When it may be asked again; a time that has passed when it may be now, Infinity when it is refused. */
   readonly availableAtMs: number
+  /** Since the first of the failures that no success followed; 0 when the last request succeeded. */
+  readonly failingForMs: number
   /** How much longer it asked to be left alone; 0 when it may be asked. */
   readonly pausedForMs: number
   /** Lower is healthier: the latency, raised by recent failures and lies. */
@@ -20,6 +22,8 @@ export interface Health {
   /** It sent something wrong: quarantined, each time for longer. What comes while it is quarantined was asked before, and does
    *  not count again. @returns how long it is quarantined */
   lied(): number
+  /** It is not to be chosen for `ms`; what is asked of it all the same is sent. */
+  stepBack(ms: number): void
   /** It asked to be left alone for `ms`. */
   pause(ms: number): void
   /** It is of another chain. */
@@ -39,10 +43,12 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
   let consecutive = 0
   let failures = 0
   let lies = 0
+  let failingSinceMs = 0
   let openUntilMs = Number.NEGATIVE_INFINITY
   let openedMs = Number.NEGATIVE_INFINITY
   let quarantinedUntilMs = Number.NEGATIVE_INFINITY
   let pausedUntilMs = Number.NEGATIVE_INFINITY
+  let steppedBackUntilMs = Number.NEGATIVE_INFINITY
   let refused = false
   let latencyMs: number | undefined
   let successRate = 1
@@ -67,7 +73,12 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
       return latencyMs
     },
     get availableAtMs() {
-      return refused ? Number.POSITIVE_INFINITY : Math.max(openUntilMs, quarantinedUntilMs, pausedUntilMs)
+      return refused
+        ? Number.POSITIVE_INFINITY
+        : Math.max(openUntilMs, quarantinedUntilMs, pausedUntilMs, steppedBackUntilMs)
+    },
+    get failingForMs() {
+      return consecutive === 0 ? 0 : nowMs() - failingSinceMs
     },
     get pausedForMs() {
       return Math.max(0, pausedUntilMs - nowMs())
@@ -84,7 +95,7 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
       if (startedMs < openedMs) return openUntilMs - openedMs
       openedMs = nowMs()
       failures++
-      consecutive++
+      if (consecutive++ === 0) failingSinceMs = openedMs
       rate(0)
       const ms = grow(FIRST_BACKOFF_MS, MAX_BACKOFF_MS, consecutive)
       openUntilMs = openedMs + ms
@@ -97,6 +108,9 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
       const ms = grow(FIRST_QUARANTINE_MS, MAX_QUARANTINE_MS, lies)
       quarantinedUntilMs = nowMs() + ms
       return ms
+    },
+    stepBack: (ms) => {
+      steppedBackUntilMs = nowMs() + ms
     },
     pause: (ms) => {
       pausedUntilMs = Math.max(pausedUntilMs, nowMs() + ms)

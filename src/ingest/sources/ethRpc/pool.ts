@@ -31,6 +31,8 @@ export interface Pool {
   quarantine(upstream: Upstream, lie: UpstreamLied): void
   /** The upstream that the next task would run at; undefined while none can be asked. */
   preferred(): Upstream | undefined
+  /** False while it is left alone after failures or lies. */
+  isAvailable(upstream: Upstream): boolean
   /** Stays at this upstream as long as it is about as healthy as the others. */
   prefer(upstream: Upstream): void
   /** Closes the upstreams. Tasks that run or wait, and later ones, reject with UpstreamsClosed. */
@@ -103,12 +105,13 @@ export function createPool(upstreams: readonly Upstream[], { chainId, genesisHas
   const run: Pool['run'] = async (task, signal) => {
     const notHeld = new Set<Upstream>()
     let lastError: UpstreamError | undefined
+    let notHeldError: NotHeldUpstream | undefined
     for (;;) {
       signal?.throwIfAborted()
       closing.signal.throwIfAborted()
       const upstream = pick(notHeld)
       if (!upstream) {
-        if (notHeld.size > 0) throw lastError!
+        if (notHeldError) throw notHeldError
         if (upstreams.every(({ health }) => health.state === 'refused')) throw lastError ?? allRefused(upstreams)
         const ms = waitMs(notHeld)
         waitLog.waiting(upstreams, ms)
@@ -123,7 +126,9 @@ export function createPool(upstreams: readonly Upstream[], { chainId, genesisHas
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error
         lastError = error
-        if (error instanceof NotHeldUpstream) notHeld.add(upstream)
+        if (!(error instanceof NotHeldUpstream)) continue
+        notHeld.add(upstream)
+        notHeldError = error
       }
     }
   }
@@ -133,6 +138,7 @@ export function createPool(upstreams: readonly Upstream[], { chainId, genesisHas
     runAt,
     quarantine,
     preferred: () => pick(),
+    isAvailable: ({ health }) => clock.nowMs() >= health.availableAtMs,
     prefer: (upstream) => {
       current = upstream
     },

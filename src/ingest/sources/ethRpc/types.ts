@@ -1,4 +1,4 @@
-import type { Header } from '../../../chain/eth/types.js'
+import type { Header, PendingBlock } from '../../../chain/eth/types.js'
 import type { Logger } from '../../../lib/logger.js'
 import type { BlockSource, RawBlock } from '../../source.js'
 import type { InvalidBlock } from '../../verify.js'
@@ -79,6 +79,14 @@ export interface UpstreamRange {
   readonly signal?: AbortSignal
 }
 
+/** The newest block stored, and the upstream that told of it last. */
+export interface FollowedHead {
+  readonly number: number
+  readonly hash: Uint8Array // 32
+  /** Redacted URL; undefined before any told of it. */
+  readonly upstream?: string
+}
+
 /** How an upstream is doing. */
 export interface UpstreamStatus {
   /** Redacted URL. */
@@ -126,6 +134,17 @@ export interface EthRpc {
    *  connection, else by polling. The first call comes with the present head. Resolves when `signal` aborts; rejects with
    *  what `onHead` throws. Heads that come while `onHead` runs are merged: the newest is told next. */
   watchHeads(onHead: (head: UpstreamHeader) => void | Promise<void>, signal: AbortSignal): Promise<void>
+  /** What the upstream would put into the next block; transactions, their root and that of the withdrawals were recomputed.
+   *  Undefined where it has none that can be read. Nobody verified its state or receipts. */
+  pendingBlock(signal?: AbortSignal): Promise<PendingBlock | undefined>
+  /** Asks the upstreams besides that of `target` whether they keep to the stored head, with a chain that is not shorter than
+   *  the target's. @returns the head of one that does, which is asked first from now on; `unknown` while the upstream of the
+   *  stored head has failed for less than 10 s; undefined when none does */
+  findKeeper(
+    own: FollowedHead,
+    target: UpstreamHeader,
+    signal?: AbortSignal,
+  ): Promise<UpstreamHeader | 'unknown' | undefined>
   /** Puts the upstream of a block aside that execution or another later check refused. `raw` is as it was yielded. */
   reportInvalid(raw: RawBlock, error: InvalidBlock): void
   /** In the order of the options. */

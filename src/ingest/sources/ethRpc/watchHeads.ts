@@ -1,7 +1,8 @@
 import { equalBytes } from '../../../lib/bytes.js'
 import type { Logger } from '../../../lib/logger.js'
+import { findLeader } from './askOthers.js'
 import { decodeHeaderJson } from './blockJson.js'
-import { type BlockTime, createBlockTime } from './blockTime.js'
+import { createBlockTime } from './blockTime.js'
 import { checked } from './checked.js'
 import type { Clock } from './clock.js'
 import { UpstreamError, UpstreamLied, UpstreamRpcError } from './errors.js'
@@ -27,7 +28,7 @@ export async function watchHeads(
   onHead: (head: UpstreamHeader) => void | Promise<void>,
   outer: AbortSignal,
 ): Promise<void> {
-  const { pool, clock } = options
+  const { pool, log, clock } = options
   const linked = linkAbort(outer)
   const { signal } = linked
   const blockTime = createBlockTime()
@@ -36,16 +37,37 @@ export async function watchHeads(
     failure ??= { error }
     linked.abort(error)
   })
+  let newestMs = clock.nowMs()
+  let highest = -1
+  const silenceMs = () => Math.max(MIN_SILENCE_MS, SILENT_BLOCKS * (blockTime.expectedMs ?? MIN_SILENCE_MS))
   const offer = (head: UpstreamHeader) => {
-    if (teller.offer(head)) blockTime.add(head.header, clock.nowMs())
+    if (!teller.offer(head)) return
+    blockTime.add(head.header, clock.nowMs())
+    newestMs = clock.nowMs()
+    highest = Math.max(highest, head.header.number)
+  }
+  /** A node may answer well, and stand still. */
+  const lookElsewhere = async (upstream: Upstream, head: UpstreamHeader) => {
+    const isBehind = head.header.number < highest - 1
+    if (pool.upstreams.length === 1 || (!isBehind && clock.nowMs() - newestMs < silenceMs())) return
+    newestMs = clock.nowMs()
+    const leader = await findLeader(pool, upstream, head, signal)
+    if (!leader) return
+    const [block, ahead] = [head.header.number, leader.header.number]
+    log.info({ upstream: upstream.name, block, ahead: leader.upstream, aheadBlock: ahead }, 'the upstream is behind')
+    offer(leader)
   }
   try {
     for (;;) {
-      const head = await pool.run((upstream) => fetchHead(upstream, signal), signal)
+      const { head, asked } = await pool.run(
+        async (upstream) => ({ head: await fetchHead(upstream, signal), asked: upstream }),
+        signal,
+      )
       offer(head)
+      await lookElsewhere(asked, head)
       const upstream = pool.preferred()
       if (upstream?.listen && upstream.features.has('eth_subscribe')) {
-        await followSubscription(upstream, options, { offer, blockTime, signal })
+        await followSubscription(upstream, options, { offer, lookElsewhere, silenceMs, signal })
       } else {
         await clock.sleep(blockTime.pollMs, signal)
       }
@@ -61,7 +83,9 @@ export async function watchHeads(
 
 interface Subscription {
   offer(head: UpstreamHeader): void
-  blockTime: BlockTime
+  /** Looks whether another upstream is ahead, when this one has been silent for long. */
+  lookElsewhere(upstream: Upstream, head: UpstreamHeader): Promise<void>
+  silenceMs(): number
   signal: AbortSignal
 }
 
@@ -70,7 +94,7 @@ interface Subscription {
 async function followSubscription(
   upstream: Upstream,
   { pool, log, clock }: WatchOptions,
-  { offer, blockTime, signal }: Subscription,
+  { offer, lookElsewhere, silenceMs, signal }: Subscription,
 ): Promise<void> {
   const inbox = createInbox()
   const unlisten = upstream.listen!(inbox.push, inbox.lose)
@@ -80,12 +104,17 @@ async function followSubscription(
     // Heads that came between the last answer and the subscription.
     offer(await pool.runAt(upstream, () => fetchHead(upstream, signal), signal))
     while (pool.preferred() === upstream) {
-      const silenceMs = Math.max(MIN_SILENCE_MS, SILENT_BLOCKS * (blockTime.expectedMs ?? MIN_SILENCE_MS))
-      const event = await inbox.next(clock, silenceMs, signal)
+      const event = await inbox.next(clock, silenceMs(), signal)
       if (event === 'lost') break
       const head = event === 'silent' ? undefined : readNotification(upstream, event.result, log)
+      if (head) {
+        offer(head)
+        continue
+      }
       // Neither silence nor a notification that fails a check says what the head is.
-      offer(head ?? (await pool.runAt(upstream, () => fetchHead(upstream, signal), signal)))
+      const asked = await pool.runAt(upstream, () => fetchHead(upstream, signal), signal)
+      offer(asked)
+      await lookElsewhere(upstream, asked)
     }
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error

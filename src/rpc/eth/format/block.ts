@@ -4,7 +4,8 @@ import type { Header, Withdrawal } from '../../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import type { ChainReader, StoredBlock } from '../../../store/chain/types.js'
 import type { PendingBlockForm } from '../../core/context.js'
-import { formatTransaction } from './transaction.js'
+import type { PendingView } from '../pendingBlock.js'
+import { formatPendingTransaction, formatTransaction } from './transaction.js'
 
 /** The block object of the API specification, with `mixHash` and later header fields where present. `fullTransactions`
  *  false: hashes only. */
@@ -44,17 +45,20 @@ export function formatUncle(header: Header, parentTotalDifficulty: bigint | unde
 
 /** The pending block object: `hash` and `nonce` are null, and in the form of the API specification also `number` and
  *  `logsBloom`. */
-export function formatPendingBlock(header: Header, totalDifficulty: bigint, form: PendingBlockForm) {
+export function formatPendingBlock(pending: PendingView, fullTransactions: boolean, form: PendingBlockForm) {
+  const { header, totalDifficulty, transactions, withdrawals } = pending
   return {
     ...formatHeader(header),
     hash: null,
     nonce: null,
     ...(form === 'specification' ? { number: null, logsBloom: null } : {}),
-    size: formatQuantity(sizeOfEmptyBlock(header)),
+    size: formatQuantity(encodeBlock({ header, transactions, uncles: [], withdrawals }).length),
     totalDifficulty: formatQuantity(totalDifficulty),
-    transactions: [],
+    transactions: transactions.map((each) =>
+      fullTransactions ? formatPendingTransaction(each, header) : formatData(each.hash),
+    ),
     uncles: [],
-    withdrawals: header.withdrawalsRoot ? [] : undefined,
+    withdrawals: withdrawals?.map(formatWithdrawal),
   }
 }
 

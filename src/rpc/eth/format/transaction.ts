@@ -1,18 +1,40 @@
 import { effectiveGasPrice } from '../../../chain/eth/transaction.js'
-import type { AccessListEntry, Authorization, Transaction } from '../../../chain/eth/types.js'
+import type { AccessListEntry, Authorization, Header, Transaction } from '../../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import type { StoredBlock } from '../../../store/chain/types.js'
 
 /** The transaction object of the API specification. Fields of other types are absent; `chainId` is present if the
  *  transaction has one; `gasPrice` of fee-market transactions is the effective price. */
 export function formatTransaction(transaction: Transaction, block: StoredBlock, index: number) {
+  const { hash, header } = block
+  return formatAt(transaction, header, {
+    blockHash: formatData(hash),
+    blockNumber: formatQuantity(header.number),
+    blockTimestamp: formatQuantity(header.timestamp),
+    transactionIndex: formatQuantity(index),
+  })
+}
+
+/** The object of a transaction of a pending block: where it will be is null. */
+export function formatPendingTransaction(transaction: Transaction, header: Header) {
+  return formatAt(transaction, header, { blockHash: null, blockNumber: null, transactionIndex: null })
+}
+
+interface Place {
+  blockHash: string | null
+  blockNumber: string | null
+  blockTimestamp?: string
+  transactionIndex: string | null
+}
+
+function formatAt(transaction: Transaction, header: Header, place: Place) {
   return {
-    blockHash: formatData(block.hash),
-    blockNumber: formatQuantity(block.header.number),
-    blockTimestamp: formatQuantity(block.header.timestamp),
+    blockHash: place.blockHash,
+    blockNumber: place.blockNumber,
+    blockTimestamp: place.blockTimestamp,
     from: formatData(transaction.from),
     gas: formatQuantity(transaction.gasLimit),
-    gasPrice: formatQuantity(effectiveGasPrice(transaction, block.header.baseFeePerGas)),
+    gasPrice: formatQuantity(effectiveGasPrice(transaction, header.baseFeePerGas)),
     maxFeePerGas: optionalQuantity(transaction.maxFeePerGas),
     maxPriorityFeePerGas: optionalQuantity(transaction.maxPriorityFeePerGas),
     maxFeePerBlobGas: optionalQuantity(transaction.maxFeePerBlobGas),
@@ -20,7 +42,7 @@ export function formatTransaction(transaction: Transaction, block: StoredBlock, 
     input: formatData(transaction.input),
     nonce: formatQuantity(transaction.nonce),
     to: transaction.to ? formatData(transaction.to) : null,
-    transactionIndex: formatQuantity(index),
+    transactionIndex: place.transactionIndex,
     value: formatQuantity(transaction.value),
     type: formatQuantity(transaction.type),
     accessList: transaction.accessList?.map(formatAccess),

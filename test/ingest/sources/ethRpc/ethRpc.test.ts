@@ -71,6 +71,14 @@ describe('ethRpc', () => {
     assert.ok(lines.some(({ level, message }) => level === 'error' && /another chain/.test(message)))
   })
 
+  it('gives undefined for what one upstream does not have while the other one fails', async (t) => {
+    const [behind, down] = [await start(t), await start(t, { name: 'down', respond: (response) => response.destroy() })]
+    behind.head = 10
+    const { rpc } = open(t, [behind.url, down.url])
+    assert.equal(await rpc.headerByNumber(20), undefined)
+    assert.equal(await rpc.getBlock(20), undefined)
+  })
+
   it('starts while an upstream is down, and with one that has pruned block 0', async (t) => {
     const pruned: Fault = { name: 'pruned', result: ({ params }, result) => (params[0] === '0x0' ? null : result) }
     const upstream = await start(t, pruned)

@@ -1,0 +1,51 @@
+import { formatData, formatQuantity } from '../../lib/hex.js'
+import { defineMethod } from '../core/method.js'
+import { hash32, quantity } from '../core/params.js'
+
+const RESOURCES = ['state', 'tx', 'logs', 'receipts', 'blocks', 'stateproofs'] as const
+const RESOURCE_SCHEMA = {
+  type: 'object',
+  required: ['disabled'],
+  properties: { disabled: { type: 'boolean' }, oldestBlock: quantity.schema },
+}
+
+/** Ethereum execution API specification, `eth_capabilities`. */
+export const capabilities = defineMethod({
+  name: 'eth_capabilities',
+  summary: 'Which blocks, transactions, receipts, logs and states are held: from which block on, up to the head.',
+  description:
+    'Everything from `oldestBlock` to `head` is held, and nothing is ever deleted, so that there is no `deleteStrategy`. ' +
+    '`stateproofs` are not served; `state` only where blocks are executed.',
+  cost: 'point',
+  params: [],
+  result: {
+    name: 'capabilities',
+    schema: {
+      type: 'object',
+      required: ['head', ...RESOURCES],
+      properties: {
+        head: {
+          type: 'object',
+          required: ['number', 'hash'],
+          properties: { number: quantity.schema, hash: hash32.schema },
+        },
+        ...Object.fromEntries(RESOURCES.map((name) => [name, RESOURCE_SCHEMA])),
+      },
+    },
+  },
+  errors: [],
+  handler: ({ chain }) => {
+    const { first, head, stateFirst } = chain.coverage()!
+    const heldFrom = (oldest: number | undefined) =>
+      oldest === undefined ? { disabled: true } : { disabled: false, oldestBlock: formatQuantity(oldest) }
+    return {
+      head: { number: formatQuantity(head), hash: formatData(chain.headHash()!) },
+      state: heldFrom(stateFirst),
+      tx: heldFrom(first),
+      logs: heldFrom(first),
+      receipts: heldFrom(first),
+      blocks: heldFrom(first),
+      stateproofs: heldFrom(undefined),
+    }
+  },
+})

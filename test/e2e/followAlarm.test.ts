@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { formatData } from '../../src/lib/hex.js'
+import { BRANCHES_GENESIS, growBranch } from '../support/branches.js'
+import { runCairnOk, startCairn } from '../support/cairn.js'
+import { startForkingUpstream } from '../support/forkingUpstream.js'
+import { seededRandom } from '../support/random.js'
+import { resultOf } from '../support/rpcClient.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+interface Following {
+  state: string
+  problem: string | null
+}
+
+/** A server whose upstream has replaced blocks from 5 on, of which block 6 is finalized. */
+async function startWithAlarm(t: TestContext) {
+  const random = seededRandom(161)
+  const grow = (trunk: Awaited<ReturnType<typeof growBranch>>, count: number) =>
+    growBranch(temporaryDirectory(t), { trunk, count, random })
+  const trunk = await grow([], 9)
+  const upstream = await startForkingUpstream(t, trunk)
+  upstream.tags = { safe: 7, finalized: 6 }
+  const genesis = join(temporaryDirectory(t), 'genesis.json')
+  writeFileSync(genesis, JSON.stringify(BRANCHES_GENESIS))
+  const datadir = temporaryDirectory(t)
+  const args = ['--datadir', datadir, '--genesis', genesis, '--open', '--metrics', '--upstream', upstream.wsUrl]
+  const { url, stop } = await startCairn(t, args)
+  const hashOf = async (block: string) =>
+    (await resultOf<{ hash: string } | null>(url, 'eth_getBlockByNumber', [block, false]))?.hash
+  const until = async (isSo: () => Promise<boolean>) => {
+    while (!(await isSo())) await delay(20)
+  }
+  const following = async () => {
+    const health = (await (await fetch(`${url}/health`)).json()) as { following: Following }
+    return health.following
+  }
+  const reaches = (block: { hash: Uint8Array }) =>
+    until(async () => (await hashOf('latest')) === formatData(block.hash))
+  await reaches(trunk[8])
+  await until(async () => (await hashOf('finalized')) === formatData(trunk[5].hash))
+  const kept = trunk.slice(0, 4)
+  const other = [...kept, ...(await grow(kept, 8))]
+  await upstream.become(other)
+  await until(async () => (await following()).state === 'alarm')
+  const metrics = async () => (await fetch(`${url}/metrics`)).text()
+  return { upstream, trunk, other, grow, datadir, url, stop, hashOf, until, following, reaches, metrics }
+}
+
+test('a fork below the finalized block is an alarm; serving goes on; after cairn rewind it is followed', async (t) => {
+  const { other, trunk, datadir, url, stop, hashOf, following, reaches, metrics, until } = await startWithAlarm(t)
+  const problem = /a branch that begins after block 4 would replace finalized block 6; 'cairn rewind --to 4'/
+  assert.match(String((await following()).problem), problem)
+  assert.match(await metrics(), /^cairn_follow_state\{state="alarm"\} 1$/m)
+  assert.equal(await hashOf('latest'), formatData(trunk[8].hash))
+  assert.equal(await hashOf('finalized'), formatData(trunk[5].hash))
+  assert.equal(await resultOf(url, 'eth_getBalance', [`0x${'11'.repeat(20)}`, 'latest']), '0x0')
+  await runCairnOk(['rewind', '--datadir', datadir, '--to', '4'])
+  await reaches(other[11])
+  await until(async () => (await following()).state === 'following')
+  assert.equal((await following()).problem, null)
+  assert.match(await metrics(), /^cairn_follow_state\{state="alarm"\} 0$/m)
+  const { stderr } = await stop()
+  const alarms = stderr.split('\n').filter((line) => line.includes('"level":50'))
+  assert.equal(alarms.length, 1, stderr)
+  assert.match(alarms[0], problem)
+})
+
+test('after an alarm following goes on by itself when the upstream has the finalized block again', async (t) => {
+  const { upstream, trunk, grow, following, reaches, until } = await startWithAlarm(t)
+  const well = [...trunk, ...(await grow(trunk, 2))]
+  await upstream.become(well)
+  await reaches(well[10])
+  await until(async () => (await following()).state === 'following')
+  assert.equal((await following()).problem, null)
+})

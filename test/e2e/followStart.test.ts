@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { formatData } from '../../src/lib/hex.js'
+import { runCairnOk, startCairn } from '../support/cairn.js'
+import { encodeChain, FIXTURE_FOLDER, fixtureBlocks } from '../support/fixture.js'
+import { HEAD } from '../support/fixtureChain.js'
+import { importFixture } from '../support/fixtureDatabase.js'
+import { ask, resultOf } from '../support/rpcClient.js'
+import {
+  type ChainAnswers,
+  openChainAnswers,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+} from '../support/scriptedUpstream.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+/* Where following begins, and what is said of blocks that are not held yet. */
+
+const GENESIS = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json')]
+const FILE_HEAD = 20
+
+let answers: ChainAnswers
+before(async () => {
+  const datadir = temporaryDirectory({ after })
+  await importFixture(datadir)
+  answers = openChainAnswers(datadir)
+})
+after(() => answers.close())
+
+/** A database with the blocks of a file that ends early, and an upstream that has more. */
+async function importBeginning(t: TestContext): Promise<{ datadir: string; upstream: ScriptedUpstream }> {
+  const datadir = temporaryDirectory(t)
+  const file = join(datadir, 'beginning.rlp')
+  writeFileSync(file, encodeChain(fixtureBlocks().slice(0, FILE_HEAD)))
+  await runCairnOk(['import', '--datadir', datadir, ...GENESIS, file])
+  const upstream = await startScriptedUpstream(answers)
+  t.after(() => upstream.close())
+  return { datadir, upstream }
+}
+
+interface Health {
+  coverage: { first: number; head: number; gap: { from: number; to: number } | null }
+}
+
+const healthOf = async (url: string) => (await (await fetch(`${url}/health`)).json()) as Health
+
+test('a gap between files and upstream is known while it is filled, and what lies in it is refused, not null', async (t) => {
+  const { datadir, upstream } = await importBeginning(t)
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  upstream.fault = {
+    name: 'is slow from block 41 on',
+    result: async ({ method, params }, result) => {
+      if (method === 'debug_getRawBlock' && Number(params[0]) > 40) await released
+      return result
+    },
+  }
+  const { url } = await startCairn(t, ['--datadir', datadir, '--open', '--upstream', upstream.url])
+  let coverage = (await healthOf(url)).coverage
+  while (coverage.gap === null) {
+    await delay(20)
+    coverage = (await healthOf(url)).coverage
+  }
+  const { head, gap } = coverage
+  assert.ok(head >= FILE_HEAD && head < HEAD)
+  assert.deepEqual(gap, { from: head + 1, to: HEAD })
+  const status = JSON.parse(await runCairnOk(['status', '--datadir', datadir, '--json'])) as Health
+  assert.deepEqual(status.coverage, { first: 0, head, gap })
+  assert.match(
+    await runCairnOk(['status', '--datadir', datadir]),
+    new RegExp(`^blocks +0 to ${head}; ${head + 1} to ${HEAD} are still to be fetched from the upstream$`, 'm'),
+  )
+  const capabilities = await resultOf<{ head: { number: string } }>(url, 'eth_capabilities')
+  assert.equal(Number(capabilities.head.number), head)
+
+  const missing = fixtureBlocks().findLast(({ transactions }) => transactions.length > 0)!
+  const at = `0x${missing.header.number.toString(16)}`
+  const notHeld = { code: -32000, message: `block ${missing.header.number} is not held, blocks 0 to ${head} are` }
+  for (const [method, ...rest] of [
+    ['eth_getBlockByNumber', false],
+    ['eth_getBlockReceipts'],
+    ['eth_getBlockTransactionCountByNumber'],
+    ['eth_getTransactionByBlockNumberAndIndex', '0x0'],
+    ['eth_getUncleCountByBlockNumber'],
+    ['debug_getRawReceipts'],
+  ] as const) {
+    assert.deepEqual((await ask(url, method, [at, ...rest])).error, notHeld, method)
+  }
+  const message = `not found in blocks 0 to ${head}; blocks up to ${HEAD} are still to be fetched`
+  const [blockHash, transactionHash] = [formatData(missing.hash), formatData(missing.transactions[0].hash)]
+  for (const [method, ...params] of [
+    ['eth_getBlockByHash', blockHash, false],
+    ['eth_getBlockReceipts', blockHash],
+    ['eth_getTransactionByBlockHashAndIndex', blockHash, '0x0'],
+    ['eth_getTransactionByHash', transactionHash],
+    ['eth_getTransactionReceipt', transactionHash],
+    ['debug_getRawTransaction', transactionHash],
+  ] as const) {
+    assert.deepEqual((await ask(url, method, params)).error, { code: -32000, message }, method)
+  }
+  assert.equal(await resultOf(url, 'eth_getBlockByNumber', [`0x${(HEAD + 1).toString(16)}`, false]), null)
+
+  release()
+  while ((await healthOf(url)).coverage.head < HEAD) await delay(20)
+  assert.deepEqual((await healthOf(url)).coverage, { first: 0, head: HEAD, stateFirst: 0, gap: null })
+  for (let number = 0; number <= HEAD; number++) {
+    const params = [`0x${number.toString(16)}`, true]
+    assert.deepEqual(
+      await resultOf(url, 'eth_getBlockByNumber', params),
+      await answers.result('eth_getBlockByNumber', params),
+    )
+  }
+  assert.equal(await resultOf(url, 'eth_getTransactionByHash', [`0x${'5'.repeat(64)}`]), null)
+})
+
+test('below the first block, the parent of that block is refused by hash; of an unknown hash the answer is null', async (t) => {
+  const upstream = await startScriptedUpstream(answers)
+  t.after(() => upstream.close())
+  const args = ['--state', 'none', '--from', '40', '--upstream', upstream.wsUrl]
+  const { url } = await startCairn(t, ['--datadir', temporaryDirectory(t), ...GENESIS, '--open', ...args])
+  while (Number((await ask(url, 'eth_blockNumber')).result ?? -1) < HEAD) await delay(20)
+  const blocks = fixtureBlocks()
+  const hashOf = (number: number) => formatData(blocks[number - 1].hash)
+  const parent = (await ask(url, 'eth_getBlockByHash', [hashOf(39), false])).error
+  assert.deepEqual(parent, { code: -32000, message: `block 39 is not held, blocks 40 to ${HEAD} are` })
+  assert.equal(await resultOf(url, 'eth_getBlockByHash', [hashOf(38), false]), null)
+  assert.deepEqual(await resultOf(url, 'eth_capabilities'), {
+    head: { number: `0x${HEAD.toString(16)}`, hash: hashOf(HEAD) },
+    state: { disabled: true },
+    ...Object.fromEntries(
+      ['tx', 'logs', 'receipts', 'blocks'].map((name) => [name, { disabled: false, oldestBlock: '0x28' }]),
+    ),
+    stateproofs: { disabled: true },
+  })
+})
