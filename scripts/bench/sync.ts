@@ -41,17 +41,22 @@ const directory = mkdtempSync(join(tmpdir(), 'cairn-bench-sync-'))
 try {
   const environment = describeEnvironment()
   const chain = await makeFullChain(directory, { blocks, depth })
-  const report = {
-    ...environment,
-    blocks,
-    rates: phases.includes('rates') ? await measureRates(chain, directory) : undefined,
-    reorgs: phases.includes('reorgs') ? await measureReorgs(chain, { directory, reorgs }) : undefined,
-    commits: phases.includes('commits') ? await measureCommits(chain, { directory, blocks: commits }) : undefined,
+  const measure = {
+    rates: () => measureRates(chain, directory),
+    reorgs: () => measureReorgs(chain, { directory, reorgs }),
+    commits: () => measureCommits(chain, { directory, blocks: commits }),
+  }
+  const figures: { [phase: string]: unknown } = {}
+  for (const phase of PHASES.filter((name) => phases.includes(name))) {
+    figures[phase] = await measure[phase]()
+    console.log(format({ [phase]: figures[phase] }))
   }
   chain.close()
-  const text = JSON.stringify(report, (_key, value) => round(value), 2)
-  writeFileSync(values.json, `${text}\n`)
-  console.log(text)
+  writeFileSync(values.json, `${format({ ...environment, blocks, ...figures })}\n`)
 } finally {
   rmSync(directory, { recursive: true, force: true })
+}
+
+function format(report: object): string {
+  return JSON.stringify(report, (_key, value) => round(value), 2)
 }
