@@ -23,7 +23,15 @@ import type { StateChanges } from '../store/chain/chainWriter.js'
 import type { WritableChain } from './chainState.js'
 import type { Head } from './head/chainHead.js'
 import type { RawBlock } from './source.js'
-import { InvalidBlock, verifyBody, verifyHeader, verifyReceipts, verifyUncles } from './verify.js'
+import {
+  InvalidBlock,
+  verifyBody,
+  verifyBodyRoots,
+  verifyBodyRules,
+  verifyHeader,
+  verifyReceipts,
+  verifyUncles,
+} from './verify.js'
 
 /** A verified block, ready to be stored. */
 export interface AcceptedBlock {
@@ -48,7 +56,7 @@ export async function acceptBlock(
   if (!head) return acceptFirst(chain, raw)
   const rules = rulesAt(chain.spec, block.header.number, block.header.timestamp, head.totalDifficulty)
   verifyHeader(block.header, block.hash, head, rules, chain.spec)
-  await verifyBodyOrExplain(chain, block, rules)
+  await verifyBodyOrExplain(chain, raw, rules)
   const rulesOf = ({ number, timestamp }: Header) => rulesAt(chain.spec, number, timestamp)
   const uncleHashes = verifyUncles(block, chain.ancestors, rulesOf, chain.spec)
   const totalDifficulty = head.totalDifficulty + block.header.difficulty
@@ -63,9 +71,15 @@ export async function acceptBlock(
 
 /** As `verifyBody`. When only the transactions root differs, the transactions are executed too, since an invalid
  *  transaction is the better explanation. */
-async function verifyBodyOrExplain({ spec, executor }: WritableChain, block: Block, rules: Rules): Promise<void> {
+async function verifyBodyOrExplain(
+  { spec, executor }: WritableChain,
+  { block, hasVerifiedRoots }: RawBlock,
+  rules: Rules,
+): Promise<void> {
+  verifyBodyRules(block, rules, spec)
+  if (hasVerifiedRoots) return
   try {
-    verifyBody(block, rules, spec)
+    verifyBodyRoots(block)
   } catch (error) {
     if (!executor || !(error instanceof InvalidBlock) || error.check !== 'transactions root') throw error
     await execute(executor, block, rules, false)

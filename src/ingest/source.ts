@@ -1,9 +1,11 @@
 import type { Block, ConsensusReceipt } from '../chain/eth/types.js'
 import { CairnError } from '../lib/errors.js'
 
-/** A block of a source: decoded, its parts not compared with its header yet. */
+/** A block of a source: decoded, its parts not compared with its header yet unless it says so. */
 export interface RawBlock {
   block: Block
+  /** The roots of transactions, uncles and withdrawals were compared with the header. */
+  hasVerifiedRoots?: boolean
   /** In the order of the transactions, if the source has them. */
   receipts?: ConsensusReceipt[]
   /** RLP of the block access list, if the source has it (EIP-7928). */

@@ -164,6 +164,12 @@ const MAX_BLOCK_SIZE = 8_388_608 // EIP-7934: 10 MiB minus a margin of 2 MiB
 /** Checks the parts of a block against its header, and each transaction by itself. Rules: Yellow Paper 4.3.2; EIP-2, 155,
  *  2681, 2718, 3860, 4844, 4895, 7702, 7825, 7934. @throws InvalidBlock */
 export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
+  verifyBodyRules(block, rules, spec)
+  verifyBodyRoots(block)
+}
+
+/** The same without the roots in the header. @throws InvalidBlock */
+export function verifyBodyRules(block: Block, rules: Rules, spec: ChainSpec): void {
   const { header, transactions, uncles, withdrawals } = block
   const refuse = refuserOf(header.number, block.hash)
   if (rules.has('osaka') && block.sizeBytes > MAX_BLOCK_SIZE)
@@ -180,7 +186,6 @@ export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
   if ((withdrawals !== undefined) !== rules.has('shanghai')) {
     refuse('withdrawals', rules.has('shanghai') ? 'a list' : 'none', withdrawals ? 'a list' : 'none')
   }
-  verifyBodyRoots(block)
   if (rules.has('cancun') && header.blobGasUsed !== BigInt(blobs) * GAS_PER_BLOB) {
     refuse('blob gas used', BigInt(blobs) * GAS_PER_BLOB, header.blobGasUsed)
   }

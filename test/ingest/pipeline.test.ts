@@ -42,6 +42,16 @@ async function refusalOf(work: Promise<unknown>): Promise<InvalidBlock> {
   throw new assert.AssertionError({ message: 'nothing was refused' })
 }
 
+test('roots that the source compared already are not computed again', async (t) => {
+  const chain = await openFixtureChain(t, 'execute')
+  const [first, ...rest] = fixtureBlocks()
+  const changed = withHeader(first, { transactionsRoot: new Uint8Array(32).fill(9) })
+  const source = { kind: 'test', path: 'test', blocks: () => [{ block: changed, hasVerifiedRoots: true }] }
+  await importBlocks(chain, source, options)
+  assert.equal(chain.head.newest!.hash, changed.hash)
+  assert.equal((await refusalOf(importBlocks(chain, sourceOf(rest), options))).check, 'parent hash')
+})
+
 test('a block with one wrong field is refused by that check, and those before it stay', async (t) => {
   const blocks = fixtureBlocks()
   const wrong = new Uint8Array(32).fill(9)

@@ -24,11 +24,11 @@ export async function fetchBlocks(
   { withReceipts, signal }: { withReceipts: boolean; signal?: AbortSignal },
 ): Promise<(RawBlock | undefined)[]> {
   const blocks = (await fetchRaw(upstream, ids, signal)) ?? (await fetchJson(upstream, ids, signal))
-  if (!withReceipts) return blocks.map((block) => block && { block })
+  if (!withReceipts) return blocks.map((block) => block && { block, hasVerifiedRoots: true })
   const held = blocks.filter((block) => block !== undefined)
   const receipts = await fetchReceipts(upstream, held, signal)
   const byBlock = new Map(held.map((block, i) => [block, receipts[i]]))
-  return blocks.map((block) => block && { block, receipts: byBlock.get(block) })
+  return blocks.map((block) => block && { block, hasVerifiedRoots: true, receipts: byBlock.get(block) })
 }
 
 /** The header of an upstream; undefined where it does not have it, or does not know the tag.
