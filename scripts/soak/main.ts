@@ -30,6 +30,8 @@ const REQUEST_MS = [50, 150] as const
 const UP_MS = [15_000, 45_000] as const
 const DOWN_MS = [500, 8_000] as const
 const CHURN_MS = [2_000, 6_000] as const
+/** Of the server's log that are printed at the end. */
+const MOST_LINES = 50
 /** Of the steps. */
 const ONE_REORG_IN = 12
 
@@ -61,6 +63,10 @@ const server = await startCairn({ after() {} }, [
   ...upstreams.flatMap(({ url }) => ['--upstream', url]),
 ])
 const { url, socketUrl, running } = server
+let stderr = ''
+running.child.stderr!.on('data', (text: string) => {
+  stderr += text
+})
 const pid = running.child.pid!
 const openSubscriber = () => openSoakSubscriber(socketUrl, { random, blocks: chain.blocks })
 const subscribers = await Promise.all(Array.from({ length: Number(values.subscribers) }, openSubscriber))
@@ -161,6 +167,7 @@ for (const { figure, perHour, errorPerHour, mean, isLeak } of trends) {
     `${figure.padEnd(12)} slope ${numbers[0]} ± ${numbers[1]} an hour, mean ${numbers[2]}: ${isLeak ? 'LEAK' : 'no leak'}`,
   )
 }
+for (const line of stderr.split('\n').slice(0, MOST_LINES)) console.log(line)
 for (const subscriber of subscribers) subscriber.close()
 await server.stop()
 checkDatabase(datadir)
