@@ -65,7 +65,8 @@ function createStatements(random: SeededRandom, { has, known }: ProgramOptions) 
   const plain: number[] = []
   for (let op = 1; op < 0x100; op++) {
     const isControl = op === 0x56 || op === 0x57 || op === JUMPDEST || (op >= 0x60 && op < 0xa0) || op >= 0xf0
-    if (!isControl && (instructions[op] !== undefined || random.below(200) === 0)) plain.push(op)
+    const isDeep = has('amsterdam') && op >= 0xe6 && op <= 0xe8
+    if (!isControl && !isDeep && (instructions[op] !== undefined || random.below(200) === 0)) plain.push(op)
   }
 
   const push = (bytes: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(0x5f + bytes.length), bytes)
@@ -207,10 +208,18 @@ function createStatements(random: SeededRandom, { has, known }: ProgramOptions) 
     )
   }
   const stackStatement = (): Uint8Array => {
+    if (has('amsterdam') && random.below(2) === 0) return deepStackStatement()
     const count = 1 + random.below(17)
     const parts = Array.from({ length: count }, word)
     parts.push(Uint8Array.of((random.below(2) === 0 ? 0x80 : 0x90) + random.below(16)))
     return concatBytes(...parts)
+  }
+  /** DUPN, SWAPN or EXCHANGE on mostly enough words, with any immediate byte. */
+  const deepStackStatement = (): Uint8Array => {
+    const parts = Array.from({ length: 14 + random.below(10) }, () => small(300))
+    const immediate = random.below(3) === 0 ? random.below(256) : (128 + random.below(8)) & 0xff
+    parts.push(Uint8Array.of(0xe6 + random.below(3), immediate))
+    return concatBytes(...parts, consume())
   }
   const end = (): Uint8Array => {
     const kind = random.below(8)

@@ -8,6 +8,8 @@ import { rulesOf, specOf } from '../../test/support/forks.js'
 import { createTestJournal, type MemoryState } from '../../test/support/memoryState.js'
 import { blockHashOf, type Result, type Run, type World } from './world.js'
 
+const NO_GAS = { execution: 0n, state: 0n }
+
 /** Runs worlds on @ethereumjs/evm, one EVM for each fork. */
 export function createReference(): (world: World) => Promise<Run> {
   let current: MemoryState
@@ -31,7 +33,7 @@ export function createReference(): (world: World) => Promise<Run> {
     const block = createPackageBlock(machine.common, header, rules)
     const results: Result[] = []
     for (const transaction of world.transactions) {
-      if (await checkTransaction(overlay, transaction, header, rules, 0n)) {
+      if (await checkTransaction(overlay, transaction, { header, rules, used: NO_GAS })) {
         results.push({ refused: true })
         continue
       }

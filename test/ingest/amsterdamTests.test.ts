@@ -18,3 +18,12 @@ test('imports Amsterdam tests, refuses the invalid blocks for their reasons and 
   }
   assert.equal(invalid, 16)
 })
+
+test('the reference interpreter executes Amsterdam tests to the same headers', { skip: SKIP_SHARED }, async (t) => {
+  let index = 0
+  for (const { name, test: blockchainTest } of readBlockchainTests(sharedPath('amsterdam-tests')!)) {
+    const isInvalid = blockchainTest.blocks.some((block) => block.expectException !== undefined)
+    if (isInvalid || index++ % EVERY !== 0) continue
+    await t.test(name, (child) => importBlockchainTest(child, blockchainTest, 'reference'))
+  }
+})

@@ -18,6 +18,7 @@ import {
   type ExecutorParts,
 } from '../transition/blockExecutor.js'
 import type { StateRootHasher } from '../transition/blockOutcome.js'
+import type { BlockGas } from '../transition/checkTransaction.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from '../transition/daoFork.js'
 import { checkTransaction } from './checkTransaction.js'
 import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
@@ -73,10 +74,18 @@ async function executeBlock(job: Job): Promise<ExecutedBlock> {
   }
   await callBeforeTransactions(context, header, rules)
   const receipts: Receipt[] = []
-  let gasUsed = 0n
+  const used: BlockGas = { execution: 0n, state: 0n }
+  let gasUsedBefore = 0n
   for (const [index, transaction] of block.transactions.entries()) {
-    const receipt = await executeTransaction(job, packageBlock, { index, transaction, gasUsedBefore: gasUsed })
-    gasUsed = receipt.cumulativeGasUsed
+    const { receipt, blockGas } = await executeTransaction(job, packageBlock, {
+      index,
+      transaction,
+      gasUsedBefore,
+      used,
+    })
+    gasUsedBefore = receipt.cumulativeGasUsed
+    used.execution += blockGas.execution
+    used.state += blockGas.state
     receipts.push(receipt)
   }
   for (const { address, amountGwei } of block.withdrawals ?? []) {
@@ -88,6 +97,7 @@ async function executeBlock(job: Job): Promise<ExecutedBlock> {
     const logs = receipts.flatMap((receipt) => receipt.logs)
     requestsHash = await collectRequests(context, logs, { rules, depositContract: spec.depositContract })
   }
+  const gasUsed = used.state > used.execution ? used.state : used.execution
   return { receipts, gasUsed, stateRoot: job.roots.atEnd(), requestsHash }
 }
 
@@ -95,12 +105,17 @@ interface TransactionJob {
   index: number
   transaction: Transaction
   gasUsedBefore: bigint
+  used: BlockGas
 }
 
-async function executeTransaction(job: Job, packageBlock: PackageBlock, task: TransactionJob): Promise<Receipt> {
+async function executeTransaction(
+  job: Job,
+  packageBlock: PackageBlock,
+  task: TransactionJob,
+): Promise<{ receipt: Receipt; blockGas: BlockGas }> {
   const { machine, overlay, block, rules } = job
-  const { index, transaction, gasUsedBefore } = task
-  const broken = await checkTransaction(overlay, transaction, block.header, rules, gasUsedBefore)
+  const { index, transaction, gasUsedBefore, used } = task
+  const broken = await checkTransaction(overlay, transaction, { header: block.header, rules, used })
   if (broken) throw new InvalidTransaction(index, transaction.hash, broken.rule, broken.detail)
   let result: RunTxResult
   try {
@@ -109,13 +124,16 @@ async function executeTransaction(job: Job, packageBlock: PackageBlock, task: Tr
       block: packageBlock,
       blockGasUsed: gasUsedBefore,
       skipHardForkValidation: true,
+      skipBlockGasLimitValidation: true, // done by `checkTransaction`
     })
   } catch (cause) {
     const text = messageOf(cause)
     const rule = text.includes('INTRINSIC_GAS_TOO_LOW') ? 'intrinsic gas' : 'transaction'
     throw new InvalidTransaction(index, transaction.hash, rule, text, { cause })
   }
-  return toReceipt(transaction, result, block.header, rules)
+  const { totalGasSpent, txRegularGas = totalGasSpent, txStateGas = 0n } = result
+  const blockGas = { execution: txRegularGas, state: txStateGas }
+  return { receipt: toReceipt(transaction, result, block.header, rules), blockGas }
 }
 
 function toReceipt(transaction: Transaction, result: RunTxResult, header: Header, rules: Rules): Receipt {

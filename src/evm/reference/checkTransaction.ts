@@ -1,16 +1,14 @@
 import { Address } from '@ethereumjs/util'
 import type { Rules } from '../../chain/eth/forks.js'
 import type { Header, Transaction } from '../../chain/eth/types.js'
-import { type BrokenRule, checkAgainst } from '../transition/checkTransaction.js'
+import { type BlockGas, type BrokenRule, checkAgainst } from '../transition/checkTransaction.js'
 import type { Overlay } from './overlay.js'
 
 /** The first rule that the transaction breaks on the overlay's state, as in `checkAgainst`. */
 export async function checkTransaction(
   overlay: Overlay,
   transaction: Transaction,
-  header: Header,
-  rules: Rules,
-  gasUsedBefore: bigint,
+  { header, rules, used }: { header: Header; rules: Rules; used: BlockGas },
 ): Promise<BrokenRule | undefined> {
   const address = new Address(transaction.from)
   const account = await overlay.getAccount(address)
@@ -19,7 +17,7 @@ export async function checkTransaction(
     balance: account?.balance ?? 0n,
     hasCode: account?.isContract() === true && !(await isDelegated(overlay, address, rules)),
   }
-  return checkAgainst(sender, transaction, { header, rules, used: { execution: gasUsedBefore, state: 0n } })
+  return checkAgainst(sender, transaction, { header, rules, used })
 }
 
 /** EIP-7702: an account whose code is a delegation may send transactions. */

@@ -13,6 +13,7 @@ import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
 import type { BlockHashes } from '../transition/blockExecutor.js'
 import { meterEvm } from './meterEvm.js'
 import type { Overlay } from './overlay.js'
+import { patchAmsterdam } from './patchAmsterdam.js'
 import { patchEvm } from './patchEvm.js'
 
 /** The package's block, as far as the EVM reads it. */
@@ -46,6 +47,7 @@ export function createMachines(
     const blockchain = { getBlock, shallowCopy: () => blockchain } as never
     const evm = (await createEVM({ common, stateManager: overlay, blockchain })) as unknown as EVM
     patchEvm(evm)
+    patchAmsterdam(evm)
     if (meter) meterEvm(evm, meter)
     const vm = await createVM({ common, stateManager: overlay, evm: evm as never, blockchain })
     common.updateParams(paramsTx)

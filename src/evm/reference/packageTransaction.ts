@@ -34,5 +34,6 @@ export function createPackageTransaction({ common }: Machine, transaction: Trans
   const created = createTx(data, { common, freeze: false, allowUnlimitedInitCodeSize: true })
   const sender = new Address(transaction.from)
   created.getSenderAddress = () => sender
+  created.isSigned = () => true // else the sender is not asked for, and a transfer to oneself is priced as any other (EIP-2780)
   return created
 }

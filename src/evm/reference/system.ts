@@ -11,6 +11,7 @@ import {
   requestContracts,
   SYSTEM_ADDRESS,
   SYSTEM_CALL_GAS,
+  SYSTEM_CALL_STATE_GAS,
   SystemCallFailed,
 } from '../transition/system.js'
 import type { Machine, PackageBlock } from './machine.js'
@@ -61,6 +62,8 @@ async function callSystemContract(
   if ((await overlay.getCodeSize(to)) === 0) return undefined
   const caller = new Address(SYSTEM_ADDRESS)
   const callerBefore = await overlay.getAccount(caller)
+  machine.evm.stateGasReservoir = SYSTEM_CALL_STATE_GAS // EIP-8037; nothing reads it before Amsterdam
+  machine.evm.executionStateGasUsed = 0n
   try {
     const { execResult } = await machine.evm.runCall({
       block: block as never,

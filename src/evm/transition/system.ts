@@ -30,6 +30,8 @@ export function requestContracts(rules: Rules): readonly Uint8Array[] {
 
 /** EIP-4788. */
 export const SYSTEM_CALL_GAS = 30_000_000n
+/** State gas of a system call besides, for 16 slots (EIP-8037). */
+export const SYSTEM_CALL_STATE_GAS = 1_566_720n
 
 /** The deposits in the logs, concatenated (EIP-6110). @throws SystemCallFailed if a deposit log is malformed. */
 export function readDeposits(logs: readonly Log[], depositContract: Uint8Array = new Uint8Array(20)): Uint8Array {

@@ -13,11 +13,10 @@ import {
   requestContracts,
   SYSTEM_ADDRESS,
   SYSTEM_CALL_GAS,
+  SYSTEM_CALL_STATE_GAS,
   SystemCallFailed,
 } from './system.js'
 import type { TransactionContext } from './transactionContext.js'
-
-const SYSTEM_CALL_STATE_GAS = 1_566_720
 
 /** System calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
  *  Without code at their address they do nothing. */
@@ -59,8 +58,7 @@ function callSystemContract(
   const called = journal.account(to)
   journal.recorder?.account(called)
   if (journal.code(called).length === 0) return undefined
-  // EIP-8037: state gas for 16 slots besides the gas for execution.
-  if (machine.rules.eip8037) beginStateGas(machine, machine.frame(0, called), SYSTEM_CALL_STATE_GAS)
+  if (machine.rules.eip8037) beginStateGas(machine, machine.frame(0, called), Number(SYSTEM_CALL_STATE_GAS))
   machine.environment = withTransaction(environment, { origin: SYSTEM_ADDRESS, gasPrice: 0n, blobVersionedHashes: [] })
   const outcome = runMessage(machine, { caller: SYSTEM_ADDRESS, to, value: 0n, input, gas: SYSTEM_CALL_GAS })
   journal.endTransaction(machine.rules.eip161, machine.rules.eip8246)

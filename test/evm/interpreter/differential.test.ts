@@ -3,14 +3,12 @@ import { test } from 'node:test'
 import { createFuzzer } from '../../../scripts/fuzz-evm/fuzz.js'
 import { FUZZED_FORKS } from '../../../scripts/fuzz-evm/generate.js'
 
-// The package's Amsterdam is not final.
-const FORKS = FUZZED_FORKS.filter((fork) => fork !== 'amsterdam')
 const WORLDS_PER_FORK = 40
 const SEED = 7_000_000
 
 test('agrees with @ethereumjs/evm on random programs of every fork', async (t) => {
   const fuzzer = await createFuzzer()
-  for (const fork of FORKS) {
+  for (const fork of FUZZED_FORKS) {
     await t.test(fork, async () => {
       for (let i = 0; i < WORLDS_PER_FORK; i++) {
         const finding = await fuzzer.compare(SEED + i, fork)
@@ -19,6 +17,6 @@ test('agrees with @ethereumjs/evm on random programs of every fork', async (t) =
     })
   }
   const { worlds, transactions, programs } = fuzzer.counts()
-  assert.equal(worlds, WORLDS_PER_FORK * FORKS.length)
+  assert.equal(worlds, WORLDS_PER_FORK * FUZZED_FORKS.length)
   assert.ok(transactions > worlds && programs > worlds, `${transactions} transactions, ${programs} programs`)
 })
