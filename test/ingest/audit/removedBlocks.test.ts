@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { deflateRawSync } from 'node:zlib'
+import { brotliCompressSync } from 'node:zlib'
 import SqliteDatabase from 'better-sqlite3'
 import { DatabaseFault } from '../../../src/ingest/audit/fault.js'
 import { auditRemovedBlocks } from '../../../src/ingest/audit/removedBlocks.js'
@@ -28,7 +28,7 @@ before(async () => {
 function faultAfter(t: Parameters<typeof copyDatabase>[0], sql: string): unknown {
   const datadir = copyDatabase(t, whole)
   const raw = new SqliteDatabase(join(datadir, DATABASE_FILE))
-  raw.function('deflate', (text) => deflateRawSync(String(text)))
+  raw.function('compress', (text) => brotliCompressSync(String(text)))
   raw.exec(sql)
   raw.close()
   const db = openForReading(datadir)
@@ -64,7 +64,7 @@ const CASES: [sql: string, words: RegExp][] = [
     /parent_hash: expected 0x\w+…? ?.*, found 0x0000/,
   ],
   ["UPDATE removed_blocks SET logs = x'ff' WHERE id = 40", /row 40: cannot be decoded/],
-  ["UPDATE removed_blocks SET logs = deflate('nonsense') WHERE id = 40", /row 40: logs: expected log 0 of the block/],
+  ["UPDATE removed_blocks SET logs = compress('nonsense') WHERE id = 40", /row 40: logs: expected log 0 of the block/],
   [
     'UPDATE removed_blocks SET logs = (SELECT logs FROM removed_blocks WHERE length(logs) > 50 AND id > 40 LIMIT 1) WHERE id = 40',
     /row 40: logs: expected log 0 of the block, found \{"address"/,
