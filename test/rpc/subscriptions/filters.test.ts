@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { formatData } from '../../../src/lib/hex.js'
 import { type Audience, createAudience, NewHead } from '../../../src/rpc/subscriptions/audience.js'
 import { createFilters } from '../../../src/rpc/subscriptions/filters.js'
-import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../../src/rpc/subscriptions/limits.js'
+import { DEFAULT_SUBSCRIPTION_LIMITS, type SubscriptionLimits } from '../../../src/rpc/subscriptions/limits.js'
 import { createApiKeyTable, openForKeys } from '../../../src/store/apiKeys.js'
 import { EVERYTHING } from '../../../src/store/chain/chainFollower.js'
 import type { StoredBlock } from '../../../src/store/chain/types.js'
-import { openInventedChain } from '../../support/inventedChain.js'
+import { ADDRESSES, openInventedChain } from '../../support/inventedChain.js'
 import { seededRandom } from '../../support/random.js'
 import { type Answer, post, request, startTestServer } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
@@ -15,12 +15,19 @@ import { openSubscriber } from '../../support/webSocketClient.js'
 
 const NOT_FOUND = { code: -32000, message: 'filter not found' }
 
-async function serveChain(t: Parameters<typeof startTestServer>[0], open = true) {
+async function serveChain(
+  t: Parameters<typeof startTestServer>[0],
+  open = true,
+  limits: Partial<SubscriptionLimits> = {},
+) {
   const datadir = temporaryDirectory(t)
   const chain = await openInventedChain(datadir, { random: seededRandom(15), logsPerBlock: 6 })
   t.after(() => chain.close())
   chain.change(0, 3)
-  const { url } = await startTestServer(t, { datadir, methodsModule: undefined, open })
+  const { url } = await startTestServer(t, {
+    ...{ datadir, methodsModule: undefined, open },
+    subscriptionLimits: { ...DEFAULT_SUBSCRIPTION_LIMITS, ...limits },
+  })
   return { chain, url, datadir }
 }
 
@@ -86,6 +93,79 @@ test('a filter begins with the first block after its response', async (t) => {
     assert.deepEqual(await pollUntil(() => ask('eth_getFilterChanges', id), 1), [
       formatData(chain.blocks.at(-1)!.block.hash),
     ])
+  }
+})
+
+/** Calls with a new key, over HTTP and WebSocket. */
+async function askWithKey(t: Parameters<typeof openSubscriber>[0], { url, datadir }: { url: string; datadir: string }) {
+  const db = openForKeys(datadir)
+  const { key } = createApiKeyTable(db).create('a name')
+  db.close()
+  const { ask } = await openSubscriber(t, url, `/ws/v3/${key}`)
+  const post1 = async (method: string, ...params: unknown[]) =>
+    (await post(`${url}/v3/${key}`, request(method, ...params))).json as Answer
+  return [post1, ask] as const
+}
+
+test('the changes of a reorg are the logs of the removed blocks, the lowest first, then those of the new ones', async (t) => {
+  const { chain, url } = await serveChain(t)
+  const random = seededRandom(16)
+  const { ask } = await openSubscriber(t, url)
+  type LogObject = Record<string, unknown>
+  const logsFrom = async (number: number, address: string | undefined) =>
+    (await ask('eth_getLogs', { fromBlock: `0x${number.toString(16)}`, address })).result as LogObject[]
+  const addresses = [undefined, formatData(ADDRESSES[3])]
+  const filters = await Promise.all(addresses.map((address) => ask('eth_newFilter', { address })))
+  const { result: blocks } = await ask('eth_newBlockFilter')
+  for (let round = 0; round < 25; round++) {
+    const removed = random.below(Math.min(6, chain.blocks.length - 1))
+    const from = chain.blocks.length - removed
+    const held =
+      from < chain.blocks.length ? await Promise.all(addresses.map((each) => logsFrom(from, each))) : [[], []]
+    chain.change(removed, 1 + random.below(4))
+    const hashes = chain.blocks.slice(from).map(({ block }) => formatData(block.hash))
+    assert.deepEqual(await pollUntil(() => ask('eth_getFilterChanges', blocks), hashes.length), hashes)
+    for (const [i, { result: id }] of filters.entries()) {
+      const wanted = [...held[i].map((log) => ({ ...log, removed: true })), ...(await logsFrom(from, addresses[i]))]
+      assert.deepEqual(await pollUntil(() => ask('eth_getFilterChanges', id), wanted.length), wanted)
+    }
+  }
+})
+
+test('the filters of a key are limited in number over HTTP and WebSocket together', async (t) => {
+  const served = await serveChain(t, false, { filters: 2 })
+  const [http, socket] = await askWithKey(t, served)
+  const [first, second] = [await http('eth_newBlockFilter'), await socket('eth_newFilter', {})]
+  for (const ask of [http, socket]) {
+    for (const method of ['eth_newBlockFilter', 'eth_newFilter', 'eth_newPendingTransactionFilter']) {
+      const { error } = await ask(method, ...(method === 'eth_newFilter' ? [{}] : []))
+      assert.deepEqual(error, { code: -32005, message: 'too many filters: the limit is 2' })
+    }
+    for (const { result: id } of [first, second]) assert.deepEqual((await ask('eth_getFilterChanges', id)).result, [])
+  }
+  const [other] = await askWithKey(t, served)
+  assert.equal((await other('eth_newBlockFilter')).error, undefined)
+  await socket('eth_uninstallFilter', first.result)
+  assert.equal((await http('eth_newBlockFilter')).error, undefined)
+})
+
+test('a filter is gone when it was not polled in time or would hold too much, over HTTP and WebSocket', async (t) => {
+  const late = await askWithKey(t, await serveChain(t, false, { filterTimeoutMs: 0 }))
+  for (const ask of late) {
+    const { result: id } = await ask('eth_newBlockFilter')
+    assert.deepEqual((await ask('eth_getFilterChanges', id)).error, NOT_FOUND)
+  }
+  const served = await serveChain(t, false, { filterBytes: 6_000 })
+  for (const ask of await askWithKey(t, served)) {
+    const { result: full } = await ask('eth_newFilter', {})
+    const { result: blocks } = await ask('eth_newBlockFilter')
+    served.chain.change(0, 10)
+    await pollUntil(() => ask('eth_getFilterChanges', blocks), 10)
+    assert.deepEqual((await ask('eth_getFilterChanges', full)).error, NOT_FOUND)
+    assert.equal((await ask('eth_uninstallFilter', blocks)).result, true)
+    const topics = [Array.from({ length: 30 }, (_, i) => `0x${String(i).padStart(64, '0')}`)]
+    const { error } = await ask('eth_newFilter', { topics })
+    assert.deepEqual(error, { code: -32005, message: 'too many filters: there is no memory for another' })
   }
 })
 
