@@ -93,6 +93,11 @@ test('cairn serve --upstream follows by itself, and says so in health, metrics a
   assert.match(metrics, /^cairn_follow_state\{state="following"\} 1$/m)
   assert.match(metrics, new RegExp(`^cairn_upstream_head_block_number ${HEAD}$`, 'm'))
   const { stderr } = await server.stop()
+  assert.match(
+    stderr,
+    new RegExp(`"block":${HEAD},"upstreamBlock":${HEAD},.*"msg":"following"`),
+    'the log has the progress',
+  )
   assert.doesNotMatch(stderr, /"secp256k1":"wasm"/) // a quarter as fast, for threads that may be terminated
   for (const secret of [key, 'hunter2', 'abc987', 'tiptop-secret']) {
     for (const text of [JSON.stringify(health), metrics, stderr]) assert.ok(!text.includes(secret), secret)

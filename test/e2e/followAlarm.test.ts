@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { formatData } from '../../src/lib/hex.js'
+import { createChainReader } from '../../src/store/chain/chainReader.js'
+import { openForReading } from '../../src/store/open.js'
 import { BRANCHES_GENESIS, growBranch } from '../support/branches.js'
-import { runCairnOk, startCairn } from '../support/cairn.js'
+import { runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'
 import { startForkingUpstream } from '../support/forkingUpstream.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
@@ -16,8 +18,8 @@ interface Following {
   problem: string | null
 }
 
-/** A server whose upstream has replaced blocks from 5 on, of which block 6 is finalized. */
-async function startWithAlarm(t: TestContext) {
+/** An upstream whose block 6 is finalized. */
+async function startUpstream(t: TestContext) {
   const random = seededRandom(161)
   const grow = (trunk: Awaited<ReturnType<typeof growBranch>>, count: number) =>
     growBranch(temporaryDirectory(t), { trunk, count, random })
@@ -27,8 +29,15 @@ async function startWithAlarm(t: TestContext) {
   const genesis = join(temporaryDirectory(t), 'genesis.json')
   writeFileSync(genesis, JSON.stringify(BRANCHES_GENESIS))
   const datadir = temporaryDirectory(t)
-  const args = ['--datadir', datadir, '--genesis', genesis, '--open', '--metrics', '--upstream', upstream.wsUrl]
-  const { url, stop } = await startCairn(t, args)
+  const kept = trunk.slice(0, 4)
+  const other = [...kept, ...(await grow(kept, 8))]
+  return { upstream, trunk, other, grow, datadir, args: ['--datadir', datadir, '--genesis', genesis] }
+}
+
+/** A server whose upstream has replaced blocks from 5 on. */
+async function startWithAlarm(t: TestContext) {
+  const { upstream, trunk, other, grow, datadir, args } = await startUpstream(t)
+  const { url, stop } = await startCairn(t, [...args, '--open', '--metrics', '--upstream', upstream.wsUrl])
   const hashOf = async (block: string) =>
     (await resultOf<{ hash: string } | null>(url, 'eth_getBlockByNumber', [block, false]))?.hash
   const until = async (isSo: () => Promise<boolean>) => {
@@ -42,8 +51,6 @@ async function startWithAlarm(t: TestContext) {
     until(async () => (await hashOf('latest')) === formatData(block.hash))
   await reaches(trunk[8])
   await until(async () => (await hashOf('finalized')) === formatData(trunk[5].hash))
-  const kept = trunk.slice(0, 4)
-  const other = [...kept, ...(await grow(kept, 8))]
   await upstream.become(other)
   await until(async () => (await following()).state === 'alarm')
   const metrics = async () => (await fetch(`${url}/metrics`)).text()
@@ -54,7 +61,7 @@ test('a fork below the finalized block is an alarm; serving goes on; after cairn
   const { other, trunk, datadir, url, stop, hashOf, following, reaches, metrics, until } = await startWithAlarm(t)
   const problem = /a branch that begins after block 4 would replace finalized block 6; 'cairn rewind --to 4'/
   assert.match(String((await following()).problem), problem)
-  assert.match(await metrics(), /^cairn_follow_state\{state="alarm"\} 1$/m)
+  await until(async () => /^cairn_follow_state\{state="alarm"\} 1$/m.test(await metrics()))
   assert.equal(await hashOf('latest'), formatData(trunk[8].hash))
   assert.equal(await hashOf('finalized'), formatData(trunk[5].hash))
   assert.equal(await resultOf(url, 'eth_getBalance', [`0x${'11'.repeat(20)}`, 'latest']), '0x0')
@@ -62,7 +69,7 @@ test('a fork below the finalized block is an alarm; serving goes on; after cairn
   await reaches(other[11])
   await until(async () => (await following()).state === 'following')
   assert.equal((await following()).problem, null)
-  assert.match(await metrics(), /^cairn_follow_state\{state="alarm"\} 0$/m)
+  await until(async () => /^cairn_follow_state\{state="alarm"\} 0$/m.test(await metrics()))
   const { stderr } = await stop()
   const alarms = stderr.split('\n').filter((line) => line.includes('"level":50'))
   assert.equal(alarms.length, 1, stderr)
@@ -77,3 +84,28 @@ test('after an alarm following goes on by itself when the upstream has the final
   await until(async () => (await following()).state === 'following')
   assert.equal((await following()).problem, null)
 })
+
+test('cairn sync waits after an alarm, too, and goes on after cairn rewind', async (t) => {
+  const { upstream, other, datadir, args } = await startUpstream(t)
+  const sync = spawnCairn(['sync', ...args, '--upstream', upstream.wsUrl])
+  t.after(() => void sync.child.kill('SIGKILL'))
+  await sync.waitFor('stderr', /"msg":"following"/)
+  while (readChain(datadir).finalized !== 6) await delay(20)
+  await upstream.become(other)
+  await sync.waitFor('stderr', /'cairn rewind --to 4'.*following stopped/)
+  await runCairnOk(['rewind', '--datadir', datadir, '--to', '4'])
+  while (readChain(datadir).head !== 12) await delay(20)
+  sync.child.kill('SIGTERM')
+  const { code, stderr } = await sync.ended
+  assert.equal(code, 0, stderr)
+})
+
+function readChain(datadir: string) {
+  const db = openForReading(datadir)
+  try {
+    const chain = createChainReader(db)
+    return { head: chain.head(), finalized: chain.finality()?.finalized }
+  } finally {
+    db.close()
+  }
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
 import { serveFixture, spawnProgram } from '../support/cairn.js'
 import { HEAD } from '../support/fixtureChain.js'
@@ -13,8 +13,9 @@ import { temporaryDirectory } from '../support/temporary.js'
 const HAS_PYTHON = spawnSync('python3', ['-c', 'import fcntl, termios']).status === 0
 const skip = HAS_PYTHON ? false : 'needs python3 for a pseudo terminal'
 
+const upstream = await serveFixture({ after })
+
 async function syncOnTerminal(t: TestContext, ...options: string[]): Promise<string[]> {
-  const upstream = await serveFixture(t)
   const program = [process.execPath, packagePath('dist/cli/main.js'), 'sync', '--datadir', temporaryDirectory(t)]
   const genesis = ['--genesis', packagePath('fixtures/chain/genesis.json')]
   const command = [...program, ...genesis, '--upstream', upstream.url, ...options]
