@@ -35,8 +35,10 @@ export interface SegmentIndexer<Item> {
 
 // Rows deleted between two clock checks.
 const DELETE_ROWS = 200
-// Items hashed per step, and how many may wait for it: waiting items keep their blocks in memory.
+// Items hashed per step, fewer where their rows must be read, and how many may wait for it: waiting items keep their blocks in
+// memory.
 const STEP_ITEMS = 500
+const STEP_ROWS = 150
 const MAX_WAITING = 1_000
 /** Blocks that a reorg is likely to reach: two epochs. */
 export const SETTLED_BLOCKS = 64
@@ -141,7 +143,7 @@ export function createSegmentIndexer<Item>(
       return true
     }
     if (follows && isBehindRows) {
-      takeRows(Math.min(STEP_ITEMS, chunkSize / 2))
+      takeRows(Math.min(STEP_ROWS, chunkSize / 2))
       return true
     }
     if (waiting.length > 0) {
