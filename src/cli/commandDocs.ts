@@ -70,6 +70,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn serve', note: 'needs an API key: cairn keys create NAME' },
       { line: 'cairn serve --open --port 0', note: 'no key, a free port' },
       { line: 'cairn serve --network mainnet --upstream http://127.0.0.1:8545' },
+      { line: 'cairn serve --open --network dev --upstream ws://127.0.0.1:8545', note: 'anvil, or geth --dev --ws' },
       { line: 'cairn serve --fixture test/chain', note: 'for CI: a temporary database' },
     ],
   },

@@ -1,6 +1,5 @@
 import type { FollowSettings } from '../ingest/follow/runFollower.js'
 import { UsageError } from '../lib/errors.js'
-import type { ChainSource } from '../store/chain/chainSource.js'
 import type { Config } from './config.js'
 
 /** What to follow, from the options. @throws UsageError for options that exclude each other and for a genesis file that cannot
@@ -20,10 +19,14 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
   }
 }
 
-async function readChain({ genesis, network }: Config): Promise<ChainSource | undefined> {
+async function readChain({ genesis, network }: Config): Promise<FollowSettings['chain']> {
+  if (network === 'dev') return { development: true, ...(genesis !== undefined && (await readGenesis(genesis))) }
   if (genesis !== undefined && network !== undefined) throw new UsageError('--genesis and --network exclude each other')
   if (network !== undefined) return { network }
-  if (genesis === undefined) return undefined
+  return genesis === undefined ? undefined : readGenesis(genesis)
+}
+
+async function readGenesis(path: string): Promise<{ genesis: unknown }> {
   const { readGenesisFile } = await import('../ingest/importFiles.js')
-  return readGenesisFile(genesis)
+  return readGenesisFile(path)
 }

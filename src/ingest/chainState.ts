@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { encodeBlock } from '../chain/eth/block.js'
-import type { ChainSpec } from '../chain/eth/forks.js'
-import type { Genesis } from '../chain/eth/genesis.js'
+import { type ChainSpec, commitsToState } from '../chain/eth/forks.js'
+import { type Genesis, InvalidGenesis } from '../chain/eth/genesis.js'
 import { hashHeader } from '../chain/eth/header.js'
-import type { Block } from '../chain/eth/types.js'
+import type { Block, Header } from '../chain/eth/types.js'
 import type { EvmKind } from '../evm/kinds.js'
 import type { Executor } from '../evm/transition/blockExecutor.js'
 import { loadExecutor } from '../evm/transition/loadExecutor.js'
+import { equalBytes } from '../lib/bytes.js'
 import { UsageError } from '../lib/errors.js'
+import { formatData } from '../lib/hex.js'
 import { type Logger, silentLogger } from '../lib/logger.js'
 import { noProgress, type Progress } from '../lib/progress.js'
 import type { IndexKind } from '../segments/indexKind.js'
@@ -97,13 +99,13 @@ export async function openWritableChain(
   }
   const spec = specOfSource(source)
   const reader = createChainReader(db)
-  if (stateMode === 'execute') await catchUpStateTrie(db, reader, options)
+  if (stateMode === 'execute') await catchUpStateTrie(db, reader, spec, options)
   const { stateCacheBytes = STATE_CACHE_BYTES } = options
   const openExecutor = async () => {
     const root = createStateRoot(createStateTrieTable(db), stateCacheBytes / 2)
     const blockHashes = (number: number) => reader.blockHash(number)
     const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes: stateCacheBytes / 2 }
-    return { root, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
+    return { spec, root, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
   }
   const state = stateMode === 'execute' ? await openExecutor() : undefined
   const executor = state?.executor
@@ -126,8 +128,10 @@ export async function openWritableChain(
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
   stateUpdates?.catchUp()
   const genesisBlock = async () => {
+    const genesis = genesisOfSource(source)
+    if (hasStateRoot(genesis.header)) return blockOf(genesis.header)
     const scratch = (await openExecutor()).executor
-    const block = await layGenesis(genesisOfSource(source), scratch)
+    const block = await layGenesis(genesis, scratch)
     scratch.discard()
     return block
   }
@@ -160,12 +164,13 @@ async function catchUp(
 async function catchUpStateTrie(
   db: Database,
   reader: ChainReader,
+  spec: ChainSpec,
   { startProgress, signal, checkpoints }: OpenChainOptions,
 ): Promise<void> {
   const table = createStateTrieTable(db)
   const number = reader.head()
   const block = number === undefined ? undefined : reader.blockByNumber(number)
-  if (block === undefined) return
+  if (block === undefined || !commitsToState(spec, block.header.number)) return
   const head = { hash: block.hash, stateRoot: block.header.stateRoot }
   if (isStateTrieCurrent(table, head)) return
   const state = createStateReader(db)
@@ -184,9 +189,23 @@ async function catchUpStateTrie(
   progress.finish()
 }
 
-/** Block 0 for the current state of the executor. */
+/** Block 0 for the current state of the executor. @throws InvalidGenesis if the file has the root of another state. */
 async function layGenesis(genesis: Genesis, executor: Executor): Promise<Block> {
-  const header = { ...genesis.header, stateRoot: await executor.layGenesis(genesis) }
+  const { spec, header } = genesis
+  const stateRoot = await executor.layGenesis(genesis)
+  if (!hasStateRoot(header)) return blockOf({ ...header, stateRoot })
+  if (equalBytes(header.stateRoot, stateRoot) || !commitsToState(spec, 0)) return blockOf(header)
+  const [expected, actual] = [formatData(stateRoot), formatData(header.stateRoot)]
+  throw new InvalidGenesis(`stateHash: expected the root of alloc, ${expected}, got ${actual}`)
+}
+
+/** False for the header of a genesis without `stateHash`. */
+function hasStateRoot({ stateRoot }: Header): boolean {
+  return stateRoot.some((byte) => byte !== 0)
+}
+
+/** Block 0 with that header. */
+function blockOf(header: Header): Block {
   const withdrawals = header.withdrawalsRoot ? [] : undefined
   const block: Block = { hash: hashHeader(header), header, transactions: [], uncles: [], withdrawals, sizeBytes: 0 }
   return { ...block, sizeBytes: encodeBlock(block).length }

@@ -213,7 +213,7 @@ const MAX_GENESIS_BYTES = 256 * 1024 * 1024
 
 /** Reads a genesis file in geth's format. Integers above 2^53 - 1 become decimal text. @throws UsageError when it cannot
  *  be read, is not JSON, is nested too deep, exceeds 256 MiB, or is not a genesis */
-export function readGenesisFile(path: string): ChainSource {
+export function readGenesisFile(path: string): { genesis: unknown } {
   try {
     const source = { genesis: parseJsonExact(readTextFile(path, MAX_GENESIS_BYTES)) }
     genesisOfSource(source) // validate before a database is created

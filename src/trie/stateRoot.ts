@@ -5,6 +5,7 @@ import { formatData, parseHex } from '../lib/hex.js'
 import type { StateTrieHead, StateTrieTable } from '../store/state/stateTrieTable.js'
 import type { TrieNodeRef } from './nodeRef.js'
 import { createPageCache } from './pageCache.js'
+import { createMemoryPages } from './stateTrie.js'
 import { createStateTries, type StateTries, toTrieUpdate } from './stateTries.js'
 import type { TouchedAccount } from './touchedAccount.js'
 
@@ -136,7 +137,14 @@ export function headOf(
   return { root: formatData(tries.accounts.root(top)), top: formatData(top ?? EMPTY_BYTES), nextPage, accounts }
 }
 
-function hashed({ address, account, cleared, slots }: PendingAccount) {
+/** The root of a state that has these accounts and no others: 32 bytes. */
+export function hashAccounts(accounts: readonly TouchedAccount[]): Uint8Array {
+  const tries = createStateTries(createMemoryPages())
+  const updates = accounts.map((each) => toTrieUpdate(tries, hashed(each), () => {}))
+  return tries.accounts.root(tries.accounts.update(undefined, updates))
+}
+
+function hashed({ address, account, cleared, slots }: PendingAccount | TouchedAccount) {
   const updates = Array.from(slots.values(), ({ slot, value }) => ({
     key: keccak256(slot),
     change: () => (value.length === 0 ? undefined : value),

@@ -58,6 +58,14 @@ export interface ChainSpec {
   ethash: boolean
   /** A constant difficulty instead of Ethash's (Besu development chains). */
   fixedDifficulty?: bigint
+  /** The chain of a development node such as anvil, which sets timestamps, base fees and gas limits as it is told, may lack
+   *  system contracts, and whose block 0 need not commit to its state. */
+  isDevelopment?: boolean
+}
+
+/** True if the header's state root is that of the state: always, save for block 0 of a development chain. */
+export function commitsToState({ isDevelopment }: ChainSpec, blockNumber: number): boolean {
+  return !isDevelopment || blockNumber > 0
 }
 
 /** The active fork of a block. */

@@ -23,7 +23,8 @@ export interface GenesisAccount {
 /** The start of a chain: its rules, block 0, and the genesis state. */
 export interface Genesis {
   spec: ChainSpec
-  /** Header of block 0; its `stateRoot` is zero until the state is written. */
+  /** Header of block 0; its `stateRoot` is zero until the state is written, unless the file has one (`stateHash`, as in
+   *  op-geth). */
   header: Header
   accounts: GenesisAccount[]
 }
@@ -190,6 +191,7 @@ export function parseGenesisSpec(json: unknown): ChainSpec {
     blobSchedules: readBlobSchedules(config.blobSchedule),
     ethash: true,
     fixedDifficulty: fixed === undefined ? undefined : readUint(fixed, 'config.ethash.fixeddifficulty', 256),
+    isDevelopment: config.development === true,
   }
 }
 
@@ -241,7 +243,7 @@ function genesisHeader(spec: ChainSpec, file: Json): Header {
     parentHash: optionalBytes('parentHash', 32),
     unclesHash: EMPTY_UNCLES_HASH,
     miner: optionalBytes('coinbase', 20),
-    stateRoot: new Uint8Array(32),
+    stateRoot: optionalBytes('stateHash', 32),
     transactionsRoot: EMPTY_TRIE_ROOT,
     receiptsRoot: EMPTY_TRIE_ROOT,
     logsBloom: new Uint8Array(256),

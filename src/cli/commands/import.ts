@@ -55,6 +55,8 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
 }
 
 function namedChain(network: Config['network']): ChainSource | undefined {
+  if (network === 'dev')
+    throw new UsageError('--network dev reads the genesis from --upstream, with sync and serve only')
   return network === undefined ? undefined : { network }
 }
 

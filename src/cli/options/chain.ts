@@ -17,9 +17,10 @@ export const chainOptions = {
   ),
   network: choice(
     'network',
-    ['mainnet', 'sepolia', 'holesky', 'hoodi'] as const satisfies Network[],
+    ['mainnet', 'sepolia', 'holesky', 'hoodi', 'dev'] as const satisfies (Network | 'dev')[],
     ['import', 'sync', 'serve'],
-    'Built-in network: its genesis and its fork schedule.',
+    'Built-in network: its genesis and its fork schedule. dev: the chain of a development node (anvil, geth --dev), whose ' +
+      'genesis is read from --upstream; --genesis then adds the accounts that the node was started with.',
   ),
   kind: choice(
     'kind',

@@ -95,7 +95,7 @@ async function executeBlock(job: Job): Promise<ExecutedBlock> {
   let requestsHash: Uint8Array | undefined
   if (rules.has('prague')) {
     const logs = receipts.flatMap((receipt) => receipt.logs)
-    requestsHash = await collectRequests(context, logs, { rules, depositContract: spec.depositContract })
+    requestsHash = await collectRequests(context, logs, { rules, spec })
   }
   const gasUsed = used.state > used.execution ? used.state : used.execution
   return { receipts, gasUsed, stateRoot: job.roots.atEnd(), requestsHash }

@@ -74,7 +74,7 @@ export function runBlock(
     requestsHash = requestsOf(
       inner,
       receipts.flatMap((receipt) => receipt.logs),
-      spec.depositContract,
+      spec,
     )
   }
   return {

@@ -76,7 +76,8 @@ export function blocksBetween(db: Database, { from, to }: BlockAuditOptions): nu
   return Math.max(0, Math.min(to ?? range.head, range.head) - Math.max(from ?? range.first, range.first) + 1)
 }
 
-function requireSource(db: Database): ChainSource {
+/** The chain of the database. @throws DatabaseFault if it names none */
+export function requireSource(db: Database): ChainSource {
   const place = { table: 'meta', row: 'chain' }
   const source = atPlace(place, () => readChainSource(db))
   if (source === undefined) throw new DatabaseFault(place, { field: 'value', expected: 'the chain', found: 'none' })

@@ -6,7 +6,8 @@ import type { EvmKind } from '../../evm/kinds.js'
 import { messageOf, UsageError } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Progress } from '../../lib/progress.js'
-import type { ChainSource } from '../../store/chain/chainSource.js'
+import { type ChainSource, readChainSource } from '../../store/chain/chainSource.js'
+import type { Database } from '../../store/database.js'
 import { DATABASE_FILE, DatabaseLocked } from '../../store/open.js'
 import { openForWriting } from '../../store/openForWriting.js'
 import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
@@ -15,6 +16,7 @@ import type { Checkpoints } from '../checkpoints.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
 import { type Clock, systemClock } from '../sources/ethRpc/clock.js'
 import { parseUpstreamAddress } from '../sources/ethRpc/describeUrl.js'
+import { fetchDevelopmentGenesis } from '../sources/ethRpc/developmentGenesis.js'
 import { UpstreamError } from '../sources/ethRpc/errors.js'
 import { openEthRpc } from '../sources/ethRpc/ethRpc.js'
 import type { EthRpc, UpstreamAddress } from '../sources/ethRpc/types.js'
@@ -24,13 +26,20 @@ import { createFollowFigures, type FollowState, type FollowStatus } from './stat
 import { untilSettled } from './untilSettled.js'
 import { watchPending } from './watchPending.js'
 
+/** The chain of a development node: its genesis is read from the upstream. */
+export interface DevelopmentSource {
+  readonly development: true
+  /** A genesis file whose accounts the node was started with. */
+  readonly genesis?: unknown
+}
+
 /** What to follow, and into which database. Everything but log, checkpoints and progress can be sent to a thread. */
 export interface FollowSettings {
   readonly datadir: string
   /** At least one. */
   readonly upstreams: readonly UpstreamAddress[]
   /** Which chain it is; needed for a new database only. */
-  readonly chain?: ChainSource
+  readonly chain?: ChainSource | DevelopmentSource
   readonly stateMode?: StateMode
   /** First block to store in a new database without state. */
   readonly from?: number
@@ -71,7 +80,8 @@ export interface OpenFollower {
   close(): void
 }
 
-/** Opens the database of `settings.datadir`, which is made when it is not there. Asks no upstream yet.
+/** Opens the database of `settings.datadir`, which is made when it is not there. Asks an upstream only for the genesis of a
+ *  development chain.
  *  @throws UsageError for an address that cannot be used, and as `openWritableChain`; DatabaseLocked */
 export async function openFollower(settings: FollowSettings, parts: FollowerParts): Promise<OpenFollower> {
   const { log, signal, clock = systemClock, recovers = isAlarm } = parts
@@ -176,9 +186,9 @@ async function openUnlocked(settings: FollowSettings, parts: FollowerParts, cloc
 }
 
 async function openWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
-  const { datadir, chain: source, stateMode, stateCacheBytes, evm, coreContract } = settings
+  const { datadir, chain: wanted, stateMode, stateCacheBytes, evm, coreContract } = settings
   const { log, signal, checkpoints, startProgress } = parts
-  if (source === undefined && !existsSync(join(datadir, DATABASE_FILE))) throw new ChainNotNamed() // before one is made
+  if (wanted === undefined && !existsSync(join(datadir, DATABASE_FILE))) throw new ChainNotNamed() // before one is made
   const db = openForWriting(datadir)
   const close = () => {
     truncateWriteAheadLog(db)
@@ -187,6 +197,7 @@ async function openWriter(settings: FollowSettings, parts: FollowerParts): Promi
   try {
     logCrypto(log)
     db.pragma('wal_autocheckpoint = 0')
+    const source = isDevelopment(wanted) ? await developmentSource(db, wanted, settings, parts) : wanted
     const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, coreContract, log }
     const chain = await openWritableChain(db, source, stateMode, opening)
     requireFrom(chain, settings.from)
@@ -194,6 +205,23 @@ async function openWriter(settings: FollowSettings, parts: FollowerParts): Promi
   } catch (error) {
     close()
     throw error
+  }
+}
+
+function isDevelopment(source: ChainSource | DevelopmentSource | undefined): source is DevelopmentSource {
+  return source !== undefined && 'development' in source
+}
+
+/** The chain of the upstream, unless the database has one. */
+async function developmentSource(
+  db: Database,
+  { genesis }: DevelopmentSource,
+  { upstreams, stateMode }: FollowSettings,
+  { log, signal }: FollowerParts,
+): Promise<ChainSource | undefined> {
+  if (readChainSource(db)) return undefined
+  return {
+    genesis: await fetchDevelopmentGenesis(upstreams, { file: genesis, withState: stateMode !== 'none', log, signal }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { type ChainSpec, commitsToState } from '../../chain/eth/forks.js'
 import type { Block, Header, Receipt } from '../../chain/eth/types.js'
 import type { Executor } from '../../evm/transition/blockExecutor.js'
 import { equalBytes } from '../../lib/bytes.js'
@@ -72,6 +73,7 @@ export interface ChainHead {
 
 /** What a chain that keeps state needs for it. */
 export interface HeadState {
+  spec: ChainSpec
   executor: Executor
   root: StateRoot
 }
@@ -154,7 +156,7 @@ export function createChainHead(
     stateUpdates?.removeAbove(number)
     if (!state) return
     const root = state.executor.revert(touchedAbove.restored(touched!))
-    if (equalBytes(root, stateRoot)) return
+    if (equalBytes(root, stateRoot) || !commitsToState(state.spec, number)) return
     throw new Error(
       `after removing the blocks above ${number} the state has the root ${formatData(root)}, its header says ` +
         `${formatData(stateRoot)}: the database is damaged`,

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { EMPTY_TRIE_ROOT } from '../../../../src/chain/eth/trie.js'
+import { openWritableChain } from '../../../../src/ingest/chainState.js'
+import { fetchDevelopmentGenesis } from '../../../../src/ingest/sources/ethRpc/developmentGenesis.js'
+import { UsageError } from '../../../../src/lib/errors.js'
+import { formatData } from '../../../../src/lib/hex.js'
+import { silentLogger } from '../../../../src/lib/logger.js'
+import { openForWriting } from '../../../../src/store/openForWriting.js'
+import { writeGenesisChain } from '../../../support/genesisChain.js'
+import { openChainAnswers, startScriptedUpstream } from '../../../support/scriptedUpstream.js'
+import { temporaryDirectory } from '../../../support/temporary.js'
+
+const DEVELOPER = `0x${'de'.repeat(20)}`
+const HISTORY_STORAGE = '0x0000f90827f1c53a10cb7a02335b175320002935'
+const OTHER = `0x${'0a'.repeat(20)}`
+const ACCOUNTS = {
+  [DEVELOPER]: { balance: '0x64' },
+  [HISTORY_STORAGE]: { balance: '0x0', nonce: '0x1', code: '0x6001' },
+}
+const STORED = { [OTHER]: { balance: '0x0', code: '0x6002', storage: { '0x1': '0x2' } } }
+
+interface Node {
+  alloc?: object
+  stateHash?: string
+  /** Answers beside those of the chain. */
+  answers?: { readonly [method: string]: unknown }
+}
+
+/** The URL of a development node whose own account is `DEVELOPER`, and the hash of its block 0. */
+async function startNode(t: TestContext, { alloc = ACCOUNTS, stateHash, answers = {} }: Node) {
+  const forks = { londonBlock: 0, terminalTotalDifficulty: 0, shanghaiTime: 0, cancunTime: 0, pragueTime: 0 }
+  const config = { chainId: 1337, ...forks, osakaTime: 0, development: stateHash !== undefined }
+  const members = {
+    gasLimit: '0x1c9c380',
+    timestamp: '0x64',
+    extraData: '0x01',
+    baseFeePerGas: '0x9',
+    alloc,
+    stateHash,
+  }
+  const chain = openChainAnswers(await writeGenesisChain(t, { config, ...members }))
+  const more: { readonly [method: string]: unknown } = { eth_accounts: [DEVELOPER], ...answers }
+  const result = async (method: string, params: unknown[]) => more[method] ?? chain.result(method, params)
+  const node = await startScriptedUpstream({ ...chain, result })
+  t.after(async () => {
+    await node.close()
+    chain.close()
+  })
+  return {
+    url: node.url,
+    hash: ((await chain.result('eth_getBlockByNumber', ['0x0', false])) as { hash: string }).hash,
+  }
+}
+
+function fetchFrom(url: string, file?: unknown, withState = true): Promise<unknown> {
+  return fetchDevelopmentGenesis([{ url }], { file, withState, log: silentLogger })
+}
+
+/** Hash of block 0 of the genesis, and its accounts. */
+async function lay(t: TestContext, genesis: unknown): Promise<{ hash: string; accounts: number }> {
+  const db = openForWriting(temporaryDirectory(t))
+  t.after(() => db.close())
+  const { head, executor } = await openWritableChain(db, { genesis }, 'execute')
+  return { hash: formatData(head.newest!.hash), accounts: executor!.accounts }
+}
+
+for (const [name, stateHash] of [
+  ['its accounts', undefined],
+  ['no accounts', formatData(EMPTY_TRIE_ROOT)],
+] as const) {
+  test(`block 0 of a node whose header has the root of ${name} is made of its own and the usual accounts`, async (t) => {
+    const { url, hash } = await startNode(t, { stateHash })
+    assert.deepEqual(await lay(t, await fetchFrom(url)), { hash, accounts: 2 })
+  })
+}
+
+test('the fork and its blobs are those that the node names', async (t) => {
+  const blobSchedule = { target: 10, max: 15, baseFeeUpdateFraction: 8346193 }
+  const eth_config = { current: { blobSchedule, precompiles: { P256VERIFY: `0x${'1'.padStart(40, '0')}` } } }
+  const forksOf = async (answers: Node['answers']) => {
+    const { config } = (await fetchFrom((await startNode(t, { answers })).url)) as {
+      config: { [name: string]: unknown }
+    }
+    return [
+      Object.keys(config)
+        .filter((key) => key.endsWith('Time'))
+        .at(-1),
+      config.blobSchedule,
+    ]
+  }
+  assert.deepEqual(await forksOf({}), ['pragueTime', undefined])
+  assert.deepEqual(await forksOf({ eth_config }), ['osakaTime', { osaka: blobSchedule }])
+  assert.deepEqual(await forksOf({ eth_config, anvil_nodeInfo: { hardFork: 'Bpo1' } }), [
+    'bpo1Time',
+    { bpo1: blobSchedule },
+  ])
+})
+
+test('an account that nobody names is missed, and found with the genesis file of the node', async (t) => {
+  const { url, hash } = await startNode(t, { alloc: { ...ACCOUNTS, ...STORED } })
+  await assert.rejects(fetchFrom(url), (error) => {
+    assert.ok(error instanceof UsageError)
+    assert.match(error.message, /block 0 has the state root 0x.*--genesis FILE, or follow with --state none/)
+    return true
+  })
+  assert.deepEqual(await lay(t, await fetchFrom(url, { alloc: STORED })), { hash, accounts: 3 })
+  const { alloc } = (await fetchFrom(url, undefined, false)) as { alloc: object }
+  assert.deepEqual(alloc, {})
+})
+
+test('the root of the state is that of a proof where the header has none', async (t) => {
+  const answers = { eth_getProof: { accountProof: ['0xf851'] } } // of other accounts
+  const { url } = await startNode(t, { stateHash: formatData(EMPTY_TRIE_ROOT), answers })
+  await assert.rejects(fetchFrom(url), /block 0 has the state root 0x/)
+})
+
+test('a node whose block 0 is not that of its fork is refused', async (t) => {
+  const { url } = await startNode(t, { answers: { anvil_nodeInfo: { hardFork: 'Shanghai' } } })
+  await assert.rejects(fetchFrom(url), /block 0 has the hash 0x.*its fields are not those of its fork/)
+})
