@@ -105,14 +105,14 @@ export async function openWritableChain(
     const root = createStateRoot(createStateTrieTable(db), stateCacheBytes / 2)
     const blockHashes = (number: number) => reader.blockHash(number)
     const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes: stateCacheBytes / 2 }
-    return { spec, root, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
+    return { root, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
   }
   const state = stateMode === 'execute' ? await openExecutor() : undefined
   const executor = state?.executor
   const ancestors = createAncestors(reader)
   const { coreContract, log = silentLogger } = options
   const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, coreContract, log })
-  const head = createChainHead(db, reader, { state, stateUpdates, afterRollback: () => ancestors.forget() })
+  const head = createChainHead(db, reader, { spec, state, stateUpdates, afterRollback: () => ancestors.forget() })
   if (!held) {
     const genesis = genesisOfSource(source)
     const block = executor && (await layGenesis(genesis, executor))

@@ -17,8 +17,9 @@ export interface Ask {
 }
 
 /** Calls that together ask for everything that a database holds: every block, transaction, receipt, uncle and log by each
- *  method that gives it, accounts and slots at every block that changes them, contract calls, all of layer 2. */
-export function listAsks(datadir: string): Ask[] {
+ *  method that gives it, accounts and slots at every block that changes them, contract calls, all of layer 2. With
+ *  `fromBlock`, what the blocks before it hold is left out. */
+export function listAsks(datadir: string, fromBlock = 0): Ask[] {
   const db = openForReading(datadir)
   const asks: Ask[] = []
   const ask = (method: string, ...params: unknown[]) => void asks.push({ method, params })
@@ -30,12 +31,13 @@ export function listAsks(datadir: string): Ask[] {
     const slots = db
       .prepare<[], { address: Uint8Array; slot: Uint8Array; block: number }>(
         `SELECT a.address, s.slot, s.block_number AS block FROM storage_history s
-         JOIN addresses a ON a.id = s.address_id`,
+         JOIN addresses a ON a.id = s.address_id WHERE s.block_number >= ${fromBlock}`,
       )
       .all()
     const accounts = db
       .prepare<[], { address: Uint8Array; block: number }>(
-        `SELECT a.address, h.block_number AS block FROM account_history h JOIN addresses a ON a.id = h.address_id`,
+        `SELECT a.address, h.block_number AS block FROM account_history h JOIN addresses a ON a.id = h.address_id
+         WHERE h.block_number >= ${fromBlock}`,
       )
       .all()
     for (const method of [
@@ -47,7 +49,7 @@ export function listAsks(datadir: string): Ask[] {
     ]) {
       ask(method)
     }
-    for (let number = 0; number <= head; number++) {
+    for (let number = fromBlock; number <= head; number++) {
       const at = formatQuantity(number)
       const block = reader.blockByNumber(number)!
       ask('eth_getBlockByNumber', at, true)
@@ -85,13 +87,13 @@ export function listAsks(datadir: string): Ask[] {
       }
     }
     for (const address of addresses) {
-      for (let from = 0; from <= head; from += 50) {
+      for (let from = fromBlock; from <= head; from += 50) {
         const range = { fromBlock: formatQuantity(from), toBlock: formatQuantity(Math.min(head, from + 49)) }
         ask('eth_getLogs', { ...range, address: formatData(address) })
       }
     }
     for (const topic of topics) {
-      for (let from = 0; from <= head; from += 50) {
+      for (let from = fromBlock; from <= head; from += 50) {
         const range = { fromBlock: formatQuantity(from), toBlock: formatQuantity(Math.min(head, from + 49)) }
         ask('eth_getLogs', { ...range, topics: [formatData(topic)] })
       }

@@ -19,7 +19,7 @@ export interface LogObject {
 }
 
 /** Applies notifications of logs to the logs that are there; a log that is missing or doubled fails. */
-function replayLogs(notifications: readonly Notification[]): Map<string, LogObject> {
+export function replayLogs(notifications: readonly Notification[]): Map<string, LogObject> {
   const logs = new Map<string, LogObject>()
   for (const { result } of notifications) {
     const log = result as LogObject

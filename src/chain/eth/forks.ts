@@ -59,7 +59,7 @@ export interface ChainSpec {
   /** A constant difficulty instead of Ethash's (Besu development chains). */
   fixedDifficulty?: bigint
   /** The chain of a development node such as anvil, which sets timestamps, base fees and gas limits as it is told, may lack
-   *  system contracts, and whose block 0 need not commit to its state. */
+   *  system contracts, and whose block 0 need not commit to its state. Nothing of it is final. */
   isDevelopment?: boolean
 }
 

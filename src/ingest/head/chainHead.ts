@@ -51,7 +51,7 @@ export interface ChainHead {
   rollbackToMark(): void
   /** Removes all blocks above `number` with everything that belongs to them: a reorg, as soon as the new branch is appended
    *  and committed. Commits what was appended before. When it throws, the chain is as before.
-   *  @param byOperator allows to go below the finalized block, which then goes back too
+   *  @param byOperator allows to go below the finalized block, which then goes back too; on a development chain it always may
    *  @throws RewindOutOfRange, ReorgBelowFinalized */
   rewind(number: number, options?: { byOperator?: boolean }): void
   /** Commits what was changed, and tells the listeners. */
@@ -73,7 +73,6 @@ export interface ChainHead {
 
 /** What a chain that keeps state needs for it. */
 export interface HeadState {
-  spec: ChainSpec
   executor: Executor
   root: StateRoot
 }
@@ -84,10 +83,11 @@ export function createChainHead(
   db: Database,
   reader: ChainReader,
   {
+    spec,
     state,
     stateUpdates,
     afterRollback,
-  }: { state?: HeadState; stateUpdates?: StateUpdateIntake; afterRollback(): void },
+  }: { spec: ChainSpec; state?: HeadState; stateUpdates?: StateUpdateIntake; afterRollback(): void },
 ): ChainHead {
   const writer = createChainWriter(db, {
     beforeCommit: () => state?.root.save(),
@@ -156,7 +156,7 @@ export function createChainHead(
     stateUpdates?.removeAbove(number)
     if (!state) return
     const root = state.executor.revert(touchedAbove.restored(touched!))
-    if (equalBytes(root, stateRoot) || !commitsToState(state.spec, number)) return
+    if (equalBytes(root, stateRoot) || !commitsToState(spec, number)) return
     throw new Error(
       `after removing the blocks above ${number} the state has the root ${formatData(root)}, its header says ` +
         `${formatData(stateRoot)}: the database is damaged`,
@@ -210,7 +210,8 @@ export function createChainHead(
       const ancestor = readHead(reader, number)
       const coverage = reader.coverage()
       if (!ancestor || !coverage) throw new RewindOutOfRange(number, coverage)
-      if (!byOperator && number < finality().finalized) throw new ReorgBelowFinalized(number, finality().finalized)
+      const mayGoBelow = byOperator || spec.isDevelopment
+      if (!mayGoBelow && number < finality().finalized) throw new ReorgBelowFinalized(number, finality().finalized)
       if (number === coverage.head) return
       giveUpOnError(() => {
         begin()
