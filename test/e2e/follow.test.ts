@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
-import { listAsks } from '../support/allAnswers.js'
 import { type CairnServer, runCairn, serveFixture, spawnCairn, startCairn } from '../support/cairn.js'
+import { compareServers } from '../support/compareServers.js'
 import { FIXTURE_FOLDER } from '../support/fixture.js'
 import { HEAD } from '../support/fixtureChain.js'
-import { ask, resultOf, send } from '../support/rpcClient.js'
+import { ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 let upstream: CairnServer
@@ -37,18 +37,6 @@ async function healthOf({ url }: CairnServer): Promise<Health> {
 async function reaches({ url }: CairnServer, block: number): Promise<void> {
   while (Number((await ask(url, 'eth_blockNumber')).result ?? -1) < block) {
     await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
-/** Fails unless both servers give the same answers to all that the first one's chain can be asked. */
-async function compareServers(expected: CairnServer, server: CairnServer, datadir: string): Promise<void> {
-  const asks = listAsks(datadir).filter(({ method }) => method.startsWith('eth_') || method.startsWith('debug_'))
-  for (let from = 0; from < asks.length; from += 500) {
-    const batch = asks.slice(from, from + 500).map((each, id) => ({ jsonrpc: '2.0', id, ...each }))
-    const [wanted, found] = await Promise.all([send(expected.url, batch), send(server.url, batch)])
-    for (const [i, answer] of (wanted as unknown as object[]).entries()) {
-      assert.deepEqual((found as unknown as object[])[i], answer, JSON.stringify(batch[i]))
-    }
   }
 }
 

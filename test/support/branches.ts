@@ -22,8 +22,10 @@ export const SENDERS = ['north', 'east', 'south'].map((name) => createSender(`br
 const address = (byte: number) => new Uint8Array(20).fill(byte)
 /** A contract that logs three topics: `LOGGED`, a number below 20, a slot below 30. */
 export const LOGGER = address(0x1a)
+/** The event that it logs. */
+export const LOGGED_EVENT = 'event Stored(uint256 indexed topic, uint256 indexed slot, uint256 zero)'
 /** Topic 0 of all logs. */
-export const LOGGED = new Uint8Array(32).fill(0xab)
+export const LOGGED = keccak256(new TextEncoder().encode('Stored(uint256,uint256,uint256)'))
 const FACTORY = address(0xfa)
 // Words: slot, value, topic. Sets the slot and logs it.
 const LOGGER_CODE = assemble(`

@@ -28,11 +28,7 @@ export function callSystemBefore(context: TransactionContext, header: Header, ru
 /** The requests hash of the block (EIP-7685), 32 bytes: deposits from the logs (EIP-6110), then the output of the
  *  request contracts (EIP-7002, 7251, 8282), which a development chain may lack. @throws SystemCallFailed if a
  *  contract is missing or fails, or a deposit log is malformed. */
-export function requestsOf(
-  context: TransactionContext,
-  logs: readonly Log[],
-  spec: ChainSpec,
-): Uint8Array {
+export function requestsOf(context: TransactionContext, logs: readonly Log[], spec: ChainSpec): Uint8Array {
   const deposits = readDeposits(logs, spec.depositContract)
   return hashRequests([
     deposits,
