@@ -5,6 +5,23 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
   const at = quantity
   return {
     eth_blockNumber: { head: positional(), 'no-params': { params: undefined }, 'too-many': positional('latest') },
+    eth_getBlockAccessList: {
+      ...largeCases((large) => positional(large)),
+
+      'before-amsterdam': positional(at(53)),
+      'unknown-hash': positional(UNKNOWN_HASH),
+      'beyond-head': positional(at(61)),
+      'no-params': positional(),
+      'too-many': positional(at(53), 1),
+    },
+    debug_getRawBlockAccessList: {
+      ...largeCases((large) => positional(large)),
+
+      'before-amsterdam': positional(at(53)),
+      'unknown-hash': positional(UNKNOWN_HASH),
+      'bad-block': positional('0xzz'),
+      'too-many': positional(at(53), 1),
+    },
     eth_getBlockByNumber: {
       ...largeCases((large) => positional(large, false)),
 

@@ -8,13 +8,18 @@ export interface GenesisEntry {
   code?: string
 }
 
-/** The forks of a genesis from block 0 on: all up to Cancun, with Osaka those up to it too. */
+/** The forks of a genesis from block 0 on: all up to Cancun, with Osaka those up to it too. With a time of Amsterdam the
+ *  contracts of its system calls must be among the accounts. */
 export type GenesisForks = 'cancun' | 'osaka'
 
 /** A genesis in geth's form, with a base fee of 7 wei and a blob base fee of a few thousand. */
 export function createGenesis(
   alloc: { readonly [address: string]: GenesisEntry },
-  { forks = 'osaka', gasLimit = 60_000_000n }: { forks?: GenesisForks; gasLimit?: bigint } = {},
+  {
+    forks = 'osaka',
+    gasLimit = 60_000_000n,
+    amsterdamTime,
+  }: { forks?: GenesisForks; gasLimit?: bigint; amsterdamTime?: number } = {},
 ): object {
   const blocks = ['homestead', 'eip150', 'eip155', 'eip158', 'byzantium', 'constantinople', 'petersburg', 'istanbul']
   const later = ['berlin', 'london', 'mergeNetsplit']
@@ -28,7 +33,7 @@ export function createGenesis(
       terminalTotalDifficultyPassed: true,
       shanghaiTime: 0,
       cancunTime: 0,
-      ...(forks === 'osaka' ? { pragueTime: 0, osakaTime: 0 } : {}),
+      ...(forks === 'osaka' ? { pragueTime: 0, osakaTime: 0, amsterdamTime } : {}),
       blobSchedule: { cancun, ...(forks === 'osaka' ? { prague, osaka: prague } : {}) },
       depositContractAddress: '0x00000000219ab540356cbb839cbe05303d7705fa',
     },

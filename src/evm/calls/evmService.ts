@@ -1,3 +1,4 @@
+import type { BlockAccessList } from '../../chain/eth/blockAccessList.js'
 import type { Deadline } from '../../lib/deadline.js'
 import type { CallLimits } from './callContext.js'
 import type { CallRequest } from './callRequest.js'
@@ -21,6 +22,12 @@ export interface EvmService {
     limits: CallLimits,
     deadline: Deadline,
   ): bigint | Promise<bigint>
+  /** The access list of a block, found by executing it again (EIP-7928); undefined for a block before Amsterdam. @throws
+   *  StateUnavailable, DeadlineExceeded */
+  blockAccessList(
+    blockNumber: number,
+    deadline: Deadline,
+  ): BlockAccessList | undefined | Promise<BlockAccessList | undefined>
   /** Runs a small call, so that the code is compiled before the first request. */
   warm(): void | Promise<void>
 }

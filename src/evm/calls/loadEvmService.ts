@@ -10,6 +10,7 @@ import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
 import { createPrecompileTable, NO_CURVES } from '../interpreter/precompiles/precompileTable.js'
 import type { EvmKind } from '../kinds.js'
 import { SlotCache } from '../state/slotCache.js'
+import { createBlockReplay } from './blockReplay.js'
 import { BUDGET_CHECK_INTERVALS, type Budget } from './budget.js'
 import { ZERO_ADDRESS } from './callChecks.js'
 import { clampGas, type RunTerms, requireOutput } from './callContext.js'
@@ -65,6 +66,7 @@ function createEvmService(
   const reader = announceReads(createStateReader(db), beforeRead)
   const checkIntervals = budget && BUDGET_CHECK_INTERVALS
   const slots = new SlotCache(new SlotReader(db, beforeRead), budget ? BUDGETED_SLOTS : THREAD_SLOTS)
+  const replay = createBlockReplay({ chain, reader, tables })
   const runner = createCallRunner({ chain, reader, slots, beforeRead, tables, checkIntervals })
   return {
     // A request sees one snapshot, checked once and not at each read.
@@ -83,6 +85,7 @@ function createEvmService(
           context.run(request, { gasLimit, memoryBytes, deadline, isTransaction: true }),
         )
       }),
+    blockAccessList: (blockNumber, deadline) => watch.withSnapshot(() => replay(blockNumber, deadline)),
     warm: () => {
       const head = chain.head()
       if (head === undefined || chain.coverage()?.stateFirst === undefined) return

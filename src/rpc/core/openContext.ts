@@ -70,6 +70,8 @@ export function openContext(options: {
       call: (...request) => service?.call(...request) ?? loadEvm().then((loaded) => loaded.call(...request)),
       estimateGas: (...request) =>
         service?.estimateGas(...request) ?? loadEvm().then((loaded) => loaded.estimateGas(...request)),
+      blockAccessList: (...request) =>
+        service?.blockAccessList(...request) ?? loadEvm().then((loaded) => loaded.blockAccessList(...request)),
       warm: async () => (await loadEvm()).warm(),
     },
     state: createStateReads(db),

@@ -1,11 +1,16 @@
 import type { Method } from '../core/method.js'
 import { requiringChain } from '../core/requireChain.js'
 import { getRawBlock } from './getRawBlock.js'
+import { getRawBlockAccessList } from './getRawBlockAccessList.js'
 import { getRawHeader } from './getRawHeader.js'
 import { getRawReceipts } from './getRawReceipts.js'
 import { getRawTransaction } from './getRawTransaction.js'
 
 /** The `debug` namespace, in the order of the reference page. */
-export const DEBUG_METHODS: readonly Method[] = [getRawBlock, getRawHeader, getRawReceipts, getRawTransaction].map(
-  requiringChain,
-)
+export const DEBUG_METHODS: readonly Method[] = [
+  getRawBlock,
+  getRawHeader,
+  getRawReceipts,
+  getRawTransaction,
+  getRawBlockAccessList,
+].map(requiringChain)

@@ -10,6 +10,7 @@ import { estimateGas } from './estimateGas.js'
 import { feeHistory } from './feeHistory.js'
 import { gasPrice } from './gasPrice.js'
 import { getBalance } from './getBalance.js'
+import { getBlockAccessList } from './getBlockAccessList.js'
 import { getBlockByHash } from './getBlockByHash.js'
 import { getBlockByNumber } from './getBlockByNumber.js'
 import { getBlockReceipts } from './getBlockReceipts.js'
@@ -52,6 +53,7 @@ export const ETH_METHODS: readonly Method[] = [
   getBlockByNumber,
   getBlockByHash,
   getBlockReceipts,
+  getBlockAccessList,
   getBlockTransactionCountByHash,
   getBlockTransactionCountByNumber,
   getUncleByBlockHashAndIndex,

@@ -163,5 +163,19 @@ export const FEE_HISTORY_SCHEMA = objectOf(
   { reward: arrayOf(arrayOf(QUANTITY)) },
 )
 
+const INDEXED_CHANGES = arrayOf(objectOf('IndexedChange', { index: INDEX, value: QUANTITY }))
+const INDEXED_WORDS = arrayOf(objectOf('IndexedWord', { index: INDEX, value: HASH32 }))
+
+export const BLOCK_ACCESS_LIST_SCHEMA = arrayOf(
+  objectOf('AccountAccess', {
+    address: ADDRESS20,
+    storageChanges: arrayOf(objectOf('SlotChanges', { key: HASH32, changes: INDEXED_WORDS })),
+    storageReads: arrayOf(HASH32),
+    balanceChanges: INDEXED_CHANGES,
+    nonceChanges: INDEXED_CHANGES,
+    codeChanges: arrayOf(objectOf('IndexedCode', { index: INDEX, code: DATA })),
+  }),
+)
+
 /** Errors of every method that reads state. */
 export const STATE_ERRORS: readonly ErrorDoc[] = [HEADER_NOT_FOUND, STATE_NOT_HELD]

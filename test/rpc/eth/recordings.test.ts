@@ -20,6 +20,7 @@ const suite = sharedPath('conformance', 'execution-apis')
 /** Methods that the official suite does not record. */
 const NOT_RECORDED = new Set([
   'eth_accounts',
+  'eth_getBlockAccessList',
   'eth_gasPrice',
   'eth_getLogsWithCursor',
   'eth_getUncleByBlockHashAndIndex',
@@ -38,6 +39,7 @@ const NOT_RECORDED = new Set([
   'net_listening',
   'web3_clientVersion',
   'web3_sha3',
+  'debug_getRawBlockAccessList',
 ])
 
 test('answers as recorded in the official suite', { skip: SKIP_SHARED }, async (t) => {

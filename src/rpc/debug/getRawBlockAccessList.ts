@@ -1,0 +1,25 @@
+import { encodeBlockAccessList } from '../../chain/eth/blockAccessList.js'
+import { formatData } from '../../lib/hex.js'
+import { mapMaybePromise } from '../../lib/maybePromise.js'
+import { BLOCK_NOT_HELD, findBlock, STATE_NOT_HELD } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { data } from '../core/params.js'
+import { orNull } from '../eth/schemas.js'
+import { rawBlockParam } from './rawBlockParam.js'
+
+export const getRawBlockAccessList = defineMethod({
+  name: 'debug_getRawBlockAccessList',
+  summary: "RLP of a block's access list (EIP-7928), or null.",
+  description: 'Null before Amsterdam. The block is executed again for it, on the state of its parent.',
+  cost: 'evm',
+  params: [rawBlockParam],
+  result: { name: 'RLP', schema: orNull(data.schema) },
+  errors: [BLOCK_NOT_HELD, STATE_NOT_HELD],
+  handler: ({ chain, evm, deadline }, id) => {
+    const block = findBlock(chain, id)
+    if (!block) return null
+    return mapMaybePromise(evm.blockAccessList(block.header.number, deadline), (list) =>
+      list === undefined ? null : formatData(encodeBlockAccessList(list)),
+    )
+  },
+})
