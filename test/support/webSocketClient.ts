@@ -3,9 +3,11 @@ import { WebSocket } from 'ws'
 import { formatData } from '../../src/lib/hex.js'
 import type { Answer } from './serving.js'
 
-/** A notification of a subscription. */
+/** A notification of a subscription, which Ethereum and Starknet name by different members. */
 export interface Notification {
-  subscription: string
+  subscription?: string
+  subscription_id?: string
+  method: string
   result: unknown
 }
 
@@ -42,7 +44,7 @@ export async function openSubscriber(
       beforeAnswer = notifications.length
       return answers.shift()!(message)
     }
-    notifications.push(message.params)
+    notifications.push({ method: message.method, ...message.params })
     look()
   })
   await once(socket, 'open')

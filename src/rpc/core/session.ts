@@ -1,4 +1,8 @@
-/** What a client wants to be told of. */
+/** What a client wants to be told of by a subscription: of the Ethereum chain, or of layer-2 heads from block `fromBlock` on (only
+ *  new ones if undefined) and reorgs. */
+export type SubscriptionTopic = Topic | { readonly kind: 'l2Heads'; readonly fromBlock: number | undefined }
+
+/** What a client wants to be told of the Ethereum chain. */
 export type Topic =
   | { readonly kind: 'newHeads' }
   | { readonly kind: 'logs'; readonly criteria: LogCriteria }
@@ -23,7 +27,7 @@ export interface LogCriteria {
 export interface Subscriber {
   /** The id of a new subscription, which begins when the response that names it is sent.
    *  @throws RpcError -32005 beyond a limit */
-  subscribe(topic: Topic): string
+  subscribe(topic: SubscriptionTopic): string
   /** False if the connection has no such subscription. */
   unsubscribe(id: string): boolean
 }

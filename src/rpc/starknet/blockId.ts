@@ -19,6 +19,9 @@ export const zkBlockId: ValueType<L2BlockId> = blockIdOf(ZK_TAGS, ['block_hash',
 /** BLOCK_ID of the Starknet specification: a bare tag, or an object with either `block_hash` or `block_number`. */
 export const starknetBlockId: ValueType<L2BlockId> = blockIdOf(STARKNET_TAGS, ['block_hash', 'block_number'])
 
+/** SUBSCRIPTION_BLOCK_ID of the Starknet specification; the unconfirmed block is decoded too, since it has an error of its own. */
+export const subscriptionBlockId = blockIdOf(['latest', 'pre_confirmed', 'pending'], ['block_hash', 'block_number'])
+
 type Selector = 'block_hash' | 'block_number' | 'block_tag'
 
 function blockIdOf(tags: readonly L2BlockId[], selectors: readonly Selector[]): ValueType<L2BlockId> {

@@ -35,6 +35,14 @@ export function formatZkPending(pending: StoredL2Pending): object {
 export function formatStarknetBlock(l2: L2Reader, block: StoredL2Block): object {
   return {
     status: block.status,
+    ...formatStarknetHeader(block),
+    transactions: l2.transactionHashes(block).map(formatFelt),
+  }
+}
+
+/** BLOCK_HEADER, with the same members. */
+export function formatStarknetHeader(block: StoredL2Block): object {
+  return {
     block_hash: formatFelt(block.hash),
     parent_hash: formatFelt(block.parentHash),
     block_number: block.number,
@@ -47,7 +55,6 @@ export function formatStarknetBlock(l2: L2Reader, block: StoredL2Block): object 
     transaction_count: block.transactionCount,
     event_count: block.eventCount,
     state_diff_length: block.stateDiffLength,
-    transactions: l2.transactionHashes(block).map(formatFelt),
   }
 }
 

@@ -5,7 +5,9 @@ import { chainId } from './chainId.js'
 import { getBlockTransactionCount } from './getBlockTransactionCount.js'
 import { getBlockWithTxHashes } from './getBlockWithTxHashes.js'
 import { specVersion } from './specVersion.js'
+import { subscribeNewHeads } from './subscribeNewHeads.js'
 import { syncing } from './syncing.js'
+import { unsubscribe } from './unsubscribe.js'
 import { zkGetBlockWithTxHashes } from './zkGetBlockWithTxHashes.js'
 
 /** All methods of the Starknet column, in the order of the reference page. */
@@ -18,4 +20,6 @@ export const STARKNET_METHODS: Method[] = [
   chainId,
   specVersion,
   syncing,
+  subscribeNewHeads,
+  unsubscribe,
 ]

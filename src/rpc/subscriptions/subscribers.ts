@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type ChainMark, EVERYTHING } from '../../store/chain/chainFollower.js'
-import type { LogText } from '../../store/logs/blockLogs.js'
 import { LIMIT_EXCEEDED, RpcError } from '../core/errors.js'
 import type { Subscriber, Topic } from '../core/session.js'
-import type { Audience, Listener, NewHead } from './audience.js'
+import type { Audience, Listener } from './audience.js'
 import type { Client } from './filters.js'
+import type { L2Feed, L2Listener } from './l2Feed.js'
 import type { SubscriptionLimits } from './limits.js'
 
 /** Error beyond a limit of subscriptions. */
@@ -16,6 +16,8 @@ export interface Link {
   send(messages: readonly Buffer[]): void
   /** Closes the connection, with a reason of at most 123 bytes. */
   cutOff(reason: string): void
+  /** False while much is unread. */
+  hasRoom(): boolean
 }
 
 /** The subscriptions of a connection, for the server. */
@@ -39,14 +41,24 @@ export interface Subscribers {
   connect(client: Client, link: Link): ConnectedSubscriber
   /** Those that have taken something since the last call. */
   takeOutgoing(): Outgoing[]
-  /** Cuts off all connections that listen to the chain. */
+  /** Cuts off all connections that listen to the Ethereum chain. */
   cutOff(reason: string): void
   count(): number
 }
 
-interface Subscription extends Listener {
+interface Subscription {
   readonly id: string
-  readonly prefix: Buffer
+  begin(): void
+  end(): void
+}
+
+/** The feeds, each begun before a listener is added. */
+export interface Feeds {
+  readonly audience: Audience
+  /** Begins to listen to the Ethereum chain. @returns a mark of the present chain */
+  mark(): ChainMark
+  /** The layer-2 feed, begun. */
+  l2(): L2Feed
 }
 
 const SUFFIX = Buffer.from('}}')
@@ -55,11 +67,8 @@ const FALSE = Buffer.from('false')
 /** What waits for a connection is sent once it is so long, and at the end of each block. */
 const FLUSHED_BYTES = 16_384
 
-/** Subscribers among `audience`; `mark` marks the present chain. */
-export function createSubscribers(
-  audience: Audience,
-  { limits, mark }: { limits: SubscriptionLimits; mark(): ChainMark },
-): Subscribers {
+/** Subscribers of the feeds. */
+export function createSubscribers({ audience, mark, l2 }: Feeds, limits: SubscriptionLimits): Subscribers {
   const countByClient = new Map<number | string, number>()
   const outgoing = new Set<Outgoing>()
   const listening = new Set<Outgoing>()
@@ -86,7 +95,7 @@ export function createSubscribers(
       link.send(now)
     }
     const sender: Outgoing = { flush, cutOff: (reason) => link.cutOff(reason) }
-    const send = ({ id, prefix }: Subscription, json: Buffer) => {
+    const send = (id: string, prefix: Buffer, json: Buffer) => {
       if (!own.has(id)) return
       const message = Buffer.concat([prefix, json, SUFFIX])
       messages.push(message)
@@ -96,9 +105,39 @@ export function createSubscribers(
     }
     const end = (subscription: Subscription) => {
       own.delete(subscription.id)
-      audience.remove(subscription)
+      subscription.end()
       count(client, -1)
       if (own.size === 0) listening.delete(sender)
+    }
+    const subscribeToChain = (id: string, topic: Topic): Subscription => {
+      const prefix = prefixOf('eth_subscription', 'subscription', id)
+      const listener: Listener = {
+        ...{ topic, mark: EVERYTHING },
+        takeHead: (head) => send(id, prefix, head.json()),
+        takeLog: (log) => send(id, prefix, log.json),
+      }
+      return {
+        id,
+        begin() {
+          listener.mark = mark()
+          audience.add(listener)
+          listening.add(sender)
+          // geth tells a new subscriber that the synchronisation is done, too.
+          if (topic.kind === 'syncing') send(id, prefix, FALSE)
+        },
+        end: () => audience.remove(listener),
+      }
+    }
+    const subscribeToL2 = (id: string, fromBlock: number | undefined): Subscription => {
+      const listener: L2Listener = {
+        take: ({ method, json }) => send(id, prefixOf(method, 'subscription_id', id), json),
+        hasRoom: link.hasRoom,
+      }
+      return {
+        id,
+        begin: () => l2().add(listener, fromBlock),
+        end: () => l2().remove(listener),
+      }
     }
     return {
       subscribe(topic) {
@@ -108,15 +147,12 @@ export function createSubscribers(
         if ((countByClient.get(client.countedAs) ?? 0) >= limits.clientSubscriptions) {
           throw tooMany(`the limit is ${limits.clientSubscriptions}`)
         }
-        const subscription: Subscription = {
-          ...describe(topic),
-          takeHead: (head: NewHead) => send(subscription, head.json()),
-          takeLog: (log: LogText) => send(subscription, log.json),
-        }
-        own.set(subscription.id, subscription)
+        const id = `0x${randomBytes(16).toString('hex')}` // of one length, as geth's are at most
+        const subscription = topic.kind === 'l2Heads' ? subscribeToL2(id, topic.fromBlock) : subscribeToChain(id, topic)
+        own.set(id, subscription)
         made.push(subscription)
         count(client, 1)
-        return subscription.id
+        return id
       },
       unsubscribe(id) {
         const subscription = own.get(id)
@@ -127,13 +163,7 @@ export function createSubscribers(
         if (made.length === 0) return
         const begun = made.filter(({ id }) => own.has(id))
         made = []
-        for (const subscription of begun) {
-          subscription.mark = mark()
-          audience.add(subscription)
-          listening.add(sender)
-          // geth tells a new subscriber that the synchronisation is done, too.
-          if (subscription.topic.kind === 'syncing') send(subscription, FALSE)
-        }
+        for (const subscription of begun) subscription.begin()
         flush()
       },
       close() {
@@ -158,11 +188,9 @@ export function createSubscribers(
   }
 }
 
-/** A subscription with a random id; ids are of one length, as geth's are at most. */
-function describe(topic: Topic): Pick<Subscription, 'id' | 'topic' | 'mark' | 'prefix'> {
-  const id = `0x${randomBytes(16).toString('hex')}`
-  const head = '{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":'
-  return { id, topic, mark: EVERYTHING, prefix: Buffer.from(`${head}"${id}","result":`) }
+/** What stands before the result of a notification. */
+function prefixOf(method: string, idName: string, id: string): Buffer {
+  return Buffer.from(`{"jsonrpc":"2.0","method":"${method}","params":{"${idName}":"${id}","result":`)
 }
 
 function tooMany(reason: string): RpcError {

@@ -1,20 +1,16 @@
 import type { FailureLog } from '../../lib/failureLog.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Metrics } from '../../lib/metrics.js'
-import {
-  type BlockChange,
-  type ChainMark,
-  ChangesMissed,
-  createChainFollower,
-  EVERYTHING,
-} from '../../store/chain/chainFollower.js'
+import { type ChainMark, EVERYTHING } from '../../store/chain/chainFollower.js'
 import type { Database } from '../../store/database.js'
 import type { ClientFilters } from '../core/session.js'
 import type { TimeSlices } from '../core/timeSlices.js'
-import { createAudience, NewHead } from './audience.js'
+import { createAudience } from './audience.js'
+import { type ChainFeed, createChainFeed } from './chainFeed.js'
+import type { Feed } from './feed.js'
 import { type Client, createFilters } from './filters.js'
+import { createL2Feed, type L2Feed } from './l2Feed.js'
 import type { SubscriptionLimits } from './limits.js'
-import { wantsBlock } from './logCriteria.js'
 import { type ConnectedSubscriber, createSubscribers, type Link } from './subscribers.js'
 
 /** Tells clients what happens to the chain. */
@@ -31,8 +27,8 @@ const SWEEP_MS = 1_000
 /** Reason for cutting subscribers off. */
 const MISSED = 'some changes of the chain were missed; subscribe again'
 
-/** Subscriptions and filters over the connection of the main thread. Changes are told in the time that `slices` share, one block
- *  after another: each is matched once against all listeners. */
+/** Subscriptions and filters over the connection of the main thread. Changes are told in the time that `slices` share, one
+ *  after another. */
 export function createSubscriptions(options: {
   db: Database
   slices: TimeSlices
@@ -42,97 +38,93 @@ export function createSubscriptions(options: {
   log: Logger
 }): Subscriptions {
   const { db, slices, limits, failures, metrics, log } = options
-  const follower = createChainFollower(db)
   const audience = createAudience()
-  let changes = 0
+  const chain = createChainFeed(db, audience, {
+    onMissed: (error) => {
+      log.warn({ subscriptions: subscribers.count(), filters: filters.count() }, error.message)
+      filters.clear()
+      subscribers.cutOff(MISSED)
+    },
+  })
+  const l2 = createL2Feed(db)
+  /** Feeds with listeners, and whether each has started. */
+  const wanted = new Map<Feed, boolean>()
   let isTelling = false
-  let isStarted = false
   let looking: NodeJS.Timeout | undefined
   const mark = (): ChainMark => {
-    look()
-    return isStarted ? follower.mark() : EVERYTHING
+    begin(chain)
+    return wanted.get(chain) ? chain.mark() : EVERYTHING
+  }
+  const begunL2 = () => {
+    begin(l2)
+    return l2
   }
   const filters = createFilters(audience, { limits, mark })
-  const subscribers = createSubscribers(audience, { limits, mark })
+  const subscribers = createSubscribers({ audience, mark, l2: begunL2 }, limits)
   const sweeping = setInterval(() => filters.sweep(), SWEEP_MS).unref()
-  registerMetrics(metrics, { filters, subscribers, changes: () => changes })
+  registerMetrics(metrics, { filters, subscribers, chain, l2 })
 
-  /** Begins to look for changes, unless that is done already. */
+  /** Begins to look for changes of a feed, unless that is done already. */
+  const begin = (feed: Feed) => {
+    looking ??= setInterval(look, LOOK_MS).unref()
+    if (!wanted.get(feed)) start(feed)
+  }
   const look = () => {
-    if (looking !== undefined) return
-    looking = setInterval(() => {
-      if (audience.size() === 0) return stop()
-      if (!isTelling && start()) void tellChanges()
-    }, LOOK_MS).unref()
-    start()
+    for (const [feed, isStarted] of wanted) {
+      if (feed.size() === 0) wanted.delete(feed)
+      else if (!isStarted) start(feed)
+    }
+    if (wanted.size === 0) stop()
+    else if (!isTelling) void tellChanges()
   }
   const stop = () => {
     clearInterval(looking)
     looking = undefined
-    isStarted = false
+    wanted.clear()
   }
-  /** False while the database cannot be read. */
-  const start = () => {
+  /** The feed stays unstarted while the database cannot be read. */
+  const start = (feed: Feed) => {
+    wanted.set(feed, false)
     try {
-      if (!isStarted) follower.start()
-      isStarted = true
+      feed.start()
+      wanted.set(feed, true)
     } catch (error) {
       failures.failed(error)
     }
-    return isStarted
   }
+  const findStale = () => [...wanted].filter(([feed, isStarted]) => isStarted && feed.isStale()).map(([feed]) => feed)
   const tellChanges = async () => {
-    if (!follower.isStale()) return
+    let stale = findStale()
+    if (stale.length === 0) return
     isTelling = true
     const slice = slices.join()
+    const wait = () => slice.wait()
     try {
-      while (isStarted && follower.isStale()) {
-        const turn = slice.wait()
-        if (turn !== undefined) await turn
-        const change = follower.next()
-        if (change !== undefined) await tell(change, () => slice.wait())
+      while (stale.length > 0) {
+        let isDone = true
+        for (const feed of stale) {
+          const turn = wait()
+          if (turn !== undefined) await turn
+          if (!(await feed.tellNext(wait))) continue
+          isDone = false
+          await flush(wait)
+        }
+        stale = isDone ? [] : findStale()
       }
       failures.worked()
     } catch (error) {
-      if (error instanceof ChangesMissed) giveUp(error)
-      else failures.failed(error)
+      failures.failed(error)
     } finally {
       slice.leave()
       isTelling = false
     }
   }
-  const tell = async (change: BlockChange, wait: () => Promise<void> | undefined) => {
-    const { kind, block, logs } = change
-    changes++
-    if (kind === 'added') {
-      const head = new NewHead(block)
-      for (const listener of audience.heads) {
-        const turn = wait()
-        if (turn !== undefined) await turn
-        if (listener.mark.precedes(change)) listener.takeHead(head)
-      }
-    }
-    const place = kind === 'added' ? { number: block.header.number, hash: block.hash } : block
-    if (audience.logs.size() > 0) {
-      for (const entry of logs) {
-        const turn = wait()
-        if (turn !== undefined) await turn
-        audience.logs.match(entry, (listener) => {
-          if (listener.mark.precedes(change) && wantsBlock(listener.topic.criteria, place)) listener.takeLog(entry)
-        })
-      }
-    }
+  const flush = async (wait: () => Promise<void> | undefined) => {
     for (const sender of subscribers.takeOutgoing()) {
       const turn = wait()
       if (turn !== undefined) await turn
       sender.flush()
     }
-  }
-  const giveUp = (error: ChangesMissed) => {
-    log.warn({ subscriptions: subscribers.count(), filters: filters.count() }, error.message)
-    follower.start()
-    filters.clear()
-    subscribers.cutOff(MISSED)
   }
   return {
     filtersOf: filters.of,
@@ -149,12 +141,18 @@ function registerMetrics(
   parts: {
     filters: { count(): number; sizeBytes(): number }
     subscribers: { count(): number }
-    changes(): number
+    chain: ChainFeed
+    l2: L2Feed
   },
 ): void {
-  const { filters, subscribers, changes } = parts
+  const { filters, subscribers, chain, l2 } = parts
   metrics.gauge('cairn_subscriptions', 'Subscriptions of WebSocket clients.', () => subscribers.count())
   metrics.gauge('cairn_filters', 'Filters that clients poll.', () => filters.count())
   metrics.gauge('cairn_filters_bytes', 'Memory of the filters.', () => filters.sizeBytes())
-  metrics.counter('cairn_block_changes_total', 'Added and removed blocks told to subscribers and filters.', changes)
+  metrics.counter(
+    'cairn_block_changes_total',
+    'Added and removed blocks told to subscribers and filters.',
+    chain.changes,
+  )
+  metrics.counter('cairn_l2_block_changes_total', 'Layer-2 blocks and reorgs told to subscribers.', l2.changes)
 }

@@ -18,6 +18,9 @@ import { createFrameMeter, type FrameMeter } from './frameMeter.js'
 /** Messages of one socket under way; above that it is not read from. */
 const MAX_RUNNING = 256
 
+/** A client with more unread does not get the next part of a backlog. */
+const BACKLOG_BYTES = 65_536
+
 /** Policy violation (RFC 6455, 7.4.1): the key was revoked, or the message comes too slowly. */
 export const CLOSE_POLICY = 1008
 /** Going away (RFC 6455, 7.4.1). */
@@ -265,6 +268,7 @@ export function createMessages(
       const link: Link = {
         send: (messages) => notify(peer, messages),
         cutOff: (reason) => cutOff(peer, reason),
+        hasRoom: () => socket.bufferedAmount < BACKLOG_BYTES && lane.hasRoom(),
       }
       const peer: Peer = {
         socket,

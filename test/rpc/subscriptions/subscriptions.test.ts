@@ -154,7 +154,7 @@ test('a subscription ends when it is told to, and a batch gets its answer before
   ])) as Answer[]
   assert.equal(client.beforeAnswer(), 0)
   await client.until(({ length }) => length === 1)
-  assert.deepEqual(client.notifications, [{ subscription: gone.result, result: false }])
+  assert.deepEqual(client.notifications, [{ method: 'eth_subscription', subscription: gone.result, result: false }])
   chain.change(0, 1)
   await client.until(({ length }) => length === 2)
   assert.equal((await client.ask('eth_unsubscribe', made.result)).result, true)

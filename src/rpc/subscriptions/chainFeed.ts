@@ -1,0 +1,67 @@
+import { type ChainMark, ChangesMissed, createChainFollower } from '../../store/chain/chainFollower.js'
+import type { Database } from '../../store/database.js'
+import { type Audience, NewHead } from './audience.js'
+import type { Feed } from './feed.js'
+import { wantsBlock } from './logCriteria.js'
+
+/** The feed of the Ethereum chain. */
+export interface ChainFeed extends Feed {
+  /** Marks the present chain for a new listener. To be called after `start`. */
+  mark(): ChainMark
+  /** Number of added and removed blocks told so far. */
+  changes(): number
+}
+
+/** A feed for an audience, over a connection that only reads. A change is matched once against all listeners. `onMissed`: the
+ *  database does not keep some changes any more; the feed goes on after them. */
+export function createChainFeed(
+  db: Database,
+  audience: Audience,
+  { onMissed }: { onMissed(error: ChangesMissed): void },
+): ChainFeed {
+  const follower = createChainFollower(db)
+  let changes = 0
+
+  const nextChange = () => {
+    try {
+      return follower.next()
+    } catch (error) {
+      if (!(error instanceof ChangesMissed)) throw error
+      follower.start()
+      onMissed(error)
+      return undefined
+    }
+  }
+  return {
+    mark: follower.mark,
+    changes: () => changes,
+    size: audience.size,
+    start: follower.start,
+    isStale: follower.isStale,
+    async tellNext(wait) {
+      if (!follower.isStale()) return false
+      const change = nextChange()
+      if (change === undefined) return false
+      const { kind, block, logs } = change
+      changes++
+      if (kind === 'added') {
+        const head = new NewHead(block)
+        for (const listener of audience.heads) {
+          const turn = wait()
+          if (turn !== undefined) await turn
+          if (listener.mark.precedes(change)) listener.takeHead(head)
+        }
+      }
+      const place = kind === 'added' ? { number: block.header.number, hash: block.hash } : block
+      if (audience.logs.size() === 0) return true
+      for (const entry of logs) {
+        const turn = wait()
+        if (turn !== undefined) await turn
+        audience.logs.match(entry, (listener) => {
+          if (listener.mark.precedes(change) && wantsBlock(listener.topic.criteria, place)) listener.takeLog(entry)
+        })
+      }
+      return true
+    },
+  }
+}
