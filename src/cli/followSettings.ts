@@ -5,7 +5,7 @@ import type { Config } from './config.js'
 /** What to follow, from the options. @throws UsageError for options that exclude each other and for a genesis file that cannot
  *  be read */
 export async function readFollowSettings(config: Config): Promise<FollowSettings> {
-  const { datadir, upstream, upstreamHeader, state, from, evm, stateCache, rootInterval } = config
+  const { datadir, upstream, upstreamHeader, state, from, evm, stateCache, rootInterval, l2CoreContract } = config
   const headers = Object.fromEntries(upstreamHeader.map(({ name, value }) => [name, value]))
   return {
     datadir,
@@ -16,6 +16,7 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     evm,
     stateCacheBytes: stateCache * 2 ** 20,
     rootInterval,
+    coreContract: l2CoreContract,
   }
 }
 

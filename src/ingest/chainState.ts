@@ -66,8 +66,6 @@ export interface OpenChainOptions {
   checkpoints?: Checkpoints
   /** The EVM; default: the built-in interpreter. */
   evm?: EvmKind
-  /** Address (20 bytes) of the Starknet core contract on this chain; default: that of before, or of the known networks. */
-  coreContract?: Uint8Array
   log?: Logger
 }
 
@@ -110,8 +108,8 @@ export async function openWritableChain(
   const state = stateMode === 'execute' ? await openExecutor() : undefined
   const executor = state?.executor
   const ancestors = createAncestors(reader)
-  const { coreContract, log = silentLogger } = options
-  const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, coreContract, log })
+  const { log = silentLogger } = options
+  const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, log })
   const head = createChainHead(db, reader, { spec, state, stateUpdates, afterRollback: () => ancestors.forget() })
   if (!held) {
     const genesis = genesisOfSource(source)

@@ -8,7 +8,7 @@ import { messageOf, UsageError } from '../lib/errors.js'
 import { parseJsonExact } from '../lib/json.js'
 import type { Logger } from '../lib/logger.js'
 import { createProgress, noProgress } from '../lib/progress.js'
-import { type ChainSource, genesisOfSource } from '../store/chain/chainSource.js'
+import { type ChainSource, genesisOfSource, readChainSource } from '../store/chain/chainSource.js'
 import type { Database } from '../store/database.js'
 import { createL2Writer } from '../store/l2/l2Writer.js'
 import { DATABASE_FILE } from '../store/open.js'
@@ -23,7 +23,7 @@ import { CHAIN_RLP, openChainRlp, recogniseChainRlp } from './sources/chainRlp.j
 import { ERA1, openEra1, recogniseEra1 } from './sources/era1.js'
 import { readHead, readTextFile } from './sources/fileBytes.js'
 import { openL2File, recogniseL2 } from './sources/starknetFile.js'
-import { reportMismatch } from './stateUpdates.js'
+import { nameCoreContract, reportMismatch } from './stateUpdates.js'
 
 /** File formats, the values of `--kind`. */
 export const FILE_KINDS = [CHAIN_RLP, ERA1, 'starknet'] as const
@@ -100,7 +100,8 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
   const progress = options.showProgress ? createImportProgress(files.map(({ path }) => sizeOf(path))) : noImportProgress
   const run: ImportRun = { db, options, summary, progress }
   try {
-    if (options.laysGenesis) await openChain(run)
+    if (options.coreContract) nameCoreContract(db, options.coreContract)
+    if (options.laysGenesis || (options.coreContract && readChainSource(db))) await openChain(run)
     for (const [i, { path, kind }] of files.entries()) {
       await new Promise(setImmediate) // signals would not be delivered between many small files
       const isDone = !options.signal?.aborted && (await importFile(run, path, kind))
@@ -133,10 +134,10 @@ async function importFile(run: ImportRun, path: string, kind: FileKind): Promise
 }
 
 async function openChain(run: ImportRun): Promise<WritableChain> {
-  const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes, evm, coreContract, log } = run.options
+  const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes, evm, log } = run.options
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
-  const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, coreContract, log }
+  const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, log }
   run.chain = await openWritableChain(run.db, chain, stateMode, opening)
   run.summary.head = run.chain.reader.head()
   return run.chain

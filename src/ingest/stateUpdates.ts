@@ -31,15 +31,20 @@ export interface StateUpdateIntake {
   catchUp(): void
 }
 
-/** The intake of a database opened for writing; undefined where no core contract is on its chain. `coreContract` names one (20
- *  bytes) and is remembered. */
+/** Names the core contract (20 bytes) of a database, instead of those of known networks, from the next opening of its chain
+ *  on. */
+export function nameCoreContract(db: Database, address: Uint8Array): void {
+  const meta = createMetaTable(db)
+  const named = formatData(address)
+  if (named !== meta.get<string>(META_L2_CORE_CONTRACT)) meta.set(META_L2_CORE_CONTRACT, named)
+}
+
+/** The intake of a database opened for writing; undefined where no core contract is on its chain. */
 export function openStateUpdates(
   db: Database,
-  { l1ChainId, coreContract, log }: { l1ChainId: bigint; coreContract?: Uint8Array; log: Logger },
+  { l1ChainId, log }: { l1ChainId: bigint; log: Logger },
 ): StateUpdateIntake | undefined {
   const meta = createMetaTable(db)
-  const named = coreContract && formatData(coreContract)
-  if (named !== undefined && named !== meta.get<string>(META_L2_CORE_CONTRACT)) meta.set(META_L2_CORE_CONTRACT, named)
   const contracts = readCoreContracts(db, l1ChainId)
   if (contracts.length === 0) return undefined
   const finality = createL2Finality(db, { onMismatch: reportMismatch(db, log) })

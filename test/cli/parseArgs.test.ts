@@ -43,6 +43,7 @@ test('what is wrong is said in one line', () => {
   refuses(['--log-level', 'warning'], /silent, got "warning" \(did you mean warn\?\)$/)
   refuses(['--open=maybe'], /^--open: expected on or off/)
   refuses([], /^CAIRN_PORT: --port: expected/, { CAIRN_PORT: 'x' })
+  refuses(['--l2-core-contract', '0x12'], /^--l2-core-contract: expected an address, 0x and 40 hex digits, got "0x12"$/)
   refuses(['--upstream-header', 'token abc'], /^--upstream-header: expected 'Name: value', got something else$/)
 })
 

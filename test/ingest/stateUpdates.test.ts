@@ -6,7 +6,7 @@ import { coreContractsOn } from '../../src/chain/starknet/stateUpdate.js'
 import type { L2Block } from '../../src/chain/starknet/types.js'
 import { auditL2Finality } from '../../src/ingest/audit/l2Finality.js'
 import { openWritableChain } from '../../src/ingest/chainState.js'
-import { reportMismatch } from '../../src/ingest/stateUpdates.js'
+import { nameCoreContract, reportMismatch } from '../../src/ingest/stateUpdates.js'
 import { formatData } from '../../src/lib/hex.js'
 import { createL2Reader } from '../../src/store/l2/l2Reader.js'
 import { createL2Writer } from '../../src/store/l2/l2Writer.js'
@@ -14,13 +14,11 @@ import { createRawL2 } from '../../src/store/l2/rawL2.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { BRANCHES_GENESIS } from '../support/branches.js'
 import { openInventedChain } from '../support/inventedChain.js'
-import { makeChain, UNCHECKED } from '../support/l2Blocks.js'
+import { UNCHECKED } from '../support/l2Blocks.js'
 import { seededRandom } from '../support/random.js'
 import { keepLog } from '../support/rightChain.js'
-import { CORE_CONTRACT, stateUpdateLog } from '../support/stateUpdateLogs.js'
+import { CORE_CONTRACT, L2_CHAIN, stateUpdateLog } from '../support/stateUpdateLogs.js'
 import { temporaryDirectory } from '../support/temporary.js'
-
-const L2_CHAIN = makeChain(0, 30)
 
 /** A layer-1 chain whose next blocks log what the test says, and the layer-2 column of the same database. */
 async function openBoth(t: TestContext, { random = seededRandom(9), isNamed = true } = {}) {
@@ -29,8 +27,8 @@ async function openBoth(t: TestContext, { random = seededRandom(9), isNamed = tr
   const next: Log[] = []
   const inventLogs = () => next.splice(0)
   const chain = await openInventedChain(datadir, {
-    ...{ random, logsPerBlock: 3, inventLogs },
-    opening: { coreContract: isNamed ? CORE_CONTRACT : undefined, log },
+    ...{ random, logsPerBlock: 3, inventLogs, log },
+    coreContract: isNamed ? CORE_CONTRACT : undefined,
   })
   t.after(() => chain.close())
   const writer = createL2Writer(chain.db, { onMismatch: reportMismatch(chain.db, log) })
@@ -152,7 +150,8 @@ test('state updates that were stored before are found when the contract is named
   chain.close()
   const reopen = async (coreContract?: Uint8Array) => {
     const db = openForWriting(datadir)
-    await openWritableChain(db, { genesis: BRANCHES_GENESIS }, 'none', { coreContract })
+    if (coreContract) nameCoreContract(db, coreContract)
+    await openWritableChain(db, { genesis: BRANCHES_GENESIS }, 'none')
     const accepted = createL2Reader(db).blockAcceptedOnL1()?.number
     auditL2Finality(db, createRawL2(db), -1)
     db.close()

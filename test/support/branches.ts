@@ -3,17 +3,23 @@ import { createChainBuilder, createSender, type TransactionPlan } from '../../sc
 import { encodeWords } from '../../scripts/fixture/contracts.js'
 import { keccak256 } from '../../src/chain/crypto.js'
 import type { Block } from '../../src/chain/eth/types.js'
+import { LOG_STATE_UPDATE } from '../../src/chain/starknet/stateUpdate.js'
+import type { L2Block } from '../../src/chain/starknet/types.js'
 import { createChainIndexer } from '../../src/ingest/chainIndexer.js'
 import { openWritableChain, type WritableChain } from '../../src/ingest/chainState.js'
 import { importBlocks } from '../../src/ingest/pipeline.js'
+import { nameCoreContract } from '../../src/ingest/stateUpdates.js'
 import { concatBytes } from '../../src/lib/bytes.js'
 import { formatData } from '../../src/lib/hex.js'
 import { noProgress } from '../../src/lib/progress.js'
 import type { Database } from '../../src/store/database.js'
+import { createL2Writer } from '../../src/store/l2/l2Writer.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { createStateReads } from '../../src/store/state/stateReader.js'
 import { sourceOf } from './fixture.js'
+import { UNCHECKED } from './l2Blocks.js'
 import type { SeededRandom } from './random.js'
+import { CORE_CONTRACT, encodeStateUpdate, L2_CHAIN } from './stateUpdateLogs.js'
 
 /* Branches of a chain under Shanghai's rules, where contracts still destroy themselves and come back with empty storage. */
 
@@ -41,6 +47,8 @@ const CHILD_INIT = concatBytes(
   assemble(Array.from({ length: 10 }, (_, slot) => `${slot + 7} ${slot} sstore`).join(' ')),
   deployerAfter(10 * 5, CHILD_CODE),
 )
+// Logs its call data as a state update.
+const CORE_CODE = assemble(`calldatasize 0 0 calldatacopy ${formatData(LOG_STATE_UPDATE)} calldatasize 0 log1 stop`)
 const CHILD = keccak256(concatBytes(Uint8Array.of(0xff), FACTORY, new Uint8Array(32), keccak256(CHILD_INIT))).slice(12)
 
 /** Init code that stands after `offset` bytes of other code. */
@@ -68,6 +76,7 @@ export const BRANCHES_GENESIS = {
     ...Object.fromEntries(SENDERS.map((sender) => [formatData(sender.address), { balance: '0xd3c21bcecceda1000000' }])),
     [formatData(LOGGER)]: { balance: '0x0', code: formatData(LOGGER_CODE) },
     [formatData(FACTORY)]: { balance: '0x0', code: formatData(FACTORY_CODE) },
+    [formatData(CORE_CONTRACT)]: { balance: '0x0', code: formatData(CORE_CODE) },
   },
 }
 
@@ -80,13 +89,18 @@ export const WORK_GENESIS = (() => {
 // So that some blocks fill a chunk of logs.
 const CHUNK_BITS = 6
 
-/** Opens a database of such a chain; a new one gets small chunks. */
+/** Opens a database of such a chain; a new one gets small chunks, and the layer-2 blocks that the chain's state updates name. */
 export async function openBranches(
   datadir: string,
   genesis: object = BRANCHES_GENESIS,
 ): Promise<{ db: Database; chain: WritableChain }> {
   const db = openForWriting(datadir)
   createChainIndexer(db, { chunkBits: CHUNK_BITS })
+  nameCoreContract(db, CORE_CONTRACT)
+  const l2 = createL2Writer(db)
+  l2.transaction(() => {
+    for (const block of L2_CHAIN) l2.importBlock(block, UNCHECKED)
+  })
   return { db, chain: await openWritableChain(db, { genesis }, 'execute') }
 }
 
@@ -104,12 +118,14 @@ interface BranchPlan {
   genesis?: object
   /** Between two blocks; 10 unless told. */
   afterSeconds?: number
+  /** Layer-2 blocks of which the blocks begin with a state update, by index. */
+  accepts?: readonly (L2Block | undefined)[]
 }
 
 /** Makes `count` random blocks on top of `trunk`, in an empty directory. No two calls make the same block. */
 export async function growBranch(
   datadir: string,
-  { trunk, count, random, genesis = BRANCHES_GENESIS, afterSeconds }: BranchPlan,
+  { trunk, count, random, genesis = BRANCHES_GENESIS, afterSeconds, accepts = [] }: BranchPlan,
 ): Promise<Block[]> {
   await importInOneGo(datadir, trunk, genesis)
   const db = openForWriting(datadir)
@@ -117,18 +133,26 @@ export async function growBranch(
   const state = createStateReads(db)
   for (const sender of SENDERS) sender.nonce = state.nonce(sender.address, trunk.length)
   for (let i = 0; i < count; i++) {
-    const transactions = Array.from({ length: random.below(5) }, () => randomPlan(random))
+    const accepted = accepts[i]
+    const transactions = accepted ? [planStateUpdate(accepted.number!, accepted.hash!)] : []
+    for (let left = random.below(5); left > 0; left--) transactions.push(randomPlan(random))
     await builder.add({ transactions, extraData: random.bytes(8), afterSeconds })
   }
   db.close()
   return builder.blocks
 }
 
-/** A transaction that transfers, creates, calls or destroys contracts, or (most of them) sets a slot of the logger and logs it. */
+function planStateUpdate(number: number, hash: bigint): TransactionPlan {
+  const input = encodeStateUpdate(number, hash)
+  return { sender: SENDERS[0], type: 2, gasLimit: 600_000n, to: CORE_CONTRACT, input }
+}
+
+/** A transaction that transfers, creates, calls or destroys contracts, announces a layer-2 block, or (most of them) sets a slot of the
+ *  logger and logs it. */
 export function randomPlan(random: SeededRandom): TransactionPlan {
   const common = { sender: SENDERS[random.below(SENDERS.length)], type: 2, gasLimit: 600_000n } as const
   const words = (...limits: number[]) => encodeWords(...limits.map((limit) => BigInt(random.below(limit))))
-  switch (random.below(7)) {
+  switch (random.below(8)) {
     case 0:
       return { ...common, to: address(1 + random.below(60)), value: BigInt(random.below(3)) }
     case 1:
@@ -137,6 +161,10 @@ export function randomPlan(random: SeededRandom): TransactionPlan {
       return { ...common, to: CHILD, input: words(12, 3) }
     case 3:
       return { ...common, to: CHILD }
+    case 4: {
+      const { number, hash } = L2_CHAIN[random.below(L2_CHAIN.length)]
+      return planStateUpdate(number!, random.below(4) === 0 ? 1n : hash!)
+    }
     default:
       return { ...common, to: LOGGER, input: words(30, 4, 20) }
   }

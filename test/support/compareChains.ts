@@ -18,6 +18,8 @@ const ROWS = {
     FROM account_history h JOIN addresses a ON a.id = h.address_id LEFT JOIN code c ON c.id = h.code_id ORDER BY 1, 2`,
   storage: `SELECT a.address, s.incarnation, s.slot, s.block_number, s.value
     FROM storage_history s JOIN addresses a ON a.id = s.address_id ORDER BY 1, 2, 3, 4`,
+  stateUpdates: 'SELECT * FROM l2_state_updates ORDER BY l1_block, log_index',
+  acceptedOnL1: 'SELECT * FROM l2_state',
   meta: `SELECT key, iif(key = 'state_trie', json_extract(value, '$.root', '$.accounts'), value) FROM meta
     WHERE key IN ('chain', 'chain_id', 'state_mode', 'state_trie') ORDER BY key`,
 }

@@ -1,7 +1,9 @@
 import { hashHeader } from '../../src/chain/eth/header.js'
 import type { Block, Log, Receipt } from '../../src/chain/eth/types.js'
-import { type OpenChainOptions, openWritableChain } from '../../src/ingest/chainState.js'
+import { openWritableChain } from '../../src/ingest/chainState.js'
 import type { ChainHead } from '../../src/ingest/head/chainHead.js'
+import { nameCoreContract } from '../../src/ingest/stateUpdates.js'
+import type { Logger } from '../../src/lib/logger.js'
 import type { Database } from '../../src/store/database.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { BRANCHES_GENESIS } from './branches.js'
@@ -38,10 +40,11 @@ interface Invention {
 /** Opens an empty database for writing and stores block 0. No two blocks are equal. */
 export async function openInventedChain(
   datadir: string,
-  { opening, ...invention }: Invention & { opening?: OpenChainOptions },
+  { coreContract, log, ...invention }: Invention & { coreContract?: Uint8Array; log?: Logger },
 ): Promise<InventedChain> {
   const db = openForWriting(datadir)
-  const { head } = await openWritableChain(db, { genesis: BRANCHES_GENESIS }, 'none', opening)
+  if (coreContract) nameCoreContract(db, coreContract)
+  const { head } = await openWritableChain(db, { genesis: BRANCHES_GENESIS }, 'none', { log })
   head.finalize({ safe: 0, finalized: 0 })
   const blocks: InventedBlock[] = []
   const append = () => {

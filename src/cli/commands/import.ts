@@ -38,6 +38,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       kind: config.kind,
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
+      coreContract: config.l2CoreContract,
       evm: config.evm,
       checkpoints: checkpointer,
       stateCacheBytes: config.stateCache * 2 ** 20,

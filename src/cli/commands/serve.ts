@@ -78,6 +78,7 @@ async function importFixture(
       stateMode: 'execute',
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
+      coreContract: config.l2CoreContract,
       evm: config.evm,
       log: createLogger(readLogging(config)),
       showProgress: false,

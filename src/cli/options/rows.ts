@@ -1,4 +1,5 @@
 import { UsageError } from '../../lib/errors.js'
+import { abbreviate, parseHex } from '../../lib/hex.js'
 import { didYouMean } from '../../lib/suggestion.js'
 import type { Command } from './option.js'
 
@@ -111,6 +112,16 @@ export function oneOf<const T extends string>(flag: string, values: readonly T[]
       throw new UsageError(`--${flag}: ${expected}${didYouMean(value, values)}`)
     }
     return found
+  }
+}
+
+/** An address of 20 bytes. The function throws UsageError. */
+export function parseAddress(flag: string) {
+  return (value: string): Uint8Array | undefined => {
+    if (/^0x[0-9a-fA-F]{40}$/.test(value)) return parseHex(value)
+    throw new UsageError(
+      `--${flag}: expected an address, 0x and 40 hex digits, got ${JSON.stringify(abbreviate(value))}`,
+    )
   }
 }
 

@@ -20,6 +20,7 @@ import { fetchDevelopmentGenesis } from '../sources/ethRpc/developmentGenesis.js
 import { UpstreamError } from '../sources/ethRpc/errors.js'
 import { openEthRpc } from '../sources/ethRpc/ethRpc.js'
 import type { EthRpc, UpstreamAddress } from '../sources/ethRpc/types.js'
+import { nameCoreContract } from '../stateUpdates.js'
 import { NoCommonBlock } from './errors.js'
 import { createFollower, type Follower } from './follower.js'
 import { createFollowFigures, type FollowState, type FollowStatus } from './status.js'
@@ -197,8 +198,9 @@ async function openWriter(settings: FollowSettings, parts: FollowerParts): Promi
   try {
     logCrypto(log)
     db.pragma('wal_autocheckpoint = 0')
+    if (coreContract) nameCoreContract(db, coreContract)
     const source = isDevelopment(wanted) ? await developmentSource(db, wanted, settings, parts) : wanted
-    const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, coreContract, log }
+    const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, log }
     const chain = await openWritableChain(db, source, stateMode, opening)
     requireFrom(chain, settings.from)
     return { chain, close }
