@@ -12,7 +12,7 @@ const WANTED = `eth_getLogs eth_getTransactionByBlockNumberAndIndex eth_getUncle
   eth_getCode eth_getStorageAt eth_getTransactionCount eth_estimateGas eth_gasPrice eth_maxPriorityFeePerGas
   eth_blobBaseFee eth_feeHistory debug_getRawBlock debug_getRawHeader debug_getRawReceipts debug_getRawTransaction
   rpc_modules rpc_discover starknet_getBlockWithTxHashes starknet_specVersion starknet_chainId starknet_blockNumber
-  starknet_blockHashAndNumber starknet_getBlockTransactionCount starknet_syncing
+  starknet_blockHashAndNumber starknet_getBlockTransactionCount starknet_syncing starknet_subscribeNewHeads starknet_unsubscribe
   eth_subscribe eth_unsubscribe eth_newFilter eth_newBlockFilter eth_newPendingTransactionFilter eth_getFilterChanges
   eth_getFilterLogs eth_uninstallFilter`.split(/\s+/)
 
