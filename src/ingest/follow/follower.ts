@@ -153,7 +153,8 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
   /** The upstream's head. Some nodes tell of a new branch block by block: the first of them is not where it ends. */
   const newestOf = async (target: UpstreamHeader): Promise<UpstreamHeader> => {
     const newest = await rpc.head(signal)
-    return newest.header.number > target.header.number ? newest : target
+    const isSameNode = newest.upstream === target.upstream // another one may be on another fork
+    return isSameNode && newest.header.number > target.header.number ? newest : target
   }
   const isHeld = (hash: Uint8Array, number: number): boolean => {
     const held = reader.blockHash(number)
