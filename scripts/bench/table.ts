@@ -49,7 +49,8 @@ export function round(value: unknown): unknown {
   return value >= 1000 ? Math.round(value) : Math.round(value * 1000) / 1000
 }
 
-function printRow(cells: readonly string[]): void {
+/** Prints a row of a Markdown table. */
+export function printRow(cells: readonly string[]): void {
   console.log(`| ${cells.join(' | ')} |`)
 }
 

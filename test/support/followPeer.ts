@@ -28,32 +28,39 @@ const DEPLOY_LOGGER = `0x601e8060095f395ff3${LOGGER_CODE}`
 const LOGGERS = 4
 const TOPICS = 8
 const GAS = '0x30d40'
-const FAILS = '0xfe' // as the code of a contract creation
+const DEPLOY_FAILING = '0x60fe5f5360015ff3' // a contract whose only instruction is invalid
 
 /** Makes blocks of a peer: transfers, contract creations, calls that log and count, transactions that fail. */
-interface Traffic {
+export interface Traffic {
   readonly loggers: readonly string[]
+  /** The next transaction, without its sender. */
+  make(): object
   mine(blocks: number): Promise<void>
 }
 
-async function startTraffic(peer: Peer): Promise<Traffic> {
+/** Deploys the contracts of the traffic, in blocks of their own. */
+export async function startTraffic(peer: Peer): Promise<Traffic> {
   const creation = { gas: GAS, data: DEPLOY_LOGGER }
-  const hashes = await peer.mine(Array.from({ length: LOGGERS }, () => creation))
+  const hashes = await peer.mine([
+    ...Array.from({ length: LOGGERS }, () => creation),
+    { gas: GAS, data: DEPLOY_FAILING },
+  ])
   const receipts = hashes.map((hash) =>
     resultOf<{ contractAddress: string }>(peer.url, 'eth_getTransactionReceipt', [hash]),
   )
-  const loggers = (await Promise.all(receipts)).map(({ contractAddress }) => contractAddress)
+  const contracts = (await Promise.all(receipts)).map(({ contractAddress }) => contractAddress)
+  const [loggers, failing] = [contracts.slice(0, LOGGERS), contracts[LOGGERS]]
   let made = 0
   const make = (): object => {
     const n = made++
     if (n % 50 === 0) return creation
-    if (n % 23 === 0) return { gas: GAS, data: FAILS }
+    if (n % 23 === 0) return { gas: GAS, to: failing }
     if (n % 5 === 0)
       return { gas: GAS, to: `0x${(n % 40).toString(16).padStart(40, 'f')}`, value: formatQuantity(n + 1) }
     const data = `${(n % TOPICS).toString(16).padStart(64, '0')}${n.toString(16).padStart(8 + (n % 40) * 2, '0')}`
     return { gas: GAS, to: loggers[n % LOGGERS], data: `0x${data}` }
   }
-  return { loggers, mine: async (blocks) => void (await peer.mine(Array.from({ length: blocks }, make))) }
+  return { loggers, make, mine: async (blocks) => void (await peer.mine(Array.from({ length: blocks }, make))) }
 }
 
 /** Follows the peer with `--network dev`, first through `blocks` blocks, then through reorgs of the depths, and fails unless
