@@ -61,6 +61,12 @@ export interface ChainSpec {
   /** The chain of a development node such as anvil, which sets timestamps, base fees and gas limits as it is told, may lack
    *  system contracts, and whose block 0 need not commit to its state. Nothing of it is final. */
   isDevelopment?: boolean
+  /** Time of block 0, Unix seconds; 0 when absent. Forks up to then are part of the genesis. */
+  genesisTime?: bigint
+  /** A fork without rules, which is part of the fork id (EIP-2124). */
+  mergeNetsplitBlock?: number
+  /** CRC-32 of the genesis hash, for built-in networks. */
+  genesisChecksum?: number
 }
 
 /** True if the header's state root is that of the state: always, save for block 0 of a development chain. */

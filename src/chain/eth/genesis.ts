@@ -72,7 +72,8 @@ export function builtInGenesis(network: Network): Genesis {
 }
 
 // Fork names of @ethereumjs/common that differ. `mergeNetsplitBlock` changes no rule.
-const PACKAGE_FORKS: { [name: string]: Fork | undefined } = { chainstart: 'frontier', mergeNetsplitBlock: undefined }
+const NETSPLIT = 'mergeNetsplitBlock'
+const PACKAGE_FORKS: { [name: string]: Fork | undefined } = { chainstart: 'frontier', [NETSPLIT]: undefined }
 
 // Not in the package. Hoodi's time is to be confirmed: a third-party crawler's, from which Hoodi's announced fork id follows.
 const AMSTERDAM_TIMES: { [K in Network]?: bigint } = { sepolia: 1_791_294_816n, hoodi: 1_793_036_568n }
@@ -98,6 +99,9 @@ function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
       bpo2: { target: 14, max: 21, baseFeeUpdateFraction: 11684671n },
     },
     ethash: true,
+    genesisTime: BigInt(config.genesis.timestamp ?? 0),
+    mergeNetsplitBlock: config.hardforks.find(({ name }) => name === NETSPLIT)?.block ?? undefined,
+    genesisChecksum: Number(config.hardforks[0].forkHash),
   }
 }
 
@@ -156,7 +160,8 @@ function requireOnce(accounts: readonly GenesisAccount[]): void {
 
 /** The rules of a genesis in geth's format, without its state. @throws InvalidGenesis */
 export function parseGenesisSpec(json: unknown): ChainSpec {
-  const config = requireObject(requireObject(json, 'genesis').config, 'config')
+  const file = requireObject(json, 'genesis')
+  const config = requireObject(file.config, 'config')
   if (config.clique !== undefined) {
     throw new InvalidGenesis('config.clique: chains sealed by clique are not supported')
   }
@@ -168,9 +173,13 @@ export function parseGenesisSpec(json: unknown): ChainSpec {
   }
   fillEarlierForks(activations)
   const terminal = config.terminalTotalDifficulty
-  if (terminal === undefined && config.mergeNetsplitBlock !== undefined) {
-    const block = Number(readUint(config.mergeNetsplitBlock, 'config.mergeNetsplitBlock', 64))
-    activations.push({ fork: 'paris', block })
+  const netsplit = config.mergeNetsplitBlock
+  const mergeNetsplitBlock =
+    netsplit === undefined || netsplit === null
+      ? undefined
+      : Number(readUint(netsplit, 'config.mergeNetsplitBlock', 64))
+  if (terminal === undefined && mergeNetsplitBlock !== undefined) {
+    activations.push({ fork: 'paris', block: mergeNetsplitBlock })
   } else if (terminal === undefined && config.terminalTotalDifficultyPassed === true) {
     activations.push({ fork: 'paris', block: 0 })
   }
@@ -192,6 +201,8 @@ export function parseGenesisSpec(json: unknown): ChainSpec {
     ethash: true,
     fixedDifficulty: fixed === undefined ? undefined : readUint(fixed, 'config.ethash.fixeddifficulty', 256),
     isDevelopment: config.development === true,
+    genesisTime: readUint(file.timestamp ?? 0, 'timestamp', 64),
+    mergeNetsplitBlock,
   }
 }
 

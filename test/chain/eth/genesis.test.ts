@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { crc32 } from 'node:zlib'
 import { EMPTY_ACCESS_LIST_HASH } from '../../../src/chain/eth/emptyHashes.js'
 import { builtInSpec, InvalidGenesis, type Network, parseGenesis } from '../../../src/chain/eth/genesis.js'
-import { bigIntToFixedBytes } from '../../../src/lib/bytes.js'
 import { formatData } from '../../../src/lib/hex.js'
 
 const ADDRESS = '0x00000000000000000000000000000000000000aa'
@@ -111,18 +109,6 @@ test('an account or slot that is named twice in different letters is refused', (
 test('forks that never come may be said by the greatest number that fits', () => {
   const { spec } = parseGenesis(genesisWith(['config', 'osakaTime'], '18446744073709551615'))
   assert.deepEqual(spec.activations.at(-1), { fork: 'osaka', timestamp: 2n ** 64n - 1n })
-})
-
-/** Fork id (EIP-2124) after the Amsterdam fork, from the one before it. */
-function forkIdAfterAmsterdam(network: Network, before: number): number | undefined {
-  const time = builtInSpec(network).activations.find(({ fork }) => fork === 'amsterdam')?.timestamp
-  return time === undefined ? undefined : crc32(bigIntToFixedBytes(time, 8), before)
-}
-
-test('Sepolia and Hoodi enter Amsterdam at the time that their fork ids follow from; mainnet has none', () => {
-  assert.equal(forkIdAfterAmsterdam('sepolia', 0x268956b6), 0x6c1d9423)
-  assert.equal(forkIdAfterAmsterdam('hoodi', 0x23aa1351), 0x3d068b59)
-  assert.equal(forkIdAfterAmsterdam('mainnet', 0x07c9462e), undefined)
 })
 
 test('each network has its own deposit contract', () => {
