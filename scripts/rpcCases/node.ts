@@ -1,14 +1,30 @@
+import { ALICE } from '../../test/support/fixtureChain.js'
 import { type CasesByMethod, positional } from './case.js'
 
 /** Cases of the methods about the server itself. */
 export function nodeCases(): CasesByMethod {
   return {
     eth_chainId: { fixture: positional(), 'too-many': positional(1) },
+    eth_config: { fixture: positional(), 'too-many': positional(1) },
     eth_syncing: { never: positional(), 'too-many': positional(true) },
     eth_capabilities: { archive: positional(), 'too-many': positional(true) },
     eth_accounts: { none: positional(), 'too-many': positional('mine') },
+    eth_coinbase: { none: positional(), 'too-many': positional(1) },
+    eth_mining: { never: positional(), 'too-many': positional(1) },
+    eth_hashrate: { zero: positional(), 'too-many': positional(1) },
+    eth_protocolVersion: { eth69: positional(), 'too-many': positional(1) },
     net_version: { fixture: positional(), 'too-many': positional(1) },
     net_listening: { always: positional(), 'too-many': positional(1) },
+    net_peerCount: { none: positional(), 'too-many': positional(1) },
+    txpool_content: { empty: positional(), 'too-many': positional(1) },
+    txpool_contentFrom: {
+      empty: positional(ALICE),
+      'short-address': positional('0x1234'),
+      missing: positional(),
+      'too-many': positional(ALICE, 1),
+    },
+    txpool_inspect: { empty: positional(), 'too-many': positional(1) },
+    txpool_status: { empty: positional(), 'too-many': positional(1) },
     // What it answers is the version and the platform: a test looks at its form.
     web3_clientVersion: { 'too-many': positional(1) },
     web3_sha3: {

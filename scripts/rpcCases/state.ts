@@ -51,6 +51,25 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       'bad-slot': positional(TOKEN, '0xzz', 'latest'),
       'missing-slot': positional(TOKEN),
     },
+    eth_getStorageValues: {
+      ...largeCases((large) => positional({ [COUNTER]: ['0x0'] }, large)),
+
+      'counter-counted': positional({ [COUNTER]: ['0x0'] }, at(6)),
+      'several-accounts': positional({ [TOKEN]: [word(2), word(99)], [COUNTER]: ['0x0'], [NOBODY]: [] }, at(6)),
+      'by-hash': positional({ [COUNTER]: ['0x0'] }, hashes.block(6)),
+      'default-block': positional({ [TOKEN]: [word(2)] }),
+      'too-many-slots': positional({ [TOKEN]: Array.from({ length: 1025 }, () => '0x2') }),
+      empty: positional({}),
+      'no-slots': positional({ [TOKEN]: [] }),
+      'long-slot': positional({ [TOKEN]: [`0x${'00'.repeat(33)}`] }),
+      'bad-slot': positional({ [TOKEN]: ['0x0', 'zz'] }),
+      'not-a-list': positional({ [TOKEN]: '0x0' }),
+      'short-address': positional({ '0x1234': ['0x0'] }),
+      'not-an-object': positional([TOKEN]),
+      'beyond-head': positional({ [TOKEN]: ['0x2'] }, at(61)),
+      'missing-slots': positional(),
+      'too-many': positional({ [TOKEN]: ['0x2'] }, 'latest', 1),
+    },
     eth_getTransactionCount: {
       ...largeCases((large) => positional(ALICE, large)),
 
@@ -64,6 +83,7 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
     },
     eth_gasPrice: { latest: positional(), 'too-many': positional('latest') },
     eth_maxPriorityFeePerGas: { latest: positional(), 'too-many': positional(1) },
+    eth_baseFee: { latest: positional(), 'too-many': positional(1) },
     eth_blobBaseFee: { latest: positional(), 'too-many': positional(1) },
     eth_feeHistory: {
       ...largeCases((large) => positional('0x2', large)),

@@ -19,6 +19,12 @@ export function transactionCases(hashes: FixtureHashes): CasesByMethod {
     Object.fromEntries(Object.entries(KINDS).map(([name, block]) => [name, make(block)]))
   const lastTransfer = TRANSFERS[TRANSFERS.length - 1].block
   return {
+    eth_sendRawTransaction: {
+      'not-forwarded': positional('0x02c0'),
+      'not-hex': positional('hello'),
+      missing: positional(),
+      'too-many': positional('0x02c0', 1),
+    },
     eth_getTransactionByHash: {
       ...eachKind((block) => positional(hashes.transaction(block))),
       unknown: positional(UNKNOWN_HASH),

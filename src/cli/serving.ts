@@ -3,6 +3,7 @@ import { logCrypto } from '../chain/crypto.js'
 import { createBudget } from '../evm/calls/budget.js'
 import type { EvmKind } from '../evm/kinds.js'
 import type { FollowStatus } from '../ingest/follow/status.js'
+import type { UpstreamAddress } from '../ingest/sources/ethRpc/types.js'
 import { CairnError, messageOf } from '../lib/errors.js'
 import { createFailureLog } from '../lib/failureLog.js'
 import { reduceGcFrequency } from '../lib/garbageCollection.js'
@@ -30,6 +31,7 @@ import { createHttpServer } from '../server/http/httpServer.js'
 import { createAdmission } from '../server/limits/admission.js'
 import type { ServerLimits } from '../server/limits/limits.js'
 import { createRefusalCounter } from '../server/limits/refusals.js'
+import { createTransactionForwarder } from '../server/transactionForwarder.js'
 import { attachWebSocket } from '../server/websocket/websocketServer.js'
 import { createApiKeyReader } from '../store/apiKeys.js'
 import { createDatabaseProbe } from '../store/databaseProbe.js'
@@ -78,6 +80,8 @@ export interface ServingOptions {
   readonly logging: LogSettings
   /** What follows the upstreams, where there are any; closed with the server. */
   readonly ingest?: IngestWorker
+  /** The upstreams of `ingest`, if transactions are forwarded to them. */
+  readonly forwardTo?: readonly UpstreamAddress[]
   /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
   readonly methodsModule?: string
 }
@@ -126,7 +130,9 @@ export interface Serving {
 export async function startServing(options: ServingOptions): Promise<Serving> {
   reduceGcFrequency()
   const log = createLogger(options.logging)
-  const { datadir, limits, pendingBlock, ingest } = options
+  const { datadir, limits, pendingBlock, ingest, forwardTo } = options
+  const forwarder =
+    forwardTo && createTransactionForwarder(forwardTo, { log, status: () => ingest?.status().upstreams ?? [] })
   const syncProgress = ingest && (() => readSyncProgress(ingest.status()))
   const opened = openContext({
     datadir,
@@ -135,6 +141,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     log,
     syncProgress,
     upstreamPending: ingest?.pending,
+    forwardTransaction: forwarder?.forward,
     mainThread: true,
   })
   const { context, db, watch, close: closeContext } = opened
@@ -255,6 +262,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     await warmedUp
     stopRefreshing()
     subscriptions.close()
+    forwarder?.close()
     closeContext()
   }
   return {

@@ -8,6 +8,7 @@ import { NET_METHODS } from './net/methods.js'
 import { createDiscover } from './rpc/discover.js'
 import { createModules } from './rpc/modules.js'
 import { STARKNET_METHODS } from './starknet/methods.js'
+import { TXPOOL_METHODS } from './txpool/methods.js'
 import { WEB3_METHODS } from './web3/methods.js'
 
 /** Every method, by namespace. */
@@ -15,6 +16,7 @@ export const ALL_METHODS: readonly Method[] = [
   ...ETH_METHODS,
   ...NET_METHODS,
   ...WEB3_METHODS,
+  ...TXPOOL_METHODS,
   ...DEBUG_METHODS,
   ...STARKNET_METHODS,
   ...CAIRN_METHODS,

@@ -12,12 +12,12 @@ import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 const suite = sharedPath('conformance', 'execution-apis')
 const skip = SKIP_SHARED
 
-/** Methods of the suite that Cairn does not have: no proofs, tracing, simulation, transaction pool, block building. */
+/** Methods of the suite that Cairn does not have: no proofs, tracing, simulation, block building. */
 const NOT_SERVED =
-  /^(eth_getProof|eth_simulateV1|eth_createAccessList|eth_getStorageValues|eth_baseFee|eth_capabilities|eth_config|eth_sendRawTransaction|debug_trace\w+|testing_\w+|txpool_\w+)$/
+  /^(eth_getProof|eth_simulateV1|eth_createAccessList|eth_capabilities|eth_sendRawTransaction|debug_trace\w+|testing_\w+)$/
 
 /** Cases of the methods that are served, so that an empty run does not pass. */
-const SERVED_CASES = 100
+const SERVED_CASES = 110
 
 const server = suite === undefined ? undefined : await startCairn({ after }, ['--fixture', suite])
 

@@ -54,6 +54,7 @@ test('rpc_modules lists the families', () => {
     net: '1.0',
     rpc: '1.0',
     starknet: '1.0',
+    txpool: '1.0',
     web3: '1.0',
     zk: '1.0',
   })

@@ -14,13 +14,16 @@ import { readLimits, readServerLimits, readSubscriptionLimits } from '../limits.
 import { envName } from '../options/option.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
-import { ListenFailed, type MetricsOptions, type Serving, startServing } from '../serving.js'
+import { ListenFailed, type MetricsOptions, type Serving, type ServingOptions, startServing } from '../serving.js'
 import { listenForStop } from '../stopSignal.js'
 
 /** `cairn serve`: returns when the server has stopped after SIGINT or SIGTERM. */
 export async function runServe({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help serve'`)
   const stop = listenForStop()
+  if (config.forwardTransactions && config.upstream.length === 0) {
+    throw new UsageError('--forward-transactions needs --upstream')
+  }
   if (config.fixture === undefined) return serveDatadir(config, stop.signal)
   if (config.upstream.length > 0) throw new UsageError('--fixture and --upstream exclude each other')
   const fixture = await readFixture(config.fixture)
@@ -42,7 +45,8 @@ async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> 
   const logging = readLogging(config)
   const ingest = await startIngestWorker(settings, { log: createLogger(logging), logging, pending: config.pending })
   try {
-    return await serve(config, datadir, { open, stop, ingest })
+    const forwardTo = config.forwardTransactions ? settings.upstreams : undefined
+    return await serve(config, datadir, { open, stop, ingest, forwardTo })
   } finally {
     await ingest.close()
   }
@@ -92,7 +96,12 @@ async function importFixture(
 async function serve(
   config: Config,
   datadir: string,
-  { open, stop, ingest }: { open: boolean; stop: AbortSignal; ingest?: IngestWorker },
+  {
+    open,
+    stop,
+    ingest,
+    forwardTo,
+  }: { open: boolean; stop: AbortSignal; ingest?: IngestWorker; forwardTo?: ServingOptions['forwardTo'] },
 ): Promise<number> {
   const serving = await startServing({
     datadir,
@@ -116,6 +125,7 @@ async function serve(
     pendingBlock: config.pendingBlock,
     logging: readLogging(config),
     ingest,
+    forwardTo,
   }).catch((error: unknown) => {
     throw explainListenError(error)
   })

@@ -33,6 +33,11 @@ export const upstreamOptions = {
     ['serve'],
     "Serve the upstream's pending block with its transactions as `pending`, where it has one; otherwise an empty block.",
   ),
+  forwardTransactions: flag(
+    'forward-transactions',
+    ['serve'],
+    'Forward eth_sendRawTransaction to the upstream. Without it Cairn takes no transactions.',
+  ),
 } as const satisfies { [key: string]: Option<unknown> }
 
 /** A header of requests to upstreams. */

@@ -55,6 +55,9 @@ export interface RpcContext {
   readonly syncProgress: () => SyncProgress | undefined
   /** The upstream's pending block, on top of whatever block; undefined where there is none, and in reader threads. */
   readonly upstreamPending: () => PendingBlock | undefined
+  /** Sends a signed transaction to an upstream; its hash. Undefined unless the operator wants that, and in reader threads.
+   *  @throws RpcError that of the upstream */
+  readonly forwardTransaction?: (transaction: Uint8Array) => Promise<string>
   /** Key that authenticates cursors; the same for every connection to a database and its copies. 32 bytes. */
   readonly cursorSecret: Uint8Array
   readonly deadline: Deadline

@@ -61,7 +61,8 @@ export type OpenSession = () => Session
 
 /** Runs calls. */
 export interface Dispatcher {
-  /** The outcome of a client's call: synchronous for `point` methods, a promise for others. Never throws. */
+  /** The outcome of a client's call: synchronous for `point` methods that wait for nothing, a promise for others. Never
+   *  throws. */
   dispatch(call: RpcCall, client?: ClientId, openSession?: OpenSession): RpcOutcome | Promise<RpcOutcome>
   /** Time slices that its batches share; without it, each batch runs as if alone. */
   readonly slices?: TimeSlices

@@ -40,6 +40,8 @@ export function openContext(options: {
   syncProgress?: () => SyncProgress | undefined
   /** For the main thread of a server that serves the upstream's pending block. */
   upstreamPending?: () => PendingBlock | undefined
+  /** For the main thread of a server that forwards transactions. */
+  forwardTransaction?: (transaction: Uint8Array) => Promise<string>
   /** For the main thread of a server, whose requests may share checks of the database version. */
   mainThread?: boolean
 }): OpenContext {
@@ -79,6 +81,7 @@ export function openContext(options: {
     pendingBlock: options.pendingBlock ?? 'specification',
     syncProgress: options.syncProgress ?? (() => undefined),
     upstreamPending: options.upstreamPending ?? (() => undefined),
+    forwardTransaction: options.forwardTransaction,
     cursorSecret: readCursorSecret(db),
     deadline: noDeadline,
     waitedMs: 0,

@@ -1,11 +1,14 @@
 import type { Method } from '../core/method.js'
 import { requiringChain } from '../core/requireChain.js'
 import { accounts } from './accounts.js'
+import { baseFee } from './baseFee.js'
 import { blobBaseFee } from './blobBaseFee.js'
 import { blockNumber } from './blockNumber.js'
 import { call } from './call.js'
 import { capabilities } from './capabilities.js'
 import { chainId } from './chainId.js'
+import { coinbase } from './coinbase.js'
+import { config } from './config.js'
 import { estimateGas } from './estimateGas.js'
 import { feeHistory } from './feeHistory.js'
 import { gasPrice } from './gasPrice.js'
@@ -22,6 +25,7 @@ import { getFilterLogs } from './getFilterLogs.js'
 import { getLogs } from './getLogs.js'
 import { getLogsWithCursor } from './getLogsWithCursor.js'
 import { getStorageAt } from './getStorageAt.js'
+import { getStorageValues } from './getStorageValues.js'
 import { getTransactionByBlockHashAndIndex } from './getTransactionByBlockHashAndIndex.js'
 import { getTransactionByBlockNumberAndIndex } from './getTransactionByBlockNumberAndIndex.js'
 import { getTransactionByHash } from './getTransactionByHash.js'
@@ -31,25 +35,45 @@ import { getUncleByBlockHashAndIndex } from './getUncleByBlockHashAndIndex.js'
 import { getUncleByBlockNumberAndIndex } from './getUncleByBlockNumberAndIndex.js'
 import { getUncleCountByBlockHash } from './getUncleCountByBlockHash.js'
 import { getUncleCountByBlockNumber } from './getUncleCountByBlockNumber.js'
+import { hashrate } from './hashrate.js'
 import { maxPriorityFeePerGas } from './maxPriorityFeePerGas.js'
+import { mining } from './mining.js'
 import { newBlockFilter } from './newBlockFilter.js'
 import { newFilter } from './newFilter.js'
 import { newPendingTransactionFilter } from './newPendingTransactionFilter.js'
+import { protocolVersion } from './protocolVersion.js'
+import { sendRawTransaction } from './sendRawTransaction.js'
 import { subscribe } from './subscribe.js'
 import { syncing } from './syncing.js'
 import { uninstallFilter } from './uninstallFilter.js'
 import { unsubscribe } from './unsubscribe.js'
 
 /** Methods that read no chain data. */
-const CHAINLESS: readonly Method[] = [syncing, accounts, unsubscribe, getFilterChanges, uninstallFilter]
+const CHAINLESS: readonly Method[] = [
+  syncing,
+  accounts,
+  coinbase,
+  mining,
+  hashrate,
+  protocolVersion,
+  sendRawTransaction,
+  unsubscribe,
+  getFilterChanges,
+  uninstallFilter,
+]
 
 /** The `eth` namespace, in the order of the reference page. */
 export const ETH_METHODS: readonly Method[] = [
   blockNumber,
   chainId,
+  config,
   syncing,
   capabilities,
   accounts,
+  coinbase,
+  mining,
+  hashrate,
+  protocolVersion,
   getBlockByNumber,
   getBlockByHash,
   getBlockReceipts,
@@ -71,11 +95,14 @@ export const ETH_METHODS: readonly Method[] = [
   getBalance,
   getCode,
   getStorageAt,
+  getStorageValues,
   getTransactionCount,
   gasPrice,
   maxPriorityFeePerGas,
+  baseFee,
   blobBaseFee,
   feeHistory,
+  sendRawTransaction,
   subscribe,
   unsubscribe,
   newFilter,

@@ -177,5 +177,25 @@ export const BLOCK_ACCESS_LIST_SCHEMA = arrayOf(
   }),
 )
 
+const CONTRACTS_BY_NAME: JsonSchema = { type: 'object', additionalProperties: ADDRESS20 }
+const INTEGER: JsonSchema = { type: 'integer' }
+const FORK_CONFIG_SCHEMA = objectOf(
+  'ForkConfig',
+  {
+    activationTime: INTEGER,
+    blobSchedule: orNull(objectOf('BlobSchedule', { target: INTEGER, max: INTEGER, baseFeeUpdateFraction: INTEGER })),
+    chainId: QUANTITY,
+    precompiles: CONTRACTS_BY_NAME,
+    systemContracts: CONTRACTS_BY_NAME,
+  },
+  { forkId: DATA },
+)
+
+export const CONFIG_SCHEMA = objectOf('Config', {
+  current: orNull(FORK_CONFIG_SCHEMA),
+  next: orNull(FORK_CONFIG_SCHEMA),
+  last: orNull(FORK_CONFIG_SCHEMA),
+})
+
 /** Errors of every method that reads state. */
 export const STATE_ERRORS: readonly ErrorDoc[] = [HEADER_NOT_FOUND, STATE_NOT_HELD]

@@ -1,7 +1,8 @@
 import type { Method } from '../core/method.js'
 import { requiringChain } from '../core/requireChain.js'
 import { listening } from './listening.js'
+import { peerCount } from './peerCount.js'
 import { version } from './version.js'
 
 /** The `net` namespace, in the order of the reference page. */
-export const NET_METHODS: readonly Method[] = [requiringChain(version), listening]
+export const NET_METHODS: readonly Method[] = [requiringChain(version), listening, peerCount]

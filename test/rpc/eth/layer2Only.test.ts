@@ -17,12 +17,23 @@ const ADDRESS = `0x${'12'.repeat(20)}`
 /** A value for each required parameter, by its name. */
 const VALUES: { [name: string]: unknown } = {
   ...{ block: 'latest', blockHash: HASH, transactionHash: HASH, transactionIndex: '0x0', uncleIndex: '0x0' },
-  ...{ address: ADDRESS, slot: '0x0', fullTransactions: false, filter: {}, call: { to: ADDRESS } },
+  ...{
+    address: ADDRESS,
+    slot: '0x0',
+    slots: { [ADDRESS]: ['0x0'] },
+    fullTransactions: false,
+    filter: {},
+    call: { to: ADDRESS },
+  },
   ...{ blockCount: '0x1', newestBlock: 'latest' },
 }
 
 /** What does not depend on a chain. */
-const CHAINLESS = ['eth_syncing', 'eth_accounts', 'net_listening', 'web3_clientVersion', 'web3_sha3']
+const CHAINLESS = [
+  ...['eth_syncing', 'eth_accounts', 'eth_coinbase', 'eth_mining', 'eth_hashrate', 'eth_protocolVersion'],
+  'eth_sendRawTransaction',
+  ...['net_listening', 'net_peerCount', 'web3_clientVersion', 'web3_sha3'],
+]
 /** What begins or names something that tells of blocks to come: the first ones may be imported later. */
 const OF_LATER_BLOCKS = /^eth_(subscribe|unsubscribe|new\w*Filter|uninstallFilter|getFilter\w+)$/
 

@@ -237,6 +237,8 @@ test('suggests a tip from the lowest of each block, and adds the base fee for a 
   assert.equal(BigInt(await ask('eth_maxPriorityFeePerGas')), 20_000_000_000n)
   assert.equal(BigInt(await ask('eth_gasPrice')), 21_000_000_000n)
   assert.equal(await ask('eth_blobBaseFee'), null) // before Cancun
+  // 1 gwei in the head, which is empty.
+  assert.equal(BigInt(await ask('eth_baseFee')), 875_000_000n)
 })
 
 test('says what it is', async (t) => {

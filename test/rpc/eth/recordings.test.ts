@@ -21,6 +21,10 @@ const suite = sharedPath('conformance', 'execution-apis')
 const NOT_RECORDED = new Set([
   'eth_accounts',
   'eth_getBlockAccessList',
+  'eth_coinbase',
+  'eth_mining',
+  'eth_hashrate',
+  'eth_protocolVersion',
   'eth_gasPrice',
   'eth_getLogsWithCursor',
   'eth_getUncleByBlockHashAndIndex',
@@ -28,6 +32,7 @@ const NOT_RECORDED = new Set([
   'eth_getUncleCountByBlockHash',
   'eth_getUncleCountByBlockNumber',
   'eth_maxPriorityFeePerGas',
+  'eth_sendRawTransaction', // recorded where it is accepted
   'eth_subscribe',
   'eth_unsubscribe',
   'eth_newFilter',
@@ -37,6 +42,8 @@ const NOT_RECORDED = new Set([
   'eth_getFilterLogs',
   'eth_uninstallFilter',
   'net_listening',
+  'net_peerCount',
+  'txpool_inspect',
   'web3_clientVersion',
   'web3_sha3',
   'debug_getRawBlockAccessList',
@@ -47,7 +54,7 @@ test('answers as recorded in the official suite', { skip: SKIP_SHARED }, async (
   const opened = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
   t.after(() => opened.close())
   for (const method of ALL_METHODS.filter(
-    ({ name }) => /^(eth|net|web3|debug)_/.test(name) && !NOT_RECORDED.has(name),
+    ({ name }) => /^(eth|net|web3|txpool|debug)_/.test(name) && !NOT_RECORDED.has(name),
   )) {
     for (const { name, kindOnly, exchanges } of readRecordings(suite!, method.name)) {
       await t.test(name, async () => {

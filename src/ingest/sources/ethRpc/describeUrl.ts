@@ -10,8 +10,9 @@ export interface ParsedAddress {
   readonly headers: Readonly<Record<string, string>>
   /** The URL without credentials, for messages. */
   readonly name: string
-  /** A text of the upstream or of a library without the credentials of this address, on one line of at most 200 characters. */
-  redact(text: string): string
+  /** A text of the upstream or of a library without the credentials of this address, on one line of at most `maxCharacters`, 200 by
+   *  default. */
+  redact(text: string, maxCharacters?: number): string
 }
 
 const PROTOCOLS = ['http:', 'https:', 'ws:', 'wss:']
@@ -54,11 +55,11 @@ export function parseUpstreamAddress({ url: text, headers = {} }: UpstreamAddres
     url,
     headers: basic === undefined ? headers : { authorization: `Basic ${basic}`, ...headers },
     name,
-    redact: (original) => {
+    redact: (original, maxCharacters = 200) => {
       let shown = original
       for (const secret of secrets) shown = shown.replaceAll(secret, HIDDEN)
       shown = shown.replace(/\s+/g, ' ').trim()
-      return shown.length <= 200 ? shown : `${shown.slice(0, 200)}…`
+      return shown.length <= maxCharacters ? shown : `${shown.slice(0, maxCharacters)}…`
     },
   }
 }

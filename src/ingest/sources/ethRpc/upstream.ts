@@ -13,10 +13,9 @@ import {
 } from './errors.js'
 import { createFeatures, type Features } from './features.js'
 import { createHealth, type Health } from './health.js'
-import { createHttpTransport } from './http.js'
 import { isThrottleCode, type RpcAnswer, type RpcCall, type Transport } from './jsonRpc.js'
+import { createTransport } from './transport.js'
 import type { EthRpcLimits, UpstreamAddress } from './types.js'
-import { createWebSocketTransport } from './websocket.js'
 
 /** One upstream node with all that is known of it. */
 export interface Upstream {
@@ -59,9 +58,7 @@ export function createUpstream(
 ): Upstream {
   const address = parseUpstreamAddress(given, suffix)
   const { name } = address
-  const transport = address.url.protocol.startsWith('ws')
-    ? createWebSocketTransport(address, limits)
-    : createHttpTransport(address, limits, clock.unixMs)
+  const transport = createTransport(address, limits, clock.unixMs)
   const health = createHealth(clock.nowMs, random)
   const adaptive = createAdaptiveLimits(limits.maxConcurrency, limits.maxBatch, clock.nowMs)
   let closed = false

@@ -1,0 +1,11 @@
+import type { JsonSchema } from '../core/method.js'
+
+/** The answer of a node whose pool is empty: Cairn keeps none. */
+export const EMPTY_POOL = { pending: {}, queued: {} }
+
+/** Schema of `EMPTY_POOL`, for documentation. */
+export const POOL_SCHEMA: JsonSchema = {
+  type: 'object',
+  required: ['pending', 'queued'],
+  properties: { pending: { type: 'object' }, queued: { type: 'object' } },
+}

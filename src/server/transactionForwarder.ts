@@ -1,0 +1,96 @@
+import { parseUpstreamAddress } from '../ingest/sources/ethRpc/describeUrl.js'
+import { MalformedAnswer, UpstreamError } from '../ingest/sources/ethRpc/errors.js'
+import { createTransport } from '../ingest/sources/ethRpc/transport.js'
+import { DEFAULT_ETH_RPC_LIMITS, type UpstreamAddress, type UpstreamStatus } from '../ingest/sources/ethRpc/types.js'
+import { formatData } from '../lib/hex.js'
+import type { Logger } from '../lib/logger.js'
+import { RpcError, SERVER_BUSY } from '../rpc/core/errors.js'
+import { NO_UPSTREAM_ANSWERED } from '../rpc/eth/sendRawTransaction.js'
+
+/** Bounds of forwarding. */
+export interface ForwardingLimits {
+  /** Of one request to one upstream. */
+  readonly requestTimeoutMs: number
+  /** A hash or an error is short. */
+  readonly maxResponseBytes: number
+  /** Transactions under way at a time; others are refused. */
+  readonly maxInFlight: number
+}
+
+/** The default limits. An upstream that hangs and one that answers fit into the 15 s that a stopping server waits. */
+export const DEFAULT_FORWARDING_LIMITS: ForwardingLimits = {
+  requestTimeoutMs: 8_000,
+  maxResponseBytes: 64 * 1024,
+  maxInFlight: 64,
+}
+
+/** Sends signed transactions to upstreams. */
+export interface TransactionForwarder {
+  /** The transaction's hash as the first upstream says it that answers. @throws RpcError with code and message of that
+   *  upstream's error, without credentials; -32000 if none answers, -32005 beyond `maxInFlight` */
+  forward(transaction: Uint8Array): Promise<string>
+  close(): void
+}
+
+/** Errors of nodes name balances and costs in wei: longer than what logs show. */
+const MAX_MESSAGE_CHARACTERS = 1000
+
+/** A forwarder to the upstreams in order, those that follow well first; `status` is that of the same upstreams, in the same
+ *  order, and one of another chain is left out. Connects on first use. @throws UsageError for an address that cannot be
+ *  used. */
+export function createTransactionForwarder(
+  addresses: readonly UpstreamAddress[],
+  options: { log: Logger; status: () => readonly UpstreamStatus[]; limits?: ForwardingLimits },
+): TransactionForwarder {
+  const { log, status, limits = DEFAULT_FORWARDING_LIMITS } = options
+  const { maxInFlight, ...bounds } = limits
+  const transportLimits = { ...DEFAULT_ETH_RPC_LIMITS, ...bounds, maxConcurrency: maxInFlight }
+  const upstreams = addresses.map((given) => {
+    const address = parseUpstreamAddress(given)
+    return { address, transport: createTransport(address, transportLimits, Date.now) }
+  })
+  let inFlight = 0
+
+  const listInOrder = () => {
+    const states = status().map(({ state }) => state)
+    return upstreams
+      .map((upstream, i) => ({ ...upstream, state: states[i] ?? 'ok' }))
+      .filter(({ state }) => state !== 'refused')
+      .sort((a, b) => Number(a.state !== 'ok') - Number(b.state !== 'ok'))
+  }
+  const ask = async ({ address, transport }: (typeof upstreams)[number], transaction: string): Promise<string> => {
+    const [answer] = await transport.send([{ method: 'eth_sendRawTransaction', params: [transaction] }])
+    if ('error' in answer) {
+      const { code, message } = answer.error
+      throw new RpcError(code, address.redact(message, MAX_MESSAGE_CHARACTERS))
+    }
+    const { result } = answer
+    if (typeof result === 'string' && /^0x[0-9a-f]{64}$/i.test(result)) return result
+    throw new MalformedAnswer(address.name, 'eth_sendRawTransaction: expected a hash of 32 bytes')
+  }
+  const forward = async (transaction: string): Promise<string> => {
+    for (const upstream of listInOrder()) {
+      try {
+        return await ask(upstream, transaction)
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error
+        log.warn({ upstream: upstream.address.name, error: error.message }, 'a transaction could not be forwarded')
+      }
+    }
+    throw new RpcError(NO_UPSTREAM_ANSWERED.code, NO_UPSTREAM_ANSWERED.message)
+  }
+  return {
+    forward: async (transaction) => {
+      if (inFlight >= maxInFlight) throw new RpcError(SERVER_BUSY.code, SERVER_BUSY.message)
+      inFlight++
+      try {
+        return await forward(formatData(transaction))
+      } finally {
+        inFlight--
+      }
+    },
+    close: () => {
+      for (const { transport } of upstreams) transport.close()
+    },
+  }
+}
