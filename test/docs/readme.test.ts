@@ -50,7 +50,7 @@ test('the table of methods names all of them, each with its family', () => {
 
 test('options and environment variables that the pages name exist', () => {
   const options = listOptions().map(([, option]) => option)
-  const flags = new Set([...options.map(({ flag }) => `--${flag}`), '--help', '--prefix']) // the last is npm's
+  const flags = new Set([...options.map(({ flag }) => `--${flag}`), '--help', '--prefix', '--init']) // the last are npm's and anvil's
   const variables = new Set(options.map(envName))
   for (const page of [...GUIDES, 'CHANGELOG.md', 'docs/architecture.md', 'docs/schema.md', 'docs/verification.md']) {
     const text = readPage(page).replace(/`npm run [^`]*`/g, '') // options of scripts
