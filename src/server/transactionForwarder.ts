@@ -1,5 +1,6 @@
 import { parseUpstreamAddress } from '../ingest/sources/ethRpc/describeUrl.js'
 import { MalformedAnswer, UpstreamError } from '../ingest/sources/ethRpc/errors.js'
+import type { Transport } from '../ingest/sources/ethRpc/jsonRpc.js'
 import { createTransport } from '../ingest/sources/ethRpc/transport.js'
 import { DEFAULT_ETH_RPC_LIMITS, type UpstreamAddress, type UpstreamStatus } from '../ingest/sources/ethRpc/types.js'
 import { formatData } from '../lib/hex.js'
@@ -50,6 +51,8 @@ export function createTransactionForwarder(
     return { address, transport: createTransport(address, transportLimits, Date.now) }
   })
   let inFlight = 0
+  // Clients cannot fill the log: an upstream that keeps failing is warned of once.
+  const failing = new Set<Transport>()
 
   const listInOrder = () => {
     const states = status().map(({ state }) => state)
@@ -70,11 +73,19 @@ export function createTransactionForwarder(
   }
   const forward = async (transaction: string): Promise<string> => {
     for (const upstream of listInOrder()) {
+      const { address, transport } = upstream
       try {
-        return await ask(upstream, transaction)
+        const hash = await ask(upstream, transaction)
+        failing.delete(transport)
+        return hash
       } catch (error) {
-        if (!(error instanceof UpstreamError)) throw error
-        log.warn({ upstream: upstream.address.name, error: error.message }, 'a transaction could not be forwarded')
+        if (!(error instanceof UpstreamError)) {
+          failing.delete(transport)
+          throw error
+        }
+        const level = failing.has(transport) ? 'debug' : 'warn'
+        log[level]({ upstream: address.name, error: error.message }, 'a transaction could not be forwarded')
+        failing.add(transport)
       }
     }
     throw new RpcError(NO_UPSTREAM_ANSWERED.code, NO_UPSTREAM_ANSWERED.message)

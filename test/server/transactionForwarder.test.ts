@@ -120,8 +120,11 @@ test('asks the next upstream when one does not answer as it should, and says not
   assert.equal(await forwarderTo(t, [...bad, good], { limits }).forward(TRANSACTION), HASH)
   const { log, lines } = keepLog()
   const message = 'no upstream answered; the transaction may have been sent all the same'
-  await assert.rejects(forwarderTo(t, bad, { limits, log }).forward(TRANSACTION), { code: -32000, message })
+  const { forward } = forwarderTo(t, bad, { limits, log })
+  await assert.rejects(forward(TRANSACTION), { code: -32000, message })
   assert.equal(lines.length, bad.length)
+  await assert.rejects(forward(TRANSACTION), { code: -32000, message })
+  assert.equal(lines.filter(({ level }) => level === 'warn').length, bad.length, 'each is warned of once')
   assert.doesNotMatch(JSON.stringify(lines), /b2e5c3f1a09d4e76/)
 })
 
