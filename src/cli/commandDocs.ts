@@ -40,12 +40,13 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
   },
   sync: {
     summary: 'Follow the chain of upstream nodes.',
-    usage: ['cairn sync --upstream URL [OPTIONS]'],
+    usage: ['cairn sync --upstream URL [OPTIONS]', 'cairn sync --l2-upstream URL [OPTIONS]'],
     detail: [
       'Verifies and stores the blocks of an upstream node, goes on with its head, and replaces blocks when the chain is ' +
         "reorganized. Runs until SIGINT or SIGTERM; the same command resumes. 'cairn serve' may run at the same time, and " +
         'serves each block at once.',
       'A new database needs --genesis or --network. It goes on after the blocks that are stored, as from files.',
+      'With --l2-upstream or --l2-feeder, alone or beside --upstream, it follows a Starknet chain in the same way.',
       'A fork below the finalized block is not followed: the command ends with exit code 1 and names the block to which ' +
         "'cairn rewind' would go back.",
     ],
@@ -56,6 +57,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
         note: 'goes on, two upstreams',
       },
       { line: 'cairn sync --network mainnet --state none --from 23000000 --upstream http://127.0.0.1:8545' },
+      { line: 'cairn sync --l2-upstream http://127.0.0.1:9545/rpc/v0_9', note: 'a Starknet chain' },
     ],
   },
   serve: {

@@ -1,3 +1,4 @@
+import type { FollowersStatus } from '../ingest/follow/openFollowers.js'
 import type { FollowState, FollowStatus } from '../ingest/follow/status.js'
 import type { Logger } from '../lib/logger.js'
 import { createProgressDisplay, type DisplayTarget, monotonicMs } from '../lib/progressDisplay.js'
@@ -15,15 +16,26 @@ const LOG_MS = 10_000
 /** On a terminal a line that is redrawn, elsewhere a line of the log when the state changes, and every ten seconds in which a
  *  block came. */
 export function showFollowProgress(
-  status: () => FollowStatus,
+  status: () => FollowersStatus,
   log: Logger,
   target: DisplayTarget = {},
 ): FollowProgress {
   const { stream = process.stderr } = target
   const isTerminal = stream.isTTY === true && process.env.TERM !== 'dumb'
-  if (!isTerminal) return logProgress(status, log)
+  if (!isTerminal) {
+    const { l1, l2 } = status()
+    const logs = [
+      ...(l1 ? [logProgress(() => status().l1!, log)] : []),
+      ...(l2 ? [logProgress(() => status().l2!, log, { layer: 2 })] : []),
+    ]
+    return {
+      end: () => {
+        for (const each of logs) each.end()
+      },
+    }
+  }
   const display = createProgressDisplay(target)
-  const render = (columns: number) => formatFollowLine(status(), columns)
+  const render = (columns: number) => formatFollowLines(status(), columns)
   const timer = setInterval(() => display.show(render), TERMINAL_MS)
   return {
     end: () => {
@@ -33,13 +45,15 @@ export function showFollowProgress(
   }
 }
 
-function logProgress(status: () => FollowStatus, log: Logger): FollowProgress {
+/** `fields` are added to every line. */
+function logProgress(status: () => FollowStatus, log: Logger, fields: object = {}): FollowProgress {
   let told: { state: FollowState; block: number | null; ms: number } | undefined
   const tell = (now: FollowStatus) => {
     const { state, block, upstreamBlock, blocksPerSecond, secondsLeft } = now
     told = { state, block, ms: monotonicMs() }
     const rate = Math.round(blocksPerSecond * 10) / 10
-    log.info({ block, upstreamBlock, blocksPerSecond: rate, secondsLeft: secondsLeft && Math.ceil(secondsLeft) }, state)
+    const left = secondsLeft && Math.ceil(secondsLeft)
+    log.info({ ...fields, block, upstreamBlock, blocksPerSecond: rate, secondsLeft: left }, state)
   }
   const look = () => {
     const now = status()
@@ -53,6 +67,13 @@ function logProgress(status: () => FollowStatus, log: Logger): FollowProgress {
       tell(status())
     },
   }
+}
+
+/** The lines of both layers beside each other. */
+function formatFollowLines({ l1, l2 }: FollowersStatus, columns: number): string {
+  if (!l1 || !l2) return l1 ? formatFollowLine(l1, columns) : formatFollowLine(l2!, columns)
+  const half = Math.floor((columns - ' | layer 2: '.length) / 2)
+  return `${formatFollowLine(l1, half)} | layer 2: ${formatFollowLine(l2, half)}`
 }
 
 /** `syncing, block 1,234,567, 321 blocks/s, 18,765,433 behind, 16 h left` and the like, of at most `columns` columns. */

@@ -1,6 +1,12 @@
+import type { L2FollowSettings } from '../ingest/follow/l2/l2Following.js'
 import type { FollowSettings } from '../ingest/follow/runFollower.js'
 import { UsageError } from '../lib/errors.js'
 import type { Config } from './config.js'
+
+/** True when the options name something to follow. */
+export function isFollowing({ upstream, l2Upstream, l2Feeder }: Config): boolean {
+  return upstream.length + l2Upstream.length + l2Feeder.length > 0
+}
 
 /** What to follow, from the options. @throws UsageError for options that exclude each other and for a genesis file that cannot
  *  be read */
@@ -17,6 +23,20 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     stateCacheBytes: stateCache * 2 ** 20,
     rootInterval,
     coreContract: l2CoreContract,
+    l2: readL2(config),
+  }
+}
+
+function readL2({ l2Upstream, l2Feeder, l2Header, l2Network, l2Verify, l2From }: Config): L2FollowSettings | undefined {
+  if (l2Upstream.length + l2Feeder.length === 0) return undefined
+  const headers = Object.fromEntries(l2Header.map(({ name, value }) => [name, value]))
+  const withHeaders = (urls: readonly string[]) => urls.map((url) => ({ url, headers }))
+  return {
+    rpc: withHeaders(l2Upstream),
+    feeders: withHeaders(l2Feeder),
+    network: l2Network,
+    verify: l2Verify,
+    from: l2From,
   }
 }
 

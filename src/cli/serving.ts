@@ -2,14 +2,14 @@ import type { AddressInfo, Server } from 'node:net'
 import { logCrypto } from '../chain/crypto.js'
 import { createBudget } from '../evm/calls/budget.js'
 import type { EvmKind } from '../evm/kinds.js'
-import type { FollowStatus } from '../ingest/follow/status.js'
-import type { UpstreamAddress } from '../ingest/sources/ethRpc/types.js'
+import type { FollowersStatus } from '../ingest/follow/openFollowers.js'
+import type { UpstreamAddress } from '../ingest/sources/upstream/types.js'
 import { CairnError, messageOf } from '../lib/errors.js'
 import { createFailureLog } from '../lib/failureLog.js'
 import { reduceGcFrequency } from '../lib/garbageCollection.js'
 import { createLogger, type LogSettings } from '../lib/logger.js'
 import { createMetrics, type Metrics } from '../lib/metrics.js'
-import type { PendingBlockForm, RpcLimits, SyncProgress } from '../rpc/core/context.js'
+import type { L2SyncProgress, PendingBlockForm, RpcLimits, SyncProgress } from '../rpc/core/context.js'
 import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/core/dispatch.js'
 import { type OpenContext, openContext } from '../rpc/core/openContext.js'
 import { createResponseCache } from '../rpc/core/responseCache.js'
@@ -132,15 +132,12 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const log = createLogger(options.logging)
   const { datadir, limits, pendingBlock, ingest, forwardTo } = options
   const forwarder =
-    forwardTo && createTransactionForwarder(forwardTo, { log, status: () => ingest?.status().upstreams ?? [] })
-  const syncProgress = ingest && (() => readSyncProgress(ingest.status()))
+    forwardTo && createTransactionForwarder(forwardTo, { log, status: () => ingest?.status().l1?.upstreams ?? [] })
+  const syncProgress = ingest && (() => readSyncProgress(ingest.status().l1))
+  const l2SyncProgress = ingest && (() => readL2SyncProgress(ingest.status().l2))
+  const upstreamPending = ingest?.pending
   const opened = openContext({
-    datadir,
-    limits,
-    pendingBlock,
-    log,
-    syncProgress,
-    upstreamPending: ingest?.pending,
+    ...{ datadir, limits, pendingBlock, log, syncProgress, l2SyncProgress, upstreamPending },
     forwardTransaction: forwarder?.forward,
     mainThread: true,
   })
@@ -156,7 +153,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const { cors, hosts, compression, plainHttp, responseCacheBytes } = options
   const metrics = createMetrics()
   registerDatabaseMetrics(metrics, { context, db })
-  if (ingest) registerFollowMetrics(metrics, ingest.status)
+  if (ingest?.status().l1) registerFollowMetrics(metrics, () => ingest.status().l1!)
+  if (ingest?.status().l2) registerFollowMetrics(metrics, () => ingest.status().l2!, 'cairn_l2')
   const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes, metrics }) : undefined
   let inlineCalls: InlineRunner | undefined
   const inline: InlineRunner = { run: (...call) => inlineCalls?.run(...call), withSnapshot: watch.withSnapshot }
@@ -279,9 +277,14 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   }
 }
 
-function readSyncProgress({ state, syncStart, upstreamBlock }: FollowStatus): SyncProgress | undefined {
-  if (state !== 'syncing') return undefined
-  return { startingBlock: syncStart!, highestBlock: upstreamBlock! }
+function readSyncProgress(status: FollowersStatus['l1']): SyncProgress | undefined {
+  if (status?.state !== 'syncing') return undefined
+  return { startingBlock: status.syncStart!, highestBlock: status.upstreamBlock! }
+}
+
+function readL2SyncProgress(status: FollowersStatus['l2']): L2SyncProgress | undefined {
+  const progress = readSyncProgress(status)
+  return progress && { ...progress, highestHash: status!.upstreamHash! }
 }
 
 /** What runs small calls on the main thread, over its connection, once it has run some. */

@@ -1,8 +1,8 @@
-import { parseUpstreamAddress } from '../ingest/sources/ethRpc/describeUrl.js'
-import { MalformedAnswer, UpstreamError } from '../ingest/sources/ethRpc/errors.js'
-import type { Transport } from '../ingest/sources/ethRpc/jsonRpc.js'
-import { createTransport } from '../ingest/sources/ethRpc/transport.js'
-import { DEFAULT_ETH_RPC_LIMITS, type UpstreamAddress, type UpstreamStatus } from '../ingest/sources/ethRpc/types.js'
+import { parseUpstreamAddress } from '../ingest/sources/upstream/describeUrl.js'
+import { MalformedAnswer, UpstreamError } from '../ingest/sources/upstream/errors.js'
+import type { Transport } from '../ingest/sources/upstream/jsonRpc.js'
+import { createTransport } from '../ingest/sources/upstream/transport.js'
+import { DEFAULT_UPSTREAM_LIMITS, type UpstreamAddress, type UpstreamStatus } from '../ingest/sources/upstream/types.js'
 import { formatData } from '../lib/hex.js'
 import type { Logger } from '../lib/logger.js'
 import { RpcError, SERVER_BUSY } from '../rpc/core/errors.js'
@@ -45,7 +45,7 @@ export function createTransactionForwarder(
 ): TransactionForwarder {
   const { log, status, limits = DEFAULT_FORWARDING_LIMITS } = options
   const { maxInFlight, ...bounds } = limits
-  const transportLimits = { ...DEFAULT_ETH_RPC_LIMITS, ...bounds, maxConcurrency: maxInFlight }
+  const transportLimits = { ...DEFAULT_UPSTREAM_LIMITS, ...bounds, maxConcurrency: maxInFlight }
   const upstreams = addresses.map((given) => {
     const address = parseUpstreamAddress(given)
     return { address, transport: createTransport(address, transportLimits, Date.now) }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { PendingBlock } from '../chain/eth/types.js'
+import type { FollowersStatus } from '../ingest/follow/openFollowers.js'
 import type { FollowSettings } from '../ingest/follow/runFollower.js'
 import type { FollowStatus } from '../ingest/follow/status.js'
 import { CairnError, describeError, messageOf, UsageError } from '../lib/errors.js'
@@ -9,7 +10,7 @@ import type { IngestWorkerData, IngestWorkerReply, IngestWorkerRequest } from '.
 /** A thread that follows upstreams, the only writer of the database. */
 export interface IngestWorker {
   /** At most 250 ms old; the last one when following has ended. */
-  status(): FollowStatus
+  status(): FollowersStatus
   /** The upstream's pending block, at most a second old; undefined where it has none or `pending` does not ask for it. */
   pending(): PendingBlock | undefined
   /** Ends the thread after the transaction under way. */
@@ -34,7 +35,10 @@ export async function startIngestWorker(
   const data: IngestWorkerData = { settings, logging, pending }
   const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB }
   const worker = new Worker(new URL('./ingestWorkerThread.js', import.meta.url), { workerData: data, resourceLimits })
-  let status = STARTING
+  let status: FollowersStatus = {
+    l1: settings.upstreams.length > 0 ? STARTING : null,
+    l2: settings.l2 ? { ...STARTING, upstreamHash: null, acceptedOnL1: null } : null,
+  }
   let pendingBlock: PendingBlock | undefined
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const opened = new Promise<void>((resolve, reject) => {
@@ -46,7 +50,8 @@ export async function startIngestWorker(
     })
     worker.on('error', (error) => {
       log.error({ error: describeError(error) }, 'the thread that follows the upstreams ended')
-      status = { ...status, state: 'failed', problem: messageOf(error) }
+      const failed = { state: 'failed', problem: messageOf(error) } as const
+      status = { l1: status.l1 && { ...status.l1, ...failed }, l2: status.l2 && { ...status.l2, ...failed } }
       reject(error)
     })
   })

@@ -1,6 +1,6 @@
 import type { PendingBlock } from '../chain/eth/types.js'
+import type { FollowersStatus } from '../ingest/follow/openFollowers.js'
 import type { FollowSettings } from '../ingest/follow/runFollower.js'
-import type { FollowStatus } from '../ingest/follow/status.js'
 import type { LogSettings } from '../lib/logger.js'
 
 /** Start data of the thread. */
@@ -19,4 +19,4 @@ export type IngestWorkerReply =
   | { readonly kind: 'opened' }
   | { readonly kind: 'refused'; readonly message: string; readonly isUsage: boolean }
   | { readonly kind: 'pending'; readonly block: PendingBlock | undefined }
-  | { readonly kind: 'status'; readonly status: FollowStatus }
+  | { readonly kind: 'status'; readonly status: FollowersStatus }

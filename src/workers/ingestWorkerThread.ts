@@ -1,11 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { useNativeSecp256k1 } from '../chain/crypto.js'
 import type { PendingBlock } from '../chain/eth/types.js'
-import { isPassing, openFollower } from '../ingest/follow/runFollower.js'
+import { openFollowers } from '../ingest/follow/openFollowers.js'
+import { isPassing } from '../ingest/follow/runFollower.js'
 import { messageOf, UsageError } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
 import { createCheckpointer } from './checkpointer.js'
 import type { IngestWorkerData, IngestWorkerReply } from './ingestWorkerProtocol.js'
+import { createL2Verifier } from './l2Verifier.js'
 
 /* Entry point of the thread that writes the chain of a server with upstreams. It ends itself: nobody terminates it. */
 
@@ -18,11 +20,12 @@ const tell = (reply: IngestWorkerReply) => port.postMessage(reply)
 const stop = new AbortController()
 port.once('message', () => stop.abort(new Error('the server stops')))
 const checkpoints = createCheckpointer(settings.datadir)
+const verifier = createL2Verifier()
 try {
   const log = createLogger(logging)
   const onPending = pending ? (block: PendingBlock | undefined) => tell({ kind: 'pending', block }) : undefined
-  const parts = { log, signal: stop.signal, checkpoints, recovers: isPassing, onPending }
-  const follower = await openFollower(settings, parts)
+  const parts = { log, signal: stop.signal, checkpoints, l2Verify: verifier.verify, recovers: isPassing, onPending }
+  const follower = await openFollowers(settings, parts)
   tell({ kind: 'opened' })
   const tellStatus = () => tell({ kind: 'status', status: follower.status() })
   const timer = setInterval(tellStatus, STATUS_MS)
@@ -38,6 +41,7 @@ try {
 } catch (error) {
   tell({ kind: 'refused', message: messageOf(error), isUsage: error instanceof UsageError })
 } finally {
+  await verifier.close()
   await checkpoints.close()
   port.close()
 }

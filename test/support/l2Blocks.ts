@@ -1,7 +1,15 @@
 import { computeBlockHash } from '../../src/chain/starknet/blockHash.js'
+import {
+  computeEventCommitment,
+  computeReceiptCommitment,
+  computeStateDiffCommitment,
+  computeTransactionCommitment,
+  countEvents,
+  countStateChanges,
+} from '../../src/chain/starknet/commitments.js'
 import { formatFelt } from '../../src/chain/starknet/felt.js'
 import { createPedersenHasher } from '../../src/chain/starknet/pedersen.js'
-import type { L2Block } from '../../src/chain/starknet/types.js'
+import type { L2Block, L2Receipt, L2StateDiff, L2Transaction } from '../../src/chain/starknet/types.js'
 import type { L2Verdict } from '../../src/chain/starknet/verify.js'
 
 const pedersenPairs = createPedersenHasher()
@@ -82,4 +90,57 @@ export function toRpcJson(block: L2Block): object {
     state_diff_length: block.counts.stateDiffLength,
     transactions: block.transactionHashes.map(formatFelt),
   }
+}
+
+/** A made-up block with transactions, receipts and state diff, whose hash covers them all. */
+export function makeFullBlock(values: Partial<L2Block> & { number: number }): L2Block {
+  const { number, transactionHashes = [BigInt(number * 10 + 1), BigInt(number * 10 + 2)] } = values
+  const salt = BigInt(number + 1)
+  const transactions: L2Transaction[] = transactionHashes.map((hash) => ({
+    hash,
+    kind: 'INVOKE',
+    signature: [hash, salt],
+  }))
+  const receipts: L2Receipt[] = transactionHashes.map((transactionHash, i) => ({
+    transactionHash,
+    events: [{ fromAddress: 0x57an, keys: [1n, transactionHash], data: [salt] }],
+    messages: i === 0 ? [{ fromAddress: 0x57an, toAddress: 0x111n, payload: [salt] }] : [],
+    actualFee: 1000n + salt,
+    revertReason: i === 1 ? 'out of gas' : undefined,
+    gasConsumed: { l1Gas: 1n, l1DataGas: 2n, l2Gas: salt },
+  }))
+  const stateDiff: L2StateDiff = {
+    storage: [{ address: 0x57an, entries: [{ key: 1n, value: salt }] }],
+    nonces: [{ address: 0x57an, nonce: salt }],
+    deployedContracts: [{ address: 0xde0n + salt, classHash: 0xc1a55n }],
+    replacedClasses: [],
+    declaredClasses: [{ classHash: 0xc1a55n + salt, compiledClassHash: 0xc0den }],
+    migratedClasses: [],
+    declaredLegacyClasses: [],
+  }
+  const commitments = {
+    transactionCommitment: computeTransactionCommitment(transactions, 'poseidon-1', pedersenPairs),
+    eventCommitment: computeEventCommitment(receipts, 'poseidon-1', pedersenPairs),
+    receiptCommitment: computeReceiptCommitment(receipts),
+    stateDiffCommitment: computeStateDiffCommitment(stateDiff),
+  }
+  const counts = {
+    transactionCount: transactions.length,
+    eventCount: countEvents(receipts),
+    stateDiffLength: countStateChanges(stateDiff),
+  }
+  return makeBlock({ commitments, counts, transactionHashes, transactions, receipts, stateDiff, ...values })
+}
+
+/** Made-up blocks on top of `trunk`, which may be empty; `salt` tells branches apart. Every seventh one is empty. */
+export function growL2(trunk: readonly L2Block[], count: number, salt = 0): L2Block[] {
+  const grown = [...trunk]
+  for (let i = 0; i < count; i++) {
+    const parent = grown.at(-1)
+    const number = parent === undefined ? 0 : parent.number! + 1
+    const newRoot = BigInt(1000 * (salt + 1) + number)
+    const parts = number % 7 === 6 ? { transactionHashes: [] } : {}
+    grown.push(makeFullBlock({ number, parentHash: parent?.hash ?? 0n, newRoot, ...parts }))
+  }
+  return grown
 }

@@ -1,9 +1,10 @@
 import { encodeBlock } from '../../src/chain/eth/block.js'
 import { encodeReceipt } from '../../src/chain/eth/receipt.js'
 import type { RawBlock } from '../../src/ingest/source.js'
-import { type Clock, systemClock } from '../../src/ingest/sources/ethRpc/clock.js'
 import { openEthRpc } from '../../src/ingest/sources/ethRpc/ethRpc.js'
-import type { EthRpc, EthRpcLimits } from '../../src/ingest/sources/ethRpc/types.js'
+import type { EthRpc } from '../../src/ingest/sources/ethRpc/types.js'
+import { type Clock, systemClock } from '../../src/ingest/sources/upstream/clock.js'
+import type { UpstreamLimits } from '../../src/ingest/sources/upstream/types.js'
 import { formatData } from '../../src/lib/hex.js'
 import type { Logger } from '../../src/lib/logger.js'
 import { createChainReader } from '../../src/store/chain/chainReader.js'
@@ -77,7 +78,7 @@ export function keepLog(onLine?: (line: LogLine) => void): { log: Logger; lines:
 export function openFixtureRpc(
   genesisHash: Uint8Array,
   urls: readonly string[],
-  options: { log: Logger; limits?: Partial<EthRpcLimits>; clock?: Clock; withReceipts?: boolean; chainId?: bigint },
+  options: { log: Logger; limits?: Partial<UpstreamLimits>; clock?: Clock; withReceipts?: boolean; chainId?: bigint },
 ): EthRpc {
   return openEthRpc({
     upstreams: urls.map((url) => ({ url })),

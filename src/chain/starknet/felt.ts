@@ -1,4 +1,4 @@
-import { bigIntToFixedBytes, bytesToBigInt } from '../../lib/bytes.js'
+import { bigIntToFixedBytes, bytesToBigInt, trimLeft } from '../../lib/bytes.js'
 
 /** A field element of Starknet: an integer in [0, 2^251 + 17·2^192 + 1). */
 export type Felt = bigint
@@ -51,4 +51,9 @@ export function encodeShortString(text: string): Felt {
     throw new RangeError(`${JSON.stringify(text)} is not a short string`)
   }
   return bytesToBigInt(bytes)
+}
+
+/** The text of a short string of Cairo. */
+export function decodeShortString(value: Felt): string {
+  return new TextDecoder('latin1').decode(trimLeft(encodeFelt(value)))
 }

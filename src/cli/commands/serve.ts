@@ -9,7 +9,7 @@ import type { IngestWorker } from '../../workers/ingestWorker.js'
 import { defaultThreads } from '../../workers/readerPool.js'
 import type { Config } from '../config.js'
 import type { FollowProgress } from '../followProgress.js'
-import { readFollowSettings } from '../followSettings.js'
+import { isFollowing, readFollowSettings } from '../followSettings.js'
 import { readLimits, readServerLimits, readSubscriptionLimits } from '../limits.js'
 import { envName } from '../options/option.js'
 import { readLogging } from '../options/output.js'
@@ -25,7 +25,9 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
     throw new UsageError('--forward-transactions needs --upstream')
   }
   if (config.fixture === undefined) return serveDatadir(config, stop.signal)
-  if (config.upstream.length > 0) throw new UsageError('--fixture and --upstream exclude each other')
+  if (isFollowing(config)) {
+    throw new UsageError('--fixture excludes --upstream, --l2-upstream and --l2-feeder')
+  }
   const fixture = await readFixture(config.fixture)
   const datadir = mkdtempSync(join(tmpdir(), 'cairn-fixture-'))
   try {
@@ -39,7 +41,7 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
 
 async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> {
   const { datadir, open } = config
-  if (config.upstream.length === 0) return serve(config, datadir, { open, stop })
+  if (!isFollowing(config)) return serve(config, datadir, { open, stop })
   const settings = await readFollowSettings(config)
   const { startIngestWorker } = await import('../../workers/ingestWorker.js')
   const logging = readLogging(config)

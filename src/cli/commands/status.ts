@@ -48,7 +48,8 @@ function describeChain(db: Database) {
   const coverage = chain.coverage()
   const head = coverage && chain.blockByNumber(coverage.head)
   const source = meta.get<{ network?: string }>(META_CHAIN)
-  const l2 = createL2Reader(db).head()
+  const l2Reader = createL2Reader(db)
+  const [l2First, l2] = [l2Reader.first(), l2Reader.head()]
   return {
     network: source === undefined ? null : (source.network ?? 'own genesis'),
     chainId: source === undefined ? null : String(chain.chainId()),
@@ -58,6 +59,10 @@ function describeChain(db: Database) {
     coverage: coverage ? { first: coverage.first, head: coverage.head, gap: chain.gap() ?? null } : null,
     state: { mode: meta.get<string>(META_STATE_MODE) ?? null, first: coverage?.stateFirst ?? null },
     l2Head: l2 ? { number: l2.number, hash: `0x${l2.hash.toString(16)}` } : null,
+    l2Coverage:
+      l2 && l2First
+        ? { first: l2First.number, head: l2.number, acceptedOnL1: l2Reader.blockAcceptedOnL1()?.number ?? null }
+        : null,
   }
 }
 
@@ -106,6 +111,7 @@ function formatReport(report: Report): string {
     ['blocks', coverage === null ? 'none' : formatCoverage(coverage)],
     ['state', state.first === null ? `not held (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`],
     ['layer-2 head', l2Head === null ? 'none' : `${l2Head.number} ${l2Head.hash}`],
+    ['layer-2', formatL2Coverage(report.l2Coverage)],
     ['log index', formatIndex(LOG_SEARCH_INDEX, report.logIndex)],
     ['transactions', formatIndex(TRANSACTION_INDEX, report.transactionIndex)],
     ['database', `${database.path}, ${formatSize(database.bytes)}, schema ${database.schemaVersion}`],
@@ -121,6 +127,12 @@ function formatReport(report: Report): string {
 
 function formatCoverage({ first, head, gap }: NonNullable<Report['coverage']>): string {
   return `${first} to ${head}${gap ? `; ${gap.from} to ${gap.to} are still to be fetched from the upstream` : ''}`
+}
+
+function formatL2Coverage(coverage: Report['l2Coverage']): string {
+  if (coverage === null) return 'no blocks'
+  const { first, head, acceptedOnL1 } = coverage
+  return `blocks ${first} to ${head}, ${acceptedOnL1 === null ? 'none accepted on layer 1' : `accepted on layer 1 up to ${acceptedOnL1}`}`
 }
 
 function formatPairs(pairs: { [name: string]: string }): string {

@@ -1,26 +1,31 @@
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { createProgress } from '../../lib/progress.js'
-import { readFollowSettings } from '../followSettings.js'
+import { isFollowing, readFollowSettings } from '../followSettings.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { listenForStop } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
 
-/** `cairn sync --upstream URL`: follows until SIGINT or SIGTERM, then returns 0. @throws what ends the following otherwise */
+/** `cairn sync`: follows until SIGINT or SIGTERM, then returns 0. @throws what ends the following otherwise */
 export async function runSync({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help sync'`)
-  if (config.upstream.length === 0) throw new UsageError("--upstream URL is needed; see 'cairn help sync'")
+  if (!isFollowing(config)) {
+    throw new UsageError("--upstream URL, --l2-upstream URL or --l2-feeder URL is needed; see 'cairn help sync'")
+  }
   const settings = await readFollowSettings(config)
-  const { openFollower } = await import('../../ingest/follow/runFollower.js')
+  const { openFollowers } = await import('../../ingest/follow/openFollowers.js')
   const { createCheckpointer } = await import('../../workers/checkpointer.js')
+  const { createL2Verifier } = await import('../../workers/l2Verifier.js')
   const { showFollowProgress } = await import('../followProgress.js')
   const log = createLogger(readLogging(config))
   const stop = listenForStop(() => writeNotice('stopping after the block under way; a second signal ends it at once'))
   const checkpoints = createCheckpointer(config.datadir)
+  const verifier = createL2Verifier()
   const startProgress = (label: string, unit: string, total: number) => createProgress({ label, unit, total })
   try {
-    const follower = await openFollower(settings, { log, signal: stop.signal, checkpoints, startProgress })
+    const parts = { log, signal: stop.signal, checkpoints, l2Verify: verifier.verify, startProgress }
+    const follower = await openFollowers(settings, parts)
     const progress = showFollowProgress(follower.status, log)
     try {
       await follower.run()
@@ -31,6 +36,7 @@ export async function runSync({ config, operands }: ParsedArgs): Promise<number>
     return 0
   } finally {
     stop.close()
+    await verifier.close()
     await checkpoints.close()
   }
 }

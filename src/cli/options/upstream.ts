@@ -26,7 +26,7 @@ export const upstreamOptions = {
       'HTTP header sent to every upstream, such as a token. May be given more than once; one a line in the environment ' +
       'variable.',
     commands: ['sync', 'serve'],
-    parse: parseHeaderLines,
+    parse: parseHeaderLines('upstream-header'),
   },
   pending: flag(
     'pending',
@@ -46,12 +46,14 @@ export interface UpstreamHeaderLine {
   readonly value: string
 }
 
-/** The values are secret, and never part of a message. */
-function parseHeaderLines(value: string): readonly UpstreamHeaderLine[] {
-  const lines = value.split('\n').filter((line) => line.trim() !== '')
-  return lines.map((line) => {
-    const [, name, text] = /^([^\s:]+):\s*(.*\S)\s*$/.exec(line.trim()) ?? []
-    if (name === undefined) throw new UsageError("--upstream-header: expected 'Name: value', got something else")
-    return { name, value: text }
-  })
+/** A parser of headers, one a line. The values are secret, and never part of a message. */
+export function parseHeaderLines(flag: string) {
+  return (value: string): readonly UpstreamHeaderLine[] => {
+    const lines = value.split('\n').filter((line) => line.trim() !== '')
+    return lines.map((line) => {
+      const [, name, text] = /^([^\s:]+):\s*(.*\S)\s*$/.exec(line.trim()) ?? []
+      if (name === undefined) throw new UsageError(`--${flag}: expected 'Name: value', got something else`)
+      return { name, value: text }
+    })
+  }
 }

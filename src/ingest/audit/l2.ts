@@ -39,9 +39,10 @@ export function auditL2(db: Database, onProgress?: (blocks: number) => void): L2
         const place = { table: 'l2_blocks', row: `block ${row.number}` }
         atPlace(place, () => {
           if (auditBlock(rows, row, place, (block) => verify(block, network))) done.verified++
-          if (row.upstream_status === 'ACCEPTED_ON_L1') acceptedOnL1 = row.number as number
+          if (row.upstream_status === 'ACCEPTED_ON_L1' && row.canonical === 1) acceptedOnL1 = row.number as number
         })
-        onProgress?.(++done.blocks)
+        done.blocks++
+        onProgress?.(done.blocks)
       }
       const stray = rows.strayTransaction()
       if (stray !== undefined) {
@@ -64,7 +65,7 @@ function auditBlock(rows: RawL2, row: RawRow, place: FaultPlace, verify: (block:
     const { check: field, expected, actual: found } = verdict
     throw new DatabaseFault(place, { field, expected, found })
   }
-  const canonical = isRejectedStatus(block.status) ? 0 : 1
+  const canonical = isRejectedStatus(block.status) || row.orphaned_at !== null ? 0 : 1
   const verified = verdict.kind === 'match' ? 1 : verdict.kind === 'unverifiable' ? 0 : null
   const values = [...encodeL2Header(toStoredHeader(block, verdict)), canonical, verified, block.status]
   compareColumns(place, row, [...HEADER_COLUMNS, 'upstream_status'], values)

@@ -3,8 +3,8 @@ import { CairnError } from '../../lib/errors.js'
 import type { WritableChain } from '../chainState.js'
 import { replaceBranch } from '../head/reorg.js'
 import type { RawBlock } from '../source.js'
-import type { Clock } from '../sources/ethRpc/clock.js'
-import { linkAbort } from '../sources/ethRpc/linkedAbort.js'
+import type { Clock } from '../sources/upstream/clock.js'
+import { linkAbort } from '../sources/upstream/linkedAbort.js'
 
 /** No block came for so long that the transaction of a reorg was rolled back. */
 export class BranchStalled extends CairnError {

@@ -14,15 +14,17 @@ import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
 import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
 import type { Checkpoints } from '../checkpoints.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
-import { type Clock, systemClock } from '../sources/ethRpc/clock.js'
-import { parseUpstreamAddress } from '../sources/ethRpc/describeUrl.js'
 import { fetchDevelopmentGenesis } from '../sources/ethRpc/developmentGenesis.js'
-import { UpstreamError } from '../sources/ethRpc/errors.js'
 import { openEthRpc } from '../sources/ethRpc/ethRpc.js'
-import type { EthRpc, UpstreamAddress } from '../sources/ethRpc/types.js'
+import type { EthRpc } from '../sources/ethRpc/types.js'
+import { type Clock, systemClock } from '../sources/upstream/clock.js'
+import { parseUpstreamAddress } from '../sources/upstream/describeUrl.js'
+import { UpstreamError } from '../sources/upstream/errors.js'
+import type { UpstreamAddress } from '../sources/upstream/types.js'
 import { nameCoreContract } from '../stateUpdates.js'
 import { NoCommonBlock } from './errors.js'
 import { createFollower, type Follower } from './follower.js'
+import type { L2Following, L2FollowSettings } from './l2/l2Following.js'
 import { createFollowFigures, type FollowState, type FollowStatus } from './status.js'
 import { untilSettled } from './untilSettled.js'
 import { watchPending } from './watchPending.js'
@@ -37,7 +39,7 @@ export interface DevelopmentSource {
 /** What to follow, and into which database. Everything but log, checkpoints and progress can be sent to a thread. */
 export interface FollowSettings {
   readonly datadir: string
-  /** At least one. */
+  /** Of layer 1; at least one, unless only layer 2 is followed. */
   readonly upstreams: readonly UpstreamAddress[]
   /** Which chain it is; needed for a new database only. */
   readonly chain?: ChainSource | DevelopmentSource
@@ -51,9 +53,12 @@ export interface FollowSettings {
   readonly rootInterval?: number
   /** Address (20 bytes) of the Starknet core contract; undefined: that of before, or of the known networks. */
   readonly coreContract?: Uint8Array
+  /** What to follow of layer 2. */
+  readonly l2?: L2FollowSettings
 }
 
-interface FollowerParts {
+/** What a follower needs besides its settings. */
+export interface FollowerParts {
   readonly log: Logger
   readonly signal: AbortSignal
   readonly checkpoints: Checkpoints
@@ -61,6 +66,8 @@ interface FollowerParts {
   onPending?(pending: PendingBlock | undefined): void
   /** Failures after which following begins again by itself. Default: alarms, see `OpenFollower.run`. */
   recovers?(error: unknown): boolean
+  /** Follows layer 2 over the same connection. */
+  readonly l2?: L2Following
   /** Time and timers, for tests. */
   readonly clock?: Clock
   /** Shows what opening an older database has to bring up to date. */
@@ -116,15 +123,23 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
       stop?.()
     }
   }
-  const follow = async () => {
-    const { checkpoints } = parts
+  const followBeside = async (l2: L2Following | undefined, { db, chain }: OpenWriter) => {
     const { from, rootInterval } = settings
+    const beside = l2?.begin(db)
+    const checkpoints = beside?.checkpoints ?? parts.checkpoints
+    try {
+      const follower = createFollower(chain, rpc, { signal, log, figures, from, checkpoints, rootInterval })
+      await runWithPending(follower, chain)
+    } finally {
+      await beside?.end()
+    }
+  }
+  const follow = async () => {
     for (;;) {
       try {
         writer ??= await openUnlocked(settings, parts, clock)
-        const follower = createFollower(writer.chain, rpc, { signal, log, figures, from, checkpoints, rootInterval })
         ended = undefined
-        return await runWithPending(follower, writer.chain)
+        return await followBeside(parts.l2, writer)
       } catch (error) {
         if (signal.aborted || !recovers(error)) throw error
         ended = describeEnd(error)
@@ -170,6 +185,7 @@ function describeEnd(error: unknown): { state: FollowState; problem: string } {
 }
 
 interface OpenWriter {
+  readonly db: Database
   readonly chain: WritableChain
   close(): void
 }
@@ -203,7 +219,8 @@ async function openWriter(settings: FollowSettings, parts: FollowerParts): Promi
     const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, log }
     const chain = await openWritableChain(db, source, stateMode, opening)
     requireFrom(chain, settings.from)
-    return { chain, close }
+    parts.l2?.setNetwork(db)
+    return { db, chain, close }
   } catch (error) {
     close()
     throw error

@@ -1,7 +1,6 @@
 import { monotonicMs } from '../../lib/progressDisplay.js'
 import { createRateMeter, estimateLeft } from '../../lib/rateMeter.js'
-import type { HeadEvent } from '../head/events.js'
-import type { UpstreamStatus } from '../sources/ethRpc/types.js'
+import type { UpstreamStatus } from '../sources/upstream/types.js'
 
 /** How following goes. `starting`: no head of an upstream is known yet. `syncing`: more than 16 blocks behind it. `alarm`: the
  *  upstreams' chain would replace finalized blocks, and is not followed. `failed`: anything else ended it. */
@@ -31,12 +30,23 @@ export interface FollowStatus {
 /** Farther behind, a client is told that the server is syncing. */
 export const SYNCING_BLOCKS = 16
 
+/** A change of a chain, as far as figures are kept of it: events of the head, and changes of layer 2. */
+export type FollowedChange =
+  | { readonly kind: 'append'; readonly blocks: readonly { readonly number: number }[] }
+  | {
+      readonly kind: 'reorg'
+      readonly ancestor: { readonly number: number }
+      readonly removed: readonly unknown[]
+      readonly added: readonly { readonly number: number }[]
+    }
+  | { readonly kind: 'finalized' }
+
 /** Keeps count of what a follower does. */
 export interface FollowFigures {
   /** The upstream's newest block is this one. */
   sees(upstreamBlock: number): void
   /** The chain changed. */
-  changed(event: HeadEvent): void
+  changed(event: FollowedChange): void
   /** Following begins, perhaps again, with this newest block. */
   begins(head: number | undefined): void
   status(): Omit<FollowStatus, 'problem' | 'upstreams'>

@@ -2,8 +2,8 @@ import { equalBytes } from '../../lib/bytes.js'
 import { createChainReader } from '../../store/chain/chainReader.js'
 import { openForReading } from '../../store/open.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
-import type { Clock } from '../sources/ethRpc/clock.js'
 import type { EthRpc } from '../sources/ethRpc/types.js'
+import type { Clock } from '../sources/upstream/clock.js'
 import { NoCommonBlock } from './errors.js'
 
 interface Parts {

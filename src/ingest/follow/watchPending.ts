@@ -1,8 +1,8 @@
 import type { PendingBlock } from '../../chain/eth/types.js'
 import type { WritableChain } from '../chainState.js'
-import type { Clock } from '../sources/ethRpc/clock.js'
-import { linkAbort } from '../sources/ethRpc/linkedAbort.js'
 import type { EthRpc } from '../sources/ethRpc/types.js'
+import type { Clock } from '../sources/upstream/clock.js'
+import { linkAbort } from '../sources/upstream/linkedAbort.js'
 
 interface WatchOptions {
   /** Told of the upstream's pending block: after each new head, and every second. */

@@ -17,6 +17,7 @@ import {
   readFeederReceipt,
   readFeederTransaction,
   readRpcPrices,
+  readRpcStateDiff,
   readRpcTransactions,
   readStateDiff,
 } from './starknetParts.js'
@@ -24,13 +25,15 @@ import { readChainIdWitness } from './starknetWitness.js'
 
 /** The block of a recording in any format of Starknet nodes and gateways: feeder `get_block`, `get_state_update` with its
  *  block, `get_preconfirmed_block`; RPC `getBlockWithTxHashes`, `WithTxs`, `WithReceipts` of any specification, with or
- *  without the JSON-RPC envelope; confirmed, pending and pre-confirmed.
+ *  without the JSON-RPC envelope; confirmed, pending and pre-confirmed; `{ block, state_update }` with such a block and the
+ *  result of `getStateUpdate`.
  *  @throws InvalidL2Recording with the path of the field and the reason. */
 export function readL2Recording(json: unknown): L2Block {
   const root: Field = { value: json, path: 'recording' }
   const block = unwrapEnvelope(root)
   if (hasMember(block, 'state_update') && hasMember(block, 'block')) {
-    return readFeederBlock(member(block, 'block'), member(block, 'state_update'))
+    const [own, update] = [member(block, 'block'), member(block, 'state_update')]
+    return isFeederBlock(own) ? readFeederBlock(own, update) : readRpcBlock(own, update)
   }
   if (hasMember(block, 'state_diff') && !hasMember(block, 'transactions')) {
     throw new InvalidL2Recording(
@@ -40,11 +43,15 @@ export function readL2Recording(json: unknown): L2Block {
   if (!hasMember(block, 'transactions') || !hasMember(block, 'timestamp')) {
     throw new InvalidL2Recording(`${block.path}: is no layer-2 block: it has no transactions or no timestamp`)
   }
-  return FEEDER_MEMBERS.some((name) => hasMember(block, name)) ? readFeederBlock(block) : readRpcBlock(block)
+  return isFeederBlock(block) ? readFeederBlock(block) : readRpcBlock(block)
 }
 
 /** Members of feeder blocks that RPC blocks do not have; every format since 2021 has one of them. */
 const FEEDER_MEMBERS = ['parent_block_hash', 'transaction_receipts', 'state_root']
+
+function isFeederBlock(block: Field): boolean {
+  return FEEDER_MEMBERS.some((name) => hasMember(block, name))
+}
 
 function hasMember(field: Field, name: string): boolean {
   return member(field, name).value !== undefined
@@ -108,7 +115,7 @@ function compareStateUpdate({ hash, newRoot }: L2Block, stateUpdate: Field): voi
   }
 }
 
-function readRpcBlock(block: Field): L2Block {
+function readRpcBlock(block: Field, stateUpdate?: Field): L2Block {
   const hash = optional(member(block, 'block_hash'), felt)
   const number = optional(member(block, 'block_number'), safeInteger)
   const transactions = readRpcTransactions(member(block, 'transactions'))
@@ -128,6 +135,10 @@ function readRpcBlock(block: Field): L2Block {
     ...readHeaderExtras(block, transactions.transactionHashes.length > 0),
     ...transactions,
     ...witnessOf(list(member(block, 'transactions'), transactionOf)),
+  }
+  if (stateUpdate !== undefined) {
+    result.stateDiff = readRpcStateDiff(member(stateUpdate, 'state_diff'))
+    compareStateUpdate(result, stateUpdate)
   }
   return checkMembers(result, block)
 }

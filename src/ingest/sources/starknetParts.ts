@@ -151,7 +151,7 @@ export function readStateDiff(field: Field): L2StateDiff {
   return {
     storage: mapOf('storage_diffs', (address, entries) => ({
       address,
-      entries: list(entries, (entry) => ({ key: felt(member(entry, 'key')), value: felt(member(entry, 'value')) })),
+      entries: list(entries, readStorageEntry),
     })),
     nonces: mapOf('nonces', (address, nonce) => ({ address, nonce: felt(nonce) })),
     deployedContracts: listOf('deployed_contracts', readContractClass),
@@ -160,6 +160,34 @@ export function readStateDiff(field: Field): L2StateDiff {
     migratedClasses: listOf('migrated_compiled_classes', readCompiledClass),
     declaredLegacyClasses: listOf('old_declared_contracts', felt),
   }
+}
+
+/** The state diff of an RPC state update. */
+export function readRpcStateDiff(field: Field): L2StateDiff {
+  const listOf = <T>(name: string, read: (entry: Field) => T) =>
+    optional(member(field, name), (entries) => list(entries, read)) ?? []
+  return {
+    storage: listOf('storage_diffs', (entry) => ({
+      address: felt(member(entry, 'address')),
+      entries: list(member(entry, 'storage_entries'), readStorageEntry),
+    })),
+    nonces: listOf('nonces', (entry) => ({
+      address: felt(member(entry, 'contract_address')),
+      nonce: felt(member(entry, 'nonce')),
+    })),
+    deployedContracts: listOf('deployed_contracts', readContractClass),
+    replacedClasses: listOf('replaced_classes', (entry) => ({
+      address: felt(member(entry, 'contract_address')),
+      classHash: felt(member(entry, 'class_hash')),
+    })),
+    declaredClasses: listOf('declared_classes', readCompiledClass),
+    migratedClasses: listOf('migrated_compiled_classes', readCompiledClass),
+    declaredLegacyClasses: listOf('deprecated_declared_classes', felt),
+  }
+}
+
+function readStorageEntry(field: Field): { key: Felt; value: Felt } {
+  return { key: felt(member(field, 'key')), value: felt(member(field, 'value')) }
 }
 
 function readContractClass(field: Field): { address: Felt; classHash: Felt } {

@@ -40,6 +40,12 @@ export interface SyncProgress {
   readonly highestBlock: number
 }
 
+/** The same of layer 2. */
+export interface L2SyncProgress extends SyncProgress {
+  /** Hash of `highestBlock`, as the upstream says it. */
+  readonly highestHash: string
+}
+
 /** What a handler may use. One per thread; `deadline` belongs to the request. */
 export interface RpcContext {
   readonly chain: ChainReader
@@ -53,6 +59,7 @@ export interface RpcContext {
   readonly pendingBlock: PendingBlockForm
   /** Undefined unless this server follows upstreams and is behind them; always undefined in reader threads. */
   readonly syncProgress: () => SyncProgress | undefined
+  readonly l2SyncProgress: () => L2SyncProgress | undefined
   /** The upstream's pending block, on top of whatever block; undefined where there is none, and in reader threads. */
   readonly upstreamPending: () => PendingBlock | undefined
   /** Sends a signed transaction to an upstream; its hash. Undefined unless the operator wants that, and in reader threads.

@@ -14,7 +14,7 @@ import { createL2Reader } from '../../store/l2/l2Reader.js'
 import { openForReading, packagePath, requireCurrentSchema } from '../../store/open.js'
 import { createStateReads } from '../../store/state/stateReader.js'
 import { createTransactionFinder } from '../../transactions/finder.js'
-import type { PendingBlockForm, RpcContext, RpcLimits, SyncProgress } from './context.js'
+import type { L2SyncProgress, PendingBlockForm, RpcContext, RpcLimits, SyncProgress } from './context.js'
 
 /** A context with its own connection. */
 export interface OpenContext {
@@ -38,6 +38,7 @@ export function openContext(options: {
   pendingBlock?: PendingBlockForm
   /** For the main thread of a server that follows upstreams. */
   syncProgress?: () => SyncProgress | undefined
+  l2SyncProgress?: () => L2SyncProgress | undefined
   /** For the main thread of a server that serves the upstream's pending block. */
   upstreamPending?: () => PendingBlock | undefined
   /** For the main thread of a server that forwards transactions. */
@@ -80,6 +81,7 @@ export function openContext(options: {
     limits: options.limits,
     pendingBlock: options.pendingBlock ?? 'specification',
     syncProgress: options.syncProgress ?? (() => undefined),
+    l2SyncProgress: options.l2SyncProgress ?? (() => undefined),
     upstreamPending: options.upstreamPending ?? (() => undefined),
     forwardTransaction: options.forwardTransaction,
     cursorSecret: readCursorSecret(db),

@@ -1,3 +1,5 @@
+import type { L2FollowStatus } from '../../ingest/follow/l2/status.js'
+import type { FollowersStatus } from '../../ingest/follow/openFollowers.js'
 import type { FollowStatus } from '../../ingest/follow/status.js'
 import { formatData } from '../../lib/hex.js'
 import type { Metrics } from '../../lib/metrics.js'
@@ -23,6 +25,8 @@ export interface HealthReport {
   readonly l2Head: { number: number; hash: string } | null
   /** How the chain is followed; null where the server has no upstreams. */
   readonly following: FollowStatus | null
+  /** How the layer-2 chain is followed; null where the server has no upstreams of it. */
+  readonly l2Following: L2FollowStatus | null
   /** Living reader threads including the spare; the warmed-up ones among them; and threads that were terminated or exited
    *  since the start. */
   readonly threads: { living: number; warm: number; lost: number }
@@ -41,7 +45,7 @@ export function createHealthReporter(parts: {
   metrics: Metrics
   isServing: () => boolean
   isReady: () => boolean
-  following?: () => FollowStatus
+  following?: () => FollowersStatus
 }): () => HealthReport {
   const { context, db, metrics, isServing, isReady, following } = parts
   const version = packageVersion()
@@ -66,7 +70,8 @@ export function createHealthReporter(parts: {
           }
         : null,
       l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
-      following: following?.() ?? null,
+      following: following?.().l1 ?? null,
+      l2Following: following?.().l2 ?? null,
       ...readFigures(metrics),
     }
   }

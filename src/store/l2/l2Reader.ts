@@ -29,6 +29,10 @@ export interface StoredL2Pending extends L2PendingBody {
 export interface L2Reader {
   /** The chain id as a felt; undefined until a network is named or a verified hash reveals it. */
   chainId(): Felt | undefined
+  /** Number and hash of the lowest canonical block. */
+  first(): { number: number; hash: Felt } | undefined
+  /** Number and hash of the highest canonical block up to `number`. */
+  atOrBelow(number: number): { number: number; hash: Felt } | undefined
   /** Number and hash of the highest canonical block. */
   head(): { number: number; hash: Felt } | undefined
   /** The canonical block with that number. */
@@ -55,6 +59,12 @@ export function createL2Reader(db: Database): L2Reader {
   const selectHead = db.prepare<[], { number: number; hash: Uint8Array }>(
     'SELECT number, hash FROM l2_blocks WHERE canonical = 1 ORDER BY number DESC LIMIT 1',
   )
+  const selectFirst = db.prepare<[], { number: number; hash: Uint8Array }>(
+    'SELECT number, hash FROM l2_blocks WHERE canonical = 1 ORDER BY number LIMIT 1',
+  )
+  const selectAtOrBelow = db.prepare<[number], { number: number; hash: Uint8Array }>(
+    'SELECT number, hash FROM l2_blocks WHERE canonical = 1 AND number <= ? ORDER BY number DESC LIMIT 1',
+  )
   const selectByNumber = db.prepare<[number], L2BlockRow>(
     `SELECT ${L2_BLOCK_COLUMNS} FROM l2_blocks WHERE canonical = 1 AND number = ?`,
   )
@@ -70,6 +80,8 @@ export function createL2Reader(db: Database): L2Reader {
     .prepare<[Uint8Array], Uint8Array>('SELECT tx_hash FROM l2_block_txs WHERE block_hash = ? ORDER BY idx')
     .pluck()
 
+  const toRef = (row: { number: number; hash: Uint8Array } | undefined) =>
+    row && { number: row.number, hash: decodeFelt(row.hash) }
   const l1Head = () => selectL1Head.get() ?? undefined
   const toBlock = (row: L2BlockRow | undefined): StoredL2Block | undefined => {
     if (row === undefined) return undefined
@@ -81,10 +93,9 @@ export function createL2Reader(db: Database): L2Reader {
       const text = meta.get<string>(META_L2_CHAIN_ID)
       return text === undefined ? undefined : encodeChainId(text)
     },
-    head: () => {
-      const row = selectHead.get()
-      return row && { number: row.number, hash: decodeFelt(row.hash) }
-    },
+    first: () => toRef(selectFirst.get()),
+    atOrBelow: (number) => toRef(selectAtOrBelow.get(number)),
+    head: () => toRef(selectHead.get()),
     blockByNumber: (number) => toBlock(selectByNumber.get(number)),
     blockByHash: (hash) => toBlock(selectByHash.get(encodeFelt(hash))),
     blockAcceptedOnL1: () => {

@@ -40,6 +40,13 @@ export function createL2Statements(db: Database) {
     .prepare<[Uint8Array], Uint8Array>('SELECT tx_hash FROM l2_block_txs WHERE block_hash = ? ORDER BY idx')
     .pluck()
   const insertTransaction = db.prepare('INSERT INTO l2_block_txs (block_hash, idx, tx_hash) VALUES (?, ?, ?)')
+  const orphan = db.prepare('UPDATE l2_blocks SET canonical = 0, orphaned_at = ? WHERE canonical = 1 AND number > ?')
+  const isOrphaned = db
+    .prepare<[Uint8Array], number>('SELECT 1 FROM l2_blocks WHERE hash = ? AND orphaned_at IS NOT NULL')
+    .pluck()
+  const restore = db.prepare('UPDATE l2_blocks SET canonical = 1, orphaned_at = NULL WHERE hash = ?')
+  const selectL1Head = db.prepare<[], number | null>('SELECT l1_head_number FROM l2_state WHERE id = 1').pluck()
+  const deletePending = db.prepare('DELETE FROM l2_pending')
   const upsertPending = db.prepare(
     `INSERT OR REPLACE INTO l2_pending (slot, number, parent_hash, json, fetched_at) VALUES ('pending', ?, ?, ?, ?)`,
   )
@@ -94,6 +101,17 @@ export function createL2Statements(db: Database) {
       updateBlock.run({ ...named, status, seenAt: unixNow(), raw })
       deleteTransactions.run(hash)
       insertTransactions(hash, transactionHashes)
+    },
+    /** Takes the blocks above `number` from the chain. */
+    orphanAbove: (number: number) => void orphan.run(unixNow(), number),
+    /** True for a block that a reorg removed. */
+    isOrphaned: (hash: Felt) => isOrphaned.get(encodeFelt(hash)) !== undefined,
+    /** Makes an orphaned block canonical again. */
+    restore: (hash: Felt) => void restore.run(encodeFelt(hash)),
+    /** The highest block accepted on layer 1. */
+    l1Head: () => selectL1Head.get() ?? undefined,
+    deletePending: () => {
+      if (deletePending.run().changes > 0) writeSeal(db, 'l2_pending')
     },
     putPending: ({ number, parentHash }: { number?: number; parentHash?: Felt }, json: string) => {
       upsertPending.run(number ?? null, parentHash === undefined ? null : encodeFelt(parentHash), json, unixNow())

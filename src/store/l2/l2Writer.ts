@@ -27,6 +27,24 @@ export class L2NetworkMismatch extends CairnError {
   }
 }
 
+/** A reorg would remove a block that layer 1 has accepted. */
+export class L2ReorgBelowAccepted extends CairnError {
+  readonly ancestor: number
+  readonly acceptedOnL1: number
+  constructor(ancestor: number, acceptedOnL1: number) {
+    super(`a reorg of layer 2 down to block ${ancestor} would remove block ${acceptedOnL1}, which layer 1 has accepted`)
+    this.ancestor = ancestor
+    this.acceptedOnL1 = acceptedOnL1
+  }
+}
+
+/** A block to be stored. `raw` is the deflated recording. */
+export interface L2NewBlock {
+  readonly block: L2Block
+  readonly verdict: L2Verdict
+  readonly raw?: Uint8Array
+}
+
 /** Writes layer-2 blocks. */
 export interface L2Writer {
   /** The network of this database, if one was named. */
@@ -42,6 +60,17 @@ export interface L2Writer {
    *  the stored one was verified and the new one is not. @throws InvalidL2Block as `importBlock`, and when an unverified
    *  recording has different transactions. */
   replaceBlock(block: L2Block, verdict: L2Verdict, raw: Uint8Array): L2Outcome
+  /** Replaces the canonical blocks above `ancestor` by `blocks`, which link to it in order, and drops the pending block, in one
+   *  transaction. Removed blocks are found by hash only, as REJECTED; one that comes back is canonical again.
+   *  @throws L2ReorgBelowAccepted, InvalidL2Block; nothing has changed then */
+  replaceBranch(ancestor: number, blocks: readonly L2NewBlock[]): void
+  /** The source of the blocks says that layer 1 accepted this canonical block. @returns true if that raised the head accepted on
+   *  layer 1, which nothing said by a file or an upstream lowers */
+  acceptOnL1(number: number): boolean
+  /** Number of the highest block accepted on layer 1. */
+  acceptedOnL1(): number | undefined
+  /** Deletes the pending block. */
+  dropPending(): void
   /** Runs `work` in one transaction. */
   transaction<T>(work: () => T): T
 }
@@ -74,18 +103,22 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
     const storedHash = rows.hashAt(number)
     if (storedHash !== undefined && storedHash !== hash)
       throw refuse(block, 'canonical block', formatFelt(storedHash), formatFelt(hash))
-    if (storedHash === hash)
-      return status === 'ACCEPTED_ON_L1' && finality.claim(number, source) ? 'promoted' : 'skipped'
-    if (rows.isRejected(hash)) throw refuse(block, 'status', 'REJECTED, as stored', status)
+    if (storedHash === hash) return acceptIfTold(block) ? 'promoted' : 'skipped'
+    const isOrphaned = rows.isOrphaned(hash)
+    if (rows.isRejected(hash) && !isOrphaned) throw refuse(block, 'status', 'REJECTED, as stored', status)
     checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
     checkParentLinks(block, rows)
-    rows.insert(toStoredHeader(block, verdict), block, { canonical: 1, verified: verifiedColumn(verdict), raw })
+    if (isOrphaned) rows.restore(hash)
+    else rows.insert(toStoredHeader(block, verdict), block, { canonical: 1, verified: verifiedColumn(verdict), raw })
     finality.blocksChanged(number, number)
-    if (status === 'ACCEPTED_ON_L1') finality.claim(number, source)
+    acceptIfTold(block)
     learnChainId(verdict)
     rows.settlePending({ number, hash, parentHash: block.parentHash! })
     return 'stored'
   }
+
+  const acceptIfTold = ({ number, status }: L2Block): boolean =>
+    status === 'ACCEPTED_ON_L1' && finality.claim(number!, source)
 
   const storeRejected = (block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome => {
     const hash = block.hash!
@@ -111,16 +144,26 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
   })
 
   const replaceBlock = db.transaction((block: L2Block, verdict: L2Verdict, raw: Uint8Array): L2Outcome => {
-    const { number, hash, status } = block as L2Block & L2Header
+    const { hash } = block as L2Block & L2Header
     const isVerified = verdict.kind === 'match'
     if (rows.recordingOf(hash)?.isVerified && !isVerified) return importBlock(block, verdict, raw)
     checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
     checkParentLinks(block, rows)
     if (!isVerified) requireSameTransactions(block, rows.transactionHashes(hash))
     rows.replace(toStoredHeader(block, verdict), block, { verified: verifiedColumn(verdict), raw })
-    if (status === 'ACCEPTED_ON_L1') finality.claim(number, source)
+    acceptIfTold(block)
     learnChainId(verdict)
     return 'replaced'
+  })
+
+  const replaceBranch = db.transaction((ancestor: number, blocks: readonly L2NewBlock[]) => {
+    const acceptedOnL1 = rows.l1Head() ?? -1
+    if (ancestor < acceptedOnL1) throw new L2ReorgBelowAccepted(ancestor, acceptedOnL1)
+    const newest = rows.head()?.number ?? ancestor
+    rows.orphanAbove(ancestor)
+    finality.blocksChanged(ancestor + 1, newest)
+    rows.deletePending()
+    for (const { block, verdict, raw } of blocks) importBlock(block, verdict, raw)
   })
 
   return {
@@ -138,6 +181,10 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
       hash === undefined || isRejectedStatus(status) ? undefined : rows.recordingOf(hash),
     importBlock: (block, verdict, raw) => importBlock(block, verdict, raw),
     replaceBlock: (block, verdict, raw) => replaceBlock(block, verdict, raw),
+    replaceBranch: (ancestor, blocks) => replaceBranch.immediate(ancestor, blocks),
+    acceptOnL1: (number) => finality.claim(number, source),
+    acceptedOnL1: rows.l1Head,
+    dropPending: () => db.transaction(rows.deletePending)(),
     transaction: (work) => db.transaction(work).immediate(),
   }
 }

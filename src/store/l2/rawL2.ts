@@ -6,7 +6,7 @@ import { L2_BLOCK_COLUMNS } from './l2Rows.js'
 export interface RawL2 {
   /** Number of blocks. */
   count(): number
-  /** All blocks with `upstream_status` and `raw`, by number. */
+  /** All blocks with `upstream_status`, `orphaned_at` and `raw`, by number. */
   blocks(): IterableIterator<RawRow>
   /** Rows of `l2_block_txs`, by index. */
   transactions(blockHash: Uint8Array): RawRow[]
@@ -23,7 +23,7 @@ export interface RawL2 {
 export function createRawL2(db: Database): RawL2 {
   const count = db.prepare<[], number>('SELECT count(*) FROM l2_blocks').pluck()
   const blocks = db.prepare<[], RawRow>(
-    `SELECT ${L2_BLOCK_COLUMNS}, upstream_status, raw FROM l2_blocks ORDER BY number, hash`,
+    `SELECT ${L2_BLOCK_COLUMNS}, upstream_status, orphaned_at, raw FROM l2_blocks ORDER BY number, hash`,
   )
   const transactions = db.prepare<[Uint8Array], RawRow>('SELECT * FROM l2_block_txs WHERE block_hash = ? ORDER BY idx')
   const canonical = db

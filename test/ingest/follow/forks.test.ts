@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Block } from '../../../src/chain/eth/types.js'
-import { systemClock } from '../../../src/ingest/sources/ethRpc/clock.js'
+import { systemClock } from '../../../src/ingest/sources/upstream/clock.js'
 import { growBranch, openBranches, WORK_GENESIS } from '../../support/branches.js'
 import { compareRows } from '../../support/compareChains.js'
 import { followHere } from '../../support/followHere.js'

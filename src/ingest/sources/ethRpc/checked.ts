@@ -1,7 +1,7 @@
 import { DecodeError } from '../../../chain/eth/rlp.js'
 import { InvalidBlock } from '../../verify.js'
-import { UpstreamLied } from './errors.js'
-import type { Upstream } from './upstream.js'
+import { UpstreamLied } from '../upstream/errors.js'
+import type { Upstream } from '../upstream/upstream.js'
 
 /** What `decode` gives. @throws UpstreamLied, which names the check and the upstream, when that does not decode or verify. */
 export function checked<T>(upstream: Upstream, blockNumber: number | undefined, decode: () => T): T {

@@ -15,13 +15,14 @@ import { UsageError } from '../../../lib/errors.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import type { Logger } from '../../../lib/logger.js'
 import { hashAccounts } from '../../../trie/stateRoot.js'
-import { systemClock } from './clock.js'
-import { NotHeldUpstream, UpstreamError, UpstreamLied, UpstreamRpcError } from './errors.js'
+import { systemClock } from '../upstream/clock.js'
+import { NotHeldUpstream, UpstreamError, UpstreamLied, UpstreamRpcError } from '../upstream/errors.js'
+import { isObject } from '../upstream/jsonRpc.js'
+import { DEFAULT_UPSTREAM_LIMITS, type UpstreamAddress } from '../upstream/types.js'
+import { createUpstream, type Upstream } from '../upstream/upstream.js'
 import { fetchHeader } from './fetchBlocks.js'
 import { parseData, readFields } from './fields.js'
-import { isObject } from './jsonRpc.js'
-import { DEFAULT_ETH_RPC_LIMITS, type UpstreamAddress, type UpstreamHeader } from './types.js'
-import { createUpstream, type Upstream } from './upstream.js'
+import type { UpstreamHeader } from './types.js'
 
 interface DevelopmentOptions {
   /** Genesis file whose accounts the node was started with. */
@@ -44,7 +45,7 @@ export async function fetchDevelopmentGenesis(
   [address]: readonly UpstreamAddress[],
   { file, withState, log, signal }: DevelopmentOptions,
 ): Promise<unknown> {
-  const parts = { limits: DEFAULT_ETH_RPC_LIMITS, clock: systemClock, random: Math.random, log, suffix: '' }
+  const parts = { limits: DEFAULT_UPSTREAM_LIMITS, clock: systemClock, random: Math.random, log, suffix: '' }
   const upstream = createUpstream(address, parts)
   try {
     for (let attempt = 1; ; attempt++) {

@@ -1,23 +1,24 @@
 import type { Block } from '../../../chain/eth/types.js'
+import { equalBytes } from '../../../lib/bytes.js'
+import { formatData } from '../../../lib/hex.js'
 import type { RawBlock } from '../../source.js'
-import { findKeeper } from './askOthers.js'
-import { systemClock } from './clock.js'
-import { describeUrl } from './describeUrl.js'
-import { NotHeldUpstream, UpstreamLied } from './errors.js'
+import { systemClock } from '../upstream/clock.js'
+import { suffixesOf } from '../upstream/describeUrl.js'
+import { UpstreamLied, WrongChain } from '../upstream/errors.js'
+import type { HeadFeed } from '../upstream/headFeed.js'
+import { createPool, type Pool } from '../upstream/pool.js'
+import { prefetchBlocks } from '../upstream/prefetch.js'
+import { DEFAULT_UPSTREAM_LIMITS, type UpstreamRange } from '../upstream/types.js'
+import { createUpstream, type Upstream } from '../upstream/upstream.js'
+import { watchHeads } from '../upstream/watchHeads.js'
+import { decodeHeaderJson } from './blockJson.js'
+import { createChainFetcher } from './chainFetcher.js'
+import { checked } from './checked.js'
 import { describeId, fetchBlocks, fetchHead, fetchHeader } from './fetchBlocks.js'
 import { fetchPending } from './fetchPending.js'
-import { createPool, type Pool } from './pool.js'
-import { prefetchBlocks } from './prefetch.js'
-import {
-  DEFAULT_ETH_RPC_LIMITS,
-  type EthRpc,
-  type EthRpcOptions,
-  type UpstreamBlockId,
-  type UpstreamHeader,
-  type UpstreamStatus,
-} from './types.js'
-import { createUpstream, type Upstream } from './upstream.js'
-import { watchHeads } from './watchHeads.js'
+import { readFields } from './fields.js'
+import { findKeeper } from './findKeeper.js'
+import type { EthRpc, EthRpcOptions, UpstreamBlockId, UpstreamHeader } from './types.js'
 
 /** Kind of the source in messages and reports. */
 export const ETH_RPC = 'upstream'
@@ -25,16 +26,26 @@ export const ETH_RPC = 'upstream'
 /** Upstream nodes of one chain, not connected yet. @throws UsageError for an address that cannot be used. */
 export function openEthRpc(options: EthRpcOptions): EthRpc {
   const { log, clock = systemClock, random = Math.random, withReceipts = false } = options
-  const limits = { ...DEFAULT_ETH_RPC_LIMITS, ...options.limits }
-  const suffixes = suffixesOf(options.upstreams.map(({ url }) => describeUrl(url)))
+  const limits = { ...DEFAULT_UPSTREAM_LIMITS, ...options.limits }
+  const suffixes = suffixesOf(options.upstreams.map(({ url }) => url))
   const upstreams = options.upstreams.map((address, i) =>
     createUpstream(address, { limits, clock, random, log, suffix: suffixes[i] }),
   )
-  const pool = createPool(upstreams, { ...options, clock })
+  const checkChain = (upstream: Upstream, signal: AbortSignal | undefined) => requireChain(upstream, options, signal)
+  const pool = createPool(upstreams, { checkChain, log, clock })
   const origins = new WeakMap<Block, Upstream>()
   const onOrigin = (raw: RawBlock, upstream: Upstream) => void origins.set(raw.block, upstream)
-  const prefetch = { pool, withReceipts, limits, log, clock, onOrigin }
-  const header = (id: UpstreamBlockId, signal?: AbortSignal) => findHeader(pool, id, signal)
+  const prefetch = { pool, fetcher: createChainFetcher({ withReceipts }), limits, log, clock }
+  const header = (id: UpstreamBlockId, signal?: AbortSignal) =>
+    pool.find(describeId(id), (upstream) => fetchHeader(upstream, id, signal), signal)
+  const blocks = async function* (range: UpstreamRange) {
+    for await (const { block: raw, upstream } of prefetchBlocks(range, prefetch)) {
+      const isFirst = raw.block.header.number === range.from
+      if (isFirst && withReceipts) raw.totalDifficulty = await readTotalDifficulty(pool, raw, range.signal)
+      onOrigin(raw, upstream)
+      yield raw
+    }
+  }
 
   return {
     start: pool.checkAll,
@@ -43,21 +54,22 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
     headerByNumber: header,
     headerByHash: header,
     getBlock: (id, signal) =>
-      orUndefined(
-        pool.run(async (upstream) => {
+      pool.find(
+        describeId(id),
+        async (upstream) => {
           const [raw] = await fetchBlocks(upstream, [id], { withReceipts, signal })
-          if (!raw) throw new NotHeldUpstream(upstream.name, describeId(id))
-          onOrigin(raw, upstream)
+          if (raw) onOrigin(raw, upstream)
           return raw
-        }, signal),
+        },
+        signal,
       ),
-    blocks: (range) => prefetchBlocks(range, prefetch),
+    blocks,
     source: (range = {}) => ({
       kind: ETH_RPC,
       path: upstreams.map(({ name }) => name).join(', '),
-      blocks: ({ from = 0 } = {}) => prefetchBlocks({ ...range, from }, prefetch),
+      blocks: ({ from = 0 } = {}) => blocks({ ...range, from }),
     }),
-    watchHeads: (onHead, signal) => watchHeads({ pool, log, clock }, onHead, signal),
+    watchHeads: (onHead, signal) => watchHeads({ pool, feed: HEADS, log, clock }, onHead, signal),
     pendingBlock: (signal) => pool.run((upstream) => fetchPending(upstream, log, signal), signal),
     findKeeper: (own, target, signal) => findKeeper(pool, own, target, signal),
     reportInvalid: ({ block }, { check, message }) => {
@@ -66,41 +78,40 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
       const blockNumber = block.header.number
       pool.quarantine(upstream, new UpstreamLied(upstream.name, { check, problem: message, blockNumber }))
     },
-    status: () => upstreams.map((upstream) => statusOf(upstream, clock.nowMs())),
+    status: pool.status,
     close: pool.close,
   }
 }
 
-function findHeader(pool: Pool, id: UpstreamBlockId, signal?: AbortSignal): Promise<UpstreamHeader | undefined> {
-  return orUndefined(
-    pool.run(async (upstream) => {
-      const found = await fetchHeader(upstream, id, signal)
-      if (!found) throw new NotHeldUpstream(upstream.name, describeId(id))
-      return found
-    }, signal),
-  )
+/** The heads of `eth_subscribe`. */
+const HEADS: HeadFeed<UpstreamHeader> = {
+  fetch: fetchHead,
+  subscription: { subscribe: 'eth_subscribe', params: ['newHeads'], unsubscribe: 'eth_unsubscribe' },
+  read: (upstream, result) => ({
+    ...checked(upstream, undefined, () => decodeHeaderJson(result, 'newHeads')),
+    upstream: upstream.name,
+  }),
+  timeOf: ({ header }) => header,
 }
 
-async function orUndefined<T>(promise: Promise<T>): Promise<T | undefined> {
-  try {
-    return await promise
-  } catch (error) {
-    if (error instanceof NotHeldUpstream) return undefined
-    throw error
+/** @throws WrongChain when chain id or genesis hash are not those of the chain; UpstreamError. */
+async function requireChain(
+  upstream: Upstream,
+  { chainId, genesisHash }: Pick<EthRpcOptions, 'chainId' | 'genesisHash'>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const result = await upstream.call('eth_chainId', [], signal)
+  const actual = checked(upstream, undefined, () => readFields({ chainId: result }, 'eth_chainId').quantity('chainId'))
+  if (actual !== chainId) throw new WrongChain(upstream.name, 'chain id', String(chainId), String(actual))
+  const genesis = await fetchHeader(upstream, 0, signal)
+  if (genesis && !equalBytes(genesis.hash, genesisHash)) {
+    throw new WrongChain(upstream.name, 'genesis hash', formatData(genesisHash), formatData(genesis.hash))
   }
 }
 
-/** ` #2` and so on for names that came before; empty for others. */
-function suffixesOf(names: readonly string[]): string[] {
-  return names.map((name, i) => {
-    const before = names.slice(0, i).filter((other) => other === name).length
-    return before === 0 ? '' : ` #${before + 1}`
-  })
-}
-
-function statusOf({ name, health, limits }: Upstream, nowMs: number): UpstreamStatus {
-  const { state, failures, lies, latencyMs, availableAtMs } = health
-  const { concurrency, batchSize } = limits
-  const retryInMs = Math.max(0, availableAtMs - nowMs)
-  return { upstream: name, state, retryInMs, concurrency, batchSize, latencyMs, failures, lies }
+/** Of the chain up to and with the block, where an upstream says it; of block 0 its difficulty. */
+async function readTotalDifficulty(pool: Pool, { block }: RawBlock, signal?: AbortSignal): Promise<bigint | undefined> {
+  if (block.header.number === 0) return block.header.difficulty
+  const header = await pool.run((upstream) => fetchHeader(upstream, block.hash, signal), signal)
+  return header?.totalDifficulty
 }

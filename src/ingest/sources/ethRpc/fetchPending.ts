@@ -2,9 +2,9 @@ import { DecodeError } from '../../../chain/eth/rlp.js'
 import type { PendingBlock } from '../../../chain/eth/types.js'
 import type { Logger } from '../../../lib/logger.js'
 import { InvalidBlock, verifyBodyRoots } from '../../verify.js'
+import { UpstreamRpcError } from '../upstream/errors.js'
+import type { Upstream } from '../upstream/upstream.js'
 import { decodePendingJson } from './blockJson.js'
-import { UpstreamRpcError } from './errors.js'
-import type { Upstream } from './upstream.js'
 
 /** The pending block of an upstream, as `EthRpc.pendingBlock` says. One that cannot be read is no reason to put the upstream
  *  aside: nodes differ in what they leave out of it. @throws UpstreamError */

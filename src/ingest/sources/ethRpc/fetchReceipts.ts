@@ -3,12 +3,12 @@ import { DecodeError } from '../../../chain/eth/rlp.js'
 import type { Block, ConsensusReceipt } from '../../../chain/eth/types.js'
 import { formatData } from '../../../lib/hex.js'
 import { verifyReceipts } from '../../verify.js'
+import { NotHeldUpstream } from '../upstream/errors.js'
+import { askOptional } from '../upstream/optionalMethods.js'
+import type { Upstream } from '../upstream/upstream.js'
 import { checked } from './checked.js'
-import { NotHeldUpstream } from './errors.js'
 import { parseData } from './fields.js'
-import { askOptional } from './optionalMethods.js'
 import { decodeReceiptJson } from './receiptJson.js'
-import type { Upstream } from './upstream.js'
 
 /** The receipts of each block, asked by its hash, with receipts root, bloom and gas used recomputed.
  *  @throws UpstreamLied for receipts that fail a check; NotHeldUpstream; UpstreamError. */

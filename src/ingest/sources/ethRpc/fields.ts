@@ -2,7 +2,7 @@ import { DecodeError } from '../../../chain/eth/rlp.js'
 import type { TransactionType } from '../../../chain/eth/types.js'
 import { equalBytes } from '../../../lib/bytes.js'
 import { abbreviate, formatData, parseHex } from '../../../lib/hex.js'
-import { isObject } from './jsonRpc.js'
+import { isObject } from '../upstream/jsonRpc.js'
 
 /** Readers of the members of a JSON object. `undefined` and `null` both mean that a member is absent. All throw DecodeError
  *  with the name of the member. */

@@ -2,41 +2,8 @@ import type { Header, PendingBlock } from '../../../chain/eth/types.js'
 import type { Logger } from '../../../lib/logger.js'
 import type { BlockSource, RawBlock } from '../../source.js'
 import type { InvalidBlock } from '../../verify.js'
-import type { Clock } from './clock.js'
-
-/** Where an upstream node is reached. */
-export interface UpstreamAddress {
-  /** http, https, ws or wss. User and password of the URL are sent as basic authorization. */
-  readonly url: string
-  /** Sent with every request, and with the WebSocket handshake. */
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** Bounds of requests and of prefetching. */
-export interface EthRpcLimits {
-  /** From sending a request to the last byte of its response. */
-  readonly requestTimeoutMs: number
-  /** One response, decompressed. A longer one is aborted while it arrives. */
-  readonly maxResponseBytes: number
-  /** Requests in flight at one upstream. */
-  readonly maxConcurrency: number
-  /** Calls in one batch request. */
-  readonly maxBatch: number
-  /** Blocks and receipts that are fetched ahead, by their encoded size. */
-  readonly prefetchBytes: number
-  /** Blocks that are fetched ahead. */
-  readonly prefetchBlocks: number
-}
-
-/** The default limits. */
-export const DEFAULT_ETH_RPC_LIMITS: EthRpcLimits = {
-  requestTimeoutMs: 20_000,
-  maxResponseBytes: 64 * 2 ** 20,
-  maxConcurrency: 16,
-  maxBatch: 64,
-  prefetchBytes: 64 * 2 ** 20,
-  prefetchBlocks: 1024,
-}
+import type { Clock } from '../upstream/clock.js'
+import type { UpstreamAddress, UpstreamLimits, UpstreamRange, UpstreamStatus } from '../upstream/types.js'
 
 export interface EthRpcOptions {
   /** At least one. Equally healthy ones are preferred in this order. */
@@ -48,7 +15,7 @@ export interface EthRpcOptions {
   /** Blocks come with verified receipts, as `--state none` needs them. */
   readonly withReceipts?: boolean
   readonly log: Logger
-  readonly limits?: Partial<EthRpcLimits>
+  readonly limits?: Partial<UpstreamLimits>
   /** Time and timers, for tests. */
   readonly clock?: Clock
   /** In [0, 1), for the jitter of back-off times. */
@@ -68,40 +35,12 @@ export interface UpstreamHeader {
 /** A block number, a block hash of 32 bytes, or a tag. */
 export type UpstreamBlockId = number | Uint8Array | 'earliest' | 'latest' | 'safe' | 'finalized'
 
-/** Which blocks `blocks` yields. */
-export interface UpstreamRange {
-  readonly from: number
-  /** Inclusive. Undefined: no end; at the head it waits for new blocks. */
-  readonly to?: number
-  /** Hash of block `from - 1`, where it is held: the first block must link to it. */
-  readonly parentHash?: Uint8Array
-  /** Ends the iteration; it throws the signal's reason. */
-  readonly signal?: AbortSignal
-}
-
 /** The newest block stored, and the upstream that told of it last. */
 export interface FollowedHead {
   readonly number: number
   readonly hash: Uint8Array // 32
   /** Redacted URL; undefined before any told of it. */
   readonly upstream?: string
-}
-
-/** How an upstream is doing. */
-export interface UpstreamStatus {
-  /** Redacted URL. */
-  readonly upstream: string
-  /** `failing`: the circuit breaker is open after failed requests. `quarantined`: it sent something wrong. `refused`: it is of
-   *  another chain, and not asked any more. */
-  readonly state: 'ok' | 'failing' | 'quarantined' | 'refused'
-  /** Milliseconds until it may be asked again; 0 when it may be now. */
-  readonly retryInMs: number
-  readonly concurrency: number
-  readonly batchSize: number
-  /** Moving average; undefined before the first response. */
-  readonly latencyMs?: number
-  readonly failures: number
-  readonly lies: number
 }
 
 /** One or more upstream nodes of one chain. Every method asks the healthiest upstream, and another one when it fails or sends

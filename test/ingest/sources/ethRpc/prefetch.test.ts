@@ -6,8 +6,8 @@ import type { Block } from '../../../../src/chain/eth/types.js'
 import { openWritableChain } from '../../../../src/ingest/chainState.js'
 import { importBlocks } from '../../../../src/ingest/pipeline.js'
 import type { RawBlock } from '../../../../src/ingest/source.js'
-import { ChainReorganized } from '../../../../src/ingest/sources/ethRpc/errors.js'
-import type { EthRpcLimits, UpstreamRange } from '../../../../src/ingest/sources/ethRpc/types.js'
+import { ChainReorganized } from '../../../../src/ingest/sources/upstream/errors.js'
+import type { UpstreamLimits, UpstreamRange } from '../../../../src/ingest/sources/upstream/types.js'
 import { formatData, formatQuantity, parseHex } from '../../../../src/lib/hex.js'
 import { noProgress } from '../../../../src/lib/progress.js'
 import { formatUncle } from '../../../../src/rpc/eth/format/block.js'
@@ -67,7 +67,7 @@ describe('prefetched blocks', () => {
     t.after(() => upstream.close())
     return upstream
   }
-  const open = (t: TestContext, urls: string[], limits?: Partial<EthRpcLimits>, onLie = () => {}) => {
+  const open = (t: TestContext, urls: string[], limits?: Partial<UpstreamLimits>, onLie = () => {}) => {
     const { log, lines } = keepLog(({ message }) => /put aside/.test(message) && onLie())
     const rpc = openFixtureRpc(chain[0].block.hash, urls, { log, limits })
     t.after(() => rpc.close())
@@ -94,7 +94,7 @@ describe('prefetched blocks', () => {
   it('are no more than the limits allow while nobody takes them', async (t) => {
     const upstream = await start(t)
     const asked = () => upstream.requests.flat().filter((method) => method === 'debug_getRawBlock').length
-    const firstOf = async (limits: Partial<EthRpcLimits>) => {
+    const firstOf = async (limits: Partial<UpstreamLimits>) => {
       const { rpc } = open(t, [upstream.url], limits)
       const before = asked()
       const blocks = rpc.blocks({ from: 0, to: 60 })[Symbol.asyncIterator]()

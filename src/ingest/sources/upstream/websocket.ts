@@ -2,7 +2,7 @@ import { WebSocket } from 'ws'
 import type { ParsedAddress } from './describeUrl.js'
 import { MalformedAnswer, UpstreamOversized, UpstreamTimeout, UpstreamUnreachable } from './errors.js'
 import { isObject, matchAnswers, type RpcAnswer, type Transport, writeRequest } from './jsonRpc.js'
-import type { EthRpcLimits } from './types.js'
+import type { UpstreamLimits } from './types.js'
 
 /** A request that waits for its answer. */
 interface Pending {
@@ -25,7 +25,11 @@ interface Connection {
 
 /** JSON-RPC over one WebSocket connection, opened by the first request and again by the first one after it was lost. A message
  *  that cannot be matched ends the connection, and with it all requests in flight. */
-export function createWebSocketTransport(address: ParsedAddress, limits: EthRpcLimits): Transport {
+export function createWebSocketTransport(
+  address: ParsedAddress,
+  limits: UpstreamLimits,
+  parse: (text: string) => unknown,
+): Transport {
   const { name } = address
   const listeners = new Set<Listener>()
   let nextId = 1
@@ -34,13 +38,13 @@ export function createWebSocketTransport(address: ParsedAddress, limits: EthRpcL
 
   const onMessage = (connection: Connection, data: Buffer) => {
     try {
-      receive(connection, parseMessage(name, data))
+      receive(connection, parseMessage(name, data, parse))
     } catch (error) {
       lose(connection, error as Error)
     }
   }
   const receive = ({ pending }: Connection, message: unknown) => {
-    if (isObject(message) && message.method === 'eth_subscription') {
+    if (isObject(message) && typeof message.method === 'string') {
       if (!isObject(message.params)) throw new MalformedAnswer(name, 'a notification has no params')
       for (const { onResult } of [...listeners]) onResult(message.params.result)
       return
@@ -93,7 +97,7 @@ export function createWebSocketTransport(address: ParsedAddress, limits: EthRpcL
 
 function connect(
   { url, headers, name, redact }: ParsedAddress,
-  limits: EthRpcLimits,
+  limits: UpstreamLimits,
   onMessage: (connection: Connection, data: Buffer) => void,
   onLost: (connection: Connection, error: Error) => void,
 ): Connection {
@@ -125,9 +129,9 @@ function connect(
   return connection
 }
 
-function parseMessage(upstream: string, data: Buffer): unknown {
+function parseMessage(upstream: string, data: Buffer, parse: (text: string) => unknown): unknown {
   try {
-    return JSON.parse(data.toString('utf8'))
+    return parse(data.toString('utf8'))
   } catch {
     throw new MalformedAnswer(upstream, `expected JSON, got a message of ${data.length} bytes that is none`)
   }

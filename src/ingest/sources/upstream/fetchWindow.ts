@@ -1,42 +1,34 @@
 import type { Logger } from '../../../lib/logger.js'
-import type { RawBlock } from '../../source.js'
+import type { BlockFetcher, FetchedBlock } from './blockFetcher.js'
 import type { Clock } from './clock.js'
 import { NotHeldUpstream } from './errors.js'
-import { fetchBlocks } from './fetchBlocks.js'
 import { type LinkedAbort, linkAbort } from './linkedAbort.js'
 import type { Pool } from './pool.js'
-import type { EthRpcLimits } from './types.js'
-import type { Upstream } from './upstream.js'
-
-/** A block and the upstream that it came from. */
-export interface FetchedBlock {
-  readonly raw: RawBlock
-  readonly upstream: Upstream
-}
+import type { UpstreamLimits } from './types.js'
 
 /** Blocks that are fetched ahead of the one that is taken next. */
-export interface FetchWindow {
+export interface FetchWindow<B> {
   /** The block of that number, which must be the one after the last that was taken. @throws the reason of the signal. */
-  take(blockNumber: number): Promise<FetchedBlock>
+  take(blockNumber: number): Promise<FetchedBlock<B>>
   /** Forgets all that was fetched: the next block to be taken is `blockNumber`. */
   reset(blockNumber: number): void
 }
 
-interface WindowOptions {
+interface WindowOptions<B> {
   pool: Pool
+  fetcher: BlockFetcher<B>
   from: number
   /** The last block that may be fetched, which may grow. */
   last: () => number
-  withReceipts: boolean
-  limits: Pick<EthRpcLimits, 'prefetchBytes' | 'prefetchBlocks'>
+  limits: Pick<UpstreamLimits, 'prefetchBytes' | 'prefetchBlocks'>
   log: Logger
   clock: Clock
   signal: AbortSignal
 }
 
 /** What belongs to the blocks since the last reset. */
-interface Epoch {
-  readonly ready: Map<number, FetchedBlock & { bytes: number }>
+interface Epoch<B> {
+  readonly ready: Map<number, FetchedBlock<B> & { bytes: number }>
   readonly abort: LinkedAbort
   nextJob: number
   jobs: number
@@ -52,9 +44,9 @@ const MAX_RETRY_MS = 5000
 
 /** A window that begins to fetch with the first `take`. Jobs of consecutive blocks run concurrently, as far as the upstream's
  *  limits and the window's bounds allow; the block that is taken next is always fetched. */
-export function createFetchWindow(options: WindowOptions): FetchWindow {
-  const { pool, limits, signal } = options
-  let epoch = createEpoch(options.from, signal)
+export function createFetchWindow<B>(options: WindowOptions<B>): FetchWindow<B> {
+  const { pool, fetcher, limits, signal } = options
+  let epoch = createEpoch<B>(options.from, signal)
   let nextTaken = options.from
   let estimateBytes = FIRST_ESTIMATE_BYTES
   let wake: (() => void) | undefined
@@ -82,14 +74,14 @@ export function createFetchWindow(options: WindowOptions): FetchWindow {
       void runJob(epoch, numbers)
     }
   }
-  const runJob = async (own: Epoch, numbers: number[]) => {
+  const runJob = async (own: Epoch<B>, numbers: number[]) => {
     const reserved = numbers.length * estimateBytes
     own.jobs++
     own.reservedBytes += reserved
     try {
       const fetched = await fetchAll(options, numbers, own.abort.signal)
       for (const [i, block] of fetched.entries()) {
-        const bytes = sizeOf(block.raw)
+        const bytes = fetcher.sizeOf(block.block)
         own.ready.set(numbers[i], { ...block, bytes })
         own.readyBytes += bytes
         estimateBytes = Math.max(bytes, estimateBytes * ESTIMATE_DECAY)
@@ -134,27 +126,27 @@ export function createFetchWindow(options: WindowOptions): FetchWindow {
   }
 }
 
-function createEpoch(from: number, signal: AbortSignal): Epoch {
+function createEpoch<B>(from: number, signal: AbortSignal): Epoch<B> {
   return { ready: new Map(), abort: linkAbort(signal), nextJob: from, jobs: 0, readyBytes: 0, reservedBytes: 0 }
 }
 
 /** The blocks of these numbers, asked for until some upstream has each. */
-async function fetchAll(
-  { pool, withReceipts, log, clock }: WindowOptions,
+async function fetchAll<B>(
+  { pool, fetcher, log, clock }: WindowOptions<B>,
   numbers: readonly number[],
   signal: AbortSignal,
-): Promise<FetchedBlock[]> {
-  const fetched: FetchedBlock[] = []
+): Promise<FetchedBlock<B>[]> {
+  const fetched: FetchedBlock<B>[] = []
   for (let retryMs = FIRST_RETRY_MS; fetched.length < numbers.length; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
     const wanted = numbers.slice(fetched.length)
     try {
       fetched.push(
         ...(await pool.run(async (upstream) => {
-          const blocks = await fetchBlocks(upstream, wanted, { withReceipts, signal })
+          const blocks = await fetcher.fetch(upstream, wanted, signal)
           const missing = blocks.indexOf(undefined)
           if (missing === 0) throw new NotHeldUpstream(upstream.name, `block ${wanted[0]}`)
           const held = missing < 0 ? blocks : blocks.slice(0, missing)
-          return held.map((raw) => ({ raw: raw!, upstream }))
+          return held.map((block) => ({ block: block!, upstream }))
         }, signal)),
       )
     } catch (error) {
@@ -165,14 +157,4 @@ async function fetchAll(
     }
   }
   return fetched
-}
-
-/** Encoded size of a block and its receipts, about. */
-function sizeOf({ block, receipts = [] }: RawBlock): number {
-  let bytes = block.sizeBytes
-  for (const { logs } of receipts) {
-    bytes += 300 // bloom, gas, status and prefixes
-    for (const { topics, data } of logs) bytes += 24 + 33 * topics.length + data.length
-  }
-  return bytes
 }

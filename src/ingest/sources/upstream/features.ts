@@ -1,7 +1,14 @@
 import { UpstreamRpcError } from './errors.js'
 
-/** Methods that not every node has. */
-export type OptionalMethod = 'debug_getRawBlock' | 'debug_getRawReceipts' | 'eth_getBlockReceipts' | 'eth_subscribe'
+/** Methods that not every node has. `l1_accepted` is a block tag of Starknet. */
+export type OptionalMethod =
+  | 'debug_getRawBlock'
+  | 'debug_getRawReceipts'
+  | 'eth_getBlockReceipts'
+  | 'eth_subscribe'
+  | 'starknet_getBlockWithReceipts'
+  | 'starknet_subscribeNewHeads'
+  | 'l1_accepted'
 
 /** Which optional methods an upstream has, as far as it was tried. */
 export interface Features {

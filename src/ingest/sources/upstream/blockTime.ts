@@ -1,9 +1,14 @@
-import type { Header } from '../../../chain/eth/types.js'
+/** What is learnt from of a head. */
+export interface HeadTime {
+  readonly number: number
+  /** Unix seconds; undefined where the upstream does not say it. */
+  readonly timestamp?: bigint
+}
 
 /** Learns the time between blocks from their heads. */
 export interface BlockTime {
   /** A head that has just come. */
-  add(header: Header, arrivedMs: number): void
+  add(head: HeadTime, arrivedMs: number): void
   /** How long to wait before the head is asked for again: a quarter of the block time, 100 ms to 12 s. */
   readonly pollMs: number
   /** Expected time between blocks; undefined before two heads came. */
@@ -21,20 +26,23 @@ const POLLS_A_BLOCK = 4
 export function createBlockTime(): BlockTime {
   const timestampGaps: number[] = []
   const arrivalGaps: number[] = []
-  let before: { header: Header; arrivedMs: number } | undefined
+  let before: { head: HeadTime; arrivedMs: number } | undefined
   const expected = () => {
     // Several blocks in one second have gaps of 0, which say nothing.
     const medians = [median(timestampGaps), median(arrivalGaps)].filter((ms) => ms !== undefined && ms > 0)
     return medians.length === 0 ? undefined : Math.min(...(medians as number[]))
   }
   return {
-    add: (header, arrivedMs) => {
-      const blocks = before ? header.number - before.header.number : 0
+    add: (head, arrivedMs) => {
+      const blocks = before ? head.number - before.head.number : 0
       if (before && blocks > 0) {
-        push(timestampGaps, (Number(header.timestamp - before.header.timestamp) * 1000) / blocks)
+        const { timestamp } = before.head
+        if (head.timestamp !== undefined && timestamp !== undefined) {
+          push(timestampGaps, (Number(head.timestamp - timestamp) * 1000) / blocks)
+        }
         push(arrivalGaps, (arrivedMs - before.arrivedMs) / blocks)
       }
-      before = { header, arrivedMs }
+      before = { head, arrivedMs }
     },
     get expectedMs() {
       return expected()

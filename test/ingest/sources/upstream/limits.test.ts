@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createAdaptiveLimits } from '../../../../src/ingest/sources/ethRpc/adaptiveLimits.js'
-import { createBlockTime } from '../../../../src/ingest/sources/ethRpc/blockTime.js'
-import { createHealth } from '../../../../src/ingest/sources/ethRpc/health.js'
-import { parseRetryAfter } from '../../../../src/ingest/sources/ethRpc/retryAfter.js'
+import { createAdaptiveLimits } from '../../../../src/ingest/sources/upstream/adaptiveLimits.js'
+import { createBlockTime } from '../../../../src/ingest/sources/upstream/blockTime.js'
+import { createHealth } from '../../../../src/ingest/sources/upstream/health.js'
+import { parseRetryAfter } from '../../../../src/ingest/sources/upstream/retryAfter.js'
 import { fixtureBlocks } from '../../../support/fixture.js'
 
 describe('adaptive limits', () => {

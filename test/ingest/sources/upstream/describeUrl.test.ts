@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { describeUrl, parseUpstreamAddress } from '../../../../src/ingest/sources/ethRpc/describeUrl.js'
+import { describeUrl, parseUpstreamAddress } from '../../../../src/ingest/sources/upstream/describeUrl.js'
 import { UsageError } from '../../../../src/lib/errors.js'
 
 describe('describeUrl', () => {

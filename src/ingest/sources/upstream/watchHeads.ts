@@ -1,19 +1,17 @@
 import { equalBytes } from '../../../lib/bytes.js'
 import type { Logger } from '../../../lib/logger.js'
 import { findLeader } from './askOthers.js'
-import { decodeHeaderJson } from './blockJson.js'
 import { createBlockTime } from './blockTime.js'
-import { checked } from './checked.js'
 import type { Clock } from './clock.js'
 import { UpstreamError, UpstreamLied, UpstreamRpcError } from './errors.js'
-import { fetchHead } from './fetchBlocks.js'
+import type { HeadFeed } from './headFeed.js'
 import { linkAbort } from './linkedAbort.js'
 import type { Pool } from './pool.js'
-import type { UpstreamHeader } from './types.js'
 import type { Upstream } from './upstream.js'
 
-interface WatchOptions {
+interface WatchOptions<H extends { readonly hash: Uint8Array }> {
   pool: Pool
+  feed: HeadFeed<H>
   log: Logger
   clock: Clock
 }
@@ -22,13 +20,15 @@ interface WatchOptions {
 const SILENT_BLOCKS = 4
 const MIN_SILENCE_MS = 2000
 
-/** `EthRpc.watchHeads`. */
-export async function watchHeads(
-  options: WatchOptions,
-  onHead: (head: UpstreamHeader) => void | Promise<void>,
+/** Tells of each new head until `outer` aborts: by the notifications of a WebSocket upstream, resubscribed after a lost
+ *  connection, else by polling. The first call comes with the present head; heads that come while `onHead` runs are merged.
+ *  @throws what `onHead` throws. */
+export async function watchHeads<H extends { readonly hash: Uint8Array }>(
+  options: WatchOptions<H>,
+  onHead: (head: H) => void | Promise<void>,
   outer: AbortSignal,
 ): Promise<void> {
-  const { pool, log, clock } = options
+  const { pool, feed, log, clock } = options
   const linked = linkAbort(outer)
   const { signal } = linked
   const blockTime = createBlockTime()
@@ -40,33 +40,33 @@ export async function watchHeads(
   let newestMs = clock.nowMs()
   let highest = -1
   const silenceMs = () => Math.max(MIN_SILENCE_MS, SILENT_BLOCKS * (blockTime.expectedMs ?? MIN_SILENCE_MS))
-  const offer = (head: UpstreamHeader) => {
+  const offer = (head: H) => {
     if (!teller.offer(head)) return
-    blockTime.add(head.header, clock.nowMs())
+    blockTime.add(feed.timeOf(head), clock.nowMs())
     newestMs = clock.nowMs()
-    highest = Math.max(highest, head.header.number)
+    highest = Math.max(highest, feed.timeOf(head).number)
   }
   /** A node may answer well, and stand still. */
-  const lookElsewhere = async (upstream: Upstream, head: UpstreamHeader) => {
-    const isBehind = head.header.number < highest - 1
-    if (pool.upstreams.length === 1 || (!isBehind && clock.nowMs() - newestMs < silenceMs())) return
+  const lookElsewhere = async (upstream: Upstream, head: H) => {
+    const block = feed.timeOf(head).number
+    if (pool.upstreams.length === 1 || (block >= highest - 1 && clock.nowMs() - newestMs < silenceMs())) return
     newestMs = clock.nowMs()
-    const leader = await findLeader(pool, upstream, head, signal)
+    const leader = await findLeader(pool, feed, { upstream, head }, signal)
     if (!leader) return
-    const [block, ahead] = [head.header.number, leader.header.number]
-    log.info({ upstream: upstream.name, block, ahead: leader.upstream, aheadBlock: ahead }, 'the upstream is behind')
-    offer(leader)
+    const aheadBlock = feed.timeOf(leader.head).number
+    log.info({ upstream: upstream.name, block, ahead: leader.upstream.name, aheadBlock }, 'the upstream is behind')
+    offer(leader.head)
   }
   try {
     for (;;) {
       const { head, asked } = await pool.run(
-        async (upstream) => ({ head: await fetchHead(upstream, signal), asked: upstream }),
+        async (upstream) => ({ head: await feed.fetch(upstream, signal), asked: upstream }),
         signal,
       )
       offer(head)
       await lookElsewhere(asked, head)
       const upstream = pool.preferred()
-      if (upstream?.listen && upstream.features.has('eth_subscribe')) {
+      if (upstream?.listen && upstream.features.has(feed.subscription.subscribe)) {
         await followSubscription(upstream, options, { offer, lookElsewhere, silenceMs, signal })
       } else {
         await clock.sleep(blockTime.pollMs, signal)
@@ -81,56 +81,62 @@ export async function watchHeads(
   if (failure) throw failure.error
 }
 
-interface Subscription {
-  offer(head: UpstreamHeader): void
+interface Subscription<H> {
+  offer(head: H): void
   /** Looks whether another upstream is ahead, when this one has been silent for long. */
-  lookElsewhere(upstream: Upstream, head: UpstreamHeader): Promise<void>
+  lookElsewhere(upstream: Upstream, head: H): Promise<void>
   silenceMs(): number
   signal: AbortSignal
 }
 
 /** Offers the heads of a subscription until the connection is lost, the upstream fails, or another one is preferred.
  *  @throws the reason of the signal. */
-async function followSubscription(
+async function followSubscription<H extends { readonly hash: Uint8Array }>(
   upstream: Upstream,
-  { pool, log, clock }: WatchOptions,
-  { offer, lookElsewhere, silenceMs, signal }: Subscription,
+  { pool, feed, log, clock }: WatchOptions<H>,
+  { offer, lookElsewhere, silenceMs, signal }: Subscription<H>,
 ): Promise<void> {
+  const { subscribe, params, unsubscribe } = feed.subscription
   const inbox = createInbox()
   const unlisten = upstream.listen!(inbox.push, inbox.lose)
   let subscription: unknown
   try {
-    subscription = await pool.runAt(upstream, () => upstream.call('eth_subscribe', ['newHeads'], signal), signal)
+    subscription = await pool.runAt(upstream, () => upstream.call(subscribe, params, signal), signal)
     // Heads that came between the last answer and the subscription.
-    offer(await pool.runAt(upstream, () => fetchHead(upstream, signal), signal))
+    offer(await pool.runAt(upstream, () => feed.fetch(upstream, signal), signal))
     while (pool.preferred() === upstream) {
       const event = await inbox.next(clock, silenceMs(), signal)
       if (event === 'lost') break
-      const head = event === 'silent' ? undefined : readNotification(upstream, event.result, log)
+      const head = event === 'silent' ? undefined : readNotification(feed, upstream, event.result, log)
       if (head) {
         offer(head)
         continue
       }
       // Neither silence nor a notification that fails a check says what the head is.
-      const asked = await pool.runAt(upstream, () => fetchHead(upstream, signal), signal)
+      const asked = await pool.runAt(upstream, () => feed.fetch(upstream, signal), signal)
       offer(asked)
       await lookElsewhere(upstream, asked)
     }
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error
-    if (error instanceof UpstreamRpcError && error.method === 'eth_subscribe') upstream.features.lacks('eth_subscribe')
+    if (error instanceof UpstreamRpcError && error.method === subscribe) upstream.features.lacks(subscribe)
   } finally {
     unlisten()
-    if (typeof subscription === 'string' && !inbox.isLost && !signal.aborted) {
-      upstream.call('eth_unsubscribe', [subscription], signal).catch(() => {})
+    if (subscription !== undefined && !inbox.isLost && !signal.aborted) {
+      upstream.call(unsubscribe, [subscription], signal).catch(() => {})
     }
   }
 }
 
-/** The header of a notification; undefined when it fails a check: some nodes leave members out. */
-function readNotification(upstream: Upstream, result: unknown, log: Logger): UpstreamHeader | undefined {
+/** The head of a notification; undefined when it fails a check: some nodes leave members out. */
+function readNotification<H extends { readonly hash: Uint8Array }>(
+  feed: HeadFeed<H>,
+  upstream: Upstream,
+  result: unknown,
+  log: Logger,
+): H | undefined {
   try {
-    return { ...checked(upstream, undefined, () => decodeHeaderJson(result, 'newHeads')), upstream: upstream.name }
+    return feed.read(upstream, result)
   } catch (error) {
     if (!(error instanceof UpstreamLied)) throw error
     const { check, problem } = error
@@ -140,9 +146,12 @@ function readNotification(upstream: Upstream, result: unknown, log: Logger): Ups
 }
 
 /** Tells heads one at a time; those that come meanwhile are merged into the newest. */
-function createTeller(onHead: (head: UpstreamHeader) => void | Promise<void>, onError: (error: unknown) => void) {
-  let last: UpstreamHeader | undefined
-  let next: UpstreamHeader | undefined
+function createTeller<H extends { readonly hash: Uint8Array }>(
+  onHead: (head: H) => void | Promise<void>,
+  onError: (error: unknown) => void,
+) {
+  let last: H | undefined
+  let next: H | undefined
   let telling: Promise<void> | undefined
   const tell = async () => {
     try {
@@ -159,7 +168,7 @@ function createTeller(onHead: (head: UpstreamHeader) => void | Promise<void>, on
   }
   return {
     /** @returns false for the head that was offered last. */
-    offer(head: UpstreamHeader): boolean {
+    offer(head: H): boolean {
       if (last && equalBytes(last.hash, head.hash)) return false
       last = head
       next = head

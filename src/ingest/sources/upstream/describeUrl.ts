@@ -19,7 +19,7 @@ const PROTOCOLS = ['http:', 'https:', 'ws:', 'wss:']
 
 // Everything else in a path may be a key.
 const PLAIN_SEGMENT =
-  /^(v\d{1,2}|rpc|jsonrpc|json-rpc|http|https|ws|wss|eth|evm|ethereum|api|ext|bc|C|node|archive|main|mainnet|testnet|sepolia|holesky|hoodi|goerli|execution)$/
+  /^(v\d{1,2}|v0_\d{1,2}|rpc|jsonrpc|json-rpc|http|https|ws|wss|eth|evm|ethereum|api|ext|bc|C|node|archive|main|mainnet|testnet|sepolia|holesky|hoodi|goerli|execution|starknet|feeder_gateway)$/
 // A label of a host name that is a key, as some providers have them.
 const KEY_LABEL = /^(?=.*\d)[0-9a-z]{20,}$/i
 const HIDDEN = '…'
@@ -33,6 +33,15 @@ export function describeUrl(url: string | URL): string {
   const path = parsed.pathname.split('/').map((part) => (part === '' || PLAIN_SEGMENT.test(part) ? part : HIDDEN))
   const port = parsed.port === '' ? '' : `:${parsed.port}`
   return `${parsed.protocol}//${host.join('.')}${port}${path.join('/').replace(/\/+$/, '')}`
+}
+
+/** ` #2` and so on for URLs that are described like one before; empty for others. */
+export function suffixesOf(urls: readonly string[]): string[] {
+  const names = urls.map(describeUrl)
+  return names.map((name, i) => {
+    const before = names.slice(0, i).filter((other) => other === name).length
+    return before === 0 ? '' : ` #${before + 1}`
+  })
 }
 
 /** Checks an upstream address. `suffix` is put behind its name. @throws UsageError, without credentials, for another protocol or a bad header. */

@@ -20,7 +20,7 @@ export interface Transport {
   /** Answers in the order of the calls, whatever order they came in. One call is sent as an object, more as a batch.
    *  @throws UpstreamError of any class; the reason of `signal` when it aborts. */
   send(calls: readonly RpcCall[], signal?: AbortSignal): Promise<RpcAnswer[]>
-  /** Hears the results of `eth_subscription` notifications, and that the connection was lost. Absent over HTTP.
+  /** Hears the results of notifications, and that the connection was lost. Absent over HTTP.
    *  @returns what ends the hearing. */
   listen?(listener: (result: unknown) => void, onLost: () => void): () => void
   close(): void

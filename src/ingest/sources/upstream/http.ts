@@ -15,25 +15,60 @@ import {
 import { matchAnswers, type Transport, writeRequest } from './jsonRpc.js'
 import { linkAbort } from './linkedAbort.js'
 import { parseRetryAfter } from './retryAfter.js'
-import type { EthRpcLimits } from './types.js'
+import type { UpstreamLimits } from './types.js'
 
-/** JSON-RPC over HTTP POST with keep-alive connections. Responses may be compressed with gzip; their length is bounded after
- *  decompression. Redirects are not followed: they would take credentials elsewhere.
- *  @param unixMs the clock that dates in Retry-After are compared with */
-export function createHttpTransport(address: ParsedAddress, limits: EthRpcLimits, unixMs: () => number): Transport {
+/** Sends HTTP requests to one upstream and gives the JSON of their responses. */
+export interface HttpExchange {
+  /** GET of `url` without a body, else POST. @throws UpstreamError of any class; the reason of `signal` when it aborts. */
+  ask(url: URL, body: string | undefined, signal: AbortSignal | undefined): Promise<unknown>
+  close(): void
+}
+
+/** What is read of responses. */
+export interface HttpReading {
+  /** The clock that dates in Retry-After are compared with. */
+  unixMs(): number
+  /** @throws SyntaxError */
+  parse(text: string): unknown
+  /** True for the JSON of an error that comes with a status from 400 on, as part of an answer. */
+  isErrorAnswer(parsed: object): boolean
+}
+
+/** JSON-RPC over HTTP POST. @param unixMs the clock that dates in Retry-After are compared with */
+export function createHttpTransport(
+  address: ParsedAddress,
+  limits: UpstreamLimits,
+  { unixMs, parse }: Pick<HttpReading, 'unixMs' | 'parse'>,
+): Transport {
+  // Some servers answer JSON-RPC errors with status 400 or 500.
+  const exchange = createHttpExchange(address, limits, { unixMs, parse, isErrorAnswer: (parsed) => 'error' in parsed })
+  return {
+    send: async (calls, signal) => {
+      signal?.throwIfAborted()
+      const parsed = await exchange.ask(address.url, writeRequest(calls, 1), signal)
+      return matchAnswers(address.name, parsed, 1, calls.length)
+    },
+    close: exchange.close,
+  }
+}
+
+/** HTTP with keep-alive connections. Responses may be compressed with gzip; their length is bounded after decompression.
+ *  Redirects are not followed: they would take credentials elsewhere. */
+export function createHttpExchange(address: ParsedAddress, limits: UpstreamLimits, reading: HttpReading): HttpExchange {
   const { url, name } = address
   const library = url.protocol === 'https:' ? https : http
   const agent = new library.Agent({ keepAlive: true, maxSockets: limits.maxConcurrency })
   const closed = linkAbort()
 
-  const post = async (body: string, signal: AbortSignal | undefined): Promise<unknown> => {
+  const ask: HttpExchange['ask'] = async (target, body, signal) => {
     const linked = linkAbort(signal, closed.signal)
     const timeout = new UpstreamTimeout(name, limits.requestTimeoutMs)
     const timer = setTimeout(() => linked.abort(timeout), limits.requestTimeoutMs)
-    const options = { method: 'POST', agent, signal: linked.signal, headers: requestHeaders(address, body) }
+    const method = body === undefined ? 'GET' : 'POST'
+    const options = { method, agent, signal: linked.signal, headers: requestHeaders(address, body) }
     try {
-      const response = await exchange(() => library.request(url, options), body, linked.signal)
-      return await readResponse(address, response, limits.maxResponseBytes, unixMs)
+      const response = await exchange(() => library.request(target, options), body, linked.signal)
+      return await readResponse(address, response, limits.maxResponseBytes, reading)
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       if (linked.signal.reason === timeout) throw timeout
@@ -46,10 +81,7 @@ export function createHttpTransport(address: ParsedAddress, limits: EthRpcLimits
   }
 
   return {
-    send: async (calls, signal) => {
-      signal?.throwIfAborted()
-      return matchAnswers(name, await post(writeRequest(calls, 1), signal), 1, calls.length)
-    },
+    ask,
     close: () => {
       closed.abort(new Error('closed'))
       agent.destroy()
@@ -57,21 +89,17 @@ export function createHttpTransport(address: ParsedAddress, limits: EthRpcLimits
   }
 }
 
-function requestHeaders({ headers }: ParsedAddress, body: string): http.OutgoingHttpHeaders {
-  return {
-    accept: 'application/json',
-    'accept-encoding': 'gzip',
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    ...headers,
-  }
+function requestHeaders({ headers }: ParsedAddress, body: string | undefined): http.OutgoingHttpHeaders {
+  const content =
+    body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  return { accept: 'application/json', 'accept-encoding': 'gzip', ...content, ...headers }
 }
 
 /** Sends the body and waits for the head of the response. A kept connection that the server had closed meanwhile is replaced
  *  once. */
 async function exchange(
   open: () => http.ClientRequest,
-  body: string,
+  body: string | undefined,
   signal: AbortSignal,
 ): Promise<http.IncomingMessage> {
   const request = open()
@@ -90,7 +118,7 @@ async function readResponse(
   { name, redact }: ParsedAddress,
   response: http.IncomingMessage,
   maxBytes: number,
-  unixMs: () => number,
+  { unixMs, parse, isErrorAnswer }: HttpReading,
 ): Promise<unknown> {
   const status = response.statusCode ?? 0
   const retryAfterMs = parseRetryAfter(response.headers['retry-after'], unixMs())
@@ -103,7 +131,6 @@ async function readResponse(
   }
   if (status === 413) refuse(new UpstreamOversized(name, 'HTTP status 413, the request is too large'))
   const type = response.headers['content-type'] ?? 'none'
-  // Some servers answer JSON-RPC errors with status 400 or 500.
   if (status < 200 || status >= 600 || (status >= 300 && status < 400)) refuse(new UpstreamHttpStatus(name, status))
   if (!/json/i.test(type)) {
     if (status >= 400) refuse(new UpstreamHttpStatus(name, status))
@@ -111,8 +138,8 @@ async function readResponse(
   }
   const text = (await readBytes(name, response, maxBytes)).toString('utf8')
   try {
-    const parsed: unknown = JSON.parse(text)
-    if (status >= 400 && !(typeof parsed === 'object' && parsed !== null && 'error' in parsed)) {
+    const parsed = parse(text)
+    if (status >= 400 && !(typeof parsed === 'object' && parsed !== null && isErrorAnswer(parsed))) {
       throw new UpstreamHttpStatus(name, status)
     }
     return parsed

@@ -83,10 +83,10 @@ export class UpstreamLied extends UpstreamError {
 
 /** The upstream is of another chain. */
 export class WrongChain extends UpstreamError {
-  readonly what: 'chain id' | 'genesis hash'
+  readonly what: 'chain id' | 'genesis hash' | 'block hash'
   readonly expected: string
   readonly actual: string
-  constructor(upstream: string, what: 'chain id' | 'genesis hash', expected: string, actual: string) {
+  constructor(upstream: string, what: WrongChain['what'], expected: string, actual: string) {
     super(upstream, `${what}: expected ${expected} of this database, the upstream has ${actual}`)
     this.what = what
     this.expected = expected

@@ -1,7 +1,4 @@
-import { equalBytes } from '../../../lib/bytes.js'
-import { formatData } from '../../../lib/hex.js'
 import type { Logger } from '../../../lib/logger.js'
-import { checked } from './checked.js'
 import type { Clock } from './clock.js'
 import {
   NotHeldUpstream,
@@ -11,9 +8,8 @@ import {
   UpstreamsClosed,
   WrongChain,
 } from './errors.js'
-import { fetchHeader } from './fetchBlocks.js'
-import { readFields } from './fields.js'
 import { linkAbort } from './linkedAbort.js'
+import type { UpstreamStatus } from './types.js'
 import type { Upstream } from './upstream.js'
 
 /** The upstreams of one chain: runs tasks at the healthiest one. */
@@ -25,7 +21,13 @@ export interface Pool {
    *  @throws NotHeldUpstream when the task threw it at every upstream that could be asked; WrongChain when all upstreams are of
    *    other chains; the reason of `signal`; what else the task throws that is no UpstreamError. */
   run<T>(task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** The same, tried only at `upstream`: its failures come out. */
+  /** The same; undefined where no upstream that could be asked has it. `what` names it in messages. */
+  find<T>(
+    what: string,
+    task: (upstream: Upstream) => Promise<T | undefined>,
+    signal?: AbortSignal,
+  ): Promise<T | undefined>
+  /** The same as `run`, tried only at `upstream`: its failures come out. */
   runAt<T>(upstream: Upstream, task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Puts an upstream aside that sent something wrong. */
   quarantine(upstream: Upstream, lie: UpstreamLied): void
@@ -35,13 +37,15 @@ export interface Pool {
   isAvailable(upstream: Upstream): boolean
   /** Stays at this upstream as long as it is about as healthy as the others. */
   prefer(upstream: Upstream): void
+  /** How each upstream is doing, in order. */
+  status(): UpstreamStatus[]
   /** Closes the upstreams. Tasks that run or wait, and later ones, reject with UpstreamsClosed. */
   close(): void
 }
 
 interface PoolOptions {
-  chainId: bigint
-  genesisHash: Uint8Array
+  /** Compares the chain of an upstream before its first use, and after its connection was lost. @throws WrongChain, UpstreamError */
+  checkChain(upstream: Upstream, signal: AbortSignal | undefined): Promise<void>
   log: Logger
   clock: Clock
 }
@@ -55,7 +59,7 @@ const SILENT_MS = 1000
 const PREFERENCE = 0.5
 
 /** A pool over the upstreams. */
-export function createPool(upstreams: readonly Upstream[], { chainId, genesisHash, log, clock }: PoolOptions): Pool {
+export function createPool(upstreams: readonly Upstream[], { checkChain, log, clock }: PoolOptions): Pool {
   let current = upstreams[0]
   const closing = linkAbort()
   const sleep = async (ms: number, signal: AbortSignal | undefined) => {
@@ -90,7 +94,10 @@ export function createPool(upstreams: readonly Upstream[], { chainId, genesisHas
   }
   const runAt: Pool['runAt'] = async (upstream, task, signal) => {
     try {
-      if (!upstream.isChecked) await checkChain(upstream, chainId, genesisHash, signal)
+      if (!upstream.isChecked) {
+        await checkChain(upstream, signal)
+        upstream.isChecked = true
+      }
       return await task(upstream)
     } catch (error) {
       if (error instanceof UpstreamLied) quarantine(upstream, error)
@@ -132,9 +139,22 @@ export function createPool(upstreams: readonly Upstream[], { chainId, genesisHas
       }
     }
   }
+  const find: Pool['find'] = async (what, task, signal) => {
+    try {
+      return await run(async (upstream) => {
+        const found = await task(upstream)
+        if (found === undefined) throw new NotHeldUpstream(upstream.name, what)
+        return found
+      }, signal)
+    } catch (error) {
+      if (error instanceof NotHeldUpstream) return undefined
+      throw error
+    }
+  }
   return {
     upstreams,
     run,
+    find,
     runAt,
     quarantine,
     preferred: () => pick(),
@@ -142,6 +162,7 @@ export function createPool(upstreams: readonly Upstream[], { chainId, genesisHas
     prefer: (upstream) => {
       current = upstream
     },
+    status: () => upstreams.map((upstream) => statusOf(upstream, clock.nowMs())),
     close: () => {
       closing.abort(new UpstreamsClosed())
       for (const upstream of upstreams) upstream.close()
@@ -159,21 +180,11 @@ export function createPool(upstreams: readonly Upstream[], { chainId, genesisHas
   }
 }
 
-/** @throws WrongChain when chain id or genesis hash are not those of the chain; UpstreamError. */
-async function checkChain(
-  upstream: Upstream,
-  chainId: bigint,
-  genesisHash: Uint8Array,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const result = await upstream.call('eth_chainId', [], signal)
-  const actual = checked(upstream, undefined, () => readFields({ chainId: result }, 'eth_chainId').quantity('chainId'))
-  if (actual !== chainId) throw new WrongChain(upstream.name, 'chain id', String(chainId), String(actual))
-  const genesis = await fetchHeader(upstream, 0, signal)
-  if (genesis && !equalBytes(genesis.hash, genesisHash)) {
-    throw new WrongChain(upstream.name, 'genesis hash', formatData(genesisHash), formatData(genesis.hash))
-  }
-  upstream.isChecked = true
+function statusOf({ name, health, limits }: Upstream, nowMs: number): UpstreamStatus {
+  const { state, failures, lies, latencyMs, availableAtMs } = health
+  const { concurrency, batchSize } = limits
+  const retryInMs = Math.max(0, availableAtMs - nowMs)
+  return { upstream: name, state, retryInMs, concurrency, batchSize, latencyMs, failures, lies }
 }
 
 function allRefused(upstreams: readonly Upstream[]): UpstreamError {

@@ -14,8 +14,8 @@ import {
 import { createFeatures, type Features } from './features.js'
 import { createHealth, type Health } from './health.js'
 import { isThrottleCode, type RpcAnswer, type RpcCall, type Transport } from './jsonRpc.js'
-import { createTransport } from './transport.js'
-import type { EthRpcLimits, UpstreamAddress } from './types.js'
+import { openJsonRpc, type TransportFactory } from './transport.js'
+import type { UpstreamAddress, UpstreamLimits } from './types.js'
 
 /** One upstream node with all that is known of it. */
 export interface Upstream {
@@ -43,22 +43,24 @@ export interface Upstream {
 }
 
 interface UpstreamParts {
-  limits: EthRpcLimits
+  limits: UpstreamLimits
   clock: Clock
   random: () => number
   log: Logger
   /** Put behind the name, to tell upstreams apart whose redacted URLs are the same. */
   suffix: string
+  /** JSON-RPC over HTTP or WebSocket unless told. */
+  transport?: TransportFactory
 }
 
 /** An upstream that is not connected yet. @throws UsageError for an address that cannot be used. */
 export function createUpstream(
   given: UpstreamAddress,
-  { limits, clock, random, log, suffix }: UpstreamParts,
+  { limits, clock, random, log, suffix, transport: openTransport = openJsonRpc() }: UpstreamParts,
 ): Upstream {
   const address = parseUpstreamAddress(given, suffix)
   const { name } = address
-  const transport = createTransport(address, limits, clock.unixMs)
+  const transport = openTransport(address, limits, clock.unixMs)
   const health = createHealth(clock.nowMs, random)
   const adaptive = createAdaptiveLimits(limits.maxConcurrency, limits.maxBatch, clock.nowMs)
   let closed = false

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import type { Clock } from '../../../../src/ingest/sources/ethRpc/clock.js'
+import type { Clock } from '../../../../src/ingest/sources/upstream/clock.js'
 import {
   MalformedAnswer,
   UpstreamHttpStatus,
@@ -10,9 +10,9 @@ import {
   UpstreamThrottled,
   UpstreamTimeout,
   UpstreamUnreachable,
-} from '../../../../src/ingest/sources/ethRpc/errors.js'
-import { DEFAULT_ETH_RPC_LIMITS, type EthRpcLimits } from '../../../../src/ingest/sources/ethRpc/types.js'
-import { createUpstream, type Upstream } from '../../../../src/ingest/sources/ethRpc/upstream.js'
+} from '../../../../src/ingest/sources/upstream/errors.js'
+import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '../../../../src/ingest/sources/upstream/types.js'
+import { createUpstream, type Upstream } from '../../../../src/ingest/sources/upstream/upstream.js'
 import { silentLogger } from '../../../../src/lib/logger.js'
 
 const json = { 'content-type': 'application/json' }
@@ -37,7 +37,7 @@ function createManualClock() {
 async function start(
   t: TestContext,
   listener: RequestListener,
-  { limits, clock = createManualClock().clock }: { limits?: Partial<EthRpcLimits>; clock?: Clock } = {},
+  { limits, clock = createManualClock().clock }: { limits?: Partial<UpstreamLimits>; clock?: Clock } = {},
 ): Promise<Upstream> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -45,7 +45,7 @@ async function start(
   const upstream = createUpstream(
     { url: `http://127.0.0.1:${port}` },
     {
-      limits: { ...DEFAULT_ETH_RPC_LIMITS, maxResponseBytes: 10_000, ...limits },
+      limits: { ...DEFAULT_UPSTREAM_LIMITS, maxResponseBytes: 10_000, ...limits },
       clock,
       random: () => 0,
       log: silentLogger,

@@ -1,0 +1,68 @@
+import type { L2VerifyFunction } from '../../chain/starknet/verify.js'
+import { openForWriting } from '../../store/openForWriting.js'
+import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
+import { nameCoreContract } from '../stateUpdates.js'
+import { createL2Following, type L2Following } from './l2/l2Following.js'
+import type { L2FollowStatus } from './l2/status.js'
+import { type FollowerParts, type FollowSettings, openFollower } from './runFollower.js'
+import type { FollowStatus } from './status.js'
+
+/** How following goes on each layer; null where nothing is followed. */
+export interface FollowersStatus {
+  readonly l1: FollowStatus | null
+  readonly l2: L2FollowStatus | null
+}
+
+/** A database that is followed into. */
+export interface OpenFollowers {
+  /** Follows until the signal aborts. The end of layer 2 does not end layer 1.
+   *  @throws what `OpenFollower.run` throws, or with layer 2 alone what `L2Run.ended` rejects with */
+  run(): Promise<void>
+  status(): FollowersStatus
+  /** Closes connections and database. */
+  close(): void
+}
+
+/** Opens the database of `settings.datadir` for what is to be followed; it is made when it is not there. Asks no upstream yet.
+ *  @throws UsageError for an address that cannot be used, and as `openWritableChain`; DatabaseLocked, L2NetworkMismatch */
+export async function openFollowers(
+  settings: FollowSettings,
+  parts: Omit<FollowerParts, 'l2'> & { l2Verify: L2VerifyFunction },
+): Promise<OpenFollowers> {
+  const l2 = settings.l2 && createL2Following(settings.l2, parts)
+  if (settings.upstreams.length === 0 && l2) return openL2Alone(settings, l2)
+  const { run, status, close } = await openFollower(settings, { ...parts, l2 })
+  return {
+    run,
+    status: () => ({ l1: status(), l2: l2?.status() ?? null }),
+    close: () => {
+      l2?.close()
+      close()
+    },
+  }
+}
+
+function openL2Alone({ datadir, coreContract }: FollowSettings, l2: L2Following): OpenFollowers {
+  const db = openForWriting(datadir)
+  const close = () => {
+    l2.close()
+    truncateWriteAheadLog(db)
+    db.close()
+  }
+  try {
+    db.pragma('wal_autocheckpoint = 0')
+    if (coreContract) nameCoreContract(db, coreContract)
+    l2.setNetwork(db)
+  } catch (error) {
+    close()
+    throw error
+  }
+  return {
+    run: async () => {
+      const { ended, end } = l2.begin(db)
+      await ended.finally(end)
+    },
+    status: () => ({ l1: null, l2: l2.status() }),
+    close,
+  }
+}

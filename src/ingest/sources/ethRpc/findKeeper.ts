@@ -1,0 +1,45 @@
+import { equalBytes } from '../../../lib/bytes.js'
+import { askBriefly } from '../upstream/askOthers.js'
+import type { Pool } from '../upstream/pool.js'
+import type { Upstream } from '../upstream/upstream.js'
+import { fetchHead, fetchHeader } from './fetchBlocks.js'
+import type { FollowedHead, UpstreamHeader } from './types.js'
+
+// So long may the upstream that is followed fail before the fork of another one is followed.
+const GRACE_MS = 10_000
+
+/** `EthRpc.findKeeper`. */
+export async function findKeeper(
+  pool: Pool,
+  own: FollowedHead,
+  target: UpstreamHeader,
+  signal: AbortSignal | undefined,
+): Promise<UpstreamHeader | 'unknown' | undefined> {
+  const others = pool.upstreams.filter(({ name }) => name !== target.upstream)
+  const answers = await Promise.all(others.map((each) => askKeeper(pool, each, own, target, signal)))
+  signal?.throwIfAborted()
+  const at = answers.findIndex((answer) => answer !== undefined)
+  if (at >= 0) {
+    pool.prefer(others[at])
+    return answers[at]
+  }
+  const followed = others.find(({ name }) => name === own.upstream)
+  const isBrief = followed?.health.state === 'failing' && followed.health.failingForMs < GRACE_MS
+  return isBrief ? 'unknown' : undefined
+}
+
+/** The head of an upstream on whose chain the block is, and that is not behind `target`. */
+function askKeeper(
+  pool: Pool,
+  upstream: Upstream,
+  own: FollowedHead,
+  target: UpstreamHeader,
+  signal: AbortSignal | undefined,
+): Promise<UpstreamHeader | undefined> {
+  return askBriefly(pool, upstream, signal, async (brief) => {
+    const held = await fetchHeader(upstream, own.number, brief)
+    if (!held || !equalBytes(held.hash, own.hash)) return undefined
+    const head = await fetchHead(upstream, brief)
+    return head.header.number >= target.header.number ? head : undefined
+  })
+}

@@ -1,0 +1,70 @@
+import { encodeFelt } from '../../../chain/starknet/felt.js'
+import { isPendingStatus } from '../../../chain/starknet/types.js'
+import { UpstreamRpcError } from '../upstream/errors.js'
+import type { Upstream } from '../upstream/upstream.js'
+import { checkedL2, readFetched, readRef } from './checkedL2.js'
+import { FEEDER_NOT_FOUND } from './feederTransport.js'
+import { readConfirmed, readStatus } from './rpcDialect.js'
+import type { L2Dialect } from './types.js'
+
+/* The feeder gateway of Starkware, and nodes that offer its interface. */
+
+/** Asks feeder gateways. */
+export const FEEDER_DIALECT: L2Dialect = {
+  // The gateway does not say it: transaction hashes and block hashes do.
+  chainId: async () => undefined,
+  head: async (upstream, signal) => {
+    const query = { blockNumber: 'latest', headerOnly: true }
+    const json = await upstream.call('get_block', [query], signal)
+    const { number, hash } = checkedL2(upstream, undefined, () => readRef(json, 'get_block'))
+    return { number, hash: encodeFelt(hash) }
+  },
+  blocks: (upstream, numbers, signal) =>
+    Promise.all(
+      numbers.map(async (number) =>
+        readConfirmed(upstream, await ask(upstream, 'get_block', { blockNumber: number }, signal), number),
+      ),
+    ),
+  withStateDiff: async (upstream, { block }, signal) => {
+    const number = block.number!
+    const json = await ask(upstream, 'get_state_update', { blockNumber: number, includeBlock: true }, signal)
+    return readConfirmed(upstream, json, number)
+  },
+  isComplete: () => true,
+  status: async (upstream, number, signal) => {
+    const json = await ask(upstream, 'get_block', { blockNumber: number }, signal)
+    return json === undefined ? undefined : readStatus(upstream, json, number)
+  },
+  acceptedOnL1: async () => undefined,
+  pending: async (upstream, parent, signal) => {
+    // `get_preconfirmed_block` came with 0.14; the block says neither its number nor its parent.
+    const preconfirmed = await askUnconfirmed(upstream, 'get_preconfirmed_block', { blockNumber: parent + 1 }, signal)
+    if (preconfirmed) return { ...preconfirmed, number: parent + 1 }
+    return askUnconfirmed(upstream, 'get_block', { blockNumber: 'pending' }, signal)
+  },
+}
+
+/** The result; undefined for a block that the gateway does not have. @throws UpstreamRpcError */
+async function ask(
+  upstream: Upstream,
+  method: string,
+  query: object,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  try {
+    return await upstream.call(method, [query], signal)
+  } catch (error) {
+    if (error instanceof UpstreamRpcError && error.code === FEEDER_NOT_FOUND) return undefined
+    throw error
+  }
+}
+
+async function askUnconfirmed(upstream: Upstream, method: string, query: object, signal: AbortSignal | undefined) {
+  try {
+    const { block } = readFetched(upstream, await upstream.call(method, [query], signal))
+    return isPendingStatus(block.status) ? block : undefined
+  } catch (error) {
+    if (error instanceof UpstreamRpcError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,68 @@
+/** Where an upstream node is reached. */
+export interface UpstreamAddress {
+  /** http, https, ws or wss. User and password of the URL are sent as basic authorization. */
+  readonly url: string
+  /** Sent with every request, and with the WebSocket handshake. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Bounds of requests and of prefetching. */
+export interface UpstreamLimits {
+  /** From sending a request to the last byte of its response. */
+  readonly requestTimeoutMs: number
+  /** One response, decompressed. A longer one is aborted while it arrives. */
+  readonly maxResponseBytes: number
+  /** Requests in flight at one upstream. */
+  readonly maxConcurrency: number
+  /** Calls in one batch request. */
+  readonly maxBatch: number
+  /** Blocks and receipts that are fetched ahead, by their encoded size. */
+  readonly prefetchBytes: number
+  /** Blocks that are fetched ahead. */
+  readonly prefetchBlocks: number
+}
+
+/** The default limits. */
+export const DEFAULT_UPSTREAM_LIMITS: UpstreamLimits = {
+  requestTimeoutMs: 20_000,
+  maxResponseBytes: 64 * 2 ** 20,
+  maxConcurrency: 16,
+  maxBatch: 64,
+  prefetchBytes: 64 * 2 ** 20,
+  prefetchBlocks: 1024,
+}
+
+/** What links a block to the one before. */
+export interface BlockLink {
+  readonly number: number
+  readonly hash: Uint8Array // 32
+  readonly parentHash: Uint8Array // 32
+}
+
+/** Which blocks are fetched in order. */
+export interface UpstreamRange {
+  readonly from: number
+  /** Inclusive. Undefined: no end; at the head it waits for new blocks. */
+  readonly to?: number
+  /** Hash of block `from - 1`, where it is held: the first block must link to it. */
+  readonly parentHash?: Uint8Array
+  /** Ends the iteration; it throws the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+/** How an upstream is doing. */
+export interface UpstreamStatus {
+  /** Redacted URL. */
+  readonly upstream: string
+  /** `failing`: the circuit breaker is open after failed requests. `quarantined`: it sent something wrong. `refused`: it is of
+   *  another chain, and not asked any more. */
+  readonly state: 'ok' | 'failing' | 'quarantined' | 'refused'
+  /** Milliseconds until it may be asked again; 0 when it may be now. */
+  readonly retryInMs: number
+  readonly concurrency: number
+  readonly batchSize: number
+  /** Moving average; undefined before the first response. */
+  readonly latencyMs?: number
+  readonly failures: number
+  readonly lies: number
+}
