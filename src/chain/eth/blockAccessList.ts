@@ -1,17 +1,7 @@
 import { padLeft, trimLeft } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
-import {
-  asBytes,
-  asFixed,
-  asList,
-  asSafeInteger,
-  asUint,
-  decodeRlp,
-  encodeRlp,
-  type RlpInput,
-  type RlpItem,
-  underPath,
-} from './rlp.js'
+import { asBytes, asFixed, asList, asSafeInteger, asUint, decodeRlp, type RlpItem, underPath } from './rlp.js'
+import { RlpWriter } from './rlpWriter.js'
 
 /** A value after the transaction `index`, from 1; 0 is before the first one, one more than their number after the last. */
 export interface IndexedChange<T> {
@@ -49,20 +39,46 @@ export function countAccesses(list: BlockAccessList): number {
 
 /** RLP of the list. Its Keccak-256 is the header's `blockAccessListHash`. */
 export function encodeBlockAccessList(list: BlockAccessList): Uint8Array {
-  const changes = <T extends bigint | Uint8Array>(all: readonly IndexedChange<T>[]): RlpInput =>
-    all.map(({ index, value }) => [index, value])
-  return encodeRlp(
-    list.map(
-      (access): RlpInput => [
-        access.address,
-        access.storageChanges.map(({ slot, changes: values }): RlpInput => [trimLeft(slot), changes(values)]),
-        access.storageReads.map(trimLeft),
-        changes(access.balanceChanges),
-        changes(access.nonceChanges),
-        changes(access.codeChanges),
-      ],
-    ),
-  )
+  const out = new RlpWriter()
+  const writeChanges = (changes: readonly IndexedChange<bigint | Uint8Array>[]) => {
+    const end = out.begin()
+    for (let i = changes.length - 1; i >= 0; i--) {
+      const { index, value } = changes[i]
+      const pair = out.begin()
+      if (typeof value === 'bigint') out.integer(value)
+      else out.string(value)
+      out.small(index)
+      out.end(pair)
+    }
+    out.end(end)
+  }
+  const writeSlots = ({ storageChanges, storageReads }: AccountAccess) => {
+    const reads = out.begin()
+    for (let i = storageReads.length - 1; i >= 0; i--) out.string(trimLeft(storageReads[i]))
+    out.end(reads)
+    const all = out.begin()
+    for (let i = storageChanges.length - 1; i >= 0; i--) {
+      const { slot, changes } = storageChanges[i]
+      const one = out.begin()
+      writeChanges(changes)
+      out.string(trimLeft(slot))
+      out.end(one)
+    }
+    out.end(all)
+  }
+  const whole = out.begin()
+  for (let i = list.length - 1; i >= 0; i--) {
+    const access = list[i]
+    const account = out.begin()
+    writeChanges(access.codeChanges)
+    writeChanges(access.nonceChanges)
+    writeChanges(access.balanceChanges)
+    writeSlots(access)
+    out.string(access.address)
+    out.end(account)
+  }
+  out.end(whole)
+  return out.bytes()
 }
 
 /** A list from its RLP. The order of its entries is not checked. @throws DecodeError naming the entry */

@@ -4,7 +4,7 @@ import {
   compareBytes,
   type IndexedChange,
 } from '../../../chain/eth/blockAccessList.js'
-import { EMPTY_BYTES, equalBytes, keyOfBytes } from '../../../lib/bytes.js'
+import { EMPTY_BYTES, equalBytes } from '../../../lib/bytes.js'
 import { codeBytes, EMPTY_CODE } from '../code.js'
 import type { AccessRecorder } from '../state.js'
 import type { AccountTable } from './accountTable.js'
@@ -128,22 +128,24 @@ export class BlockAccessRecorder implements AccessRecorder {
 
   /** Changes and reads of one account's slots. An account that was deleted and created again has a slot twice. */
   private slotsOf(ids: readonly number[]): Pick<AccountAccess, 'storageChanges' | 'storageReads'> {
-    const byKey = new Map<string, { slot: Uint8Array; changes: IndexedChange<Uint8Array>[] }>()
-    for (const id of ids) {
-      const slot = this.slots.keyBytes(id)
-      const values = this.slotRecords.get(id)?.values ?? []
-      const key = keyOfBytes(slot)
-      const other = byKey.get(key)
-      if (other === undefined) byKey.set(key, { slot, changes: values })
-      else other.changes = [...other.changes, ...values].sort((a, b) => a.index - b.index)
+    const storageChanges: AccountAccess['storageChanges'][number][] = []
+    const storageReads: Uint8Array[] = []
+    const sorted = ids
+      .map((id) => ({ slot: this.slots.keyBytes(id), changes: this.slotRecords.get(id)?.values ?? NO_CHANGES }))
+      .sort((a, b) => compareBytes(a.slot, b.slot))
+    for (let i = 0; i < sorted.length; i++) {
+      let { slot, changes } = sorted[i]
+      while (i + 1 < sorted.length && equalBytes(slot, sorted[i + 1].slot)) {
+        changes = [...changes, ...sorted[++i].changes].sort((a, b) => a.index - b.index)
+      }
+      if (changes.length > 0) storageChanges.push({ slot, changes })
+      else storageReads.push(slot)
     }
-    const sorted = [...byKey.values()].sort((a, b) => compareBytes(a.slot, b.slot))
-    return {
-      storageChanges: sorted.filter(({ changes }) => changes.length > 0),
-      storageReads: sorted.filter(({ changes }) => changes.length === 0).map(({ slot }) => slot),
-    }
+    return { storageChanges, storageReads }
   }
 }
+
+const NO_CHANGES: readonly IndexedChange<Uint8Array>[] = []
 
 /** Appends the value, unless `isSame` says so of the value before the index: undefined when no change came before. Two ends
  *  of transactions may have the same index. */
