@@ -54,16 +54,17 @@ function checkRoom(
   gasLimit: bigint,
   { header, rules, used }: { header: Header; rules: Rules; used: BlockGas },
 ): BrokenRule | undefined {
+  const available = header.gasLimit - used.execution
+  const forState = header.gasLimit - used.state
+  if (gasLimit <= available && gasLimit <= forState) return undefined
   const hasStateGas = rules.has('amsterdam')
   const execution = hasStateGas && gasLimit > MAX_TRANSACTION_GAS ? MAX_TRANSACTION_GAS : gasLimit
-  const available = header.gasLimit - used.execution
   if (execution > available) {
     return {
       rule: 'block gas limit',
       detail: `gas limit ${gasLimit} is above the ${available} that the block has left`,
     }
   }
-  const forState = header.gasLimit - used.state
   if (hasStateGas && gasLimit > forState) {
     const detail = `gas limit ${gasLimit} is above the ${forState} that the block has left for state`
     return { rule: 'block gas limit', detail }

@@ -149,7 +149,7 @@ function check(context: TransactionContext, sender: Account, transaction: Transa
   const least = intrinsic > floor ? intrinsic : floor
   if (gasLimit < least) throw new TransactionRefused('intrinsic gas', `needs ${least}, the gas limit is ${gasLimit}`)
   // EIP-7825, EIP-8037: the limit is on what execution may use.
-  if (rules.has('amsterdam') && least > MAX_TRANSACTION_GAS) {
+  if (context.machine.rules.eip8037 && least > MAX_TRANSACTION_GAS) {
     throw new TransactionRefused('intrinsic gas', `needs ${least}, at most ${MAX_TRANSACTION_GAS} are possible`)
   }
   return { intrinsic, floor }
