@@ -54,7 +54,6 @@ export function layer2Cases(): CasesByMethod {
     starknet_specVersion: { version: positional(), 'too-many': positional(1) },
     starknet_syncing: { never: positional(), 'too-many': positional(1) },
     starknet_subscribeNewHeads: {
-      'over-http': positional(),
       'l1-accepted': id('l1_accepted'),
       'two-selectors': id({ block_number: 1, block_hash: '0x1' }),
     },

@@ -69,10 +69,10 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       "With --upstream it follows the chain of upstream nodes meanwhile, as 'cairn sync' does.",
     ],
     examples: [
-      { line: 'cairn serve', note: 'needs an API key: cairn keys create NAME' },
+      { line: 'cairn serve', note: 'after cairn keys create' },
       { line: 'cairn serve --open --port 0', note: 'no key, a free port' },
       { line: 'cairn serve --network mainnet --upstream http://127.0.0.1:8545' },
-      { line: 'cairn serve --open --network dev --upstream ws://127.0.0.1:8545', note: 'anvil, or geth --dev --ws' },
+      { line: 'cairn serve --open --network dev --upstream ws://127.0.0.1:8545', note: 'anvil, geth' },
       { line: 'cairn serve --fixture test/chain', note: 'for CI: a temporary database' },
     ],
   },

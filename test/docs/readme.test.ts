@@ -50,7 +50,7 @@ test('the table of methods names all of them, each with its family', () => {
 
 test('options and environment variables that the pages name exist', () => {
   const options = listOptions().map(([, option]) => option)
-  const flags = new Set([...options.map(({ flag }) => `--${flag}`), '--help', '--prefix', '--init']) // the last are npm's and anvil's
+  const flags = new Set([...options.map(({ flag }) => `--${flag}`), '--help', '--prefix', '--init', '--prune-history']) // the last are npm's and anvil's
   const variables = new Set(options.map(envName))
   for (const page of [...GUIDES, 'CHANGELOG.md', 'docs/architecture.md', 'docs/schema.md', 'docs/verification.md']) {
     const text = readPage(page).replace(/`npm run [^`]*`/g, '') // options of scripts
@@ -76,7 +76,7 @@ test('command lines of the guides parse', () => {
       for (const [, command, rest] of block.matchAll(/^(?:node dist\/cli\/main\.js|cairn) (\S+) ?([^#>&\n]*)/gm)) {
         const name = COMMANDS.find((candidate) => candidate === command)
         assert.ok(name, `${page}: ${command}`)
-        const words = rest.split(' ').filter((word) => word !== '')
+        const words = Array.from(rest.matchAll(/'([^']*)'|\S+/g), ([word, quoted]) => quoted ?? word)
         assert.doesNotThrow(() => parseArgs(name, words, {}), `${page}: ${command} ${rest}`)
         count++
       }

@@ -19,8 +19,8 @@ export const chainOptions = {
     'network',
     ['mainnet', 'sepolia', 'holesky', 'hoodi', 'dev'] as const satisfies (Network | 'dev')[],
     ['import', 'sync', 'serve'],
-    'Built-in network: its genesis and its fork schedule. dev: the chain of a development node (anvil, geth --dev), whose ' +
-      'genesis is read from --upstream; --genesis then adds the accounts that the node was started with.',
+    'Built-in network: its genesis and its fork schedule. dev: the chain of the upstream, a development node (anvil, geth ' +
+      'in dev mode), whose genesis is read from it; --genesis then adds the accounts that the node was started with.',
   ),
   kind: choice(
     'kind',
