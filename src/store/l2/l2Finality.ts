@@ -83,6 +83,7 @@ export function createL2Finality(
      ON CONFLICT (id) DO UPDATE SET l1_head_number = excluded.l1_head_number, l1_head_hash = excluded.l1_head_hash,
        finality_source = excluded.finality_source`,
   )
+  const removeState = db.prepare('DELETE FROM l2_state WHERE id = 1')
   const writeClaim = db.prepare(
     `INSERT INTO l2_state (id, claimed_number, claimed_source) VALUES (1, ?, ?)
      ON CONFLICT (id) DO UPDATE SET claimed_number = excluded.claimed_number, claimed_source = excluded.claimed_source
@@ -104,12 +105,12 @@ export function createL2Finality(
     const state = selectState.get()
     const [claimed, logged] = [state?.claimed ?? -1, selectMatching.get() ?? -1]
     const number = Math.max(claimed, logged)
-    if (number < 0 && state === undefined) return false
-    const [head, source] = number < 0 ? [null, null] : [number, logged === number ? 'logs' : state!.claimedSource]
-    const hash = head === null ? undefined : selectHash.get(head)
-    const isSame = state?.number === head && equalBytes(state.hash ?? EMPTY_BYTES, hash ?? EMPTY_BYTES)
+    if (number < 0) return removeState.run().changes > 0
+    const source = logged === number ? 'logs' : state!.claimedSource
+    const hash = selectHash.get(number)
+    const isSame = state?.number === number && equalBytes(state.hash ?? EMPTY_BYTES, hash ?? EMPTY_BYTES)
     if (isSame && state.source === source) return false
-    writeState.run(head, hash ?? null, source)
+    writeState.run(number, hash ?? null, source)
     return !isSame
   })
   const claim = db.transaction((number: number, source: 'file' | 'upstream'): boolean => {

@@ -126,13 +126,13 @@ test('of two upstreams on two forks one is followed, also while it fails now and
   const b = [...trunk, ...(await grow(t, random, trunk, { count: 9 }))]
   const [first, second] = [await startForkingUpstream(t, trunk), await startForkingUpstream(t, trunk)]
   const { datadir, chain } = await openHere(t)
-  const followed = followHere(t, chain, [first.url, second.url], { clock: createFastClock(20) })
+  const followed = followHere(t, chain, [first.url, second.url], { clock: createFastClock(5) })
   await followed.reaches(trunk[4].hash)
   await first.become(a.slice(0, 7))
   await followed.reaches(a[6].hash)
   await second.become(b.slice(0, 7))
   for (let at = 8; at <= 9; at++) {
-    const failing = failTimes(first, 3)
+    const failing = failTimes(first, 1) // ten seconds of failures, two here, would allow the other fork
     await first.become(a.slice(0, at))
     await second.become(b.slice(0, at)) // it is asked meanwhile
     await followed.reaches(a[at - 1].hash)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Checkpoints } from '../../../src/ingest/checkpoints.js'
 import { isPassing, openFollower } from '../../../src/ingest/follow/runFollower.js'
-import { BRANCHES_GENESIS, growBranch } from '../../support/branches.js'
+import { BRANCHES_GENESIS, growBranch, openBranches } from '../../support/branches.js'
 import { compareRows } from '../../support/compareChains.js'
 import { startForkingUpstream } from '../../support/forkingUpstream.js'
 import { seededRandom } from '../../support/random.js'
@@ -18,6 +18,8 @@ async function openFailing(t: After, recovers?: (error: unknown) => boolean) {
   const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 6, random })
   const upstream = await startForkingUpstream(t, trunk)
   const datadir = temporaryDirectory(t)
+  const { db } = await openBranches(datadir)
+  db.close()
   let failures = 0
   const checkpoints: Checkpoints = {
     afterCommit: () => (failures++ === 0 ? Promise.reject(new Error('the disk is full')) : undefined),

@@ -89,7 +89,7 @@ describe('chain RLP source', () => {
     assert.equal(error.ordinal, 6)
     assert.match(
       error.message,
-      /chain\.rlp: at byte \d+ \(block 7 of the file\): header: expected 15 to 21 items, got 0/,
+      /chain\.rlp: at byte \d+ \(block 7 of the file\): header: expected 15 to 23 items, got 0/,
     )
     assert.equal((error.cause as Error).name, 'DecodeError')
   })

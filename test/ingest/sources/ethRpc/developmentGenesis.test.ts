@@ -89,7 +89,7 @@ test('the fork and its blobs are those that the node names', async (t) => {
       config.blobSchedule,
     ]
   }
-  assert.deepEqual(await forksOf({}), ['pragueTime', undefined])
+  assert.deepEqual(await forksOf({ eth_config: { current: null } }), ['pragueTime', undefined])
   assert.deepEqual(await forksOf({ eth_config }), ['osakaTime', { osaka: blobSchedule }])
   assert.deepEqual(await forksOf({ eth_config, anvil_nodeInfo: { hardFork: 'Bpo1' } }), [
     'bpo1Time',
