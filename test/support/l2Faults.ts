@@ -47,7 +47,7 @@ export const L2_LIES: readonly L2FaultCase[] = [
   { name: 'another block hash', ...set(['block_hash'], '0x123'), check: /block hash/ },
   { name: 'another parent', ...set(['parent_hash', 'parent_block_hash'], '0x123'), check: /block hash/ },
   { name: 'another number', ...set(['block_number'], 77), check: /block number/ },
-  { name: 'another state root', ...set(['new_root', 'state_root'], '0x123'), check: /block hash/ },
+  { name: 'another state root', ...set(['new_root', 'state_root'], '0x123'), check: /block hash|format/ },
   { name: 'another timestamp', ...set(['timestamp'], 1), check: /block hash/ },
   { name: 'another sequencer', ...set(['sequencer_address'], '0x123'), check: /block hash/ },
   { name: 'another version', ...set(['starknet_version'], '0.14.7'), check: /block hash/ },

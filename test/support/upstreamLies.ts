@@ -97,8 +97,6 @@ const HEADER_FIELDS = [
   'excessBlobGas',
   'parentBeaconBlockRoot',
   'requestsHash',
-  'blockAccessListHash',
-  'slotNumber',
 ]
 
 const HEADER_LIES = HEADER_FIELDS.map((field) =>
