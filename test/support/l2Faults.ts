@@ -241,12 +241,4 @@ export const L2_FAILURES: readonly L2FaultCase[] = [
     },
   },
   { name: 'null for blocks', times: 6, result: (method, result) => (/BlockWith/.test(method) ? null : result) },
-  {
-    name: 'a head far beyond the newest block',
-    times: 20,
-    result: (method, result) => {
-      const isHead = HEAD.test(method) && !('transactions' in (result as Json))
-      return isHead ? { ...(result as Json), block_number: 1_000_000 } : result
-    },
-  },
 ]
