@@ -1,22 +1,29 @@
 // Bundles src/ into dist/cli with esbuild: the program, and an entry for each kind of thread. Threads load a few files in
 // place of hundreds of modules, which is most of the time that a server needs to start. All files lie in one folder, so
 // that `new URL('./readerThread.js', import.meta.url)` names a thread's entry from whichever file it is bundled into.
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { ROOT } from './ensure.mjs'
+import { ensureWebBuilt, ROOT, tool } from './ensure.mjs'
 
 const ENTRIES = [
   'cli/main.ts',
+  'cli/startCairn.ts',
   'workers/readerThread.ts',
   'workers/l2VerifierThread.ts',
+  'workers/blockVerifierThread.ts',
   'workers/checkpointerThread.ts',
   'workers/ingestWorkerThread.ts',
+  'workers/replicaThread.ts',
+  'workers/replicationThread.ts',
+  'sql/queryProcess.ts',
 ]
 
 // CommonJS packages in an ES module call `require` for Node's own modules.
 const REQUIRE = `import { createRequire as createBundleRequire } from 'node:module'
 const require = createBundleRequire(import.meta.url)`
 
+ensureWebBuilt()
 await build({
   absWorkingDir: ROOT,
   entryPoints: ENTRIES.map((name) => join('src', name)),
@@ -28,9 +35,22 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  external: ['better-sqlite3'], // finds its native part beside its own files
+  // They find native or WebAssembly parts beside their own files.
+  external: ['better-sqlite3', '@bokuweb/zstd-wasm', '@duckdb/node-api'],
   banner: { js: REQUIRE },
-  sourcemap: true, // for the stacks that are logged (src/lib/sourceMaps.ts)
+  sourcemap: 'external', // for the stacks that are logged (src/lib/sourceMaps.ts); the package leaves them out
   sourcesContent: false,
   logLevel: 'warning',
 })
+
+// The typed views are used with the drizzle-orm of the application.
+await build({
+  absWorkingDir: ROOT,
+  entryPoints: ['src/store/views.ts'],
+  outfile: 'dist/cli/schema.js',
+  format: 'esm',
+  target: 'node20.19',
+})
+
+const types = spawnSync(tool('tsc'), ['-p', 'tsconfig.types.json'], { cwd: ROOT, stdio: 'inherit' })
+if (types.status !== 0) process.exit(1)

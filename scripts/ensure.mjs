@@ -51,22 +51,33 @@ export function ensureInstalled() {
   writeStamp(INSTALL_STAMP, wanted)
 }
 
-/** Checks the types of src/ and bundles it to dist/, unless dist/ was made from this very source. */
+/** Checks the types of src/ and bundles it to dist/cli and dist/web, unless they were made from this very source. */
 export function ensureBuilt() {
-  compile('dist', ['src'], ['scripts/bundle.mjs'], () => {
+  ensureWebBuilt()
+  compile('dist/cli', ['src'], ['scripts/bundle.mjs', 'tsconfig.types.json'], () => {
     run(tool('tsc'), ['-p', 'tsconfig.json'])
     run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs')])
   })
 }
 
+/** Builds src/web, the page for browsers, to dist/web, unless that was made from this very source. */
+export function ensureWebBuilt() {
+  compile('dist/web', ['src/web'], ['scripts/bundleWeb.mjs', 'src/web/tsconfig.json'], () => {
+    run(tool('tsc'), ['-p', 'src/web/tsconfig.json'])
+    run(process.execPath, [join(ROOT, 'scripts', 'bundleWeb.mjs')])
+  })
+}
+
 /** Compiles src/, test/ and scripts/ to build/ unless it was made from these very sources. */
 export function ensureTestsBuilt() {
-  compile('build', ['src', 'test', 'scripts'], [], () => run(tool('tsc'), ['-p', 'test/tsconfig.json']))
+  compile('build', ['src', 'src/web', 'test', 'scripts'], [], () => run(tool('tsc'), ['-p', 'test/tsconfig.json']))
 }
 
 function compile(outDir, folders, tools, work) {
   const configs = ['package-lock.json', 'tsconfig.json', 'test/tsconfig.json']
-  const wanted = hashFiles([...configs, ...tools, ...folders.flatMap(listSources)])
+  const sources = folders.flatMap(listSources)
+  if (sources.length === 0) return
+  const wanted = hashFiles([...configs, ...tools, ...sources])
   const stamp = `${outDir}/.cairn-stamp`
   if (readStamp(stamp) === wanted) return
   // Of a file that is gone, nothing must be left that could still be imported or run as a test.
@@ -107,10 +118,13 @@ function hasHeadersOfThisNode(prefix) {
   return abi?.[1] === process.versions.modules
 }
 
+/** The sources below a folder. Those of the page are only its own: nothing else imports them. */
 function listSources(folder) {
+  if (!existsSync(join(ROOT, folder))) return []
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    .filter((path) => /\.(tsx?|css|html|svg)$/.test(path) && !path.includes('node_modules'))
+    .filter((path) => path.startsWith('src/web/') === (folder === 'src/web'))
     .sort()
 }
 

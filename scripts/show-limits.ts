@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { formatData } from '../src/lib/hex.js'
 import { packagePath } from '../src/store/open.js'
 import { openForWriting } from '../src/store/openForWriting.js'
-import { runCairnOk, startCairn } from '../test/support/cairn.js'
+import { runCairnOk, startDefaultCairn } from '../test/support/cairn.js'
 import { REVERTER, TOKEN } from '../test/support/fixtureChain.js'
 import { ask } from '../test/support/rpcClient.js'
 import { plantLogs } from './fixture/plantLogs.js'
@@ -25,7 +25,7 @@ const directory = mkdtempSync(join(tmpdir(), 'cairn-limits-'))
 const endings: (() => void | Promise<void>)[] = []
 try {
   const address = await plant()
-  const { url } = await startCairn({ after: (end) => endings.push(end) }, [
+  const { url } = await startDefaultCairn({ after: (end) => endings.push(end) }, [
     ...['--open', '--datadir', directory],
     ...['--gas-cap', '100000'], // at ten blocks' gas the loop is over before its time
   ])
@@ -87,7 +87,7 @@ async function measure(
 async function repeatEndless([endless]: unknown[], token: unknown[]): Promise<void> {
   // Without the planted logs, which a thread reads into its memory meanwhile.
   const options = ['--open', '--fixture', packagePath('fixtures/chain'), '--call-timeout', '20', '--evm-threads', '1']
-  const { url, running } = await startCairn({ after: (end) => endings.push(end) }, options)
+  const { url, running } = await startDefaultCairn({ after: (end) => endings.push(end) }, options)
   const ordinary = async () => {
     const times: number[] = []
     for (let i = 0; i < 500; i++) {

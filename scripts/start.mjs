@@ -55,7 +55,7 @@ function serve() {
     const ready = /^ready (\S+)\n/.exec(line)
     if (ready === null) return
     line = ''
-    show(ready[1])
+    void show(ready[1])
   })
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === null ? 1 : 128 + constants.signals[signal])
@@ -68,9 +68,15 @@ function serve() {
   }
 }
 
-function show(url) {
+/** The line with the page's address, if it is served. Browsers do not send the fragment, which has the key. */
+async function describePage(url) {
+  const { ok } = await fetch(`${url}/`).catch(() => ({ ok: false }))
+  return ok ? `\n  page       ${url}/#key=${key}` : ''
+}
+
+async function show(url) {
   console.log(`
-Cairn answers.
+Cairn answers.${await describePage(url)}
   HTTP       ${url}/v3/${key}
   WebSocket  ${url.replace('http', 'ws')}/ws/v3/${key}
   API key    ${key}

@@ -1,6 +1,7 @@
 // `npm test [-- WORD...]`: installs, builds, lints, checks types and runs the tests. Those that take long, in files named
 // *.long.test.ts, are run by `npm run test:all` only. With words, the files are run whose paths hold one of them, long ones
-// included. Node's summary (tests, pass, fail) is the end of the output.
+// included. With --thorough, repeated and seeded checks run as often as their acceptance names. Node's summary (tests,
+// pass, fail) is the end of the output.
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,8 @@ import { ensureBuilt, ensureInstalled, ensureTestsBuilt, ROOT, run, tool } from 
 const started = Date.now()
 const args = process.argv.slice(2)
 const all = args.includes('--all')
-const words = args.filter((arg) => arg !== '--all')
+const thorough = args.includes('--thorough')
+const words = args.filter((arg) => !arg.startsWith('--'))
 
 ensureInstalled()
 run(tool('biome'), ['ci', '--error-on-warnings', '.'])
@@ -25,12 +27,12 @@ if (files.length === 0) {
   console.error(`no test has ${words.join(' or ')} in its path`)
   process.exit(2)
 }
-// By itself node would leave one core idle.
-const concurrency = `--test-concurrency=${Math.max(2, availableParallelism())}`
+// One more than there are cores: tests wait for processes and timers a quarter of their time.
+const concurrency = `--test-concurrency=${availableParallelism() + 1}`
 const reporter = `--test-reporter=${join(ROOT, 'scripts', 'testReporter.mjs')}`
 run(process.execPath, ['--enable-source-maps', '--test', concurrency, reporter, ...files], {
   stdout: 1,
-  env: { TEST_STARTED_MS: String(started), CAIRN_TEST_ALL: all ? '1' : '' },
+  env: { TEST_STARTED_MS: String(started), CAIRN_TEST_ALL: all ? '1' : '', CAIRN_TEST_THOROUGH: thorough ? '1' : '' },
 })
 
 function isWanted(name) {

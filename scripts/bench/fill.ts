@@ -165,7 +165,7 @@ function writeRecord(directory: string, filled: Filled): void {
 }
 
 /** A database of ours, written as `cairn import` does; made where it is not there. */
-async function openCairn(folder: string) {
+export async function openCairn(folder: string) {
   const db = openForWriting(folder)
   db.pragma('wal_autocheckpoint = 0')
   const { head } = await openWritableChain(db, { network: 'mainnet' }, 'none')

@@ -2,9 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { formatQuantity } from '../../src/lib/hex.js'
-import { findAnvil, startAnvilPeer } from '../../test/support/anvil.js'
-import { startCairn } from '../../test/support/cairn.js'
+import { startAnvilPeer } from '../../test/support/anvil.js'
+import { startDefaultCairn } from '../../test/support/cairn.js'
 import { startTraffic } from '../../test/support/followPeer.js'
+import { findFoundry } from '../../test/support/foundry.js'
 import { resultOf } from '../../test/support/rpcClient.js'
 import { temporaryDirectory } from '../../test/support/temporary.js'
 import { openSubscriber } from '../../test/support/webSocketClient.js'
@@ -54,14 +55,14 @@ try {
 
 async function bench(t: { after(callback: () => void | Promise<void>): void }): Promise<object> {
   const environment = describeEnvironment()
-  const path = findAnvil()
+  const path = findFoundry('anvil')
   if (path === undefined) throw new Error('anvil cannot be installed')
   const peer = await startAnvilPeer(t, path, ['--hardfork', 'cancun'])
   const traffic = await startTraffic(peer)
   await traffic.mine(history)
   const args = ['--datadir', temporaryDirectory(t), '--open', '--network', 'dev', '--upstream', peer.wsUrl]
   const startedMs = performance.now()
-  const server = await startCairn(t, args)
+  const server = await startDefaultCairn(t, args)
   const head = await resultOf<string>(peer.url, 'eth_blockNumber')
   while ((await resultOf<string>(server.url, 'eth_blockNumber')) !== head) await delay(10)
   const syncMs = performance.now() - startedMs

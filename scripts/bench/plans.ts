@@ -30,12 +30,15 @@ export interface Sample {
 
 /** What the clients did. */
 export interface ClientsResult {
+  /** After the beginning. */
   requests: number
-  /** From the first request to the last answer. */
+  /** From then to the last answer. */
   seconds: number
   requestsPerSecond: number
   megabytesPerSecond: number
   kinds: { [kind: string]: KindTimes }
+  /** In the first tenth of the time, at most two seconds, when a new server has nothing in memory. */
+  atBegin: { [kind: string]: KindTimes }
   /** Answers that are errors, save the refusal of more than 10,000 results, by message. */
   errors: { [message: string]: number }
   /** Requests without a whole answer of their own. */

@@ -1,6 +1,6 @@
 import { formatData } from '../../src/lib/hex.js'
 import { openForReading } from '../../src/store/open.js'
-import { startCairn } from '../../test/support/cairn.js'
+import { startDefaultCairn } from '../../test/support/cairn.js'
 import { type BenchClient, openClient } from './client.js'
 
 /** `cairn serve` in a process of its own, as it is unless told otherwise, and a client of it. */
@@ -17,7 +17,7 @@ export interface CairnUnderTest {
 export async function serveCairn(datadir: string): Promise<CairnUnderTest> {
   const db = openForReading(datadir)
   const selectHash = db.prepare<[number], Buffer>('SELECT hash FROM blocks WHERE number = ?').pluck()
-  const { url, running, stop } = await startCairn({ after: () => {} }, ['--open', '--datadir', datadir])
+  const { url, running, stop } = await startDefaultCairn({ after: () => {} }, ['--open', '--datadir', datadir])
   const client = openClient(url)
   return {
     url,

@@ -12,12 +12,14 @@ import { createStateRoot } from '../../src/trie/stateRoot.js'
 import { createSender } from '../fixture/chainBuilder.js'
 import { describeEnvironment } from './environment.js'
 import { readMainThread, readMemory } from './memory.js'
+import { measureProofs } from './proofs.js'
 import { bytesOfTables } from './size.js'
-import { accountAddress, createStateGenesis, writeStateChain } from './stateChain.js'
+import { accountAddress, createStateGenesis, UPDATED_SLOTS, writeStateChain } from './stateChain.js'
 import { round } from './table.js'
 
 /* `npm run bench:state -- --accounts N --json FILE`: imports a chain that makes a state of N accounts, and says what
- * memory that takes, what the trie takes on disk, and how long roots take, one for each block and one for 64. */
+ * memory that takes, what the trie takes on disk, how long roots take, one for each block and one for 64, and how long proofs
+ * take over HTTP, at the head and before it. */
 
 const USAGE = `usage: npm run bench:state -- --accounts N --json FILE
   --state-cache MIB   of the imports: 64
@@ -72,6 +74,12 @@ async function bench(path: string): Promise<object> {
   db.close()
   const rebuilt = await runImport(datadir, [files.growth])
   const spread = await runImport(datadir, ['--root-interval', '1', files.updates])
+  const history = await measureHistory(datadir, files.updates)
+  const proofs = await measureProofs(datadir, {
+    accounts,
+    slots: grown * 1_000 + blocks * UPDATED_SLOTS,
+    behind: [0, 1, 64, 128, 192, blocks, blocks + (grown >> 1)].filter((behind) => behind <= blocks + grown),
+  })
   const report = {
     accounts,
     slots: grown * 1_000,
@@ -84,6 +92,8 @@ async function bench(path: string): Promise<object> {
     roots,
     rebuild: rebuilt,
     updateBlocks: { blocks, ...spread, blocksPerSecond: (blocks * 1000) / spread.ms },
+    history,
+    proofs,
   }
   writeFileSync(path, `${JSON.stringify(report, (_key, value) => round(value), 2)}\n`)
   return report
@@ -116,6 +126,17 @@ async function runImport(datadir: string, args: string[]): Promise<ImportFigures
   clearInterval(timer)
   if (code !== 0) throw new Error(`cairn import ended with ${code}`)
   return { ms: performance.now() - startedMs, ranMs, peakAnonymousMb, peakRssMb }
+}
+
+/** Past tries: bytes in the database, and what making them anew takes beside opening a file that is held already. */
+async function measureHistory(datadir: string, file: string): Promise<object> {
+  const held = await runImport(datadir, [file])
+  const db = openForWriting(datadir)
+  const diskBytes = bytesOfTables(db, ['trie_page_versions'])
+  db.exec("UPDATE meta SET value = json_remove(value, '$.history') WHERE key = 'state_trie'")
+  db.close()
+  const made = await runImport(datadir, [file])
+  return { diskBytes, madeMs: made.ms - held.ms }
 }
 
 function describe(db: Database): object {

@@ -3,12 +3,13 @@ import { keccak256 } from '../../src/chain/crypto.js'
 import { encodeBlock } from '../../src/chain/eth/block.js'
 import type { Withdrawal } from '../../src/chain/eth/types.js'
 import { bigIntToFixedBytes, concatBytes } from '../../src/lib/bytes.js'
-import { formatData } from '../../src/lib/hex.js'
+import { formatData, parseHex } from '../../src/lib/hex.js'
 import type { Database } from '../../src/store/database.js'
 import { assemble } from '../fixture/assembler.js'
 import { type ChainBuilder, createChainBuilder, createSender, type Sender } from '../fixture/chainBuilder.js'
 
-const VAULT = `0x${'5a'.repeat(20)}`
+/** The contract with many slots: those from 0 on, each one more than its number. */
+export const VAULT = `0x${'5a'.repeat(20)}`
 // Called with a first slot and a number of slots, sets so many to the number of the next.
 const VAULT_CODE = assemble(`
   0 calldataload 32 calldataload dup2 add
@@ -56,9 +57,12 @@ export function createStateGenesis(sender: Sender): object {
 // What a block brings to the state while it grows.
 const NEW_ACCOUNTS = 5_000
 const NEW_SLOTS = 1_000
+/** Slots that each of the later blocks sets. */
+export const UPDATED_SLOTS = 100
 
 /** Writes the chain as a file of RLP blocks: first blocks that make `accounts` accounts, by withdrawals of 5,000 a block, and
- *  1,000 slots of one contract each; then `updateBlocks` blocks that change the balances of `updates` accounts each.
+ *  1,000 slots of one contract each; then `updateBlocks` blocks that change the balances of `updates` accounts each and set
+ *  100 new slots.
  *  @returns the number of the last block that the state grew with */
 export async function writeStateChain(
   db: Database,
@@ -68,13 +72,15 @@ export async function writeStateChain(
   const sender = createSender('state bench')
   const builder = await createChainBuilder(db, createStateGenesis(sender))
   let slots = 0
+  const setSlots = (count: number) => {
+    const input = concatBytes(bigIntToFixedBytes(BigInt(slots), 32), bigIntToFixedBytes(BigInt(count), 32))
+    slots += count
+    return { sender, to: parseHex(VAULT), input, gasLimit: 25_000n * BigInt(count) + 50_000n }
+  }
   for (let made = 0; made < accounts; made += NEW_ACCOUNTS) {
     const count = Math.min(NEW_ACCOUNTS, accounts - made)
-    const input = concatBytes(bigIntToFixedBytes(BigInt(slots), 32), bigIntToFixedBytes(BigInt(NEW_SLOTS), 32))
-    slots += NEW_SLOTS
-    const to = new Uint8Array(Buffer.from(VAULT.slice(2), 'hex'))
     await builder.add({
-      transactions: [{ sender, to, input, gasLimit: 25_000_000n }],
+      transactions: [setSlots(NEW_SLOTS)],
       withdrawals: Array.from({ length: count }, (_, i) => withdrawalTo(made + i)),
     })
     writeLast(builder, path.growth)
@@ -84,13 +90,14 @@ export async function writeStateChain(
     // Spread over the accounts; a linear step meets each account once before it meets one twice.
     const first = block * updates
     const chosen = Array.from({ length: updates }, (_, i) => ((first + i) * 7_919) % accounts)
-    await builder.add({ withdrawals: chosen.map(withdrawalTo) })
+    await builder.add({ transactions: [setSlots(UPDATED_SLOTS)], withdrawals: chosen.map(withdrawalTo) })
     writeLast(builder, path.updates)
   }
   return grown
 }
 
-function withdrawalTo(account: number): Withdrawal {
+/** A withdrawal to the n-th account. */
+export function withdrawalTo(account: number): Withdrawal {
   return {
     index: 0n,
     validatorIndex: 0n,

@@ -1,3 +1,4 @@
+import { HEAD } from '../../test/support/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH } from './case.js'
 
 /** Cases of the methods that read blocks and uncles. Uncles are in blocks 2, 13 and 23. */
@@ -8,16 +9,31 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
     eth_getBlockAccessList: {
       ...largeCases((large) => positional(large)),
 
-      'before-amsterdam': positional(at(53)),
+      'amsterdam-fork': positional(at(61)),
+      refunds: positional(at(65)),
+      'by-hash': positional(hashes.block(69)),
+      'no-transactions': positional('latest'),
+      'before-amsterdam': positional(at(60)),
       'unknown-hash': positional(UNKNOWN_HASH),
-      'beyond-head': positional(at(61)),
+      'beyond-head': positional(at(HEAD + 1)),
       'no-params': positional(),
       'too-many': positional(at(53), 1),
+    },
+    debug_executionWitness: {
+      'first-block': positional(at(1)),
+      'token-transfer': positional(at(22)),
+      genesis: positional('0x0'),
+      'unknown-hash': positional(UNKNOWN_HASH),
+      'no-params': positional(),
     },
     debug_getRawBlockAccessList: {
       ...largeCases((large) => positional(large)),
 
-      'before-amsterdam': positional(at(53)),
+      'amsterdam-fork': positional(at(61)),
+      refunds: positional(at(65)),
+      'by-hash': positional(hashes.block(69)),
+      'no-transactions': positional('latest'),
+      'before-amsterdam': positional(at(60)),
       'unknown-hash': positional(UNKNOWN_HASH),
       'bad-block': positional('0xzz'),
       'too-many': positional(at(53), 1),
@@ -33,17 +49,23 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
       'london-full': positional(at(25), true),
       'last-proof-of-work': positional(at(29), false),
       'merge-full': positional(at(30), true),
-      'shanghai-withdrawals': positional(at(33), false),
+      'shanghai-withdrawals': { ...positional(at(33), false), example: true },
       'cancun-blobs-full': positional(at(37), true),
       'prague-delegation-full': positional(at(40), true),
       'prague-requests': positional(at(43), false),
       'many-logs': positional(at(54), false),
+      'last-of-osaka': positional(at(60), false),
+      'amsterdam-full': positional(at(61), true),
+      'amsterdam-refunds': positional(at(65), false),
+      'amsterdam-large-code': positional(at(66), false),
+      'amsterdam-requests': positional(at(70), false),
+      'amsterdam-delegation-full': positional(at(71), true),
       latest: positional('latest', false),
       safe: positional('safe', false),
       finalized: positional('finalized', false),
       // Its time is that of the call.
       pending: { params: ['pending', true], drop: ['timestamp'] },
-      'beyond-head': positional(at(61), false),
+      'beyond-head': positional(at(HEAD + 1), false),
       'by-name': { params: { block: at(8), fullTransactions: false } },
       'missing-flag': positional(at(1)),
       'bad-flag': positional(at(1), 'yes'),
@@ -68,7 +90,7 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
       five: positional(at(21)),
       genesis: positional('earliest'),
       pending: positional('pending'),
-      'beyond-head': positional(at(61)),
+      'beyond-head': positional(at(HEAD + 1)),
       'bad-number': positional(21),
     },
     eth_getUncleByBlockHashAndIndex: {
@@ -88,7 +110,7 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
       byzantium: positional(at(13), '0x0'),
       berlin: positional(at(23), '0x0'),
       'no-such-index': positional(at(13), '0x1'),
-      'beyond-head': positional(at(61), '0x0'),
+      'beyond-head': positional(at(HEAD + 1), '0x0'),
     },
     eth_getUncleCountByBlockHash: {
       one: positional(hashes.block(2)),
@@ -100,7 +122,7 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
 
       one: positional(at(23)),
       'proof-of-stake': positional('latest'),
-      'beyond-head': positional(at(61)),
+      'beyond-head': positional(at(HEAD + 1)),
     },
     debug_getRawBlock: {
       ...largeCases((large) => positional(large)),
@@ -109,7 +131,8 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
       'with-uncle': positional(at(13)),
       withdrawals: positional(at(33)),
       'by-hash': positional(hashes.block(1)),
-      'beyond-head': positional(at(61)),
+      amsterdam: positional(at(71)),
+      'beyond-head': positional(at(HEAD + 1)),
       'bad-block': positional('1'),
     },
     debug_getRawHeader: {
@@ -117,8 +140,10 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
 
       genesis: positional('earliest'),
       london: positional(at(25)),
+      'last-of-osaka': positional(at(60)),
+      amsterdam: positional(at(61)),
       latest: positional('latest'),
-      'beyond-head': positional(at(61)),
+      'beyond-head': positional(at(HEAD + 1)),
     },
     debug_getRawReceipts: {
       ...largeCases((large) => positional(large)),
@@ -127,7 +152,8 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
       failures: positional(at(21)),
       'blob-and-dynamic-fee': positional(at(37)),
       none: positional(at(10)),
-      'beyond-head': positional(at(61)),
+      amsterdam: positional(at(64)),
+      'beyond-head': positional(at(HEAD + 1)),
     },
   }
 }

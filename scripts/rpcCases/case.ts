@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { decodeBlock } from '../../src/chain/eth/block.js'
 import { measureRlp } from '../../src/chain/eth/rlp.js'
+import { encodeTransaction } from '../../src/chain/eth/transaction.js'
 import type { Block } from '../../src/chain/eth/types.js'
 import { formatData } from '../../src/lib/hex.js'
 import { packagePath } from '../../src/store/open.js'
@@ -12,10 +13,32 @@ export interface RpcCase {
   keep?: readonly string[]
   /** Members of the result object that are not recorded, since they differ from call to call. */
   drop?: readonly string[]
+  /** The example of the method. Without it, the first short case with a whole, non-empty result is. */
+  example?: true
+  /** Calls before it on the same connection: method and parameters. `$1` in `params` is the result of the first. */
+  before?: readonly (readonly [method: string, params: unknown])[]
+  /** The transport it needs. */
+  transport?: 'http' | 'websocket'
+  /** True if the result is another one each time. */
+  varies?: true
+  /** The server it is about: options of `cairn serve`, or a name in test/support/exampleServers. */
+  on?: string
+}
+
+/** True for a case that any server of the bundled fixture answers alike over any transport: fixtures/rpc has these. */
+export function isPlain({ before, transport, varies, on }: RpcCase): boolean {
+  return !before && !transport && !varies && on === undefined
 }
 
 /** Cases by name, by method. */
 export type CasesByMethod = { readonly [method: string]: { readonly [name: string]: RpcCase } }
+
+/** The cases of each method from all groups; of two with the same name, the later one. */
+export function joinCases(groups: readonly CasesByMethod[]): CasesByMethod {
+  const joined: { [method: string]: { [name: string]: RpcCase } } = {}
+  for (const [method, byName] of groups.flatMap(Object.entries)) joined[method] = { ...joined[method], ...byName }
+  return joined
+}
 
 /** Parameters by position. */
 export function positional(...params: unknown[]): RpcCase {
@@ -29,10 +52,12 @@ export function named(params: object): RpcCase {
 
 /** Hashes of the bundled fixture chain, so that cases name blocks by their number in the story. */
 export interface FixtureHashes {
-  /** Of block `number`, 1 to 60. */
+  /** Of block `number`, from 0. */
   block(number: number): string
   /** Of the transaction of block `number` at `index`. */
   transaction(number: number, index?: number): string
+  /** That transaction as it is sent. */
+  rawTransaction(number: number, index?: number): string
 }
 
 /** Reads the hashes from fixtures/chain. */
@@ -45,8 +70,9 @@ export function readFixtureHashes(): FixtureHashes {
     at = end
   }
   return {
-    block: (number) => formatData(blocks[number - 1].hash),
+    block: (number) => formatData(number === 0 ? blocks[0].header.parentHash : blocks[number - 1].hash),
     transaction: (number, index = 0) => formatData(blocks[number - 1].transactions[index].hash),
+    rawTransaction: (number, index = 0) => formatData(encodeTransaction(blocks[number - 1].transactions[index])),
   }
 }
 

@@ -6,6 +6,7 @@ import { type CasesByMethod, named, positional } from './case.js'
 export function layer2Cases(): CasesByMethod {
   const lines = readFileSync(packagePath('fixtures/chain/l2.ndjson'), 'utf8').trim().split('\n')
   const hashOf = (number: number) => (JSON.parse(lines[number]) as { block_hash: string }).block_hash
+  const transactionOf = (number: number) => (JSON.parse(lines[number]) as { transactions: string[] }).transactions[0]
   const id = (block_id: unknown) => named({ block_id })
   return {
     zk_getBlockWithTxHashes: {
@@ -47,6 +48,49 @@ export function layer2Cases(): CasesByMethod {
       'beyond-head': id({ block_number: 8 }),
       'from-2-53': id({ block_number: 2 ** 53 }),
       'beyond-2-64': id({ block_number: 2 ** 70 }),
+    },
+    starknet_getBlockWithTxs: {
+      'no-transactions': id({ block_number: 0 }),
+      'not-recorded': id({ block_number: 2 }),
+      'beyond-head': id({ block_number: 8 }),
+    },
+    starknet_getBlockWithReceipts: {
+      'no-transactions': id({ block_number: 0 }),
+      'not-recorded': id({ block_number: 2 }),
+      'beyond-head': id({ block_number: 8 }),
+    },
+    starknet_getTransactionByHash: {
+      'not-recorded': positional(transactionOf(2)),
+      unknown: named({ transaction_hash: '0x123' }),
+      'bad-hash': named({ transaction_hash: 'zk' }),
+    },
+    starknet_getTransactionByBlockIdAndIndex: {
+      'not-recorded': named({ block_id: { block_number: 2 }, index: 0 }),
+      'index-beyond-block': named({ block_id: { block_number: 2 }, index: 9 }),
+      'negative-index': named({ block_id: { block_number: 2 }, index: -1 }),
+      'beyond-head': positional({ block_number: 8 }, 0),
+    },
+    starknet_getTransactionReceipt: {
+      'not-recorded': positional(transactionOf(2)),
+      unknown: named({ transaction_hash: '0x123' }),
+    },
+    starknet_getTransactionStatus: {
+      'accepted-on-l1': positional(transactionOf(2)),
+      'accepted-on-l2': positional(transactionOf(6)),
+      unknown: named({ transaction_hash: '0x123' }),
+    },
+    starknet_getStateUpdate: {
+      'not-recorded': id({ block_number: 2 }),
+      'beyond-head': id({ block_number: 8 }),
+    },
+    starknet_getEvents: {
+      'not-recorded': named({ filter: { chunk_size: 10 } }),
+      'block-without-transactions': named({ filter: { chunk_size: 10, to_block: { block_number: 0 } } }),
+      'page-too-big': named({ filter: { chunk_size: 1025 } }),
+      'too-many-keys': named({ filter: { chunk_size: 1, keys: Array.from({ length: 17 }, () => []) } }),
+      'bad-token': named({ filter: { chunk_size: 1, continuation_token: 'more' } }),
+      'unknown-block': named({ filter: { chunk_size: 1, from_block: { block_hash: '0x123' } } }),
+      'no-chunk-size': named({ filter: {} }),
     },
     starknet_blockNumber: { head: positional(), 'too-many': positional(1) },
     starknet_blockHashAndNumber: { head: positional(), 'too-many': positional(1) },

@@ -8,6 +8,7 @@ export function nodeCases(): CasesByMethod {
     eth_config: { fixture: positional(), 'too-many': positional(1) },
     eth_syncing: { never: positional(), 'too-many': positional(true) },
     eth_capabilities: { archive: positional(), 'too-many': positional(true) },
+    eth_pendingTransactions: { none: positional(), 'too-many': positional(1) },
     eth_accounts: { none: positional(), 'too-many': positional('mine') },
     eth_coinbase: { none: positional(), 'too-many': positional(1) },
     eth_mining: { never: positional(), 'too-many': positional(1) },
@@ -25,6 +26,14 @@ export function nodeCases(): CasesByMethod {
     },
     txpool_inspect: { empty: positional(), 'too-many': positional(1) },
     txpool_status: { empty: positional(), 'too-many': positional(1) },
+    cairn_getStatus: {
+      'newest-block': { params: [1], example: true, varies: true },
+      // Version, sizes and calls differ from server to server.
+      fixture: { params: [3], drop: ['version', 'database', 'calls'] },
+      'no-blocks': { params: [], keep: ['chainId', 'head', 'safe', 'finalized', 'blocks'] },
+      'too-many-blocks': positional(257),
+      'too-many': positional(1, 2),
+    },
     // What it answers is the version and the platform: a test looks at its form.
     web3_clientVersion: { 'too-many': positional(1) },
     web3_sha3: {

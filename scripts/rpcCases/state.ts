@@ -1,4 +1,15 @@
-import { ALICE, BOB, CHILD, COUNTER, DELEGATOR, EMITTER, NOBODY, TOKEN } from '../../test/support/fixtureChain.js'
+import {
+  ALICE,
+  BOB,
+  CHILD,
+  COUNTER,
+  DELEGATOR,
+  EMITTER,
+  HEAD,
+  LARGE_CONTRACT,
+  NOBODY,
+  TOKEN,
+} from '../../test/support/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
 /** Cases of the methods that read accounts, and what a transaction costs. The counter lives in blocks 4 to 6, the
@@ -6,6 +17,14 @@ import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantit
 export function stateCases(hashes: FixtureHashes): CasesByMethod {
   const at = quantity
   return {
+    eth_getAccountInfo: {
+      contract: positional(TOKEN, 'latest'),
+      account: positional(ALICE, at(22)),
+      delegation: positional(DELEGATOR, at(41)),
+      'no-account': positional(NOBODY),
+      'unknown-block': positional(ALICE, '0xffffff'),
+      missing: positional(),
+    },
     eth_getBalance: {
       ...largeCases((large) => positional(ALICE, large)),
       'eip1898-large': positional(ALICE, { blockNumber: '0xffffffffffffffff' }),
@@ -19,10 +38,19 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       'eip1898-number': positional(BOB, { blockNumber: at(8) }),
       'withdrawal-credited': positional(ALICE, at(33)),
       nobody: positional(NOBODY, 'latest'),
-      'beyond-head': positional(ALICE, at(61)),
+      'beyond-head': positional(ALICE, at(HEAD + 1)),
       'unknown-hash': positional(ALICE, UNKNOWN_HASH),
       'eip1898-both': positional(ALICE, { blockHash: hashes.block(8), blockNumber: at(8) }),
       'short-address': positional('0x1234', 'latest'),
+      'no-params': positional(),
+    },
+    eth_getProof: {
+      'token-slot': positional(TOKEN, ['0x0', word(1)], at(45)),
+      'counter-destroyed': positional(COUNTER, ['0x0'], at(7)),
+      'child-made-again': positional(CHILD, ['0x0'], at(20)),
+      nobody: positional(NOBODY, [], at(45)),
+      genesis: positional(ALICE, [], '0x0'),
+      'bad-key': positional(ALICE, ['0xzz'], 'latest'),
       'no-params': positional(),
     },
     eth_getCode: {
@@ -33,9 +61,10 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       'child-made-again': positional(CHILD, at(20)),
       delegation: positional(DELEGATOR, at(40)),
       'delegation-taken-back': positional(DELEGATOR, at(46)),
+      'large-code-before': positional(LARGE_CONTRACT, at(65)),
       'before-deployment': positional(EMITTER, at(1)),
       'plain-account': positional(ALICE, 'latest'),
-      'beyond-head': positional(ALICE, at(61)),
+      'beyond-head': positional(ALICE, at(HEAD + 1)),
     },
     eth_getStorageAt: {
       ...largeCases((large) => positional(COUNTER, '0x0', large)),
@@ -66,7 +95,7 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       'not-a-list': positional({ [TOKEN]: '0x0' }),
       'short-address': positional({ '0x1234': ['0x0'] }),
       'not-an-object': positional([TOKEN]),
-      'beyond-head': positional({ [TOKEN]: ['0x2'] }, at(61)),
+      'beyond-head': positional({ [TOKEN]: ['0x2'] }, at(HEAD + 1)),
       'missing-slots': positional(),
       'too-many': positional({ [TOKEN]: ['0x2'] }, 'latest', 1),
     },
@@ -79,7 +108,7 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       contract: positional(COUNTER, at(5)),
       'delegated-account': positional(DELEGATOR, at(40)),
       nobody: positional(NOBODY),
-      'beyond-head': positional(ALICE, at(61)),
+      'beyond-head': positional(ALICE, at(HEAD + 1)),
     },
     eth_gasPrice: { latest: positional(), 'too-many': positional('latest') },
     eth_maxPriorityFeePerGas: { latest: positional(), 'too-many': positional(1) },
@@ -89,14 +118,16 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       ...largeCases((large) => positional('0x2', large)),
       'large-count': positional('0xffffffffffffffff', at(2)),
 
-      'last-five': positional('0x5', 'latest', [25, 75]),
+      'last-five': { ...positional('0x5', 'latest', [25, 75]), example: true },
       'across-london': positional('0x4', at(26), [50]),
       'across-cancun': positional('0x3', at(37)),
       'across-bpo': positional('0x6', at(52), []),
+      'across-amsterdam': positional('0x4', at(62), [0, 50, 100]),
+      'amsterdam-refunds': positional('0x2', at(66), [50]),
       'decimal-count': positional(2, at(30)),
       'more-than-held': positional('0x400', at(3), [0, 100]),
       'no-blocks': positional('0x0', 'latest'),
-      'beyond-head': positional('0x2', at(61)),
+      'beyond-head': positional('0x2', at(HEAD + 1)),
       'falling-percentiles': positional('0x2', 'latest', [50, 20]),
       'percentile-above-100': positional('0x2', 'latest', [101]),
       'missing-newest': positional('0x2'),

@@ -1,4 +1,4 @@
-import { type CasesByMethod, positional } from './case.js'
+import { type CasesByMethod, positional, UNKNOWN_HASH } from './case.js'
 
 /** Cases of subscriptions and filters that are answered alike over HTTP and WebSocket, and whenever they are asked. */
 export function subscriptionCases(): CasesByMethod {
@@ -13,6 +13,7 @@ export function subscriptionCases(): CasesByMethod {
       'to-a-number': positional({ toBlock: '0x1' }),
       finalized: positional({ fromBlock: 'finalized' }),
       'five-topics': positional({ topics: [null, null, null, null, null] }),
+      'block-hash-and-range': positional({ blockHash: UNKNOWN_HASH, fromBlock: '0x1' }),
     },
     eth_newBlockFilter: { 'too-many': positional(1) },
     eth_newPendingTransactionFilter: { 'not-boolean': positional(1) },

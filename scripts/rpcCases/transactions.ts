@@ -1,4 +1,4 @@
-import { TRANSFERS } from '../../test/support/fixtureChain.js'
+import { ALICE, HEAD, NOBODY, TRANSFERS } from '../../test/support/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH } from './case.js'
 
 /** A block that has the kind of transaction first, by name. */
@@ -25,6 +25,12 @@ export function transactionCases(hashes: FixtureHashes): CasesByMethod {
       missing: positional(),
       'too-many': positional('0x02c0', 1),
     },
+    eth_getTransactionBySenderAndNonce: {
+      first: positional(ALICE, '0x0'),
+      delegation: positional(ALICE, '0xe'),
+      'not-sent': positional(NOBODY, '0x0'),
+      missing: positional(ALICE),
+    },
     eth_getTransactionByHash: {
       ...eachKind((block) => positional(hashes.transaction(block))),
       unknown: positional(UNKNOWN_HASH),
@@ -46,9 +52,19 @@ export function transactionCases(hashes: FixtureHashes): CasesByMethod {
       ...eachKind((block) => positional(at(block), '0x0')),
       'last-of-five': positional(at(21), '0x4'),
       'no-such-index': positional(at(21), '0x5'),
-      'beyond-head': positional(at(61), '0x0'),
+      'beyond-head': positional(at(HEAD + 1), '0x0'),
       latest: positional('latest', '0x0'),
       'bad-index': positional(at(21), '0x04'),
+    },
+    cairn_getDecodedTransaction: {
+      'token-transfer': { ...positional(hashes.transaction(lastTransfer)), example: true },
+      'unknown-function': positional(hashes.transaction(5, 1)),
+      'contract-creation': positional(hashes.transaction(2)),
+      'plain-transfer': positional(hashes.transaction(61)),
+      'unknown-hash': positional(UNKNOWN_HASH),
+      'short-hash': positional('0x12'),
+      'one-parameter-too-many': positional(hashes.transaction(2), true),
+      'no-params': positional(),
     },
     eth_getTransactionReceipt: {
       ...eachKind((block) => positional(hashes.transaction(block))),
@@ -59,6 +75,10 @@ export function transactionCases(hashes: FixtureHashes): CasesByMethod {
       'invalid-opcode': positional(hashes.transaction(21, 4)),
       'create2-child': positional(hashes.transaction(17)),
       selfdestruct: positional(hashes.transaction(19)),
+      'ether-transfer-in-amsterdam': positional(hashes.transaction(61)),
+      'forwarded-in-amsterdam': positional(hashes.transaction(64)),
+      'reverted-in-amsterdam': positional(hashes.transaction(64, 1)),
+      'selfdestruct-to-itself-in-amsterdam': positional(hashes.transaction(69)),
       unknown: positional(UNKNOWN_HASH),
       'bad-hash': positional('0x1'),
     },
@@ -72,12 +92,15 @@ export function transactionCases(hashes: FixtureHashes): CasesByMethod {
       failures: positional(at(21)),
       'two-transfers': positional(at(31)),
       blobs: positional(at(49)),
+      'amsterdam-refunds': positional(at(65)),
+      'amsterdam-data-floor': positional(at(67)),
+      'amsterdam-delegation': positional(at(71)),
       'decimal-number': positional(17),
       'decimal-text': positional('17'),
       'by-hash': positional(hashes.block(25)),
       pending: positional('pending'),
       earliest: positional('earliest'),
-      'beyond-head': positional(at(61)),
+      'beyond-head': positional(at(HEAD + 1)),
       'unknown-hash': positional(UNKNOWN_HASH),
       'bad-block': positional('first'),
     },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { BRANCHES_GENESIS, openBranches } from '../../test/support/branches.js'
-import { startCairn } from '../../test/support/cairn.js'
+import { startDefaultCairn } from '../../test/support/cairn.js'
 import { checkDatabase } from '../../test/support/checkDatabase.js'
 import { compareRows } from '../../test/support/compareChains.js'
 import { seededRandom } from '../../test/support/random.js'
@@ -60,7 +60,7 @@ const upstreams = [await startSoakUpstream(nodeDatadir), await startSoakUpstream
 writeFileSync(genesis, JSON.stringify(BRANCHES_GENESIS))
 const { db } = await openBranches(datadir) // with chunks that are soon full
 db.close()
-const server = await startCairn({ after() {} }, [
+const server = await startDefaultCairn({ after() {} }, [
   ...['--datadir', datadir, '--genesis', genesis, '--open', '--metrics'],
   ...upstreams.flatMap(({ url }) => ['--upstream', url]),
 ])

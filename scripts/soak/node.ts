@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import type { Log } from '../../src/chain/eth/types.js'
 import { createStateReads } from '../../src/store/state/stateReader.js'
 import { BRANCHES_GENESIS, openBranches, randomPlan, SENDERS } from '../../test/support/branches.js'
-import { type CairnServer, startCairn } from '../../test/support/cairn.js'
+import { type CairnServer, startDefaultCairn } from '../../test/support/cairn.js'
 import type { SeededRandom } from '../../test/support/random.js'
 import { createChainBuilder } from '../fixture/chainBuilder.js'
 
@@ -83,7 +83,7 @@ export async function startSoakUpstream(datadir: string): Promise<SoakUpstream> 
   const port = await findFreePort()
   let server: CairnServer | undefined
   const start = async () => {
-    server ??= await startCairn({ after() {} }, ['--datadir', datadir, '--open', '--port', String(port)])
+    server ??= await startDefaultCairn({ after() {} }, ['--datadir', datadir, '--open', '--port', String(port)])
   }
   await start()
   return {

@@ -78,14 +78,58 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
   },
   keys: {
     summary: 'Manage API keys.',
-    usage: ['cairn keys create NAME', 'cairn keys list', 'cairn keys revoke NAME|ID'],
+    usage: [
+      'cairn keys create NAME [LIMITS]',
+      'cairn keys list',
+      'cairn keys limit NAME|ID LIMITS',
+      'cairn keys usage [NAME|ID] [--days N]',
+      'cairn keys revoke NAME|ID',
+    ],
     detail: [
       'A key is shown once, when it is created; only its SHA-256 is stored. A running server refuses a revoked key at once.',
+      'LIMITS are --rate, --max-concurrent and --methods. Running servers keep to a change at once; limits that are not ' +
+        'given stay.',
+      'Usage is counted by day, key and method, with a delay of up to a minute: calls, errors, bytes of requests and of ' +
+        'results before compression, and milliseconds from dispatch to result.',
     ],
     examples: [
       { line: 'cairn keys create dashboard', note: 'prints the key on standard output' },
       { line: 'cairn keys list' },
+      { line: 'cairn keys limit dashboard --rate 50 --methods eth_call,eth_chainId' },
+      { line: 'cairn keys usage dashboard --days 7' },
       { line: 'cairn keys revoke dashboard' },
+    ],
+  },
+  abi: {
+    summary: 'Manage the ABIs by which logs and inputs are decoded.',
+    usage: ['cairn abi add FILE|ADDRESS=FILE...', 'cairn abi list', 'cairn abi remove ID|NAME'],
+    detail: [
+      'FILE contains a JSON ABI: an array, or an artefact of Hardhat or Foundry with a member abi. With ADDRESS= it is used for ' +
+        'that contract only, and wins over the others. An ABI replaces the one with the same name and address. A running server ' +
+        'uses it at once.',
+      'ERC-20, ERC-721, ERC-1155, ERC-4626, WETH, Uniswap v2 and v3, ENS and Safe are built in.',
+    ],
+    examples: [
+      { line: 'cairn abi add out/Market.sol/Market.json' },
+      { line: 'cairn abi add 0x5fbdb2315678afecb367f032d93f642f64180aa3=Token.json', note: 'for one contract' },
+      { line: 'cairn abi list' },
+      { line: 'cairn abi remove Token' },
+    ],
+  },
+  sql: {
+    summary: 'Query the database in SQL.',
+    usage: ['cairn sql [OPTIONS] "QUERY"', 'cairn sql [OPTIONS]', 'cairn sql --lake DIR [OPTIONS] ["QUERY"]'],
+    detail: [
+      'Opens the database read-only, with the views of docs/sql.md and one for each event of an added ABI. Without QUERY it reads ' +
+        'queries from a prompt, or from standard input. Ctrl-C ends the query that runs.',
+      'With --lake, DuckDB runs the query over the Parquet files that cairn export has written, one view per dataset. It needs the ' +
+        'package @duckdb/node-api.',
+    ],
+    examples: [
+      { line: 'cairn sql' },
+      { line: `cairn sql "select address, count(*) as n from v_logs group by address order by n desc limit 5"` },
+      { line: 'cairn sql --format csv "select * from v_erc20_transfers" > transfers.csv' },
+      { line: 'cairn sql --lake parquet "select count(*) from logs"' },
     ],
   },
   status: {
@@ -125,9 +169,11 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Rebuild the indexes from the rows.',
     usage: ['cairn reindex [OPTIONS]'],
     detail: [
-      'Drops the segments of the log and transaction indexes and builds them again. A server may run at the same time; its ' +
-        'answers stay correct, but are slower until the index is complete. SIGINT and SIGTERM end it after the current ' +
-        'step; the next import or reindex completes the index.',
+      'Drops the segments of the indexes of logs, transactions and addresses and builds them again. A server may run at the ' +
+        'same time; its answers stay correct, but are slower until the index is complete. SIGINT and SIGTERM end it after the ' +
+        'current step; the next import or reindex completes the index.',
+      'Blocks that the address index lacks, as in a database of an older version, are added first, and executed again to find ' +
+        'their internal calls; --address-index off leaves them out. Layer-2 events that an older version stored are indexed, too.',
     ],
     examples: [{ line: 'cairn reindex --datadir /srv/cairn' }],
   },
@@ -143,6 +189,75 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     examples: [
       { line: 'cairn rewind --to 18000000' },
       { line: 'cairn rewind --datadir /srv/cairn --to 0', note: 'all but the genesis' },
+    ],
+  },
+  backup: {
+    summary: 'Copy the database into one file while it is in use.',
+    usage: ['cairn backup [OPTIONS] FILE'],
+    detail: [
+      'FILE holds the database as it was when the command began: one read transaction spans the copy. Servers and writers go on ' +
+        'meanwhile; a writer cannot shorten its write-ahead log until the copy is done. The copy is checked (integrity, schema, ' +
+        'facts) before it gets its name; a file that is there is never replaced. It holds the SHA-256 hashes of API keys.',
+      'SIGINT and SIGTERM end it and leave no file.',
+    ],
+    examples: [
+      { line: 'cairn backup /backup/cairn-2026-11-22.db' },
+      { line: 'cairn backup --datadir /srv/cairn /backup/cairn.db' },
+    ],
+  },
+  restore: {
+    summary: 'Make a database from a backup.',
+    usage: ['cairn restore [OPTIONS] FILE'],
+    detail: [
+      "FILE is what 'cairn backup' wrote. It is copied into the data directory, checked, and brought to the schema of this " +
+        'version. A database that is there is never replaced.',
+    ],
+    examples: [{ line: 'cairn restore --datadir /srv/cairn /backup/cairn-2026-11-22.db' }],
+  },
+  migrate: {
+    summary: 'Bring the schema of a database up to date.',
+    usage: ['cairn migrate [OPTIONS]'],
+    detail: [
+      "'cairn serve' refuses a database of an older version. The next import or sync migrates it, or this command. 'cairn " +
+        "reindex' fills indexes that came with a newer version.",
+    ],
+    examples: [{ line: 'cairn migrate --datadir /srv/cairn' }],
+  },
+  export: {
+    summary: 'Write blocks, transactions, logs and more as Parquet, CSV or NDJSON.',
+    usage: ['cairn export [OPTIONS] --out DIR|FILE|- DATASET...'],
+    detail: [
+      'DATASET is blocks, transactions, receipts, logs, erc20-transfers, contracts, balance-diffs, storage-diffs, l2-blocks, ' +
+        'events (a dataset for each decoded event) or all (all but events); several are separated by spaces or commas. Files, columns and types are those of cryo (docs/export.md).',
+      'A directory gets a file for each range of blocks, and manifest.json with digests, which names the finished files. The ' +
+        'same command goes on where it stopped, adds new blocks, and writes files anew whose blocks a reorg has replaced. It only ' +
+        'reads the database; servers and writers go on meanwhile.',
+      'SIGINT and SIGTERM end it; what is in the manifest stays.',
+    ],
+    examples: [
+      { line: 'cairn export all --out lake', note: 'all that is held' },
+      { line: 'cairn export logs,erc20-transfers --blocks 18000000: --out lake' },
+      { line: 'cairn export logs --address 0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48 --out usdc.csv' },
+      { line: "cairn export events --event 'Transfer(address,address,uint256)' --out lake" },
+      { line: 'cairn export transactions --format csv --out - | head' },
+      { line: 'cairn export all --follow --out lake', note: 'goes on with final blocks' },
+    ],
+  },
+  record: {
+    summary: 'Make a fixture directory from a running node.',
+    usage: ['cairn record --upstream URL --out DIR [OPTIONS]'],
+    detail: [
+      'Records blocks and the state before them as DIR, which serve and import take as a fixture. Without --blocks ' +
+        'it records the whole chain of a development node.',
+      'If the node tells its whole state before the first block, the fixture is verified like any chain. Otherwise only the ' +
+        'accounts and slots that the blocks read are recorded, and DIR is marked as not verified: state roots are not compared, ' +
+        'and accounts and slots that no recorded block reads are answered as empty.',
+      'DIR is made when everything in it has been imported once. --genesis names the genesis file of a node with rules of its ' +
+        'own. Blocks of impersonated accounts cannot be recorded: they have no signatures.',
+    ],
+    examples: [
+      { line: 'cairn record --upstream http://127.0.0.1:8545 --out test/chain', note: 'anvil, geth' },
+      { line: 'cairn record --upstream http://127.0.0.1:8545 --blocks 100:120 --out test/chain' },
     ],
   },
   version: {

@@ -3,12 +3,15 @@ import { chainOptions } from './options/chain.js'
 import { checksOptions } from './options/checks.js'
 import { databaseOptions } from './options/database.js'
 import { executionOptions } from './options/execution.js'
+import { exportOptions } from './options/export.js'
 import { layer2Options } from './options/layer2.js'
 import { memoryOptions } from './options/memory.js'
 import { networkOptions } from './options/network.js'
 import type { Option } from './options/option.js'
 import { outputOptions } from './options/output.js'
+import { replicationOptions } from './options/replication.js'
 import { requestsOptions } from './options/requests.js'
+import { sqlOptions } from './options/sql.js'
 import { upstreamOptions } from './options/upstream.js'
 
 /** Option tables by the heading under which help and the reference page list them, in this order. */
@@ -16,6 +19,7 @@ export const OPTION_GROUPS = {
   Database: databaseOptions,
   Chain: chainOptions,
   Upstream: upstreamOptions,
+  Replication: replicationOptions,
   Execution: executionOptions,
   'Layer 2': layer2Options,
   Network: networkOptions,
@@ -23,6 +27,8 @@ export const OPTION_GROUPS = {
   'Threads and memory': memoryOptions,
   'Limits of requests': requestsOptions,
   Checks: checksOptions,
+  Export: exportOptions,
+  SQL: sqlOptions,
   Output: outputOptions,
 } as const
 

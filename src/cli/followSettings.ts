@@ -20,6 +20,8 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     stateMode: state,
     from,
     evm,
+    blockAccessLists: config.blockAccessLists,
+    addressIndex: config.addressIndex,
     stateCacheBytes: stateCache * 2 ** 20,
     rootInterval,
     coreContract: l2CoreContract,

@@ -1,6 +1,6 @@
 import { COMMAND_DOCS, type Example } from './commandDocs.js'
-import { OPTION_GROUPS } from './config.js'
-import { COMMANDS, type Command, type Option } from './options/option.js'
+import { listOptions, OPTION_GROUPS } from './config.js'
+import { COMMANDS, type Command, envName, type Option } from './options/option.js'
 
 const WIDTH = 100
 const OPTION_WIDTH = 28 // longer ones get a line of their own
@@ -60,8 +60,9 @@ function formatOptions(command: Command): string[] {
     const options = Object.values<Option<unknown>>(table).filter(({ commands }) => commands.includes(command))
     return options.length === 0 ? [] : ['', `${heading}:`, ...options.flatMap(formatOption)]
   })
-  if (groups.length === 0) return []
-  return [...groups, '', 'Every option is also an environment variable: --datadir is CAIRN_DATADIR.']
+  const first = listOptions().find(([, { commands }]) => commands.includes(command))?.[1]
+  if (first === undefined) return []
+  return [...groups, '', `Every option is also an environment variable: --${first.flag} is ${envName(first)}.`]
 }
 
 function formatOption(option: Option<unknown>): string[] {

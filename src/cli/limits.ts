@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { RpcLimits } from '../rpc/core/context.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS, type SubscriptionLimits } from '../rpc/subscriptions/limits.js'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/limits/limits.js'
+import { DEFAULT_REPLICATION_LIMITS, type ReplicationLimits } from '../server/replication/replicationLimits.js'
+import type { SqlLimits } from '../server/sql/sqlLimits.js'
 import type { Config } from './config.js'
 
 /** Limits of requests from the options. */
@@ -11,9 +13,11 @@ export function readLimits(config: Config): RpcLimits {
     maxFilterParams: config.maxFilterParams,
     logsTimeoutMs: config.logsTimeout,
     callTimeoutMs: config.callTimeout,
+    traceTimeoutMs: config.traceTimeout,
     queueTimeoutMs: config.queueTimeout,
     gasCapPercent: config.gasCap,
     maxCallGas: config.maxCallGas * 1e6,
+    maxSimulationGas: config.simulationGas * 1e6,
     callMemoryBytes: config.callMemory * 2 ** 20,
     maxReturnBytes: config.maxReturnData,
     slowLogsMs: config.slowLogs,
@@ -26,9 +30,21 @@ export function readServerLimits(config: Config): ServerLimits {
     ...DEFAULT_SERVER_LIMITS,
     maxConnections: config.maxConnections ?? defaultConnections(),
     maxInFlight: config.maxInFlight,
+    minBlockWaitMs: config.minBlockWait,
     bodyBytes: config.bodyMemory * 1_000_000,
     outputBytes: config.outputMemory * 1_000_000,
     notificationBytes: config.subscriptionQueue * 1_000_000,
+  }
+}
+
+/** Limits of SQL from the options; undefined if it is not served. */
+export function readSqlLimits(config: Config): SqlLimits | undefined {
+  if (!config.sql) return undefined
+  return {
+    timeoutMs: config.sqlTimeout * 1000,
+    maxRows: config.sqlMaxRows,
+    memoryBytes: config.sqlMemory * 2 ** 20,
+    processes: config.sqlProcesses,
   }
 }
 
@@ -42,6 +58,11 @@ export function readSubscriptionLimits(config: Config): SubscriptionLimits {
     filterBytes: config.filterMemory * 1_000_000,
     filterTimeoutMs: config.filterTimeout * 1_000,
   }
+}
+
+/** Limits of `/replication`, from the options; undefined when it is not served. */
+export function readReplicationLimits(config: Config): ReplicationLimits | undefined {
+  return config.replication ? { ...DEFAULT_REPLICATION_LIMITS, streams: config.replicationStreams } : undefined
 }
 
 /** The default, limited by the open-file limit less the files of database and threads. */

@@ -22,6 +22,13 @@ const RUNS: { readonly [K in Exclude<Command, 'help'>]: () => Promise<Run> } = {
   verify: async () => (await import('./commands/verify.js')).runVerify,
   reindex: async () => (await import('./commands/reindex.js')).runReindex,
   rewind: async () => (await import('./commands/rewind.js')).runRewind,
+  backup: async () => (await import('./commands/backup.js')).runBackup,
+  restore: async () => (await import('./commands/backup.js')).runRestore,
+  migrate: async () => (await import('./commands/migrate.js')).runMigrate,
+  export: async () => (await import('./commands/export.js')).runExport,
+  abi: async () => (await import('./commands/abi.js')).runAbi,
+  record: async () => (await import('./commands/record.js')).runRecord,
+  sql: async () => (await import('./commands/sql.js')).runSql,
   version: async () => (await import('./commands/version.js')).runVersion,
 }
 

@@ -51,11 +51,14 @@ export function parseArgs(command: Command, args: readonly string[], env: NodeJS
 
 function requireOption(command: Command, arg: string): [OptionKey, Option<unknown>] {
   const name = arg.split('=')[0]
-  const named = listOptions().find(([, option]) => `--${option.flag}` === name)
-  if (named?.[1].commands.includes(command)) return named
+  const withName = listOptions().filter(([, option]) => `--${option.flag}` === name)
+  const [named] = withName
+  const own = withName.find(([, option]) => option.commands.includes(command))
+  if (own) return own
   if (named) throw new UsageError(`${name} is no option of 'cairn ${command}', but of ${quote(named[1].commands)}`)
-  const own = listOptions().filter(([, option]) => option.commands.includes(command))
-  const flags = own.map(([, option]) => `--${option.flag}`)
+  const flags = listOptions()
+    .filter(([, option]) => option.commands.includes(command))
+    .map(([, option]) => `--${option.flag}`)
   throw new UsageError(`unknown option ${name}${didYouMean(name, [...flags, '--help'])}; see 'cairn help ${command}'`)
 }
 

@@ -7,7 +7,7 @@ import type { UpstreamAddress } from '../ingest/sources/upstream/types.js'
 import { CairnError, messageOf } from '../lib/errors.js'
 import { createFailureLog } from '../lib/failureLog.js'
 import { reduceGcFrequency } from '../lib/garbageCollection.js'
-import { createLogger, type LogSettings } from '../lib/logger.js'
+import { createLogger, type Logger, type LogSettings } from '../lib/logger.js'
 import { createMetrics, type Metrics } from '../lib/metrics.js'
 import type { L2SyncProgress, PendingBlockForm, RpcLimits, SyncProgress } from '../rpc/core/context.js'
 import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/core/dispatch.js'
@@ -22,15 +22,24 @@ import { warmCalls } from '../rpc/warmUp.js'
 import { createAccess } from '../server/access/access.js'
 import { type CorsPolicy, isLoopback } from '../server/access/cors.js'
 import type { HostPolicy } from '../server/access/hosts.js'
+import { createAccessLog } from '../server/accounting/accessLog.js'
+import { createKeyUsage } from '../server/accounting/keyUsage.js'
+import type { Accounting } from '../server/accounting/requestRecord.js'
 import { measureCalls } from '../server/admin/callMetrics.js'
 import { registerDatabaseMetrics } from '../server/admin/databaseMetrics.js'
 import { registerFollowMetrics } from '../server/admin/followMetrics.js'
 import { createHealthReporter } from '../server/admin/healthReport.js'
+import { createLagCheck } from '../server/admin/lag.js'
+import { registerReplicationMetrics } from '../server/admin/replicationMetrics.js'
+import { createServedHead } from '../server/head/servedHead.js'
 import type { CompressionPolicy } from '../server/http/compression.js'
 import { createHttpServer } from '../server/http/httpServer.js'
 import { createAdmission } from '../server/limits/admission.js'
 import type { ServerLimits } from '../server/limits/limits.js'
 import { createRefusalCounter } from '../server/limits/refusals.js'
+import { createPage } from '../server/page/page.js'
+import type { ReplicationLimits } from '../server/replication/replicationLimits.js'
+import type { SqlLimits } from '../server/sql/sqlLimits.js'
 import { createTransactionForwarder } from '../server/transactionForwarder.js'
 import { attachWebSocket } from '../server/websocket/websocketServer.js'
 import { createApiKeyReader } from '../store/apiKeys.js'
@@ -66,7 +75,13 @@ export interface ServingOptions {
   /** Run small calls on the main thread, with Cairn's interpreter. */
   readonly inlineCalls: boolean
   readonly rateLimitRps: number
+  /** Where requests are logged: a file, or `-` for standard output. */
+  readonly accessLog?: string
+  /** Days for which the usage of keys is kept; 0: it is not counted. */
+  readonly usageDays: number
   readonly metrics: MetricsOptions
+  /** Serve the page for browsers. */
+  readonly page: boolean
   /** What clients together may take. */
   readonly serverLimits: ServerLimits
   /** What clients may take of subscriptions and filters. */
@@ -80,6 +95,12 @@ export interface ServingOptions {
   readonly logging: LogSettings
   /** What follows the upstreams, where there are any; closed with the server. */
   readonly ingest?: IngestWorker
+  /** Most blocks that the chain may be behind while `/ready` answers 200, as `createLagCheck` has it. */
+  readonly maxLag?: number
+  /** Serve SQL with these limits; undefined: not at all. */
+  readonly sql?: SqlLimits
+  /** Serve replicas with these limits; undefined: not at all. */
+  readonly replication?: ReplicationLimits
   /** The upstreams of `ingest`, if transactions are forwarded to them. */
   readonly forwardTo?: readonly UpstreamAddress[]
   /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
@@ -136,10 +157,13 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const syncProgress = ingest && (() => readSyncProgress(ingest.status().l1))
   const l2SyncProgress = ingest && (() => readL2SyncProgress(ingest.status().l2))
   const upstreamPending = ingest?.pending
+  const served = { count: 0, sinceMs: performance.now() }
   const opened = openContext({
     ...{ datadir, limits, pendingBlock, log, syncProgress, l2SyncProgress, upstreamPending },
+    replication: ingest?.replication,
     forwardTransaction: forwarder?.forward,
     mainThread: true,
+    calls: served,
   })
   const { context, db, watch, close: closeContext } = opened
   const methods = await loadMethods(options.methodsModule)
@@ -155,30 +179,48 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   registerDatabaseMetrics(metrics, { context, db })
   if (ingest?.status().l1) registerFollowMetrics(metrics, () => ingest.status().l1!)
   if (ingest?.status().l2) registerFollowMetrics(metrics, () => ingest.status().l2!, 'cairn_l2')
+  registerReplicationMetrics(metrics, () => ingest?.replication?.())
   const cache = responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes, metrics }) : undefined
   let inlineCalls: InlineRunner | undefined
-  const inline: InlineRunner = { run: (...call) => inlineCalls?.run(...call), withSnapshot: watch.withSnapshot }
+  const inline: InlineRunner = { run: (...call) => inlineCalls?.run(...call) }
   const runsInline = options.inlineCalls && options.evm === 'cairn'
-  const dispatch = { methods: methods, context, remote, log, cache, inline: runsInline ? inline : undefined }
-  const ready = () => serving && warm
+  const { withSnapshot } = watch
+  const dispatch = {
+    methods,
+    context,
+    remote,
+    log,
+    cache,
+    inline: runsInline ? inline : undefined,
+    withSnapshot,
+    served,
+  }
+  const lag = createLagCheck({
+    ...{ replication: () => ingest?.replication?.(), following: () => ingest?.status().l1 ?? null },
+    maxLag: options.maxLag,
+  })
+  const ready = () => serving && warm && lag() === undefined
   metrics.gauge('cairn_ready', '1 while calls are answered as fast as they will be.', () => Number(ready()))
   const health = {
     report: createHealthReporter({
-      ...{ context, db, metrics, isReady: ready, following: ingest?.status },
+      ...{ context, db, metrics, isReady: ready, following: ingest?.status, replication: ingest?.replication },
       isServing: () => serving,
     }),
     problem: createDatabaseProbe(db, options.datadir),
+    lag,
   }
   const { onRpcPort, ownPort } = options.metrics
   const isMeasured = onRpcPort || ownPort !== undefined
   const page = isMeasured ? (await import('../server/admin/metricsPage.js')).createMetricsPage(metrics) : undefined
   const calls = createDispatcher(dispatch)
   const dispatcher = isMeasured ? measureCalls(calls, methods, metrics) : calls
+  const accounting = createAccounting(options, { methods, metrics, log })
   const subscriptions = createSubscriptions({
     ...{ db, slices: calls.slices!, limits: options.subscriptionLimits, failures, metrics, log },
   })
   const admission = createAdmission(options.serverLimits, (method) => methods.get(method)?.cost, metrics)
-  const reach = { access, admission, limits: options.serverLimits, cors, hosts, plainHttp, metrics }
+  const head = createServedHead({ chain: context.chain, watch }, options.serverLimits.minBlockWaitMs)
+  const reach = { access, admission, head, limits: options.serverLimits, cors, hosts, plainHttp, metrics }
   const refusals = createRefusalCounter(metrics)
   const metricsPage = onRpcPort ? page : undefined
   const serverOptions = {
@@ -189,11 +231,25 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     compression,
     health,
     metricsPage,
+    page: options.page ? createPage() : undefined,
     failures,
+    accounting,
     log,
     keys,
   }
-  const http = createHttpServer(serverOptions)
+  const openReplication = async (limits: ReplicationLimits) => {
+    const { createReplicationEndpoint } = await import('../server/replication/replicationEndpoint.js')
+    const { createReplicationWorker } = await import('../workers/replicationWorker.js')
+    const feed = createReplicationWorker(datadir, log)
+    return { feed, endpoint: createReplicationEndpoint({ feed, limits, access, count: refusals.count }) }
+  }
+  const sql =
+    options.sql &&
+    (await import('../server/sql/sqlEndpoint.js')).createSqlEndpoint({
+      ...{ datadir, limits: options.sql, access, cors, count: refusals.count },
+    })
+  const replication = options.replication && (await openReplication(options.replication))
+  const http = createHttpServer({ ...serverOptions, sql, replication: replication?.endpoint })
   const { server } = http
   const sockets = attachWebSocket(http, serverOptions)
   const notFound = 'not found; this port serves /metrics, /health and /ready'
@@ -211,9 +267,11 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   } catch (error) {
     sockets.close()
     server.close()
+    sql?.close()
     admin?.close()
     subscriptions.close()
     closeContext()
+    await accounting?.close()
     throw error
   }
   const metricsUrl = admin && `${formatUrl(admin.address() as AddressInfo)}/metrics`
@@ -239,6 +297,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   let closing: Promise<void> | undefined
   const close = async () => {
     serving = false
+    replication?.endpoint.close()
     const ingestEnds = ingest?.close()
     sockets.close()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -255,6 +314,9 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     admin?.closeAllConnections()
     clearTimeout(deadline)
     clearInterval(sweep)
+    sql?.close()
+    await replication?.feed.close()
+    head.close()
     await started.close()
     await ingestEnds
     await warmedUp
@@ -262,6 +324,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     subscriptions.close()
     forwarder?.close()
     closeContext()
+    await accounting?.close()
   }
   return {
     url: formatUrl(server.address() as AddressInfo),
@@ -273,6 +336,28 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     close: () => {
       closing ??= close()
       return closing
+    },
+  }
+}
+
+/** What requests are recorded for; undefined when for nothing. SIGUSR2 opens the access log again. @throws UsageError */
+function createAccounting(
+  { accessLog: path, usageDays: days, datadir, open }: ServingOptions,
+  { methods, metrics, log }: { methods: MethodTable; metrics: Metrics; log: Logger },
+): (Accounting & { close(): Promise<void> }) | undefined {
+  const countsUsage = days > 0 && !open
+  if (path === undefined && !countsUsage) return undefined
+  const accessLog = path === undefined ? undefined : createAccessLog(path, metrics)
+  const usage = countsUsage ? createKeyUsage({ datadir, days, methods, log }) : undefined
+  const reopen = () => accessLog!.reopen()
+  if (accessLog !== undefined) process.on('SIGUSR2', reopen)
+  return {
+    accessLog,
+    usage,
+    async close() {
+      process.off('SIGUSR2', reopen)
+      usage?.close()
+      await accessLog?.close()
     },
   }
 }
@@ -295,11 +380,11 @@ async function openInlineCalls(
 ): Promise<InlineRunner> {
   const budget = createBudget()
   const evm = await opened.loadBudgetedEvm(budget)
-  const { context, watch } = opened
+  const { context } = opened
   budget.begin(INLINE_WARM_MS)
   await warmCalls(methods, { ...context, evm, deadline: budget.deadline })
   const policy = createInlinePolicy(load)
-  return createInlineCalls({ context, evm, budget, policy, withSnapshot: watch.withSnapshot, metrics })
+  return createInlineCalls({ context, evm, budget, policy, metrics })
 }
 
 /** @throws ListenFailed */

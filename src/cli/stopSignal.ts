@@ -16,13 +16,15 @@ export interface StopSignal {
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** Listens until `close`. @param onFirst called with the first signal, to say what it does */
+/** Listens until `close`. In a process that was started with an IPC channel, the loss of its parent counts as SIGTERM.
+ *  @param onFirst called with the first signal, to say what it does */
 export function listenForStop(onFirst: () => void = () => {}): StopSignal {
   const controller = new AbortController()
   let first: { signal: NodeJS.Signals; ms: number } | undefined
   const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
   const close = () => {
     for (const name of SIGNALS) process.off(name, onSignal)
+    process.off('disconnect', onDisconnect)
   }
   const onSignal = (signal: NodeJS.Signals) => {
     if (first === undefined) {
@@ -37,6 +39,14 @@ export function listenForStop(onFirst: () => void = () => {}): StopSignal {
       process.kill(process.pid, signal)
     }
   }
+  const onDisconnect = () => {
+    if (first === undefined) onSignal('SIGTERM')
+  }
   for (const name of SIGNALS) process.on(name, onSignal)
+  if (process.send !== undefined) {
+    process.on('disconnect', onDisconnect)
+    process.channel?.unref() // listening must not keep the process alive
+    if (!process.connected) onDisconnect()
+  }
   return { signal: controller.signal, exitCode: () => (first === undefined ? 0 : codeOf(first.signal)), close }
 }

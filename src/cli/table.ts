@@ -5,3 +5,8 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
   const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i])).join('  '))
   return lines.map((line) => line.trimEnd()).join('\n')
 }
+
+/** Unix seconds as text, to the second, in UTC. */
+export function formatTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+}

@@ -21,6 +21,16 @@ export class StateUnavailable extends CairnError {
   }
 }
 
+/** The state trie of a block could not be restored in time: too much changed since. */
+export class PastTrieTooFar extends CairnError {
+  constructor(blockNumber: number, head: number, limitMs: number) {
+    super(
+      `the state trie of block ${blockNumber} cannot be restored within ${limitMs / 1000}s: it is ${head - blockNumber} blocks ` +
+        'behind the head; ask for one of the last 128 blocks, or raise --call-timeout',
+    )
+  }
+}
+
 /** The call executed REVERT; `data` is its revert data. */
 export class CallReverted extends CairnError {
   readonly data: Uint8Array
@@ -59,14 +69,36 @@ export class CallFailed extends CairnError {}
 /** The call cannot start: it could not be a transaction, or its sender lacks funds or gas. `reason` and message use
  *  geth's words for `eth_call`. */
 export class CallRefused extends CallFailed {
+  readonly rule: CallRule
   readonly reason: string
   readonly gasLimit: bigint
-  /** True if it could start with more gas. */
-  readonly needsGas: boolean
-  constructor(reason: string, gasLimit: bigint, needsGas: boolean) {
+  constructor(rule: CallRule, reason: string, gasLimit: bigint) {
     super(`err: ${reason} (supplied gas ${gasLimit})`)
+    this.rule = rule
     this.reason = reason
     this.gasLimit = gasLimit
-    this.needsGas = needsGas
   }
 }
+
+/** The rule that a call breaks. With more gas, the intrinsic gas alone is kept. */
+export type CallRule =
+  | 'nonce too low'
+  | 'nonce too high'
+  | 'fee cap'
+  | 'priority fee'
+  | 'intrinsic gas'
+  | 'funds'
+  | 'init code size'
+  | 'other'
+
+/** Blocks to simulate that cannot be. */
+export class SimulationRefused extends CairnError {
+  readonly rule: SimulationRule
+  constructor(rule: SimulationRule, message: string) {
+    super(message)
+    this.rule = rule
+  }
+}
+
+/** What is wrong with a simulation: a broken rule of one of its calls, or of its blocks. */
+export type SimulationRule = CallRule | 'block number' | 'block timestamp' | 'block gas limit' | 'limit'

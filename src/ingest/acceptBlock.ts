@@ -7,12 +7,9 @@ import {
   firstDifference,
   GAS_PER_ACCESS,
 } from '../chain/eth/blockAccessList.js'
-import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
-import { type Rules, rulesAt } from '../chain/eth/forks.js'
-import { hashHeader } from '../chain/eth/header.js'
+import { commitsToState, type Rules, rulesAt } from '../chain/eth/forks.js'
 import { DecodeError } from '../chain/eth/rlp.js'
-import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
-import type { Block, ConsensusReceipt, Header, Receipt } from '../chain/eth/types.js'
+import type { Block, Header, Receipt } from '../chain/eth/types.js'
 import { InvalidTransaction } from '../evm/errors.js'
 import type { ExecutedBlock, Executor } from '../evm/transition/blockExecutor.js'
 import { SystemCallFailed } from '../evm/transition/system.js'
@@ -21,23 +18,20 @@ import { UsageError } from '../lib/errors.js'
 import { formatData } from '../lib/hex.js'
 import type { StateChanges } from '../store/chain/chainWriter.js'
 import type { WritableChain } from './chainState.js'
+import { acceptGivenBlock, keptAppearances, takeReceipts } from './givenBlock.js'
 import type { Head } from './head/chainHead.js'
 import type { RawBlock } from './source.js'
-import {
-  InvalidBlock,
-  verifyBody,
-  verifyBodyRoots,
-  verifyBodyRules,
-  verifyHeader,
-  verifyReceipts,
-  verifyUncles,
-} from './verify.js'
+import { InvalidBlock, verifyBodyRoots, verifyBodyRules, verifyHeader, verifyReceipts, verifyUncles } from './verify.js'
 
 /** A verified block, ready to be stored. */
 export interface AcceptedBlock {
   receipts: Receipt[]
   totalDifficulty: bigint
   changes?: StateChanges
+  /** RLP (EIP-7928), if the chain keeps access lists. */
+  blockAccessList?: Uint8Array
+  /** By transaction, if the chain keeps the address index: the addresses in which it appears. */
+  appearances?: Uint8Array[][]
   uncleHashes: Uint8Array[]
   /** False when its state root was not compared yet. */
   isRootChecked: boolean
@@ -64,9 +58,24 @@ export async function acceptBlock(
     throw refusal(block, 'total difficulty', totalDifficulty, raw.totalDifficulty)
   }
   const common = { totalDifficulty, uncleHashes }
-  if (!chain.executor) return { ...common, receipts: takeReceipts(raw, rules), isRootChecked: true }
-  const { receipts, stateRoot } = await executeAndCompare(chain.executor, raw, rules, checksRoot)
-  return { ...common, receipts, changes: chain.executor.accept(), isRootChecked: stateRoot !== undefined }
+  if (!chain.executor) {
+    const receipts = takeReceipts(block, raw.receipts, rules)
+    return {
+      ...common,
+      receipts,
+      appearances: keptAppearances(chain.keepsAppearances, block, receipts),
+      isRootChecked: true,
+    }
+  }
+  const { executed, accessList } = await executeAndCompare(chain, chain.executor, raw, { rules, checksRoot })
+  return {
+    ...common,
+    receipts: executed.receipts,
+    changes: chain.executor.accept(),
+    blockAccessList: chain.keepsAccessLists ? accessList : undefined,
+    appearances: keptAppearances(chain.keepsAppearances, block, executed.receipts, executed.callees),
+    isRootChecked: executed.stateRoot !== undefined,
+  }
 }
 
 /** As `verifyBody`. When only the transactions root differs, the transactions are executed too, since an invalid
@@ -102,11 +111,7 @@ async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<Accepte
       throw refusal(block, 'genesis hash', formatData(genesis.hash), formatData(block.hash))
     }
   }
-  const { header } = block
-  const rules = rulesAt(chain.spec, header.number, header.timestamp, totalDifficulty - header.difficulty)
-  verifyBody(block, rules, chain.spec)
-  const uncleHashes = block.uncles.map(hashHeader)
-  return { receipts: takeReceipts(raw, rules), totalDifficulty, uncleHashes, isRootChecked: true }
+  return { ...acceptGivenBlock(chain, { block, receipts: raw.receipts, totalDifficulty }), isRootChecked: true }
 }
 
 /** Executes a block. Failures of a transaction or system call become `InvalidBlock`. */
@@ -128,11 +133,11 @@ function execute(executor: Executor, block: Block, rules: Rules, checksRoot: boo
 }
 
 async function executeAndCompare(
+  { spec }: WritableChain,
   executor: Executor,
   raw: RawBlock,
-  rules: Rules,
-  checksRoot: boolean,
-): Promise<ExecutedBlock> {
+  { rules, checksRoot }: { rules: Rules; checksRoot: boolean },
+): Promise<{ executed: ExecutedBlock; accessList?: Uint8Array }> {
   const { block } = raw
   const { header } = block
   const executed = await execute(executor, block, rules, checksRoot)
@@ -140,25 +145,31 @@ async function executeAndCompare(
   if (rules.has('prague') && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
     throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))
   }
-  if (executed.blockAccessList) verifyAccessList(raw, executed.blockAccessList)
-  if (executed.stateRoot && !equalBytes(executed.stateRoot, header.stateRoot)) {
+  const accessList = executed.blockAccessList && verifyAccessList(raw, executed.blockAccessList)
+  if (executed.stateRoot && commitsToState(spec, header.number) && !equalBytes(executed.stateRoot, header.stateRoot)) {
     throw refusal(block, 'state root', formatData(executed.stateRoot), formatData(header.stateRoot))
   }
-  return executed
+  return { executed, accessList }
 }
 
-/** Compares the access list that execution found with the header. If the source has a list that is the header's, the first
+/** Compares the access list that execution found with the header, and gives its RLP. If the source has a list that is the header's, the first
  *  entry that differs is named (EIP-7928). */
-function verifyAccessList({ block, blockAccessList: given }: RawBlock, executed: BlockAccessList): void {
+function verifyAccessList({ block, blockAccessList: given }: RawBlock, executed: BlockAccessList): Uint8Array {
   const { header } = block
   const count = BigInt(countAccesses(executed))
   const most = header.gasLimit / GAS_PER_ACCESS
   if (count > most) throw refusal(block, 'block access list size', `at most ${most} addresses and slots`, count)
-  const hash = keccak256(encodeBlockAccessList(executed))
+  const encoded = encodeBlockAccessList(executed)
+  const hash = keccak256(encoded)
   const expected = header.blockAccessListHash!
-  if (equalBytes(hash, expected)) return
+  if (equalBytes(hash, expected)) return encoded
   if (given === undefined || !equalBytes(keccak256(given), expected)) {
-    throw refusal(block, 'block access list hash', formatData(hash), formatData(expected))
+    const known = given === undefined ? 'the source gives no list' : 'the list of the source has another hash'
+    throw new InvalidBlock({
+      ...{ blockNumber: header.number, blockHash: block.hash, check: 'block access list hash' },
+      ...{ expected: formatData(hash), actual: formatData(expected) },
+      detail: `${known}, so that no differing entry can be named`,
+    })
   }
   throw accessListRefusal(block, given, executed)
 }
@@ -185,36 +196,4 @@ function refusal(block: Block, check: string, expected: unknown, actual: unknown
     expected: String(expected),
     actual: String(actual),
   })
-}
-
-/** The source's receipts, checked against the header and completed with derived fields. */
-function takeReceipts({ block, receipts }: RawBlock, rules: Rules): Receipt[] {
-  if (!receipts) throw new UsageError('--state none needs receipts in the file (.era1); execute the blocks instead')
-  verifyReceipts(block.header, receipts, { blockHash: block.hash })
-  let before = 0n
-  return receipts.map((receipt, index) => {
-    const gasUsed = receipt.cumulativeGasUsed - before
-    before = receipt.cumulativeGasUsed
-    return deriveReceipt(block, index, receipt, gasUsed, rules)
-  })
-}
-
-/** The receipt of transaction `index` with its derived fields: price, created address, blobs. */
-export function deriveReceipt(
-  block: Pick<Block, 'header' | 'transactions'>,
-  index: number,
-  receipt: ConsensusReceipt,
-  gasUsed: bigint,
-  rules: Rules,
-): Receipt {
-  const transaction = block.transactions[index]
-  const blobs = transaction.blobVersionedHashes?.length
-  return {
-    ...receipt,
-    gasUsed,
-    effectiveGasPrice: effectiveGasPrice(transaction, block.header.baseFeePerGas),
-    contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
-    blobGasUsed: blobs === undefined ? undefined : BigInt(blobs) * GAS_PER_BLOB,
-    blobGasPrice: blobs === undefined ? undefined : blobBaseFee(block.header.excessBlobGas!, rules),
-  }
 }

@@ -1,19 +1,24 @@
+import { ADDRESS_INDEX } from '../appearances/appearanceIndex.js'
 import type { Block, Receipt } from '../chain/eth/types.js'
 import { createLogIndexer } from '../logs/indexer.js'
 import { LOG_SEARCH_INDEX } from '../logs/logSearchIndex.js'
-import { stepInTurn } from '../segments/indexer.js'
+import { createSegmentIndexer, stepInTurn } from '../segments/indexer.js'
 import type { IndexKind } from '../segments/indexKind.js'
 import type { Database } from '../store/database.js'
 import { createTransactionIndexer, TRANSACTION_INDEX } from '../transactions/transactionIndex.js'
 
 /** All indexes of a chain. */
-export const CHAIN_INDEXES: readonly IndexKind<unknown>[] = [LOG_SEARCH_INDEX, TRANSACTION_INDEX]
+export const CHAIN_INDEXES: readonly IndexKind<unknown>[] = [LOG_SEARCH_INDEX, TRANSACTION_INDEX, ADDRESS_INDEX]
 
-/** Writes all indexes of a chain: logs, and transactions by hash. Writes join the caller's transaction. */
+/** Writes all indexes of a chain: logs, transactions by hash, and transactions by address. Writes join the caller's transaction. */
 export interface ChainIndexer {
   /** Adds a block that was just stored. `work` seals full chunks; `add` seals one itself only when the next chunk is full
-   *  too. */
-  add(block: Pick<Block, 'transactions'>, receipts: readonly Pick<Receipt, 'logs'>[]): void
+   *  too. `addressIds` are those of each transaction, if they were stored. */
+  add(
+    block: Pick<Block, 'transactions'>,
+    receipts: readonly Pick<Receipt, 'logs'>[],
+    addressIds?: readonly (readonly number[])[],
+  ): void
   /** Seals full chunks, merges segments and deletes merged ones for about `budgetMs`. True when more work is left. */
   work(budgetMs: number): boolean
   /** Lets `work` seal full chunks at once: their blocks are final. */
@@ -28,21 +33,23 @@ export interface ChainIndexer {
 export function createChainIndexer(db: Database, options: { chunkBits?: number } = {}): ChainIndexer {
   const logs = createLogIndexer(db, options)
   const transactions = createTransactionIndexer(db, options)
-  const both = [logs, transactions] as const
+  const addresses = createSegmentIndexer(db, ADDRESS_INDEX, options)
+  const all = [logs, transactions, addresses] as const
   return {
-    add: (block, receipts) => {
+    add: (block, receipts, addressIds) => {
       logs.add(receipts.flatMap((receipt) => receipt.logs))
       transactions.add(block.transactions.map(({ hash }) => hash))
+      if (addressIds) addresses.add(addressIds)
     },
-    work: (budgetMs) => stepInTurn(both, budgetMs),
+    work: (budgetMs) => stepInTurn(all, budgetMs),
     settle: () => {
-      for (const indexer of both) indexer.settle()
+      for (const indexer of all) indexer.settle()
     },
     truncate: () => {
-      for (const indexer of both) indexer.truncate()
+      for (const indexer of all) indexer.truncate()
     },
     forget: () => {
-      for (const indexer of both) indexer.forget()
+      for (const indexer of all) indexer.forget()
     },
   }
 }

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import { createAppearanceFinder } from '../appearances/finder.js'
 import { encodeBlock } from '../chain/eth/block.js'
 import { type ChainSpec, commitsToState } from '../chain/eth/forks.js'
 import { type Genesis, InvalidGenesis } from '../chain/eth/genesis.js'
 import { hashHeader } from '../chain/eth/header.js'
 import type { Block, Header } from '../chain/eth/types.js'
 import type { EvmKind } from '../evm/kinds.js'
+import { createTrieHistoryExtension } from '../evm/state/extendTrieHistory.js'
 import type { Executor } from '../evm/transition/blockExecutor.js'
 import { loadExecutor } from '../evm/transition/loadExecutor.js'
 import { equalBytes } from '../lib/bytes.js'
@@ -23,13 +25,21 @@ import type { Database } from '../store/database.js'
 import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_STATE_MODE } from '../store/meta.js'
 import { createStateReader } from '../store/state/stateReader.js'
 import { createStateTrieTable } from '../store/state/stateTrieTable.js'
-import { beginWriting, commitWriting } from '../store/writeTransaction.js'
-import { isStateTrieCurrent, rebuildStateTrie } from '../trie/rebuild.js'
+import { createTouchedAbove } from '../store/state/touchedAbove.js'
+import { createRecordedTrieTable } from '../store/state/trieHistory.js'
+import { beginWriting, commitWriting, rollbackWriting } from '../store/writeTransaction.js'
+import { rebuildStateTrie } from '../trie/rebuild.js'
 import { createStateRoot } from '../trie/stateRoot.js'
+import { findTrieBlock } from '../trie/trieBlock.js'
 import { createAncestors, type RecentAncestors } from './ancestors.js'
 import { CHAIN_INDEXES } from './chainIndexer.js'
 import type { Checkpoints } from './checkpoints.js'
-import { type ChainHead, createChainHead } from './head/chainHead.js'
+import { acceptGivenBlock } from './givenBlock.js'
+import { type BlockParts, type ChainHead, createChainHead } from './head/chainHead.js'
+import { StateRootDiffers } from './head/errors.js'
+import { createExecutedState } from './head/executedState.js'
+import { createLazyTrie, type LazyTrie, nextTrieBlock } from './head/lazyTrie.js'
+import { decodeFirstBlock } from './recordedFixture.js'
 import { openStateUpdates } from './stateUpdates.js'
 
 /** Execute blocks and keep the state of every block, or only store and check receipts. */
@@ -52,6 +62,15 @@ export interface WritableChain {
   readonly ancestors: RecentAncestors
   /** Present when blocks are executed. */
   readonly executor?: Executor
+  /** Present when state is kept and blocks are not executed: they come with their state changes. */
+  readonly trie?: LazyTrie
+  /** Makes more of the state tries before the head readable, as long as it returns true. Call it when there is nothing else to do,
+   *  and in no transaction. */
+  extendTrieHistory(): boolean
+  /** Access lists of blocks are stored (EIP-7928). */
+  readonly keepsAccessLists: boolean
+  /** The address index gets every block. */
+  readonly keepsAppearances: boolean
   /** Block 0 of the genesis; its state is hashed on demand. Only without execution. */
   genesisBlock(): Promise<Block>
 }
@@ -66,6 +85,13 @@ export interface OpenChainOptions {
   checkpoints?: Checkpoints
   /** The EVM; default: the built-in interpreter. */
   evm?: EvmKind
+  /** Open a chain that keeps state without an executor: blocks come with their state changes, and the trie follows when it is
+   *  told to. Default: false. */
+  lazyTrie?: boolean
+  /** Store the access lists of blocks (EIP-7928). Default: false. */
+  blockAccessLists?: boolean
+  /** Keep the address index of a database that has it, or is new. Default: true. */
+  addressIndex?: boolean
   log?: Logger
 }
 
@@ -96,31 +122,41 @@ export async function openWritableChain(
     )
   }
   const spec = specOfSource(source)
+  const { stateCacheBytes = STATE_CACHE_BYTES, log = silentLogger, lazyTrie = false } = options
+  if (lazyTrie && !held && stateMode === 'execute') {
+    await openWritableChain(db, wanted, wantedMode, { ...options, lazyTrie: false }) // the state of block 0
+    return openWritableChain(db, undefined, undefined, options)
+  }
   const reader = createChainReader(db)
   if (stateMode === 'execute') await catchUpStateTrie(db, reader, spec, options)
-  const { stateCacheBytes = STATE_CACHE_BYTES } = options
+  const keepsAppearances = decideAppearances(db, stateMode, options, log)
   const openExecutor = async () => {
-    const root = createStateRoot(createStateTrieTable(db), stateCacheBytes / 2)
+    const table = createRecordedTrieTable(db)
+    const root = createStateRoot(table, stateCacheBytes / 2)
     const blockHashes = (number: number) => reader.blockHash(number)
-    const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes: stateCacheBytes / 2 }
-    return { root, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
+    const cacheBytes = stateCacheBytes / 2
+    const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes, withCallees: keepsAppearances }
+    return { root, table, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
   }
-  const state = stateMode === 'execute' ? await openExecutor() : undefined
-  const executor = state?.executor
+  const keepsState = stateMode === 'execute'
+  const trie =
+    keepsState && lazyTrie ? createLazyTrie(db, { chain: reader, spec, cacheBytes: stateCacheBytes }) : undefined
+  const executed = keepsState && !lazyTrie ? await openExecutor() : undefined
+  const touchedAbove = createTouchedAbove(db, createStateReader(db))
+  const state = trie ?? (executed && createExecutedState({ ...executed, spec, touchedAbove }))
+  const executor = executed?.executor
   const ancestors = createAncestors(reader)
-  const { log = silentLogger } = options
+  const { blockAccessLists: keepsAccessLists = false } = options
   const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, log })
   const head = createChainHead(db, reader, { spec, state, stateUpdates, afterRollback: () => ancestors.forget() })
   if (!held) {
     const genesis = genesisOfSource(source)
-    const block = executor && (await layGenesis(genesis, executor))
+    const first = executor && (await layFirst(source, genesis, executor, keepsAppearances))
     head.begin()
     meta.set(META_CHAIN, source)
     meta.set(META_CHAIN_ID, spec.chainId.toString())
     meta.set(META_STATE_MODE, stateMode)
-    if (block) {
-      head.append(block, { receipts: [], totalDifficulty: block.header.difficulty, changes: executor.accept() })
-    }
+    if (first) head.append(first.block, { ...first.parts, changes: executor.accept() })
     head.commit()
   }
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
@@ -133,7 +169,32 @@ export async function openWritableChain(
     scratch.discard()
     return block
   }
-  return { spec, stateMode, reader, head, ancestors, executor, genesisBlock }
+  const stateReader = createStateReader(db)
+  const extendTrieHistory = keepsState
+    ? createTrieHistoryExtension(db, { chain: reader, reader: stateReader })
+    : () => false
+  const keeps = { keepsAccessLists, keepsAppearances }
+  return { spec, stateMode, reader, head, ancestors, executor, trie, extendTrieHistory, ...keeps, genesisBlock }
+}
+
+/** Whether blocks are added to the address index. One that lacks earlier blocks would give incomplete answers. */
+function decideAppearances(
+  db: Database,
+  stateMode: StateMode,
+  { addressIndex = true, evm }: OpenChainOptions,
+  log: Logger,
+) {
+  if (!addressIndex) return false
+  if (!createAppearanceFinder(db).isComplete()) {
+    log.info({}, "the address index lacks earlier blocks and is not kept; 'cairn reindex' makes it")
+    return false
+  }
+  if (stateMode !== 'execute' || evm !== 'reference') return true
+  log.info(
+    {},
+    "--evm reference does not tell internal calls, so the address index is not kept; 'cairn reindex' makes it",
+  )
+  return false
 }
 
 /** True when `held` is the form in which older versions stored `wanted`, with integers above 2^53 rounded. */
@@ -163,16 +224,19 @@ async function catchUpStateTrie(
   db: Database,
   reader: ChainReader,
   spec: ChainSpec,
-  { startProgress, signal, checkpoints }: OpenChainOptions,
+  options: OpenChainOptions,
 ): Promise<void> {
   const table = createStateTrieTable(db)
   const number = reader.head()
-  const block = number === undefined ? undefined : reader.blockByNumber(number)
-  if (block === undefined || !commitsToState(spec, block.header.number)) return
-  const head = { hash: block.hash, stateRoot: block.header.stateRoot }
-  if (isStateTrieCurrent(table, head)) return
+  if (number === undefined) return
+  const found = findTrieBlock(table, reader)
+  if (found && (options.lazyTrie || (await extendStateTrie(db, reader, spec, options)))) return
+  const { hash, header } = reader.blockByNumber(number)!
+  if (!commitsToState(spec, number)) return
+  const { startProgress, signal, checkpoints } = options
   const state = createStateReader(db)
   const progress = startProgress?.('state trie', 'addresses', state.countAddresses()) ?? noProgress
+  const head = { number, hash, stateRoot: header.stateRoot }
   await rebuildStateTrie(table, head, {
     reader: state,
     progress,
@@ -187,12 +251,64 @@ async function catchUpStateTrie(
   progress.finish()
 }
 
+/** Brings the trie of an earlier block, as a replica leaves it, to that of the head, in transactions of less than a second.
+ *  @returns false when the rows have another root than a header */
+async function extendStateTrie(
+  db: Database,
+  chain: ChainReader,
+  spec: ChainSpec,
+  { checkpoints, stateCacheBytes = STATE_CACHE_BYTES }: OpenChainOptions,
+): Promise<boolean> {
+  const head = { number: chain.head()!, hash: chain.headHash()! }
+  const trie = createLazyTrie(db, { chain, spec, cacheBytes: stateCacheBytes })
+  while (trie.block.number < head.number) {
+    beginWriting(db)
+    try {
+      trie.advance(nextTrieBlock(trie, head.number))
+      trie.beforeCommit(head, false)
+      commitWriting(db)
+    } catch (error) {
+      rollbackWriting(db)
+      if (error instanceof StateRootDiffers) return false
+      throw error
+    }
+    await checkpoints?.afterCommit()
+  }
+  return true
+}
+
+/** The first block of a new database, with the accounts of the genesis as the state after it: block 0, or that of a recording.
+ *  @throws InvalidGenesis if the accounts are another state than the block's; InvalidBlock */
+async function layFirst(
+  source: ChainSource,
+  genesis: Genesis,
+  executor: Executor,
+  keepsAppearances: boolean,
+): Promise<{ block: Block; parts: BlockParts }> {
+  const recorded = 'recording' in source ? source.recording?.first : undefined
+  if (recorded) {
+    const given = decodeFirstBlock(recorded)
+    const parts = acceptGivenBlock({ spec: genesis.spec, keepsAppearances }, given)
+    requireState(genesis.spec, given.block.header, await executor.layGenesis(genesis))
+    return { block: given.block, parts }
+  }
+  const block = await layGenesis(genesis, executor)
+  const appearances = keepsAppearances ? [] : undefined
+  return { block, parts: { receipts: [], totalDifficulty: block.header.difficulty, appearances } }
+}
+
 /** Block 0 for the current state of the executor. @throws InvalidGenesis if the file has the root of another state. */
 async function layGenesis(genesis: Genesis, executor: Executor): Promise<Block> {
   const { spec, header } = genesis
   const stateRoot = await executor.layGenesis(genesis)
   if (!hasStateRoot(header)) return blockOf({ ...header, stateRoot })
-  if (equalBytes(header.stateRoot, stateRoot) || !commitsToState(spec, 0)) return blockOf(header)
+  requireState(spec, header, stateRoot)
+  return blockOf(header)
+}
+
+/** @throws InvalidGenesis if the header has the root of another state */
+function requireState(spec: ChainSpec, header: Header, stateRoot: Uint8Array): void {
+  if (equalBytes(header.stateRoot, stateRoot) || !commitsToState(spec, header.number)) return
   const [expected, actual] = [formatData(stateRoot), formatData(header.stateRoot)]
   throw new InvalidGenesis(`stateHash: expected the root of alloc, ${expected}, got ${actual}`)
 }

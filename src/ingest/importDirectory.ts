@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../lib/errors.js'
+import { FIXTURE_MANIFEST } from './recordedFixture.js'
 import { readHead } from './sources/fileBytes.js'
 import { recogniseL2 } from './sources/starknetFile.js'
 
@@ -8,6 +9,8 @@ import { recogniseL2 } from './sources/starknetFile.js'
 export interface ImportDirectory {
   /** The path of its genesis.json. */
   readonly genesis?: string
+  /** The path of the manifest of a recorded fixture, beside its genesis.json. */
+  readonly manifest?: string
   /** Block files in import order. */
   readonly paths: readonly string[]
 }
@@ -25,6 +28,7 @@ const JSON_FILE = /json(\.gz)?$/i
 export function readImportDirectory(directory: string): ImportDirectory {
   const names = listFiles(directory)
   const genesis = names.includes(GENESIS) ? join(directory, GENESIS) : undefined
+  const manifest = genesis && names.includes(FIXTURE_MANIFEST) ? join(directory, FIXTURE_MANIFEST) : undefined
   const chain = FIXTURE_CHAIN.find((name) => names.includes(name))
   const chosen = genesis && chain ? [chain, FIXTURE_L2.find((name) => names.includes(name))] : names.filter(isBlockFile)
   const paths = chosen.filter((name) => name !== undefined).map((name) => join(directory, name))
@@ -34,7 +38,7 @@ export function readImportDirectory(directory: string): ImportDirectory {
       `${directory}: nothing to import; expected genesis.json, or files that end in .rlp, .blocks, .era1, .json or .ndjson`,
     )
   }
-  return { genesis, paths: importable }
+  return { genesis, ...(manifest && { manifest }), paths: importable }
 }
 
 const byName = new Intl.Collator('en', { numeric: true })
@@ -52,14 +56,17 @@ function isBlockFile(name: string): boolean {
 
 /** Expands files and directories to block files, and to the genesis of a directory among them. @throws UsageError for a
  *  missing path, a directory with nothing to import, and two directories with a genesis */
-export function gatherImport(operands: readonly string[]): { genesis?: string; paths: string[] } {
+export function gatherImport(operands: readonly string[]): ImportDirectory & { readonly paths: string[] } {
   const found = operands.map((path) => {
     if (!existsSync(path)) throw new UsageError(`no such file or directory: ${path}`)
-    return statSync(path).isDirectory() ? readImportDirectory(path) : { paths: [path] }
+    const directory: ImportDirectory = statSync(path).isDirectory() ? readImportDirectory(path) : { paths: [path] }
+    return directory
   })
-  const geneses = found.map(({ genesis }) => genesis).filter((genesis) => genesis !== undefined)
-  if (geneses.length > 1) {
-    throw new UsageError(`${geneses[0]} and ${geneses[1]}: a database has one genesis; import one directory at a time`)
+  const [fixture, other] = found.filter(({ genesis }) => genesis !== undefined)
+  if (other) {
+    throw new UsageError(
+      `${fixture.genesis} and ${other.genesis}: a database has one genesis; import one directory at a time`,
+    )
   }
-  return { genesis: geneses[0], paths: found.flatMap(({ paths }) => paths) }
+  return { ...fixture, paths: found.flatMap(({ paths }) => paths) }
 }

@@ -8,7 +8,13 @@ import { messageOf, UsageError } from '../lib/errors.js'
 import { parseJsonExact } from '../lib/json.js'
 import type { Logger } from '../lib/logger.js'
 import { createProgress, noProgress } from '../lib/progress.js'
-import { type ChainSource, genesisOfSource, readChainSource } from '../store/chain/chainSource.js'
+import {
+  type ChainSource,
+  type GenesisSource,
+  genesisOfSource,
+  isVerifiedChain,
+  readChainSource,
+} from '../store/chain/chainSource.js'
 import type { Database } from '../store/database.js'
 import { createL2Writer } from '../store/l2/l2Writer.js'
 import { DATABASE_FILE } from '../store/open.js'
@@ -19,6 +25,7 @@ import type { Checkpoints } from './checkpoints.js'
 import { createImportProgress, type FileProgress, type ImportProgress, noImportProgress } from './importProgress.js'
 import { importL2 } from './l2Import.js'
 import { importBlocks } from './pipeline.js'
+import { readFixtureManifest } from './recordedFixture.js'
 import { CHAIN_RLP, openChainRlp, recogniseChainRlp } from './sources/chainRlp.js'
 import { ERA1, openEra1, recogniseEra1 } from './sources/era1.js'
 import { readHead, readTextFile } from './sources/fileBytes.js'
@@ -48,6 +55,10 @@ export interface ImportOptions {
   stateCacheBytes?: number
   /** Address (20 bytes) of the Starknet core contract; undefined: that of before, or of the known networks. */
   coreContract?: Uint8Array
+  /** Store the access lists of blocks (EIP-7928). Default: false. */
+  blockAccessLists?: boolean
+  /** Keep the address index. Default: true. */
+  addressIndex?: boolean
   /** Blocks between two checks of the state root; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
   log: Logger
@@ -109,6 +120,7 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
       summary.interrupted = { path, fileNumber: i + 1, files: files.length }
       break
     }
+    if (!summary.interrupted) await extendTrieHistory(run)
     if (files.length > 0) progress.finish(describeHead(run))
     truncateWriteAheadLog(db)
   } finally {
@@ -133,13 +145,28 @@ async function importFile(run: ImportRun, path: string, kind: FileKind): Promise
   return importChainFile(run, run.chain ?? (await openChain(run)), path, kind)
 }
 
+/** What the log says of a recording whose state is not verified. */
+export const UNVERIFIED = 'this recording is not verified: its state is partial, and no state root is compared'
+
 async function openChain(run: ImportRun): Promise<WritableChain> {
-  const { chain, stateMode, showProgress, signal, checkpoints, stateCacheBytes, evm, log } = run.options
+  const {
+    chain,
+    stateMode,
+    showProgress,
+    signal,
+    checkpoints,
+    stateCacheBytes,
+    evm,
+    blockAccessLists,
+    addressIndex,
+    log,
+  } = run.options
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
-  const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, log }
+  const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, log }
   run.chain = await openWritableChain(run.db, chain, stateMode, opening)
   run.summary.head = run.chain.reader.head()
+  if (!isVerifiedChain(run.db)) log.warn({}, UNVERIFIED)
   return run.chain
 }
 
@@ -158,6 +185,13 @@ async function importChainFile(run: ImportRun, chain: WritableChain, path: strin
   finalizeHead(chain)
   if (!done.interrupted) run.progress.endFile(describeHead(run))
   return !done.interrupted
+}
+
+async function extendTrieHistory({ chain, options: { signal, checkpoints } }: ImportRun): Promise<void> {
+  while (!signal?.aborted && chain?.extendTrieHistory()) {
+    await checkpoints?.afterCommit()
+    await new Promise(setImmediate)
+  }
 }
 
 /** Blocks from files are final. */
@@ -214,7 +248,7 @@ const MAX_GENESIS_BYTES = 256 * 1024 * 1024
 
 /** Reads a genesis file in geth's format. Integers above 2^53 - 1 become decimal text. @throws UsageError when it cannot
  *  be read, is not JSON, is nested too deep, exceeds 256 MiB, or is not a genesis */
-export function readGenesisFile(path: string): { genesis: unknown } {
+export function readGenesisFile(path: string): GenesisSource {
   try {
     const source = { genesis: parseJsonExact(readTextFile(path, MAX_GENESIS_BYTES)) }
     genesisOfSource(source) // validate before a database is created
@@ -222,4 +256,10 @@ export function readGenesisFile(path: string): { genesis: unknown } {
   } catch (cause) {
     throw new UsageError(`--genesis ${path}: ${messageOf(cause)}`, { cause })
   }
+}
+
+/** The chain of an import directory that has a genesis. @throws UsageError as `readGenesisFile`, and for its manifest */
+export function readDirectoryChain({ genesis, manifest }: { genesis: string; manifest?: string }): GenesisSource {
+  const source = readGenesisFile(genesis)
+  return manifest === undefined ? source : { ...source, recording: readFixtureManifest(manifest) }
 }

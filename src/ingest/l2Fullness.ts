@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib'
+import { readL2Recording } from '../chain/starknet/recording/recording.js'
 import type { L2Block } from '../chain/starknet/types.js'
 import { parseJsonExact } from '../lib/json.js'
-import { readL2Recording } from './sources/starknetJson.js'
 
 /** The parts of a block in a recording, by name. A commitment or count also counts as present when the data it covers is. */
 function partsOf(block: L2Block): Set<string> {

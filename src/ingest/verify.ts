@@ -7,6 +7,7 @@ import { hashHeader } from '../chain/eth/header.js'
 import { receiptsRoot } from '../chain/eth/receipt.js'
 import { hasHighS } from '../chain/eth/transaction.js'
 import { MAX_TRANSACTION_BLOBS, MAX_TRANSACTION_GAS } from '../chain/eth/transactionLimits.js'
+import { orderedTrieRoot } from '../chain/eth/trie.js'
 import type { Block, ConsensusReceipt, Header, Transaction } from '../chain/eth/types.js'
 import { maxInitCodeSize } from '../evm/interpreter/rules.js'
 import { equalBytes } from '../lib/bytes.js'
@@ -27,11 +28,13 @@ export class InvalidBlock extends CairnError {
     check: string
     expected?: string
     actual?: string
+    /** Instead of the values, or after them. */
     detail?: string
     cause?: unknown
   }) {
     const { blockNumber, blockHash, check, expected, actual, detail, cause } = fields
-    const values = expected === undefined ? (detail ?? actual ?? '') : `expected ${expected}, the block has ${actual}`
+    const compared = expected === undefined ? actual : `expected ${expected}, the block has ${actual}`
+    const values = [compared, detail].filter((part) => part !== undefined).join('; ')
     super(`block ${blockNumber} (${formatData(blockHash)}): ${check}: ${values}`, { cause })
     this.blockNumber = blockNumber
     this.blockHash = blockHash
@@ -195,15 +198,20 @@ export function verifyBodyRules(block: Block, rules: Rules, spec: ChainSpec): vo
   }
 }
 
-/** Checks transactions, uncles and withdrawals against the roots in the header, for any fork. @throws InvalidBlock */
-export function verifyBodyRoots({ hash, header, transactions, uncles, withdrawals }: Block): void {
+/** Checks transactions, uncles and withdrawals against the roots in the header, for any fork. `encoded` are the EIP-2718 bytes
+ *  of the transactions, where they are known. @throws InvalidBlock */
+export function verifyBodyRoots(
+  { hash, header, transactions, uncles, withdrawals }: Block,
+  encoded?: readonly Uint8Array[],
+): void {
   const refuse = refuserOf(header.number, hash)
   const requireEqual = (check: string, computed: Uint8Array | undefined, inHeader: Uint8Array | undefined) => {
     const isEqual = computed && inHeader ? equalBytes(computed, inHeader) : computed === inHeader
     if (!isEqual) refuse(check, computed, inHeader)
   }
   requireEqual('uncles hash', unclesHash(uncles), header.unclesHash)
-  requireEqual('transactions root', transactionsRoot(transactions), header.transactionsRoot)
+  const root = encoded ? orderedTrieRoot(encoded) : transactionsRoot(transactions)
+  requireEqual('transactions root', root, header.transactionsRoot)
   requireEqual('withdrawals root', withdrawals && withdrawalsRoot(withdrawals), header.withdrawalsRoot)
 }
 
@@ -308,11 +316,12 @@ function verifyUncle(
 const NO_BLOOM = new Uint8Array(BLOOM_BYTES) // never modified
 
 /** Checks receipts against their header: gas used, logs bloom and receipts root. `executedGas` is what execution found; without
- *  it that of the receipts, which from Amsterdam on does not follow from them (EIP-7778, EIP-8037). @throws InvalidBlock */
+ *  it that of the receipts, which from Amsterdam on does not follow from them (EIP-7778, EIP-8037). `encoded` are the EIP-2718
+ *  bytes of the receipts, where they are known. @throws InvalidBlock */
 export function verifyReceipts(
   header: Header,
   receipts: readonly ConsensusReceipt[],
-  { blockHash, executedGas }: { blockHash: Uint8Array; executedGas?: bigint },
+  { blockHash, executedGas, encoded }: { blockHash: Uint8Array; executedGas?: bigint; encoded?: readonly Uint8Array[] },
 ): void {
   const refuse = refuserOf(header.number, blockHash)
   const isSum = header.blockAccessListHash === undefined
@@ -325,6 +334,6 @@ export function verifyReceipts(
     const difference = formatDifference(bloom, header.logsBloom)
     refuse('logs bloom', difference.expected, difference.actual)
   }
-  const root = receiptsRoot(receipts)
+  const root = encoded ? orderedTrieRoot(encoded) : receiptsRoot(receipts)
   if (!equalBytes(root, header.receiptsRoot)) refuse('receipts root', root, header.receiptsRoot)
 }

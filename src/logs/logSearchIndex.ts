@@ -11,6 +11,7 @@ export const LOG_SEARCH_INDEX: IndexKind<IndexedLog> = {
     segments: 'log_segments',
     buckets: 'log_buckets',
     bigPostings: 'log_big_postings',
+    hasPairs: true,
     // 2^22 logs, whose largest blobs are 512 KiB; 16 bits of bucket.
     maxLevel: 2,
     bucketSpace: 2 ** 20,

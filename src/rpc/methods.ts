@@ -3,11 +3,14 @@ import type { MethodTable } from './core/dispatch.js'
 import type { Method } from './core/method.js'
 import { packageVersion } from './core/openContext.js'
 import { DEBUG_METHODS } from './debug/methods.js'
+import { ERIGON_METHODS } from './erigon/methods.js'
 import { ETH_METHODS } from './eth/methods.js'
 import { NET_METHODS } from './net/methods.js'
+import { OTS_METHODS } from './ots/methods.js'
 import { createDiscover } from './rpc/discover.js'
 import { createModules } from './rpc/modules.js'
 import { STARKNET_METHODS } from './starknet/methods.js'
+import { TRACE_METHODS } from './trace/methods.js'
 import { TXPOOL_METHODS } from './txpool/methods.js'
 import { WEB3_METHODS } from './web3/methods.js'
 
@@ -18,6 +21,9 @@ export const ALL_METHODS: readonly Method[] = [
   ...WEB3_METHODS,
   ...TXPOOL_METHODS,
   ...DEBUG_METHODS,
+  ...TRACE_METHODS,
+  ...OTS_METHODS,
+  ...ERIGON_METHODS,
   ...STARKNET_METHODS,
   ...CAIRN_METHODS,
   createModules(() => ALL_METHODS),

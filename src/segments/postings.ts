@@ -141,6 +141,18 @@ export function decodeBigPostings(blob: Uint8Array): ChunkPostings[] {
   return chunks
 }
 
+/** Appends the positions of a chunk's postings in the segment to `out`, ascending. */
+export function appendPositions({ chunk, kind, payload }: ChunkPostings, out: number[]): void {
+  const offset = chunk * CHUNK_SIZE
+  if (kind === KIND_GAPS) {
+    decodeGaps(payload, 0, payload.length, offset, out)
+    return
+  }
+  for (let position = 0; position < payload.length * 8; position++) {
+    if (payload[position >> 3] & (1 << (position & 7))) out.push(offset + position)
+  }
+}
+
 /** Iterates over the chunks of an `encodeBigPostings` blob in place: `start` to `end` is the payload of the current
  *  chunk. */
 export class ChunkCursor implements ByteStretch {

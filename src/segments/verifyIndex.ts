@@ -10,7 +10,14 @@ import {
 import { type BucketEntry, bucketBits, decodeBucket, encodeBucket } from './bucket.js'
 import type { IndexKind } from './indexKind.js'
 import { type IndexSettings, readIndexSettings } from './indexSettings.js'
-import { CHUNK_BITS, CHUNK_SIZE, decodeBigPostings, decodeGaps, encodeBigPostings } from './postings.js'
+import {
+  appendPositions,
+  CHUNK_BITS,
+  CHUNK_SIZE,
+  decodeBigPostings,
+  decodeGaps,
+  encodeBigPostings,
+} from './postings.js'
 import { createKeyRebuilder, MissingRows, takeBuckets } from './rebuiltKeys.js'
 import { findPairFault } from './verifyPairs.js'
 
@@ -246,17 +253,6 @@ function readPostings(store: SegmentStore, entry: BucketEntry, place: FaultPlace
     for (const chunk of chunks) appendPositions(chunk, out)
     return out
   })
-}
-
-function appendPositions({ chunk, kind, payload }: ReturnType<typeof decodeBigPostings>[number], out: number[]): void {
-  const offset = chunk * CHUNK_SIZE
-  if (kind === 0) {
-    decodeGaps(payload, 0, payload.length, offset, out)
-    return
-  }
-  for (let position = 0; position < payload.length * 8; position++) {
-    if (payload[position >> 3] & (1 << (position & 7))) out.push(offset + position)
-  }
 }
 
 /** The first position in only one of the lists; duplicates count once. */

@@ -2,10 +2,11 @@ import { describeError } from '../lib/errors.js'
 import type { FailureLog } from '../lib/failureLog.js'
 import type { Logger } from '../lib/logger.js'
 import type { Metrics } from '../lib/metrics.js'
-import { type Abandonment, answerBody, type Response, refuseBody } from '../rpc/core/answer.js'
-import { type Dispatcher, dispatchFor } from '../rpc/core/dispatch.js'
-import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/core/envelope.js'
+import { type Abandonment, answerBody, type Response, refuseBody, SENT, type SendInParts } from '../rpc/core/answer.js'
+import { type Dispatcher, dispatchFor, type ObserveCall } from '../rpc/core/dispatch.js'
+import { CLOSE, encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/core/envelope.js'
 import { INTERNAL_ERROR, type RpcErrorBody } from '../rpc/core/errors.js'
+import type { ResultStream } from '../rpc/core/resultStream.js'
 import type { Subscriber } from '../rpc/core/session.js'
 import type { Client } from '../rpc/subscriptions/filters.js'
 import type { Subscriptions } from '../rpc/subscriptions/subscriptions.js'
@@ -13,13 +14,19 @@ import { type Access, type Caller, clientOf, type Refusal } from './access/acces
 import { clientOfAddress } from './access/addresses.js'
 import { type CorsPolicy, corsHeaders } from './access/cors.js'
 import type { HostPolicy } from './access/hosts.js'
+import { type Accounting, openRecord, type RequestRecord } from './accounting/requestRecord.js'
 import type { HealthSource } from './admin/adminApp.js'
 import type { MetricsPage } from './admin/metricsPage.js'
+import { behindRefusal, HEAD_HEADER, parseMinBlock } from './head/minBlock.js'
+import type { ServedHead } from './head/servedHead.js'
 import type { CompressionPolicy, Compressor } from './http/compression.js'
 import { type Admission, BUSY } from './limits/admission.js'
 import type { ServerLimits } from './limits/limits.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from './limits/outputBudget.js'
 import type { RefusalCounter } from './limits/refusals.js'
+import type { Page } from './page/page.js'
+import type { ReplicationEndpoint } from './replication/replicationEndpoint.js'
+import type { SqlEndpoint } from './sql/sqlEndpoint.js'
 
 /** Dependencies and options of the HTTP and WebSocket servers. */
 export interface ServerOptions {
@@ -27,6 +34,7 @@ export interface ServerOptions {
   readonly subscriptions: Subscriptions
   readonly access: Access
   readonly admission: Admission
+  readonly head: ServedHead
   readonly limits: ServerLimits
   readonly cors: CorsPolicy
   readonly hosts: HostPolicy
@@ -34,12 +42,20 @@ export interface ServerOptions {
   readonly plainHttp: boolean
   readonly compression: CompressionPolicy
   readonly health: HealthSource
+  /** The page for browsers at `/`; undefined when it is not served. */
+  readonly page: Page | undefined
   /** Undefined when `/metrics` is not served on this port. */
   readonly metricsPage: MetricsPage | undefined
+  /** Answers SQL; undefined when it is not served. */
+  readonly sql?: SqlEndpoint
+  /** Answers replicas; undefined when they are not served. */
+  readonly replication?: ReplicationEndpoint
   readonly metrics: Metrics
   readonly refusals: RefusalCounter
   /** Receives failures to read the keys. */
   readonly failures: FailureLog
+  /** Undefined when requests are not recorded. */
+  readonly accounting: Accounting | undefined
   readonly log: Logger
 }
 
@@ -52,7 +68,10 @@ export interface Reply {
   /** Sends the response, once. `headers` alternates names and values; body headers are added. `onTaken` is called once
    *  the kernel has accepted everything or the connection is gone. */
   send(status: number, headers: string[], parts: readonly Uint8Array[], onTaken?: () => void): void
-  /** True once `send` was called. */
+  /** Sends a response of unknown length part by part, as the client reads it. Resolves once everything is written or the
+   *  connection is gone. If a part cannot be had, the connection is closed in the middle of the response. */
+  sendParts(status: number, headers: string[], parts: AsyncIterable<Uint8Array>): Promise<void>
+  /** True once `send` or `sendParts` was called. */
   isSent(): boolean
   /** Closes the connection without a response. */
   destroy(): void
@@ -62,7 +81,11 @@ export interface Reply {
 export interface ClientFacts {
   readonly origin: string | undefined
   readonly acceptEncoding: string | undefined
+  /** The `Cairn-Min-Block` header. */
+  readonly minBlock: string | undefined
   readonly remoteAddress: string | undefined
+  /** For the access log: the masked key, or the name of the caller. */
+  readonly key: string | undefined
 }
 
 /** A request with calls and its pending response. */
@@ -75,6 +98,8 @@ export interface Exchange {
   readonly lane: Lane
   /** Response headers, alternating names and values. */
   readonly headers: string[]
+  /** Undefined when requests are not recorded. */
+  readonly record: RequestRecord | undefined
 }
 
 /** Longer bodies, in bytes or characters, are decoded and parsed within the time that batches share: 60 concurrent
@@ -88,26 +113,103 @@ export function beginExchange(
   options: ServerOptions,
   parts: { compressor: Compressor; client: ClientFacts; reply: Reply; lane: Lane },
 ): Exchange {
-  const headers: string[] = []
+  const head = options.head.text()
+  const headers = head === undefined ? [] : [HEAD_HEADER, head]
   for (const [name, value] of corsHeaders(options.cors, parts.client.origin)) headers.push(name, value)
-  return { options, ...parts, headers }
+  const { accounting } = options
+  if (accounting === undefined) return { options, ...parts, headers, record: undefined }
+  const { key, remoteAddress } = parts.client
+  const record = openRecord(accounting, { transport: 'http', remoteAddress, key })
+  const reply = accounting.accessLog === undefined ? parts.reply : recordReply(parts.reply, record)
+  return { options, ...parts, reply, headers, record }
 }
+
+/** Sets the head in the response to the present one, if it was not read just now. */
+export function stampHead({ headers, options }: Exchange): void {
+  const head = options.head.text()
+  if (head === undefined) return
+  if (headers[0] === HEAD_HEADER) headers[1] = head
+  else headers.unshift(HEAD_HEADER, head)
+}
+
+/** Tells the record when and with what the reply ends. */
+function recordReply(reply: Reply, record: RequestRecord): Reply {
+  return {
+    ...reply,
+    isGone() {
+      const isGone = reply.isGone()
+      if (isGone) record.end(CLIENT_LEFT, 0)
+      return isGone
+    },
+    send(status, headers, parts, onTaken) {
+      record.end(status, sizeOf(parts))
+      reply.send(status, headers, parts, onTaken)
+    },
+    async sendParts(status, headers, parts) {
+      let sizeBytes = 0
+      const count = async function* () {
+        for await (const part of parts) {
+          sizeBytes += part.length
+          yield part
+        }
+      }
+      await reply.sendParts(status, headers, count())
+      record.end(reply.isGone() ? CLIENT_LEFT : status, sizeBytes)
+    },
+    destroy() {
+      record.end(CLIENT_LEFT, 0)
+      reply.destroy()
+    },
+  }
+}
+
+/** The status of a request whose client did not wait for the response, as nginx has it. */
+export const CLIENT_LEFT = 499
 
 /** Answers the calls of a body. Synchronous when the result is available at once, so that no promise is created for such
  *  a call. Exceptions are logged and answered with status 500. */
 export function answerCalls(exchange: Exchange, caller: Caller, body: string | Buffer): void {
-  attempt(exchange, () => answer(exchange, caller, body))
+  const { minBlock } = exchange.client
+  attempt(exchange, () =>
+    minBlock === undefined ? answer(exchange, caller, body) : answerFrom(exchange, { caller, body, minBlock }),
+  )
+}
+
+/** Answers once the head has reached the least block that the client wants, or refuses. */
+function answerFrom(
+  exchange: Exchange,
+  { caller, body, minBlock }: { caller: Caller; body: string | Buffer; minBlock: string },
+): void {
+  const { options, lane, client } = exchange
+  const { admission, head, refusals } = options
+  const wanted = parseMinBlock(minBlock)
+  if (typeof wanted !== 'number') {
+    refusals.count('bad_min_block')
+    return void sendError(exchange, 400, wanted)
+  }
+  const refuse = (refusal: Refusal) => sendRefusal(exchange, refusal, parseBody(body.toString()))
+  const held = admission.hold({ caller, lane, remoteAddress: client.remoteAddress }, body.length)
+  if (typeof held !== 'function') return void refuse(held)
+  head.whenReached(wanted, (isReached) => {
+    held()
+    attempt(exchange, () => {
+      stampHead(exchange)
+      return isReached ? answer(exchange, caller, body) : refuse(behindRefusal(head.number(), wanted))
+    })
+  })
 }
 
 /** Answers the whole request with an error. */
-export function sendError({ reply, headers }: Exchange, status: number, error: RpcErrorBody): void {
+export function sendError({ reply, headers, record }: Exchange, status: number, error: RpcErrorBody): void {
+  record?.refuse(error)
   reply.send(status, headers, encodeResponse('null', { error }))
 }
 
 /** Answers every call of a body with the refusal; the id is null when none is known. */
-export function sendRefusal({ reply, headers, options }: Exchange, refusal: Refusal, body: ParsedBody): void {
+export function sendRefusal({ reply, headers, options, record }: Exchange, refusal: Refusal, body: ParsedBody): void {
   const { error, status, reason } = refusal
   options.refusals.count(reason)
+  record?.refuse(error)
   headers.push(...retryHeaders(refusal))
   reply.send(status, headers, refuseBody(body, error) ?? encodeResponse('null', { error }))
 }
@@ -133,15 +235,22 @@ export function callCount(body: ParsedBody): number {
   return body.kind === 'single' ? 1 : body.items.length
 }
 
-/** The dispatcher for the calls of a body: scheduled in the client's share, and for a batch only while its key is live. */
+/** The dispatcher for the calls of a body: scheduled in the client's share, and only for what its key may call. */
 export function dispatcherOf(
   { access, dispatcher, subscriptions }: ServerOptions,
-  parts: { caller: Caller; lane: Lane; body: ParsedBody; remoteAddress: string | undefined; subscriber?: Subscriber },
+  parts: {
+    caller: Caller
+    lane: Lane
+    body: ParsedBody
+    remoteAddress: string | undefined
+    subscriber?: Subscriber
+    observe?: ObserveCall
+  },
 ): Dispatcher {
-  const { caller, lane, body, subscriber } = parts
+  const { caller, lane, body, subscriber, observe } = parts
   const openSession = () => ({ filters: subscriptions.filtersOf(ownerOf(parts)), subscriber })
-  const refusal = body.kind === 'batch' ? access.watchKey(caller) : undefined
-  return dispatchFor(dispatcher, { client: clientOf(caller, lane), openSession, refusal })
+  const refusal = access.guardCalls(caller, body.kind === 'batch')
+  return dispatchFor(dispatcher, { client: clientOf(caller, lane), openSession, refusal, observe })
 }
 
 /** Whom filters and subscriptions belong to. */
@@ -167,7 +276,7 @@ export function attempt(exchange: Exchange, step: () => void | Promise<void>, ro
 
 function answer(exchange: Exchange, caller: Caller, body: string | Buffer): void | Promise<void> {
   return inSharedTime(exchange.options, body.length, {
-    work: () => (exchange.reply.isGone() ? undefined : answerText(exchange, caller, body.toString())),
+    work: () => (exchange.reply.isGone() ? undefined : answerText(exchange, caller, body)),
     refuse() {
       exchange.options.refusals.count(BUSY.reason)
       exchange.headers.push(...retryHeaders(BUSY))
@@ -199,15 +308,17 @@ export function inSharedTime(
   return turn === undefined ? workInTurn() : turn.then(workInTurn)
 }
 
-function answerText(exchange: Exchange, caller: Caller, text: string): void | Promise<void> {
+function answerText(exchange: Exchange, caller: Caller, bytes: string | Buffer): void | Promise<void> {
   const { access, admission } = exchange.options
+  const text = bytes.toString()
   const body = parseBody(text)
+  const observe = exchange.record?.receive(caller, body, Buffer.byteLength(bytes))
   const refusal = access.refuse(caller, callCount(body))
   if (refusal !== undefined) return sendRefusal(exchange, refusal, body)
   const { lane, client, reply } = exchange
-  const calls = dispatcherOf(exchange.options, { caller, lane, body, remoteAddress: client.remoteAddress })
+  const calls = dispatcherOf(exchange.options, { caller, lane, body, remoteAddress: client.remoteAddress, observe })
   if (!admission.isNeeded(body)) {
-    const parts = answerBody(body, calls)
+    const parts = answerBody(body, calls, undefined, sendInParts(exchange))
     return parts instanceof Promise
       ? parts.then((later) => sendAnswer(exchange, body, later))
       : sendAnswer(exchange, body, parts)
@@ -236,8 +347,35 @@ function answerIn(
     room.release()
     reply.destroy()
   }
-  const parts = answerBody(body, dispatcher, conditions)
+  const parts = answerBody(body, dispatcher, conditions, sendInParts(exchange, room))
   return parts instanceof Promise ? parts.then(send) : send(parts)
+}
+
+/** Sends the response to a call as its result is made, uncompressed. Of it, some megabytes are in memory, whatever its length. */
+function sendInParts({ reply, headers, lane, options }: Exchange, reserved?: Room): SendInParts {
+  return async (beginning, rest) => {
+    const room = reserved ?? options.admission.output.hold(lane, PARTS_BYTES)
+    if (room?.settle(PARTS_BYTES) !== true || reply.isGone()) {
+      rest.cancel()
+      reply.destroy()
+    } else await reply.sendParts(200, headers, partsOf(beginning, rest))
+    room?.release()
+  }
+}
+
+// What threads and sockets hold of one response.
+const PARTS_BYTES = 4_000_000
+
+async function* partsOf(beginning: readonly Uint8Array[], rest: ResultStream): AsyncGenerator<Uint8Array> {
+  try {
+    yield* beginning
+    for (let part = await rest.next(); part !== undefined; part = await rest.next()) {
+      if (part.length > 0) yield part
+    }
+    yield CLOSE
+  } finally {
+    rest.cancel()
+  }
 }
 
 /** Created here and not per call: V8 gives each object literal with a getter its own hidden class, which outlives it. */
@@ -253,7 +391,7 @@ function abandonmentOf(reply: Reply): Abandonment {
  *  response until the client has read it. */
 function sendAnswer(exchange: Exchange, body: ParsedBody, parts: Response, reserved?: Room): void | Promise<void> {
   const { compressor, client, reply, headers, lane, options } = exchange
-  if (reply.isGone()) return reserved?.release()
+  if (parts === SENT || reply.isGone()) return reserved?.release()
   if (parts === undefined) return reply.send(204, headers, [], () => reserved?.release())
   const size = sizeOf(parts)
   const room = reserved ?? (size > SMALL_ANSWER_BYTES ? options.admission.output.hold(lane, size) : undefined)

@@ -6,6 +6,8 @@ export interface CommitWatch {
   /** A number that changes with each commit of another connection (`PRAGMA data_version`). Undefined on a writing
    *  connection, since its own commits do not change it. */
   version(): number | undefined
+  /** As `version`; on a main thread it may be that of the start of the current event-loop turn. */
+  recentVersion(): number | undefined
   /** Runs work against one snapshot of the database. The transaction starts at the first `beforeRead`, because beginning
    *  and ending one takes longer than a small call; until then the version identifies the snapshot. When another
    *  connection commits in between, an Interruption aborts the work, and it is rerun in a transaction from the start.
@@ -64,6 +66,7 @@ export function createCommitWatch(db: Database, { mainThread = false } = {}): Co
   const { readonly } = db
   return {
     version: () => (readonly ? (known ?? select()) : undefined),
+    recentVersion: () => (readonly ? (known ?? newest()) : undefined),
     withSnapshot(work) {
       if (working || (!readonly && db.inTransaction)) return work()
       working = true

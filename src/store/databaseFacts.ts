@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import type { Database } from './database.js'
 
 /** Returns a function that reads the schema version, the number of applied migrations. Its statement is prepared once. */
@@ -9,6 +10,26 @@ export function createSchemaVersion(db: Database): () => number {
 /** Version of the linked SQLite. */
 export function sqliteVersion(db: Database): string {
   return db.prepare<[], string>('SELECT sqlite_version()').pluck().get()!
+}
+
+/** Sizes of a database in bytes. */
+export interface DatabaseSizes {
+  readonly bytes: number
+  /** Of the write-ahead log. */
+  readonly walBytes: number
+  /** Unused pages of the database file. */
+  readonly freeBytes: number
+}
+
+/** Returns a function that measures the files of an open database, in some microseconds. */
+export function createDatabaseSizes(db: Database): () => DatabaseSizes {
+  const pragma = (name: string) => db.pragma(name, { simple: true }) as number
+  const sizeOf = (suffix: string) => statSync(db.name + suffix, { throwIfNoEntry: false })?.size ?? 0
+  return () => ({
+    bytes: sizeOf(''),
+    walBytes: sizeOf('-wal'),
+    freeBytes: pragma('freelist_count') * pragma('page_size'),
+  })
 }
 
 /** A table and its size. */

@@ -57,3 +57,5 @@ export const META_FINALITY = 'finality'
 export const META_UPSTREAM_HEAD = 'upstream_head'
 /** Meta key of the trie of the newest state; see state/stateTrieTable. */
 export const META_STATE_TRIE = 'state_trie'
+/** Meta key of how far a replica is in what it reads: `{stream, sequence, epoch}`. */
+export const META_REPLICATION = 'replication'

@@ -1,9 +1,10 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import SqliteDatabase from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator'
 import type { Database } from './database.js'
+import { createPrivately, holdLock } from './fileLock.js'
 import { DATABASE_FILE, DatabaseLocked, DatabaseNotWritable, packagePath, requireKnownSchema, tune } from './open.js'
 import { writeSeals } from './seals.js'
 import { unpackBody } from './tip/unpackBody.js'
@@ -33,18 +34,8 @@ export function openForWriting(datadir: string): Database {
 
 function openLock(datadir: string): Database {
   mkdirSync(datadir, { recursive: true, mode: 0o700 })
-  const path = join(datadir, 'cairn.lock')
-  createPrivately(path)
-  tighten(path)
-  const lock = new SqliteDatabase(path, { timeout: 0 })
-  try {
-    lock.pragma('locking_mode = EXCLUSIVE')
-    lock.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    lock.close()
-    if ((error as { code?: string }).code === 'SQLITE_BUSY') throw new DatabaseLocked(join(datadir, DATABASE_FILE))
-    throw error
-  }
+  const lock = holdLock(join(datadir, 'cairn.lock'))
+  if (lock === undefined) throw new DatabaseLocked(join(datadir, DATABASE_FILE))
   return lock
 }
 
@@ -82,23 +73,6 @@ export function openEmptySchema(): Database {
   const db = new SqliteDatabase(':memory:')
   migrateSchema(db)
   return db
-}
-
-/** Creates an empty file readable by this user only, unless it exists. An existing file is not opened: closing it would
- *  release this process's locks on it (POSIX `fcntl`). */
-function createPrivately(path: string): void {
-  if (existsSync(path)) return
-  try {
-    closeSync(openSync(path, 'wx', 0o600))
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'EEXIST') throw error
-  }
-}
-
-/** Removes access for others from a file of this user: whoever can read the lock file can hold the lock. */
-function tighten(path: string): void {
-  const { mode, uid } = statSync(path)
-  if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(path, 0o600)
 }
 
 function explainNotWritable<T>(datadir: string, open: () => T): T {

@@ -76,6 +76,12 @@ export const uncles = sqliteTable(
   (t) => [primaryKey({ columns: [t.blockNumber, t.index] })],
 )
 
+/** Access lists of Amsterdam blocks (EIP-7928), for blocks that were imported with `--block-access-lists on`. */
+export const blockAccessLists = sqliteTable('block_access_lists', {
+  blockNumber: integer('block_number').primaryKey(),
+  list: bytes('list').notNull(), // RLP
+})
+
 /** Transactions by dense id: the n-th stored transaction has id n. By hash: `transactionSegments`. */
 export const transactions = sqliteTable('transactions', {
   id: integer('id').primaryKey(),
@@ -116,7 +122,8 @@ export const receipts = sqliteTable('receipts', {
   logCount: integer('n_logs').notNull(),
 })
 
-/** Dictionary of addresses: contracts with logs, and accounts of the state history. Ids are never reused. */
+/** Dictionary of addresses: contracts with logs, accounts of the state history, and what the address index has. Ids are never
+ *  reused. */
 export const addresses = sqliteTable(
   'addresses',
   { id: integer('id').primaryKey(), address: bytes('address').notNull() },
@@ -183,6 +190,37 @@ export const transactionBuckets = sqliteTable('transaction_buckets', {
   data: bytes('data').notNull(),
 })
 
+/** By block: the addresses in which its transactions appear; layout in chain/appearances.ts. Either all stored blocks up to the
+ *  last row have one, or there are none. */
+export const addressAppearances = sqliteTable('address_appearances', {
+  blockNumber: integer('block_number').primaryKey(),
+  data: bytes('data').notNull(),
+})
+
+/** Segments of the address index, which maps addresses to ids of transactions. As `logSegments`. */
+export const addressSegments = sqliteTable(
+  'address_segments',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    level: integer('level').notNull(),
+    firstChunk: integer('first_chunk').notNull(),
+    state: text('state').notNull(), // building, live, dropped
+  },
+  (t) => [index('address_segments_by_state').on(t.state, t.firstChunk)],
+)
+
+/** Keys of a segment and their postings, as `logBuckets`. */
+export const addressBuckets = sqliteTable('address_buckets', {
+  id: integer('id').primaryKey(),
+  data: bytes('data').notNull(),
+})
+
+/** Postings too large for their bucket, as `logBigPostings`. */
+export const addressBigPostings = sqliteTable('address_big_postings', {
+  id: integer('id').primaryKey(),
+  data: bytes('data').notNull(),
+})
+
 /** Contract code by its keccak-256. */
 export const code = sqliteTable(
   'code',
@@ -229,6 +267,20 @@ export const stateTriePages = sqliteTable('state_trie_pages', {
   data: bytes('data').notNull(),
 })
 
+/** Past contents of `state_trie_pages`, for the tries of the 128 blocks before the newest; see state/trieHistory.ts. */
+export const triePageVersions = sqliteTable(
+  'trie_page_versions',
+  {
+    pageId: integer('page_id').notNull(), // 0: the reference to the root node
+    blockNumber: integer('block_number').notNull(), // the block that replaced the content
+    data: bytes('data').notNull(),
+  },
+  (t) => [
+    uniqueIndex('trie_page_versions_by_page').on(t.pageId, t.blockNumber),
+    index('trie_page_versions_by_block').on(t.blockNumber),
+  ],
+)
+
 /** All layer-2 blocks that were ever canonical or rejected. Felts are 32 bytes; prices reach u128, hence `uint`. */
 export const l2Blocks = sqliteTable(
   'l2_blocks',
@@ -268,7 +320,24 @@ export const l2Blocks = sqliteTable(
 export const l2BlockTxs = sqliteTable(
   'l2_block_txs',
   { blockHash: bytes('block_hash').notNull(), index: integer('idx').notNull(), txHash: bytes('tx_hash').notNull() },
-  (t) => [primaryKey({ columns: [t.blockHash, t.index] })],
+  (t) => [primaryKey({ columns: [t.blockHash, t.index] }), index('l2_block_txs_by_hash').on(t.txHash)],
+)
+
+/** Events of canonical layer-2 blocks; layout in l2/eventCodec.ts. */
+export const l2Events = sqliteTable(
+  'l2_events',
+  {
+    number: integer('number').primaryKey(),
+    events: bytes('events'), // NULL: only the recording has them, or nothing
+  },
+  (t) => [index('l2_events_not_indexed').on(t.number).where(sql`events IS NULL`)],
+)
+
+/** Index of `l2_events`: blocks by address and key (`termOf` in l2/eventCodec.ts). WITHOUT ROWID. */
+export const l2EventTerms = sqliteTable(
+  'l2_event_terms',
+  { term: integer('term').notNull(), number: integer('number').notNull() },
+  (t) => [primaryKey({ columns: [t.term, t.number] })],
 )
 
 /** The pending layer-2 block, at most one per slot ('pending'). `json` is the normalised block. */
@@ -277,6 +346,7 @@ export const l2Pending = sqliteTable('l2_pending', {
   number: integer('number'),
   parentHash: bytes('parent_hash'),
   json: text('json').notNull(),
+  raw: bytes('raw'), // the recording as it came, deflated
   fetchedAt: integer('fetched_at').notNull(),
 })
 
@@ -318,6 +388,19 @@ export const apiKeys = sqliteTable(
     hash: bytes('hash').notNull(),
     createdAt: integer('created_at').notNull(), // Unix seconds
     revokedAt: integer('revoked_at'),
+    // Limits of this key; NULL: none of its own
+    rateLimit: integer('rate_limit'), // calls per second
+    maxConcurrent: integer('max_concurrent'), // calls
+    methods: text('methods'), // patterns, joined by commas
   },
   (t) => [uniqueIndex('api_keys_by_hash').on(t.hash)],
 )
+
+/** ABIs that the operator added, by which logs and inputs are decoded. Ids are never reused. */
+export const abis = sqliteTable('abis', {
+  id: integer('id').primaryKey({ autoIncrement: true }),
+  name: text('name').notNull(),
+  address: bytes('address'), // NULL: of any contract
+  json: text('json').notNull(),
+  addedAt: integer('added_at').notNull(), // Unix seconds
+})

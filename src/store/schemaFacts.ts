@@ -43,7 +43,7 @@ export function compareMigrations(db: Database): { expected: unknown[]; found: u
 
 /** Tables whose AUTOINCREMENT sequence is below their largest id. */
 export function findWrongSequences(db: Database): { table: string; next: unknown; last: number }[] {
-  return ['api_keys', 'log_segments', 'transaction_segments']
+  return ['api_keys', 'log_segments', 'transaction_segments', 'address_segments']
     .map((table) => ({
       table,
       next: db.prepare<[string], unknown>('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck().get(table) ?? null,

@@ -13,8 +13,10 @@ export function isSealedFact(key: string): boolean {
 /** The sealed rows by seal name. */
 const SEALED = {
   facts: "SELECT key, value FROM meta WHERE key <> 'state_trie' AND key NOT LIKE 'seal!_%' ESCAPE '!' ORDER BY key",
-  api_keys: 'SELECT id, name, hash, created_at, revoked_at FROM api_keys ORDER BY id',
-  l2_pending: 'SELECT slot, number, parent_hash, json FROM l2_pending ORDER BY slot',
+  api_keys:
+    'SELECT id, name, hash, created_at, revoked_at, rate_limit, max_concurrent, methods FROM api_keys ORDER BY id',
+  abis: 'SELECT id, name, address, json, added_at FROM abis ORDER BY id',
+  l2_pending: 'SELECT slot, number, parent_hash, json, raw FROM l2_pending ORDER BY slot',
 } as const
 export type SealName = keyof typeof SEALED
 export const SEAL_NAMES = Object.keys(SEALED) as SealName[]

@@ -9,3 +9,8 @@ export function beginWriting(db: Database): void {
 export function commitWriting(db: Database): void {
   db.exec('COMMIT')
 }
+
+/** Gives the transaction up. */
+export function rollbackWriting(db: Database): void {
+  db.exec('ROLLBACK')
+}

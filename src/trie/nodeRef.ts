@@ -198,6 +198,11 @@ function pageOf(slot: TrieNodeRef): number {
   return page
 }
 
+/** The page of a node that has one of its own; undefined for a leaf or a node inside its parent's page. */
+export function linkedPage(slot: TrieNodeRef): number | undefined {
+  return slot[0] === LEAF || slot[0] === INLINE ? undefined : pageOf(slot)
+}
+
 /** Decodes a node into a copy that the caller may change. `read` returns a page as bytes or branch. */
 export function unpackSlot(slot: TrieNodeRef, read: (page: number) => Uint8Array | TrieBranch): TrieNode {
   if (slot[0] === LEAF) {

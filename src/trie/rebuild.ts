@@ -17,6 +17,7 @@ const PAGE_BYTES = 64 * 2 ** 20
 
 /** The block of the newest state. */
 export interface StateHead {
+  number: number
   hash: Uint8Array // 32
   stateRoot: Uint8Array // 32
 }
@@ -30,18 +31,12 @@ export interface RebuildOptions {
   commit(): void | Promise<void>
 }
 
-/** True if the table holds the trie of the head's state. */
-export function isStateTrieCurrent(table: StateTrieTable, { stateRoot }: StateHead): boolean {
-  const held = table.head()
-  return held !== undefined && held.building === undefined && held.root === formatData(stateRoot)
-}
-
 /** Rebuilds the stored trie of the newest state from the rows of accounts and slots, for a database of an older version
  *  or after blocks were removed. Works in transactions of some tens of milliseconds and resumes after a crash. Returns
  *  early if `signal` is aborted. @throws Error if the rows have another root than the head. */
 export async function rebuildStateTrie(
   table: StateTrieTable,
-  { hash, stateRoot }: StateHead,
+  { number, hash, stateRoot }: StateHead,
   { reader, progress, signal, begin, commit }: RebuildOptions,
 ): Promise<void> {
   const blockHash = formatData(hash)
@@ -59,8 +54,10 @@ export async function rebuildStateTrie(
   const write = (isDone: boolean) => {
     pages.settle()
     pages.save()
-    const building = isDone ? undefined : { blockHash, addressId: part.addressId }
-    table.setHead({ ...headOf(tries, part, pages.nextPage), building })
+    const state = isDone
+      ? { block: { number, hash: blockHash } }
+      : { building: { blockHash, addressId: part.addressId } }
+    table.setHead({ ...headOf(tries, part, pages.nextPage), ...state })
   }
   for (const step of statePartsAfter(reader, tries, part)) {
     if (step === undefined) {

@@ -5,8 +5,10 @@ import { formatData, parseHex } from '../lib/hex.js'
 import type { StateTrieHead, StateTrieTable } from '../store/state/stateTrieTable.js'
 import type { TrieNodeRef } from './nodeRef.js'
 import { createPageCache } from './pageCache.js'
+import { proveKey, type WitnessKeys, witnessTrie } from './proof.js'
+import type { StateAccess } from './stateAccess.js'
 import { createMemoryPages } from './stateTrie.js'
-import { createStateTries, type StateTries, toTrieUpdate } from './stateTries.js'
+import { createStateTries, type StateTries, storageOfPacked, toTrieUpdate } from './stateTries.js'
 import type { TouchedAccount } from './touchedAccount.js'
 
 /** The root of the newest state (Yellow Paper, 4.1), updated with each block. The tries are pages in the database; a
@@ -26,11 +28,22 @@ export interface StateRoot {
   settle(): void
   /** Drops what was noted since `settle`. */
   discard(): void
+  /** Proofs of an account and slots, 32 bytes each, in the noted state. */
+  prove(address: Uint8Array, slots: readonly Uint8Array[]): StateProof
+  /** RLP of the trie nodes that accessing and changing accounts of the noted state needs, each once. */
+  witness(accesses: readonly StateAccess[]): Uint8Array[]
   /** Writes settled changes to the database within its transaction; it then holds the trie of the settled state. Call it
    *  before each commit of a state. */
   save(): void
   /** Drops everything in memory and reloads from the database, after a rollback. */
   reset(): void
+}
+
+/** Proofs of an account and of slots of it. */
+export interface StateProof {
+  nodes: Uint8Array[] // RLP, from the root on
+  storageRoot: Uint8Array // 32; of an empty trie when there is no account
+  slots: { nodes: Uint8Array[]; value: Uint8Array }[] // values without leading zeros
 }
 
 interface PendingAccount {
@@ -95,10 +108,37 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
     settled = now
     pages.settle()
   }
+  const prove = (address: Uint8Array, slots: readonly Uint8Array[]): StateProof => {
+    hash()
+    const { nodes, value } = proveKey(tries.accounts.reads, now.top, keccak256(address))
+    const storage = value && storageOfPacked(value)
+    return {
+      nodes,
+      storageRoot: tries.storage.root(storage),
+      slots: slots.map((slot) => {
+        const proof = proveKey(tries.storage.reads, storage, keccak256(slot))
+        return { nodes: proof.nodes, value: proof.value ?? EMPTY_BYTES }
+      }),
+    }
+  }
+  const witness = (accesses: readonly StateAccess[]): Uint8Array[] => {
+    hash()
+    const nodes = new Map<string, Uint8Array>()
+    const add = (rlp: Uint8Array) => void nodes.set(keyOfBytes(keccak256(rlp)), rlp)
+    witnessTrie(tries.accounts.reads, now.top, keysOf(accesses.map((each) => [each.address, each.isDeleted])), add)
+    for (const { address, slots } of accesses) {
+      const { value } = proveKey(tries.accounts.reads, now.top, keccak256(address))
+      const storage = value && storageOfPacked(value)
+      witnessTrie(tries.storage.reads, storage, keysOf(slots.map((each) => [each.slot, each.isDeleted])), add)
+    }
+    return [...nodes.values()]
+  }
   reset()
   return {
     note,
     root,
+    prove,
+    witness,
     update: (touched) => {
       note(touched)
       return root()
@@ -150,4 +190,12 @@ function hashed({ address, account, cleared, slots }: PendingAccount | TouchedAc
     change: () => (value.length === 0 ? undefined : value),
   }))
   return { key: keccak256(address), account, cleared, slots: updates }
+}
+
+/** Hashed keys, sorted, and which of them are deleted. */
+function keysOf(entries: readonly (readonly [key: Uint8Array, isDeleted: boolean])[]): WitnessKeys {
+  const hashed = entries.map(([key, isDeleted]) => ({ key: keccak256(key), isDeleted }))
+  const deleted = new Set(hashed.filter((each) => each.isDeleted).map(({ key }) => keyOfBytes(key)))
+  const accessed = hashed.map(({ key }) => key).sort(Buffer.compare)
+  return { accessed, isDeleted: (key) => deleted.has(keyOfBytes(key)) }
 }

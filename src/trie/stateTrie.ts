@@ -20,6 +20,7 @@ import {
   unpackSlot,
   type ValueRlp,
 } from './nodeRef.js'
+import type { TrieReads } from './proof.js'
 
 /** Storage of trie pages. Bytes and branches passed in or out are immutable. */
 export interface TriePages {
@@ -48,6 +49,8 @@ export interface PagedTries {
   root(top: TrieNodeRef | undefined): Uint8Array
   /** Frees the pages of a trie. */
   free(top: TrieNodeRef): void
+  /** Reads of the nodes, for proofs. */
+  readonly reads: TrieReads
 }
 
 // Keeps the largest page, 16 such children, within an SQLite page.
@@ -146,6 +149,7 @@ export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTri
   }
   return {
     free,
+    reads: { unpack, valueRlp },
     update: (top, updates) => {
       if (updates.length === 0) return top
       const sorted = updates.sort((a, b) => Buffer.compare(a.key, b.key))

@@ -44,6 +44,8 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
       else settle()
     })
     const end = (cause?: unknown) => {
+      if (worker !== thread) return // `exit` after `error`
+      worker = undefined
       if (!closed) settle(new CheckpointFailed('the thread that makes checkpoints ended', { cause }))
       else settle()
     }
@@ -70,12 +72,19 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
   }
   return {
     afterCommit: () => {
-      if (failure) return Promise.reject(failure)
+      if (failure) {
+        const told = failure
+        failure = undefined // a writer that goes on, such as one after a full disk, tries again
+        return Promise.reject(told)
+      }
       log ??= openWriteAheadLog(path)
       const { pages, waiting } = log.measure()
       if (pages > maxLogPages && waiting > 0) {
         // The current one started before the last commit: only the next one copies everything.
-        return (underWay?.promise ?? Promise.resolve()).then(begin)
+        return (underWay?.promise ?? Promise.resolve()).then(begin).catch((error: unknown) => {
+          failure = undefined // told now
+          throw error
+        })
       }
       if (waiting >= WORTHWHILE_PAGES) void begin()
       return undefined

@@ -1,11 +1,11 @@
-import { Worker } from 'node:worker_threads'
 import type { PendingBlock } from '../chain/eth/types.js'
 import type { FollowersStatus } from '../ingest/follow/openFollowers.js'
 import type { FollowSettings } from '../ingest/follow/runFollower.js'
 import type { FollowStatus } from '../ingest/follow/status.js'
-import { CairnError, describeError, messageOf, UsageError } from '../lib/errors.js'
+import type { ReplicationStatus } from '../ingest/replication/status.js'
 import type { Logger, LogSettings } from '../lib/logger.js'
 import type { IngestWorkerData, IngestWorkerReply, IngestWorkerRequest } from './ingestWorkerProtocol.js'
+import { keepThread } from './keptThread.js'
 
 /** A thread that follows upstreams, the only writer of the database. */
 export interface IngestWorker {
@@ -13,6 +13,8 @@ export interface IngestWorker {
   status(): FollowersStatus
   /** The upstream's pending block, at most a second old; undefined where it has none or `pending` does not ask for it. */
   pending(): PendingBlock | undefined
+  /** Its part in replication; absent where it takes none. */
+  replication?(): ReplicationStatus
   /** Ends the thread after the transaction under way. */
   close(): Promise<void>
 }
@@ -26,42 +28,40 @@ const STARTING: FollowStatus = {
   ...{ reorgs: 0, removedBlocks: 0, problem: null, upstreams: [] },
 }
 
-/** Starts the thread. Resolves when the database is open for writing, and made where there was none.
+/** The status before following begins. */
+function describeIdle({ upstreams, l2 }: FollowSettings): FollowersStatus {
+  return {
+    l1: upstreams.length > 0 ? STARTING : null,
+    l2: l2 ? { ...STARTING, upstreamHash: null, acceptedOnL1: null } : null,
+  }
+}
+
+/** Starts the thread. Resolves when the database is open for writing, and made where there was none. A thread that dies later
+ *  is replaced by another one.
  *  @throws UsageError, CairnError when it cannot be opened, as `openFollower` says */
 export async function startIngestWorker(
   settings: FollowSettings,
   { log, logging, pending }: { log: Logger; logging: LogSettings; pending: boolean },
 ): Promise<IngestWorker> {
-  const data: IngestWorkerData = { settings, logging, pending }
-  const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB }
-  const worker = new Worker(new URL('./ingestWorkerThread.js', import.meta.url), { workerData: data, resourceLimits })
-  let status: FollowersStatus = {
-    l1: settings.upstreams.length > 0 ? STARTING : null,
-    l2: settings.l2 ? { ...STARTING, upstreamHash: null, acceptedOnL1: null } : null,
-  }
+  let status = describeIdle(settings)
   let pendingBlock: PendingBlock | undefined
-  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  const opened = new Promise<void>((resolve, reject) => {
-    worker.on('message', (reply: IngestWorkerReply) => {
-      if (reply.kind === 'opened') resolve()
-      else if (reply.kind === 'pending') pendingBlock = reply.block
-      else if (reply.kind === 'status') status = reply.status
-      else reject(reply.isUsage ? new UsageError(reply.message) : new CairnError(reply.message))
-    })
-    worker.on('error', (error) => {
-      log.error({ error: describeError(error) }, 'the thread that follows the upstreams ended')
-      const failed = { state: 'failed', problem: messageOf(error) } as const
-      status = { l1: status.l1 && { ...status.l1, ...failed }, l2: status.l2 && { ...status.l2, ...failed } }
-      reject(error)
-    })
-  })
-  await opened
-  return {
-    status: () => status,
-    pending: () => pendingBlock,
-    close: async () => {
-      worker.postMessage('stop' satisfies IngestWorkerRequest)
-      await exited
-    },
+  const fail = (problem: string) => {
+    const failed = { state: 'failed', problem } as const
+    status = { l1: status.l1 && { ...status.l1, ...failed }, l2: status.l2 && { ...status.l2, ...failed } }
   }
+  const thread = await keepThread<IngestWorkerRequest, IngestWorkerReply>({
+    url: new URL('./ingestWorkerThread.js', import.meta.url),
+    options: {
+      workerData: { settings, logging, pending } satisfies IngestWorkerData,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    },
+    does: 'follows the upstreams',
+    log,
+    onReply: (reply) => {
+      if (reply.kind === 'pending') pendingBlock = reply.block
+      else status = reply.status
+    },
+    onFailure: fail,
+  })
+  return { status: () => status, pending: () => pendingBlock, close: thread.close }
 }

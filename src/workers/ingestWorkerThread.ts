@@ -33,6 +33,7 @@ try {
     await follower.run()
   } catch {
     // It is in the log and in the status. Serving goes on, and `cairn rewind` can have the database.
+    tell({ kind: 'over' })
   } finally {
     clearInterval(timer)
     tellStatus()

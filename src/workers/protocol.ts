@@ -19,8 +19,12 @@ export interface ReaderData {
   readonly warmLogs: boolean
   /** The server is not ready before this thread is: it lowers its priority only then. */
   readonly awaited?: boolean
+  /** Its OS priority below the main thread's, as nice(2) counts. */
+  readonly niceness: number
   /** Memory of the claims on its requests. */
   readonly claims: SharedArrayBuffer
+  /** Memory of the flow of results that it sends in parts. */
+  readonly flow: SharedArrayBuffer
 }
 
 /** A call for a reader thread, which runs them in order. */
@@ -34,17 +38,22 @@ export interface ReaderRequest {
   readonly runMs: number
   /** The original time limit, for messages. */
   readonly limitMs: number
+  /** In the quick lane: the request is given up after this time and runs elsewhere. */
+  readonly tryMs?: number
 }
 
 /** Tells an idle reader thread to stop. A busy one finds `stopRequested` in its claims. */
 export type ReaderCommand = 'stop'
 
-/** Messages of a reader thread: that it is warm, then the outcome of each request; and why it ends, if it failed. The
- *  result is a string with one character per byte, or a transferred buffer. */
+/** Messages of a reader thread: that it is warm, then the outcome of each request, after the first parts of its result, if
+ *  it is long, or that it was given up after its `tryMs`; and why it ends, if it failed. The result is a string with one
+ *  character per byte, or a transferred buffer. */
 export type ReaderMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'result'; readonly slot: number; readonly result: string | ArrayBuffer }
+  | { readonly kind: 'part'; readonly slot: number; readonly part: ArrayBuffer }
   | { readonly kind: 'failed'; readonly error: string }
+  | { readonly kind: 'unfinished'; readonly slot: number }
   | { readonly kind: 'error'; readonly slot: number; readonly error: RpcErrorBody }
 
 /** Milliseconds of a clock that all threads of the process share, unlike `performance.now()`. */

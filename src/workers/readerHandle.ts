@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { BoundCall } from '../rpc/core/boundCall.js'
 import type { RpcOutcome } from '../rpc/core/envelope.js'
 import { createClaimMemory, openClaims } from './claims.js'
+import { createFlowMemory, openFlow } from './partFlow.js'
 import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
 
 /** A scheduled request. */
@@ -12,6 +13,8 @@ export interface Job {
   /** Time limit once a thread starts it, and the original limit for messages. */
   readonly runMs: number
   readonly limitMs: number
+  /** In the quick lane: the request is given up after this time. */
+  readonly tryMs?: number
 }
 
 /** A reader thread seen from the main thread, with its assigned requests. */
@@ -39,10 +42,22 @@ export interface ReaderHandle<J extends Job> {
   end(): Promise<'ended' | 'terminated'>
 }
 
+/** What the consumer of a long result does to its thread. */
+export interface JobFlow {
+  /** That much of it was taken. */
+  release(bytes: number): void
+  /** Nobody wants the rest. */
+  abandon(): void
+}
+
 /** Events of a thread. */
 export interface ThreadEvents<J extends Job> {
   onReady(): void
   onOutcome(job: J, outcome: RpcOutcome): void
+  /** A part of a long result arrived. `onOutcome` follows with the last one, or an error. */
+  onPart(job: J, part: Uint8Array, flow: JobFlow): void
+  /** The request was given up after its `tryMs`. */
+  onUnfinished(job: J): void
   /** The thread failed. */
   onError(error: unknown): void
   onExit(): void
@@ -59,13 +74,15 @@ const END_GRACE_MS = 1000
 
 /** Starts a thread with at most `maxJobs` assigned requests. */
 export function startReaderThread<J extends Job>(
-  data: Omit<ReaderData, 'claims'>,
+  data: Omit<ReaderData, 'claims' | 'flow'>,
   maxJobs: number,
   events: ThreadEvents<J>,
 ): ReaderHandle<J> {
   const memory = createClaimMemory(maxJobs * SLOTS_PER_JOB)
   const claims = openClaims(memory)
-  const workerData: ReaderData = { ...data, claims: memory }
+  const flowMemory = createFlowMemory()
+  const flow = openFlow(flowMemory)
+  const workerData: ReaderData = { ...data, claims: memory, flow: flowMemory }
   const worker = new Worker(new URL('./readerThread.js', import.meta.url), { workerData })
   const slots = new Map<J, number>() // in order of assignment
   const jobs: (J | undefined)[] = []
@@ -88,9 +105,19 @@ export function startReaderThread<J extends Job>(
       return
     }
     if (message.kind === 'failed') return events.onError(message.error)
-    const job = jobs[message.slot]!
-    forget(job, message.slot)
-    claims.free(message.slot)
+    const { slot } = message
+    const job = jobs[slot]!
+    if (message.kind === 'part') {
+      const isCurrent = () => jobs[slot] === job
+      events.onPart(job, new Uint8Array(message.part), {
+        release: (bytes) => isCurrent() && flow.release(bytes),
+        abandon: () => isCurrent() && flow.abandon(slot),
+      })
+      return
+    }
+    forget(job, slot)
+    claims.free(slot)
+    if (message.kind === 'unfinished') return events.onUnfinished(job)
     events.onOutcome(job, message.kind === 'error' ? { error: message.error } : { result: bytesOf(message.result) })
   })
   worker.on('error', events.onError)
@@ -120,10 +147,10 @@ export function startReaderThread<J extends Job>(
     assign(job) {
       const slot = slots.size < maxJobs ? claims.offer() : undefined
       if (slot === undefined) return false
-      const { call, runMs, limitMs } = job
+      const { call, runMs, limitMs, tryMs } = job
       const queuedMs = job.queuedMs + CLOCK_OFFSET_MS
       try {
-        worker.postMessage({ slot, call: call.toMessage(), queuedMs, runMs, limitMs } satisfies ReaderRequest)
+        worker.postMessage({ slot, call: call.toMessage(), queuedMs, runMs, limitMs, tryMs } satisfies ReaderRequest)
       } catch (error) {
         claims.free(slot)
         throw error

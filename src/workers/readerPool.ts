@@ -2,11 +2,15 @@ import { availableParallelism } from 'node:os'
 import { describeError } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
 import type { Labels, Metrics } from '../lib/metrics.js'
-import { type ClientId, type RemoteRunner, timeoutError } from '../rpc/core/dispatch.js'
+import { type ClientId, callTimeoutError, QUERY_TIMEOUT_ERROR, type RemoteRunner } from '../rpc/core/dispatch.js'
 import type { RpcOutcome } from '../rpc/core/envelope.js'
 import { INTERNAL_ERROR, INVALID_PARAMS, LIMIT_EXCEEDED, type RpcErrorBody, SERVER_BUSY } from '../rpc/core/errors.js'
+import type { Method } from '../rpc/core/method.js'
+import { createResultQueue, type ResultQueue } from '../rpc/core/resultStream.js'
+import { QUICK_NICENESS, READER_NICENESS } from './priority.js'
 import type { ReaderData } from './protocol.js'
-import { startReaderThread } from './readerHandle.js'
+import { createQuickLanePolicy } from './quickLane.js'
+import { type JobFlow, startReaderThread } from './readerHandle.js'
 import {
   createScheduler,
   MAX_JOBS,
@@ -19,8 +23,11 @@ import {
 /** Queue length per class. More would only wait to be refused; 1,000 are a full batch. */
 const MAX_QUEUED = 1024
 
+/** Requests that wait for the quick lane; with more, new ones wait for other threads. */
+const MAX_QUICK_WAITING = 64
+
 /** A request that has not reported its timeout this long after its deadline is answered by the pool. */
-const GRACE_MS: Record<RemoteCost, number> = { evm: 20, scan: 500 }
+const GRACE_MS: Record<RemoteCost, number> = { evm: 20, scan: 500, quick: 500 }
 
 /** After its request was answered by the pool, a thread may run this long before it is terminated: Cairn's interpreter
  *  checks the clock, but not inside precompiles. The reference interpreter never does. */
@@ -36,7 +43,8 @@ export function defaultThreads(): number {
 }
 
 /** Options of a pool. */
-export interface ReaderPoolOptions extends Omit<ReaderData, 'loadEvm' | 'warmLogs' | 'awaited' | 'claims'> {
+export interface ReaderPoolOptions
+  extends Omit<ReaderData, 'loadEvm' | 'warmLogs' | 'awaited' | 'niceness' | 'claims' | 'flow'> {
   readonly scanThreads: number
   readonly evmThreads: number
   readonly log: Logger
@@ -61,7 +69,14 @@ export interface ReaderPool extends RemoteRunner {
 
 interface PoolJob extends ScheduledJob {
   readonly resolve: (outcome: RpcOutcome) => void
+  /** Groups requests of similar duration. */
+  readonly key: string | undefined
+  tryMs?: number
+  /** It is tried for the second time. */
+  isRetry?: boolean
   timer?: NodeJS.Timeout
+  /** The parts of a long result, once there are any. */
+  queue?: ResultQueue
   done: boolean
 }
 
@@ -78,8 +93,13 @@ const INTERNAL: RpcErrorBody = { code: INTERNAL_ERROR, message: 'internal error'
  *  all are full. */
 export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   const { log } = options
-  const limitMs: Record<RemoteCost, number> = { scan: options.limits.logsTimeoutMs, evm: options.limits.callTimeoutMs }
-  const wanted: Record<RemoteCost, number> = { scan: options.scanThreads, evm: options.evmThreads }
+  const limitMs: Record<RemoteCost, number> = {
+    scan: options.limits.logsTimeoutMs,
+    evm: options.limits.callTimeoutMs,
+    quick: options.limits.logsTimeoutMs,
+  }
+  const wanted: Record<RemoteCost, number> = { scan: options.scanThreads, evm: options.evmThreads, quick: 1 }
+  const quickLane = createQuickLanePolicy()
   const { queueTimeoutMs } = options.limits
   const threads = new Set<Thread>()
   const scheduler = createScheduler<PoolJob>({
@@ -103,7 +123,18 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     job.done = true
     clearTimeout(job.timer)
     if (job.cost === 'evm') calls--
-    job.resolve(outcome)
+    const { queue } = job
+    if (queue === undefined) return job.resolve(outcome)
+    if ('error' in outcome) return queue.fail(outcome.error)
+    queue.push(outcome.result)
+    queue.end()
+  }
+  const takePart = (job: PoolJob, part: Uint8Array, flow: JobFlow) => {
+    if (job.done) return flow.abandon()
+    if (job.queue !== undefined) return job.queue.push(part)
+    job.queue = createResultQueue(flow.release, flow.abandon)
+    flow.release(part.length)
+    job.resolve({ result: part, rest: job.queue.stream })
   }
 
   /** Starts missing threads first, then the spare. */
@@ -121,13 +152,36 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       for (; missing > 0; missing--) start(cost)
     }
     const starting = [...threads].filter(({ reader }) => !reader.ready)
-    if (starting.every(({ cost }) => cost === undefined)) {
+    if (starting.every(({ cost }) => cost === undefined || cost === 'quick')) {
       wasWarm = true
       for (const resolve of warmWaiters.splice(0)) resolve()
     }
     if (starting.length > 0) return
-    if (count(threads, undefined) === 0) start(undefined)
+    if (count(threads, 'quick') === 0) start('quick')
+    else if (count(threads, undefined) === 0) start(undefined)
     else for (const resolve of waiters.splice(0)) resolve()
+  }
+
+  const refillAfter = (thread: Thread) => {
+    if (thread.cost !== undefined) scheduler.refill(thread)
+    else scheduler.refillAll() // a lent one: its client may have its turn elsewhere again
+  }
+  const schedule = (job: PoolJob) => {
+    scheduler.enqueue(job)
+    if (scheduler.waiting(job.cost) > MAX_QUEUED) finish(scheduler.takeFromGreediest(job.cost)!, { error: SERVER_BUSY })
+  }
+  /** Tries a request again in the quick lane, if it should be, else behind the others of its class. */
+  const tryAgain = (job: PoolJob) => {
+    job.tryMs = job.isRetry ? undefined : quickLane.grantAgain(job.key!)
+    job.isRetry = true
+    if (job.tryMs === undefined) job.cost = 'scan'
+    schedule(job)
+  }
+  /** Milliseconds to try a request in the quick lane, if it should be and the lane has room. */
+  const quickTime = (cost: RemoteCost, key: string | undefined) => {
+    if (cost !== 'scan' || key === undefined || scheduler.waiting('quick') >= MAX_QUICK_WAITING) return undefined
+    for (const thread of threads) if (thread.cost === 'quick' && thread.reader.ready) return quickLane.grant(key)
+    return undefined
   }
 
   const start = (cost: RemoteCost | undefined) => {
@@ -137,9 +191,10 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       logging: options.logging,
       methodsModule: options.methodsModule,
       evm: options.evm,
-      loadEvm: cost !== 'scan',
+      loadEvm: cost === 'evm' || cost === undefined,
       warmLogs: cost !== 'evm',
       awaited: !wasWarm && cost !== undefined,
+      niceness: cost === 'quick' ? QUICK_NICENESS : READER_NICENESS,
     }
     const maxJobs = cost === undefined ? Math.max(...Object.values(MAX_JOBS)) : MAX_JOBS[cost]
     const reader = startReaderThread<PoolJob>(data, maxJobs, {
@@ -148,10 +203,16 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
         scheduler.refill(thread)
       },
       onOutcome(job, outcome) {
+        if (job.tryMs !== undefined && job.key !== undefined) quickLane.note(job.key, true)
         finish(job, outcome)
-        if (thread.cost !== undefined) scheduler.refill(thread)
-        else scheduler.refillAll() // a lent one: its client may have its turn elsewhere again
+        refillAfter(thread)
       },
+      onUnfinished(job) {
+        quickLane.note(job.key!, false)
+        if (!job.done) tryAgain(job)
+        refillAfter(thread)
+      },
+      onPart: takePart,
       onError: (error) => log.error({ error: describeError(error) }, 'a reader thread failed'),
       onExit: () => remove(thread),
     })
@@ -170,6 +231,8 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       return
     }
     lost++
+    // Another thread for the quick lane takes half a second to start.
+    for (const job of waiting) if (job.cost === 'quick') Object.assign(job, { cost: 'scan', tryMs: undefined })
     scheduler.putBack(waiting)
     if (thread.reader.ready) fill()
     else {
@@ -199,7 +262,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   const holderOf = (job: PoolJob) => [...threads].find(({ reader }) => reader.has(job))
 
   const expire = (job: PoolJob, holder: Thread) => {
-    finish(job, { error: timeoutError(job.cost, job.limitMs) })
+    finish(job, { error: timeoutError(job.cost, job.limitMs, job.call.method) })
     const end = () => {
       // It may have answered since, and started another one.
       if (!holder.reader.has(job) || !threads.has(holder)) return
@@ -219,22 +282,26 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   fill()
   return {
     run(call, { client = NOBODY, sinceMs } = {}) {
-      const cost = call.method.cost as RemoteCost
+      const own = call.method.cost as Exclude<RemoteCost, 'quick'>
+      const key = own === 'scan' ? call.method.costKey?.(call.values) : undefined
+      const tryMs = quickTime(own, key)
+      const cost = tryMs === undefined ? own : 'quick'
       if (closed) return Promise.resolve({ error: INTERNAL })
       const queuedMs = performance.now()
-      const limit = limitMs[cost]
+      const limit = call.method.isTrace ? options.limits.traceTimeoutMs : limitMs[cost]
       const runMs = limit - (sinceMs === undefined ? 0 : queuedMs - sinceMs)
-      if (runMs <= 0) return Promise.resolve({ error: timeoutError(cost, limit) })
+      if (runMs <= 0) return Promise.resolve({ error: timeoutError(cost, limit, call.method) })
       return new Promise((resolve) => {
         const job: PoolJob = {
           ...{ cost, client, call, queuedMs, runMs, limitMs: limit, resolve },
+          key,
+          tryMs,
           assignedMs: 0,
           done: false,
         }
         if (cost === 'evm') calls++
         enforceLimits(job, Math.min(queueTimeoutMs, runMs + GRACE_MS[cost]))
-        scheduler.enqueue(job)
-        if (scheduler.waiting(cost) > MAX_QUEUED) finish(scheduler.takeFromGreediest(cost)!, { error: SERVER_BUSY })
+        schedule(job)
       })
     },
     warm: () =>
@@ -268,7 +335,7 @@ function registerPoolMetrics(
   parts: { threads: ReadonlySet<Thread>; scheduler: Scheduler<PoolJob>; lost: () => number },
 ): void {
   const { threads, scheduler, lost } = parts
-  const costs = ['evm', 'scan'] as const
+  const costs = ['evm', 'scan', 'quick'] as const
   metrics.gauge('cairn_threads', 'Reader threads by class and state; the spare takes the place of a lost one.', () => {
     const counts = new Map<string, [Labels, number]>()
     for (const name of [...costs, 'spare'] as const) {
@@ -294,6 +361,10 @@ function registerPoolMetrics(
       return [{ class: cost }, own.reduce((sum, { reader }) => sum + reader.jobCount(), 0)]
     }),
   )
+}
+
+function timeoutError(cost: RemoteCost, limitMs: number, method: Method): RpcErrorBody {
+  return cost === 'evm' ? callTimeoutError(limitMs, method) : QUERY_TIMEOUT_ERROR
 }
 
 function waitedTooLong(limitMs: number): RpcErrorBody {

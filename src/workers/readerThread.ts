@@ -11,8 +11,10 @@ import { type OpenContext, openContext } from '../rpc/core/openContext.js'
 import { loadMethods } from '../rpc/loadMethods.js'
 import { warmCalls, warmLogQueries } from '../rpc/warmUp.js'
 import { openClaims } from './claims.js'
+import { openFlow } from './partFlow.js'
 import { yieldToMainThread } from './priority.js'
 import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
+import { NotQuick, quickDeadline } from './quickLane.js'
 
 /* Entry point of a reader thread: its own read-only connection, one request at a time. */
 
@@ -30,7 +32,7 @@ process.on('uncaughtException', (error) => {
   process.exit(1)
 })
 const options = workerData as ReaderData
-if (!options.awaited) yieldToMainThread()
+if (!options.awaited) yieldToMainThread(options.niceness)
 const opened = openContext({ ...options, log: createLogger(options.logging) })
 const methods = await loadMethods(options.methodsModule)
 if (options.loadEvm) {
@@ -40,8 +42,9 @@ if (options.loadEvm) {
 }
 const hasMoreLogs = options.warmLogs && readTail(opened, TAIL_SLICES)
 if (options.warmLogs) await warmLogQueries(methods, opened.context)
-if (options.awaited) yieldToMainThread()
+if (options.awaited) yieldToMainThread(options.niceness)
 const claims = openClaims(options.claims)
+const flow = openFlow(options.flow)
 const waiting: ReaderRequest[] = []
 let working = false
 port.on('message', (request: ReaderRequest | ReaderCommand) => {
@@ -62,11 +65,25 @@ async function work(): Promise<void> {
   working = false
 }
 
-async function answer({ context }: OpenContext, request: ReaderRequest, begunMs: number): Promise<void> {
-  const { slot, limitMs, runMs } = request
-  const deadline = untilStopped(deadlineBetween(limitMs, runMs))
-  const own: RpcContext = { ...context, deadline, waitedMs: begunMs - request.queuedMs }
-  const outcome: RpcOutcome = await runCallMessage(methods, request.call, own)
+async function answer({ context, watch }: OpenContext, request: ReaderRequest, begunMs: number): Promise<void> {
+  const { slot, limitMs, runMs, tryMs } = request
+  flow.reset()
+  const whole = untilStopped(deadlineBetween(limitMs, runMs))
+  const deadline = tryMs === undefined ? whole : quickDeadline(whole, tryMs)
+  const sendPart = (bytes: Uint8Array) => {
+    flow.reserve(slot, bytes.length, deadline)
+    const part = ownBuffer(bytes)
+    port.postMessage({ kind: 'part', slot, part } satisfies ReaderMessage, [part])
+  }
+  const own: RpcContext = { ...context, deadline, sendPart, waitedMs: begunMs - request.queuedMs }
+  let outcome: RpcOutcome
+  try {
+    outcome = await watch.withSnapshot(() => runCallMessage(methods, request.call, own))
+  } catch (error) {
+    if (!(error instanceof NotQuick)) throw error
+    port.postMessage({ kind: 'unfinished', slot } satisfies ReaderMessage)
+    return
+  }
   if ('error' in outcome) {
     postError(slot, outcome.error)
   } else if (outcome.result.length <= COPIED_BYTES) {

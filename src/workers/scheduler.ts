@@ -3,14 +3,15 @@ import type { CostClass } from '../rpc/core/method.js'
 import { createFairQueue } from './fairQueue.js'
 import type { Job, ReaderHandle } from './readerHandle.js'
 
-/** Classes of requests that run in threads. */
-export type RemoteCost = Exclude<CostClass, 'point'>
+/** Classes of requests that run in threads. `quick`: `scan` requests that are given a few milliseconds, and run as `scan`
+ *  if they do not finish. */
+export type RemoteCost = Exclude<CostClass, 'point'> | 'quick'
 
-const COSTS = ['evm', 'scan'] as const
+const COSTS = ['evm', 'scan', 'quick'] as const
 
 /** Requests assigned to a thread at a time. Small calls take less time than reporting one and getting the next, so a
  *  thread has some queued; requests queued behind a long one are stolen by an idle thread. */
-export const MAX_JOBS: Record<RemoteCost, number> = { evm: 16, scan: 1 }
+export const MAX_JOBS: Record<RemoteCost, number> = { evm: 16, scan: 1, quick: 4 }
 
 /** How often it is checked whether requests wait behind long ones or behind another client's, and how long a request runs or
  *  waits before it counts as that. */
@@ -18,7 +19,7 @@ const BALANCE_MS = 20
 
 /** A request to be scheduled. */
 export interface ScheduledJob extends Job {
-  readonly cost: RemoteCost
+  cost: RemoteCost
   /** Its client. */
   readonly client: ClientId
   /** When it was assigned, by `performance.now()`. */
@@ -66,7 +67,7 @@ export function createScheduler<J extends ScheduledJob>(options: {
   onRefused(job: J, error: unknown): void
 }): Scheduler<J> {
   const { threads, wanted, onRefused } = options
-  const queues = { scan: createFairQueue<J>(), evm: createFairQueue<J>() }
+  const queues = { scan: createFairQueue<J>(), evm: createFairQueue<J>(), quick: createFairQueue<J>() }
   let balancing: NodeJS.Timeout | undefined
   let stopped = false
 

@@ -89,9 +89,11 @@ function headingOf(lines: string[], index: number): string {
 test('help names every option of a command, and every default parses to itself', () => {
   for (const command of COMMANDS) {
     assert.match(formatHelp(), new RegExp(`^  ${command} `, 'm'))
-    for (const [, option] of listOptions()) {
-      const isNamed = new RegExp(`--${option.flag}(?![\\w-])`).test(formatCommandHelp(command))
-      assert.equal(isNamed, option.commands.includes(command), `--${option.flag} of ${command}`)
+    for (const [, { flag }] of listOptions()) {
+      const isNamed = new RegExp(`--${flag}(?![\\w-])`).test(formatCommandHelp(command))
+      const own = listOptions().filter(([, option]) => option.flag === flag && option.commands.includes(command))
+      assert.ok(own.length <= 1, `${command} has two options --${flag}`)
+      assert.equal(isNamed, own.length === 1, `--${flag} of ${command}`)
     }
   }
   for (const [, option] of listOptions()) {
@@ -99,5 +101,16 @@ test('help names every option of a command, and every default parses to itself',
       assert.equal(option.parse(String(option.default)), option.default, option.flag)
     }
     assert.match(envName(option), /^CAIRN_[A-Z0-9_]+$/)
+  }
+})
+
+test('commands may have different options of one name', () => {
+  assert.equal(parseArgs('verify', ['--blocks'], {}).config.blocks, true)
+  const { config } = parseArgs('export', ['--blocks', '5:', '--out', '-'], {})
+  assert.deepEqual([config.blocks, config.blockRange], [false, { from: 5, to: undefined }])
+  assert.deepEqual(parseArgs('export', ['--blocks=:9'], {}).config.blockRange, { from: undefined, to: 9 })
+  assert.deepEqual(parseArgs('export', [], { CAIRN_BLOCKS: '7' }).config.blockRange, { from: 7, to: 7 })
+  for (const bad of ['', ':', '1-2', '5:4', 'latest']) {
+    assert.throws(() => parseArgs('export', ['--blocks', bad], {}), UsageError, bad)
   }
 })

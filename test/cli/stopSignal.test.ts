@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { type Running, spawnNode } from '../support/cairn.js'
 
@@ -56,4 +58,18 @@ test('a second signal ends a process whose JavaScript does not hear it', async (
   running.child.kill('SIGINT')
   await running.waitFor('stdout', /deaf/)
   assert.equal((await insist(running, 'SIGINT')).signal, 'SIGINT')
+})
+
+test('the loss of the parent of an IPC channel aborts once, like SIGTERM', async () => {
+  const code = `import { listenForStop } from ${JSON.stringify(MODULE)}
+    const stop = listenForStop()
+    setInterval(() => {}, 1000)
+    stop.signal.addEventListener('abort', () => process.exit(stop.exitCode()))
+    process.stdout.write('listening')`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  await once(child.stdout!, 'data')
+  child.disconnect()
+  assert.deepEqual(await once(child, 'exit'), [143, null])
 })

@@ -20,10 +20,10 @@ function packagesUnder(heading: string): [name: string, purpose: string][] {
 }
 
 /** Packages that the source names in static and dynamic imports and in `require`. */
-function importedPackages(folder: string): Set<string> {
+function importedPackages(folder: string, isWanted: (file: string) => boolean = () => true): Set<string> {
   const files = readdirSync(packagePath(folder), { recursive: true, encoding: 'utf8' })
   const names = new Set<string>()
-  for (const file of files.filter((name) => name.endsWith('.ts'))) {
+  for (const file of files.filter((name) => /\.tsx?$/.test(name) && isWanted(name))) {
     const text = readFileSync(join(packagePath(folder), file), 'utf8')
     for (const [, specifier] of text.matchAll(/\b(?:from|import|import\(|require\() ?'([@\w][\w@/.:-]*)'/g)) {
       const [scope, name] = specifier.split('/')
@@ -48,7 +48,17 @@ test('the page of dependencies lists those of package.json, each with a purpose'
 })
 
 test('the source imports every run-time dependency and nothing else', () => {
-  assert.deepEqual([...importedPackages('src')].sort(), Object.keys(manifest.dependencies).sort())
+  const imported = importedPackages('src', (file) => !file.startsWith('web'))
+  const { '@duckdb/node-api': optional, ...others } = { '@duckdb/node-api': '', ...manifest.dependencies }
+  assert.equal(optional, '', 'DuckDB is an optional peer, not a dependency')
+  imported.delete('@duckdb/node-api')
+  assert.deepEqual([...imported].sort(), Object.keys(others).sort())
+})
+
+test('the page is built from packages for building only', () => {
+  const imported = [...importedPackages('src/web')]
+  assert.deepEqual(imported.sort(), ['preact', 'uplot', 'viem'])
+  for (const name of imported) assert.ok(name in manifest.devDependencies, name)
 })
 
 test('the packages that the product names are runtime dependencies', () => {
@@ -69,6 +79,6 @@ test('the packages that the product names are runtime dependencies', () => {
 
 test('versions are exact', () => {
   const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
-  const loose = versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))
+  const loose = versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-r\.\d+)?$/.test(version))
   assert.deepEqual(loose, [])
 })

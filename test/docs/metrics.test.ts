@@ -7,7 +7,7 @@ import { startTestServer } from '../support/serving.js'
 
 test('docs/operators.md lists every metric, and no other', async (t) => {
   const metrics = { onRpcPort: true, ownPort: undefined }
-  const { url, warm } = await startTestServer(t, { metrics, responseCacheBytes: 1_000_000 })
+  const { url, warm } = await startTestServer(t, { metrics, responseCacheBytes: 1_000_000, accessLog: '/dev/null' })
   await warm()
   const { types } = parseExposition(await (await fetch(`${url}/metrics`)).text())
   const served = [...types.keys()].filter((name) => name.startsWith('cairn_'))

@@ -53,7 +53,8 @@ test('options and environment variables that the pages name exist', () => {
   const flags = new Set([...options.map(({ flag }) => `--${flag}`), '--help', '--prefix', '--init', '--prune-history']) // the last are npm's and anvil's
   const variables = new Set(options.map(envName))
   for (const page of [...GUIDES, 'CHANGELOG.md', 'docs/architecture.md', 'docs/schema.md', 'docs/verification.md']) {
-    const text = readPage(page).replace(/`npm run [^`]*`/g, '') // options of scripts
+    // Without options of scripts and of other programs.
+    const text = readPage(page).replace(/`npm run [^`]*`|^geth .*$/gm, '')
     for (const [flag] of text.matchAll(/(?<![\w-])--[a-z][a-z0-9-]+/g)) assert.ok(flags.has(flag), `${page}: ${flag}`)
     for (const [name] of text.matchAll(/\bCAIRN_[A-Z0-9_]+/g)) assert.ok(variables.has(name), `${page}: ${name}`)
   }

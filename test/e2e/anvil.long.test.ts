@@ -1,8 +1,9 @@
 import { test } from 'node:test'
-import { findAnvil, startAnvilPeer } from '../support/anvil.js'
+import { startAnvilPeer } from '../support/anvil.js'
 import { checkFollowing } from '../support/followPeer.js'
+import { findFoundry } from '../support/foundry.js'
 
-const path = findAnvil()
+const path = findFoundry('anvil')
 const skip = path === undefined && 'anvil cannot be installed'
 
 test('anvil is followed through 5,000 blocks and reorgs of 1, 5 and 64 blocks, and every answer is its own', {

@@ -12,12 +12,11 @@ import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 const suite = sharedPath('conformance', 'execution-apis')
 const skip = SKIP_SHARED
 
-/** Methods of the suite that Cairn does not have: no proofs, tracing, simulation, block building. */
-const NOT_SERVED =
-  /^(eth_getProof|eth_simulateV1|eth_createAccessList|eth_capabilities|eth_sendRawTransaction|debug_trace\w+|testing_\w+)$/
+/** Methods of the suite that Cairn does not have. */
+const NOT_SERVED = /^(eth_capabilities|eth_sendRawTransaction|testing_\w+)$/
 
 /** Cases of the methods that are served, so that an empty run does not pass. */
-const SERVED_CASES = 110
+const SERVED_CASES = 222
 
 const server = suite === undefined ? undefined : await startCairn({ after }, ['--fixture', suite])
 
@@ -51,8 +50,8 @@ test('the same cases pass over one WebSocket', { skip }, async (t) => {
 
 test('methods that are not served say so, and nothing else is written than that the server is ready', async (t) => {
   const own = await serveFixture(t)
-  const { error } = await ask(own.url, 'eth_getProof')
-  assert.deepEqual(error, { code: -32601, message: 'the method eth_getProof does not exist/is not available' })
+  const { error } = await ask(own.url, 'testing_buildBlockV1')
+  assert.deepEqual(error, { code: -32601, message: 'the method testing_buildBlockV1 does not exist/is not available' })
   const { stdout, stderr } = await own.stop()
   assert.equal(stdout, `ready ${own.url}\n`)
   assert.equal(stderr, '')

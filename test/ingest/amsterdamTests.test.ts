@@ -3,8 +3,10 @@ import { test } from 'node:test'
 import { readBlockchainTests } from '../support/blockchainTest.js'
 import { importBlockchainTest } from '../support/importBlockchainTest.js'
 import { SKIP_SHARED, sharedPath } from '../support/shared.js'
+import { THOROUGH } from '../support/thorough.js'
 
 const EVERY = process.env.CAIRN_TEST_ALL === '1' ? 1 : 20
+const EVERY_REFERENCE = THOROUGH ? 1 : 20
 
 test('imports Amsterdam tests, refuses the invalid blocks for their reasons and goes on', {
   skip: SKIP_SHARED,
@@ -23,7 +25,7 @@ test('the reference interpreter executes Amsterdam tests to the same headers', {
   let index = 0
   for (const { name, test: blockchainTest } of readBlockchainTests(sharedPath('amsterdam-tests')!)) {
     const isInvalid = blockchainTest.blocks.some((block) => block.expectException !== undefined)
-    if (isInvalid || index++ % EVERY !== 0) continue
+    if (isInvalid || index++ % EVERY_REFERENCE !== 0) continue
     await t.test(name, (child) => importBlockchainTest(child, blockchainTest, 'reference'))
   }
 })

@@ -16,6 +16,7 @@ import { noProgress } from '../../src/lib/progress.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { buildEra1, type EraBlock } from '../support/era1File.js'
 import { encodeChain, fixtureBlocks, fixtureGenesis, sourceOf } from '../support/fixture.js'
+import { HEAD } from '../support/fixtureChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const options = { progress: noProgress }
@@ -78,7 +79,7 @@ test('a block with one wrong field is refused by that check, and those before it
     assert.equal(chain.reader.head(), number - 1)
     // The right block is taken afterwards: the refused one left nothing behind.
     const done = await importBlocks(chain, sourceOf(blocks), options)
-    assert.equal(done.imported, 60 - (number - 1))
+    assert.equal(done.imported, HEAD - (number - 1))
   }
 })
 
@@ -88,13 +89,13 @@ test('importing again skips what is held, from any source', async (t) => {
   writeFileSync(path, encodeChain(fixtureBlocks()))
   await importBlocks(chain, sourceOf(fixtureBlocks().slice(0, 20)), options)
   assert.deepEqual(await importBlocks(chain, openChainRlp(path), options), {
-    imported: 40,
+    imported: HEAD - 20,
     skipped: 20,
     interrupted: false,
   })
   assert.deepEqual(await importBlocks(chain, openChainRlp(path), options), {
     imported: 0,
-    skipped: 60,
+    skipped: HEAD,
     interrupted: false,
   })
 })
@@ -126,7 +127,7 @@ test('an aborted import keeps the blocks so far and goes on later', async (t) =>
   const first = await importBlocks(chain, source, { ...options, signal: abort.signal })
   assert.deepEqual(first, { imported: 30, skipped: 0, interrupted: true })
   assert.equal(chain.reader.head(), 30)
-  assert.equal((await importBlocks(chain, sourceOf(blocks), options)).imported, 30)
+  assert.equal((await importBlocks(chain, sourceOf(blocks), options)).imported, HEAD - 30)
 })
 
 /** Blocks [first, last] of the fixture with receipts and total difficulties, before the merge. */

@@ -50,10 +50,13 @@ test('rpc_modules lists the families', () => {
   assert.deepEqual(METHODS.get('rpc_modules')!.handler({} as RpcContext), {
     cairn: '1.0',
     debug: '1.0',
+    erigon: '1.0',
     eth: '1.0',
     net: '1.0',
+    ots: '1.0',
     rpc: '1.0',
     starknet: '1.0',
+    trace: '1.0',
     txpool: '1.0',
     web3: '1.0',
     zk: '1.0',

@@ -24,8 +24,8 @@ interface LoadReport {
   checked: { answers: number; by: string; wrong: unknown[] }
 }
 
-async function benchOk(json: string, args: readonly string[]): Promise<Report> {
-  const program = fileURLToPath(new URL('../../scripts/bench/logs.js', import.meta.url))
+async function benchOk(json: string, args: readonly string[], name = 'logs'): Promise<Report> {
+  const program = fileURLToPath(new URL(`../../scripts/bench/${name}.js`, import.meta.url))
   const { code, stderr } = await spawnNode(['--enable-source-maps', program, ...args, '--json', json]).ended
   assert.equal(code, 0, stderr)
   return JSON.parse(readFileSync(json, 'utf8')) as Report
@@ -56,6 +56,16 @@ test('the benchmark measures a small chain, and its databases once more', async 
   assert.equal(again.shapes, undefined)
   assert.equal(again.bytesPerLog, report.bytesPerLog)
   checkLoad(again.load!)
+})
+
+test('the benchmark imports the same transactions as blocks of Osaka and of Amsterdam', async (t) => {
+  const json = join(temporaryDirectory(t), 'report.json')
+  const args = ['--only', 'Amsterdam ether', '--seconds', '0.1', '--blocks', '1']
+  const { calls, imports, forks } = await benchOk(json, args, 'evm')
+  assert.deepEqual([calls, imports], [[], []])
+  const [{ name, blocks, ...rates }, ...others] = forks as { [figure: string]: number | string }[]
+  assert.deepEqual([name, blocks, others], ['Amsterdam ether transfers', 1, []])
+  for (const [figure, value] of Object.entries(rates)) assert.ok(Number(value) > 0, figure)
 })
 
 function checkLoad(load: LoadReport): void {

@@ -43,11 +43,14 @@ function makeCheckout(t: TestContext): Checkout {
   mkdirSync(at('src'), { recursive: true })
   mkdirSync(at('test'))
   mkdirSync(join(folder, 'bin'))
-  const configs = ['package.json', 'package-lock.json', 'tsconfig.json', 'test/tsconfig.json']
+  const configs = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.types.json', 'test/tsconfig.json']
   const scripts = ['ensure', 'build', 'bundle'].map((name) => `scripts/${name}.mjs`)
   for (const name of [...configs, ...scripts]) cpSync(packagePath(name), at(name))
   for (const name of [
     'cli/main',
+    'cli/startCairn',
+    'sql/queryProcess',
+    'store/views',
     'workers/readerThread',
     'workers/l2VerifierThread',
     'workers/ingestWorkerThread',
@@ -86,7 +89,10 @@ test('a checkout is installed and compiled once, also when it is moved', async (
   const checkout = makeCheckout(t)
   const said = await checkout.build()
   assert.equal(checkout.installs().length, 1)
-  assert.match(said, /^installing packages.*\n {2}done in \d+\.\d s\ncompiling src\/ to dist\/ \.\.\.\n {2}done in \d+/)
+  assert.match(
+    said,
+    /^installing packages.*\n {2}done in \d+\.\d s\ncompiling src\/ to dist\/cli\/ \.\.\.\n {2}done in \d+/,
+  )
   const built = readdirSync(checkout.at('dist/cli'))
   for (const name of ['main.js', 'main.js.map', 'readerThread.js', 'l2VerifierThread.js', 'checkpointerThread.js'])
     assert.ok(built.includes(name), `${name} is missing in ${built}`)

@@ -11,12 +11,14 @@ import { createTimeSlices } from '../../src/rpc/core/timeSlices.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../src/rpc/subscriptions/limits.js'
 import { createSubscriptions } from '../../src/rpc/subscriptions/subscriptions.js'
 import { createAccess } from '../../src/server/access/access.js'
+import { createServedHead } from '../../src/server/head/servedHead.js'
 import { createHttpServer } from '../../src/server/http/httpServer.js'
 import { createAdmission } from '../../src/server/limits/admission.js'
 import { DEFAULT_SERVER_LIMITS } from '../../src/server/limits/limits.js'
 import { createRefusalCounter } from '../../src/server/limits/refusals.js'
 import { attachWebSocket } from '../../src/server/websocket/websocketServer.js'
 import { createApiKeyReader } from '../../src/store/apiKeys.js'
+import { createCommitWatch } from '../../src/store/commitWatch.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { post } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -38,16 +40,19 @@ async function serve(t: TestContext, dispatcher: Dispatcher) {
     subscriptions,
     access: createAccess({ keys, open: true, rateLimitRps: 0, failures }),
     admission: createAdmission(LIMITS, () => 'point', metrics),
+    head: createServedHead({ chain: { head: () => undefined }, watch: createCommitWatch(db) }, 0),
     metrics,
     plainHttp: true,
     metricsPage: undefined,
+    page: undefined,
     refusals: createRefusalCounter(metrics),
     limits: LIMITS,
     cors: '*' as const,
     hosts: '*' as const,
     compression: { mode: 'off' as const, aboveBytes: 65_536 },
-    health: { report: () => assert.fail('nobody asks'), problem: () => undefined },
+    health: { report: () => assert.fail('nobody asks'), problem: () => undefined, lag: () => undefined },
     failures,
+    accounting: undefined,
     log,
     keys,
   }

@@ -1,26 +1,8 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { formatQuantity } from '../../src/lib/hex.js'
-import { packagePath } from '../../src/store/open.js'
 import { spawnProgram } from './cairn.js'
 import type { Peer } from './followPeer.js'
 import { type Answer, resultOf, send } from './rpcClient.js'
-
-const VERSION = '1.7.1'
-const FOLDER = packagePath('build/anvil')
-const PACKAGE = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
-
-/** The path of anvil, which is installed into a folder of its own when it is not there; undefined when it cannot be had. */
-export function findAnvil(): string | undefined {
-  const path = join(FOLDER, 'node_modules', PACKAGE, 'bin', 'anvil')
-  if (existsSync(path)) return path
-  mkdirSync(FOLDER, { recursive: true })
-  const args = ['install', '--prefix', FOLDER, '--no-save', '--ignore-scripts', '--no-audit', '--no-fund']
-  const { status } = spawnSync('npm', [...args, `${PACKAGE}@${VERSION}`], { stdio: 'ignore', timeout: 60_000 })
-  return status === 0 && existsSync(path) ? path : undefined
-}
 
 const BATCH = 100
 

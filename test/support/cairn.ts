@@ -93,9 +93,21 @@ export interface CairnServer {
   stop(): Promise<Ended>
 }
 
-/** `cairn serve` with the arguments on a free port, once it has said that it is ready. It is stopped when the test ends,
- *  which fails unless it then exits with 0. */
-export async function startCairn(t: After, args: readonly string[], env: Environment = {}): Promise<CairnServer> {
+/** Reader threads of a server under test: each one more takes a quarter of a second of CPU time to start. */
+const FEW_THREADS: Environment = { CAIRN_SCAN_THREADS: '1', CAIRN_EVM_THREADS: '1' }
+
+/** `startDefaultCairn` with few threads unless `args` or `env` say otherwise. */
+export function startCairn(t: After, args: readonly string[], env: Environment = {}): Promise<CairnServer> {
+  return startDefaultCairn(t, args, { ...FEW_THREADS, ...env })
+}
+
+/** `cairn serve` with the arguments on a free port, once it has said that it is ready. It is stopped when the test ends, which
+ *  fails unless it then exits with 0. */
+export async function startDefaultCairn(
+  t: After,
+  args: readonly string[],
+  env: Environment = {},
+): Promise<CairnServer> {
   const running = spawnCairn(['serve', '--port', '0', '--log-level', 'error', ...args], env)
   let stopping: Promise<Ended> | undefined
   const stop = () => {

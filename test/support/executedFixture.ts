@@ -7,7 +7,7 @@ import { fixtureBlocks, fixtureGenesis, sourceOf } from './fixture.js'
 import type { OutcomeBlock } from './randomBlocks.js'
 import { temporaryDirectory } from './temporary.js'
 
-/** Blocks 1 to 60 of the fixture with the receipts of their execution. */
+/** Blocks of the fixture, from block 1 on, with the receipts of their execution. */
 export async function executedFixture(t: Pick<TestContext, 'after'>): Promise<OutcomeBlock[]> {
   const db = openForWriting(temporaryDirectory(t))
   t.after(() => db.close())

@@ -14,7 +14,7 @@ export function fixtureGenesis(): unknown {
   return JSON.parse(readFileSync(join(FIXTURE_FOLDER, 'genesis.json'), 'utf8'))
 }
 
-/** Its blocks 1 to 60. */
+/** Its blocks, from block 1 on. */
 export function fixtureBlocks(): Block[] {
   const bytes = new Uint8Array(readFileSync(join(FIXTURE_FOLDER, 'chain.rlp')))
   const blocks: Block[] = []

@@ -4,7 +4,9 @@
 /** Chain id of the bundled fixture. */
 export const CHAIN_ID = 20_261
 /** Its last block. */
-export const HEAD = 60
+export const HEAD = 74
+/** First block of Amsterdam. */
+export const AMSTERDAM = 61
 
 export const ALICE = '0xb93570e8995d88d39d0af6e3ffb80e39f7144c75'
 export const BOB = '0xcf15d2ba0a658426b2a12c3d46f91478de39eacb'
@@ -28,6 +30,23 @@ export const FACTORY = '0x1fcbed8572d88d14b24d1e8a7f86d766a1f9c509'
 export const CHILD = '0xe5c4a9213b1e43baa0c281c69230bae8297b43c0'
 /** Uses what Cancun brought; from block 36 on. */
 export const PROBE = '0xb62f7595911f2438c2a5d403ef2e133b23e9a292'
+
+/** Gets its first ether in block 61, and a withdrawal in 71. */
+export const NEWCOMER = '0xeec6cc6b841ce45672ae12317d1ed7d898bd6f86'
+/** Its code is a delegation to the token from block 71 on. */
+export const AMSTERDAM_DELEGATOR = '0x85c4d5442f8d561558a422366337bd4762f74368'
+/** Uses what Amsterdam brought, called in blocks 63 and 71; from block 62 on. */
+export const AMSTERDAM_PROBE = '0x196347395f346f4c771310ab2f7119929d71820a'
+/** Sends the value on to the address in its input; from block 62 on, called in 64. */
+export const FORWARDER = '0x36855a72a5b1e9d23b96760a7dcfd2690c1db1c4'
+/** Stores the second word of its input at the slot in the first: slots 1 and 2 in block 63, cleared in 65. */
+export const STORE = '0xaef9ad67e2423d5d7e3f0859f6b6b2311bb1dd02'
+/** Has 25,000 bytes of code; from block 66 on. */
+export const LARGE_CONTRACT = '0x38f38f9dcdc185e82338cd42ec6a31e9fa1acb57'
+/** Keeps the 7 wei with which it was created and destroyed itself in block 69 (EIP-8246). */
+export const DESTROYED = '0xa56ffb457667e6418b0e5590e5d477262231a844'
+/** Address of the logs of ether transfers (EIP-7708). */
+export const ETHER_TRANSFERS = '0xfffffffffffffffffffffffffffffffffffffffe'
 
 export const ETHER = 10n ** 18n
 

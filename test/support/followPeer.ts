@@ -6,7 +6,7 @@ import { type CairnServer, startCairn } from './cairn.js'
 import { compareAnswers } from './compareAnswers.js'
 import { type LogObject, replayLogs } from './manySubscribers.js'
 import type { RecordedAnswer } from './recordings.js'
-import { resultOf, send } from './rpcClient.js'
+import { ask, resultOf, send } from './rpcClient.js'
 import { temporaryDirectory } from './temporary.js'
 import { openSubscriber, type SubscribingClient } from './webSocketClient.js'
 
@@ -104,24 +104,29 @@ interface BlockId {
   hash: string
 }
 
-/** Waits until the server's head is the peer's, which must stand still. @returns its number */
+/** Waits until the server has the peer's head of now. @returns its number */
 async function reachHead(server: CairnServer, peer: Peer): Promise<number> {
-  const headOf = ({ url }: { url: string }) => resultOf<BlockId>(url, 'eth_getBlockByNumber', ['latest', false])
-  const { number, hash } = await headOf(peer)
-  while ((await headOf(server)).hash !== hash) await new Promise((resolve) => setTimeout(resolve, 10))
+  const { number, hash } = await resultOf<BlockId>(peer.url, 'eth_getBlockByNumber', ['latest', false])
+  // Null, or an error while blocks before it are fetched.
+  const blockOfServer = async () =>
+    (await ask(server.url, 'eth_getBlockByNumber', [number, false])).result as BlockId | null
+  while ((await blockOfServer())?.hash !== hash) await new Promise((resolve) => setTimeout(resolve, 10))
   return Number(number)
 }
 
-interface Compared {
-  server: CairnServer
-  peer: Peer
+/** A server and the node whose chain it has. */
+export interface Compared {
+  server: { url: string }
+  peer: Pick<Peer, 'url' | 'faults'>
+  /** With the database that is served, or the same. */
   datadir: string
-  traffic: Traffic
+  traffic: Pick<Traffic, 'loggers'>
 }
 
 const BATCH = 200
 
-async function compareFrom(fromBlock: number, { server, peer, datadir, traffic }: Compared): Promise<void> {
+/** Fails unless every answer about the blocks from `fromBlock` on is the peer's. */
+export async function compareFrom(fromBlock: number, { server, peer, datadir, traffic }: Compared): Promise<void> {
   const head = Number(await resultOf<string>(server.url, 'eth_blockNumber'))
   const calls: Ask[] = []
   for (let number = Math.max(fromBlock, LOGGERS); number <= head; number += 7) {
@@ -145,9 +150,10 @@ async function answersOf(url: string, batch: readonly object[]): Promise<Map<num
   return new Map(answers.map((answer) => [answer.id, answer]))
 }
 
-/** True for what nodes are free to answer: suggested fees, progress, and what is not the chain's. */
+/** True for what nodes are free to answer: suggested fees, progress, the head of a chain that grows by itself, and what is
+ *  not the chain's. */
 function isIncomparable({ method }: Ask): boolean {
-  return /^(starknet_.*|eth_syncing|eth_gasPrice|eth_maxPriorityFeePerGas|eth_feeHistory)$/.test(method)
+  return /^(starknet_.*|eth_blockNumber|eth_syncing|eth_gasPrice|eth_maxPriorityFeePerGas|eth_feeHistory)$/.test(method)
 }
 
 interface Subscriber {
@@ -172,15 +178,15 @@ async function subscribe(
   return { client, filter, above, logs: logs.result as string, heads: heads.result as string }
 }
 
-/** Fails unless the notifications, replayed, give the logs of the peer, and the last head is the peer's. @returns how many logs
- *  there are */
+/** Fails unless the notifications, replayed, give the logs of the peer, once its head was told. @returns how many logs there
+ *  are */
 async function compareSubscriber(
   { client, filter, above, logs, heads }: Subscriber,
   { peer, head }: { peer: Peer; head: number },
 ): Promise<number> {
   const block = await resultOf<BlockId>(peer.url, 'eth_getBlockByNumber', [formatQuantity(head), false])
   const of = (subscription: string) => client.notifications.filter((each) => each.subscription === subscription)
-  await client.until(() => (of(heads).at(-1)?.result as BlockId | undefined)?.hash === block.hash)
+  await client.until(() => of(heads).some(({ result }) => (result as BlockId).hash === block.hash))
   // An answer comes after what was sent before it: the logs of the head are there.
   await client.ask('eth_blockNumber')
   const range = { fromBlock: formatQuantity(above + 1), toBlock: formatQuantity(head) }

@@ -83,6 +83,18 @@ export async function importBlockchainTest(
   if (blockchainTest.postState) compareState(db, head.header.number, blockchainTest.postState)
 }
 
+/** Imports the blocks of a test up to the first that is to be refused, or is of another branch. Returns the data directory. */
+export async function importValidBlocks(t: TestContext, blockchainTest: BlockchainTest): Promise<string> {
+  const datadir = temporaryDirectory(t)
+  const db = openForWriting(datadir)
+  const chain = await openWritableChain(db, { genesis: genesisOf(blockchainTest) }, 'execute')
+  for (const block of blockchainTest.blocks) {
+    if (block.expectException !== undefined || (await offer(chain, block)) !== undefined) break
+  }
+  db.close()
+  return datadir
+}
+
 /** Undefined when the block was accepted, otherwise the check that refused it. */
 async function offer(chain: WritableChain, { rlp, blockAccessListRLP: list }: TestBlock): Promise<string | undefined> {
   try {

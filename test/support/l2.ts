@@ -7,6 +7,7 @@ import { openL2File } from '../../src/ingest/sources/starknetFile.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import { noProgress } from '../../src/lib/progress.js'
 import type { Database } from '../../src/store/database.js'
+import { createL2EventWriter } from '../../src/store/l2/l2EventRows.js'
 import { createL2Finality } from '../../src/store/l2/l2Finality.js'
 import { createL2Reader, type L2Reader } from '../../src/store/l2/l2Reader.js'
 import { createL2Writer, type L2Writer } from '../../src/store/l2/l2Writer.js'
@@ -31,6 +32,7 @@ export interface L2Database {
 export function replaceL2Branch({ db, writer }: L2Database, ancestor: number, branch: readonly L2Block[]): void {
   writer.transaction(() => {
     db.prepare('UPDATE l2_blocks SET canonical = 0, orphaned_at = 1 WHERE canonical = 1 AND number > ?').run(ancestor)
+    createL2EventWriter(db).removeAbove(ancestor)
     createL2Finality(db).blocksChanged(ancestor + 1, Number.MAX_SAFE_INTEGER)
     for (const block of branch) writer.importBlock(block, { kind: 'unchecked' })
   })

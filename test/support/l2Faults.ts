@@ -4,20 +4,24 @@ import { RpcFailure } from './scriptedUpstream.js'
 
 type Json = Record<string, unknown>
 
+/** Ways to a node that find lies by different checks. */
+export type L2CheckRoute = 'RPC 0.9' | 'RPC 0.10' | 'feeder'
+
 /** A fault of a node, and the check that the log names it by; undefined for failures that are no lies. */
 export interface L2FaultCase extends L2Fault {
-  readonly check?: RegExp
+  readonly check?: string | Readonly<Record<L2CheckRoute, string>>
 }
 
 const BLOCK = /^(starknet_getBlockWithReceipts|get_block)$/
 const HEAD = /^(starknet_blockHashAndNumber|get_block)$/
 
-/** Changes blocks; those that only have the head are left alone. */
+/** Changes blocks, also those beside a state update of the feeder gateway; those that only have the head are left alone. */
 function onBlocks(change: (block: Json) => unknown): Pick<L2Fault, 'result'> {
   return {
     result: (method, result) => {
-      const isBlock = BLOCK.test(method) && Array.isArray((result as Json).transactions)
-      return isBlock ? change(structuredClone(result) as Json) : result
+      const json = structuredClone(result) as Json
+      if (method === 'get_state_update') return { ...json, block: change(json.block as Json) }
+      return BLOCK.test(method) && Array.isArray(json.transactions) ? change(json) : result
     },
   }
 }
@@ -40,38 +44,47 @@ const onFirst = (change: (transaction: Json, receipt: Json) => void) =>
     return block
   })
 
+/** Since 0.10 blocks come with their commitments, which name the part that is wrong; before, only the whole hash does. */
+const inPart = (check: string) => ({ 'RPC 0.9': 'block hash', 'RPC 0.10': check, feeder: 'block hash' })
+
 const PRICE = { price_in_wei: '0x7', price_in_fri: '0x7' }
 
 /** Lies in the members of blocks: each is told of by its check. */
 export const L2_LIES: readonly L2FaultCase[] = [
-  { name: 'another block hash', ...set(['block_hash'], '0x123'), check: /block hash/ },
-  { name: 'another parent', ...set(['parent_hash', 'parent_block_hash'], '0x123'), check: /block hash/ },
-  { name: 'another number', ...set(['block_number'], 77), check: /block number/ },
-  { name: 'another state root', ...set(['new_root', 'state_root'], '0x123'), check: /block hash|format/ },
-  { name: 'another timestamp', ...set(['timestamp'], 1), check: /block hash/ },
-  { name: 'another sequencer', ...set(['sequencer_address'], '0x123'), check: /block hash/ },
-  { name: 'another version', ...set(['starknet_version'], '0.14.7'), check: /block hash/ },
-  { name: 'an older version', ...set(['starknet_version'], '0.12.0'), check: /commitment|hash/ },
-  { name: 'no version', ...set(['starknet_version'], 'soon'), check: /block hash/ },
-  { name: 'another L1 gas price', ...set(['l1_gas_price'], PRICE), check: /block hash/ },
-  { name: 'another L1 data gas price', ...set(['l1_data_gas_price'], PRICE), check: /block hash/ },
-  { name: 'another L2 gas price', ...set(['l2_gas_price'], PRICE), check: /block hash/ },
-  { name: 'another data mode', ...set(['l1_da_mode'], 'CALLDATA'), check: /block hash/ },
-  { name: 'a data mode that there is not', ...set(['l1_da_mode'], 'ROCKET'), check: /format/ },
-  { name: 'a status that there is not', ...set(['status'], 'DONE'), check: /format/ },
-  { name: 'a negative timestamp', ...set(['timestamp'], -5), check: /format/ },
-  { name: 'a root beyond the field', ...set(['new_root', 'state_root'], `0x${'f'.repeat(64)}`), check: /format/ },
-  { name: 'no state root', ...set(['new_root', 'state_root'], null), check: /format|block hash/ },
-  { name: 'transactions that are no list', ...set(['transactions'], 7), check: /format/ },
+  // The state update beside it has another one.
+  {
+    name: 'another block hash',
+    ...set(['block_hash'], '0x123'),
+    check: { 'RPC 0.9': 'block hash', 'RPC 0.10': 'block hash', feeder: 'format' },
+  },
+  { name: 'another parent', ...set(['parent_hash', 'parent_block_hash'], '0x123'), check: 'block hash' },
+  { name: 'another number', ...set(['block_number'], 77), check: 'block number' },
+  // So has the state update.
+  { name: 'another state root', ...set(['new_root', 'state_root'], '0x123'), check: 'format' },
+  { name: 'another timestamp', ...set(['timestamp'], 1), check: 'block hash' },
+  { name: 'another sequencer', ...set(['sequencer_address'], '0x123'), check: 'block hash' },
+  { name: 'another version', ...set(['starknet_version'], '0.14.7'), check: 'block hash' },
+  { name: 'an older version', ...set(['starknet_version'], '0.12.0'), check: inPart('transaction commitment') },
+  { name: 'no version', ...set(['starknet_version'], 'soon'), check: 'block hash' },
+  { name: 'another L1 gas price', ...set(['l1_gas_price'], PRICE), check: 'block hash' },
+  { name: 'another L1 data gas price', ...set(['l1_data_gas_price'], PRICE), check: 'block hash' },
+  { name: 'another L2 gas price', ...set(['l2_gas_price'], PRICE), check: 'block hash' },
+  { name: 'another data mode', ...set(['l1_da_mode'], 'CALLDATA'), check: 'block hash' },
+  { name: 'a data mode that there is not', ...set(['l1_da_mode'], 'ROCKET'), check: 'format' },
+  { name: 'a status that there is not', ...set(['status'], 'DONE'), check: 'format' },
+  { name: 'a negative timestamp', ...set(['timestamp'], -5), check: 'format' },
+  { name: 'a root beyond the field', ...set(['new_root', 'state_root'], `0x${'f'.repeat(64)}`), check: 'format' },
+  { name: 'no state root', ...set(['new_root', 'state_root'], null), check: 'format' },
+  { name: 'transactions that are no list', ...set(['transactions'], 7), check: 'format' },
   {
     name: 'transactions as hashes only',
     ...onBlocks((block) => ({ ...block, transactions: ['0x1'], transaction_receipts: null })),
-    check: /transactions|format/,
+    check: { 'RPC 0.9': 'transactions with signatures', 'RPC 0.10': 'transactions with signatures', feeder: 'format' },
   },
   {
     name: 'a transaction less',
     ...onBlocks((block) => ({ ...block, transactions: (block.transactions as unknown[]).slice(1) })),
-    check: /count|hash/,
+    check: { 'RPC 0.9': 'block hash', 'RPC 0.10': 'transaction count', feeder: 'receipt count' },
   },
   {
     name: 'transactions in another order',
@@ -80,7 +93,7 @@ export const L2_LIES: readonly L2FaultCase[] = [
       transactions: (block.transactions as unknown[]).toReversed(),
       transaction_receipts: (block.transaction_receipts as unknown[] | undefined)?.toReversed(),
     })),
-    check: /commitment|block hash/,
+    check: inPart('transaction commitment'),
   },
   {
     name: 'no transactions',
@@ -89,7 +102,7 @@ export const L2_LIES: readonly L2FaultCase[] = [
       transactions: [],
       ...('transaction_receipts' in block && { transaction_receipts: [] }),
     })),
-    check: /count|hash|commitment/,
+    check: inPart('transaction count'),
   },
   {
     name: 'another transaction hash',
@@ -97,62 +110,70 @@ export const L2_LIES: readonly L2FaultCase[] = [
       if ('transaction_hash' in transaction) transaction.transaction_hash = '0x99'
       receipt.transaction_hash = '0x99'
     }),
-    check: /commitment|block hash/,
+    check: inPart('transaction commitment'),
   },
   {
     name: 'another signature',
     ...onFirst((transaction) => {
       transaction.signature = ['0x1']
     }),
-    check: /commitment|block hash/,
+    check: inPart('transaction commitment'),
   },
   {
     name: 'no signature',
     ...onFirst((transaction) => {
       delete transaction.signature
     }),
-    check: /transactions|commitment|block hash/,
+    check: {
+      'RPC 0.9': 'transactions with signatures',
+      'RPC 0.10': 'transactions with signatures',
+      feeder: 'block hash',
+    },
   },
   {
     name: 'another event',
     ...onFirst((_, receipt) => onEvent(receipt, 'data', ['0x1', '0x2'])),
-    check: /commitment|hash/,
+    check: inPart('event commitment'),
   },
-  { name: 'another event key', ...onFirst((_, receipt) => onEvent(receipt, 'keys', [])), check: /commitment|hash/ },
+  {
+    name: 'another event key',
+    ...onFirst((_, receipt) => onEvent(receipt, 'keys', [])),
+    check: inPart('event commitment'),
+  },
   {
     name: 'no events',
     ...onFirst((_, receipt) => {
       receipt.events = []
     }),
-    check: /count|commitment|hash/,
+    check: inPart('event count'),
   },
   {
     name: 'another fee',
     ...onFirst((_, receipt) => {
       receipt.actual_fee = typeof receipt.actual_fee === 'string' ? '0x1' : { amount: '0x1', unit: 'FRI' }
     }),
-    check: /commitment|block hash/,
+    check: inPart('receipt commitment'),
   },
   {
     name: 'another outcome',
     ...onFirst((_, receipt) => {
       receipt.execution_status = 'REVERTED'
     }),
-    check: /commitment|block hash/,
+    check: inPart('receipt commitment'),
   },
   {
     name: 'another message',
     ...onFirst((_, receipt) => {
       for (const name of ['messages_sent', 'l2_to_l1_messages']) if (name in receipt) receipt[name] = []
     }),
-    check: /commitment|block hash/,
+    check: inPart('receipt commitment'),
   },
   {
     name: 'no gas',
     ...onFirst((_, receipt) => {
       delete receipt.execution_resources
     }),
-    check: /receipts/,
+    check: 'receipts',
   },
   {
     name: 'another state diff',
@@ -166,15 +187,15 @@ export const L2_LIES: readonly L2FaultCase[] = [
       diff.deployed_contracts = []
       return update
     },
-    check: /commitment|block hash|state diff/,
+    check: inPart('state diff length'),
   },
   {
     name: 'a head that is no block',
     result: (method, result) => (HEAD.test(method) ? { ...(result as Json), block_hash: 'none' } : result),
-    check: /format/,
+    check: 'format',
   },
-  { name: 'a block that is text', ...onBlocks(() => 'block'), check: /format/ },
-  { name: 'a block that is a list', ...onBlocks(() => [1]), check: /format/ },
+  { name: 'a block that is text', ...onBlocks(() => 'block'), check: 'format' },
+  { name: 'a block that is a list', ...onBlocks(() => [1]), check: 'format' },
 ]
 
 function onEvent(receipt: Json, name: string, value: unknown): void {
@@ -241,4 +262,12 @@ export const L2_FAILURES: readonly L2FaultCase[] = [
     },
   },
   { name: 'null for blocks', times: 6, result: (method, result) => (/BlockWith/.test(method) ? null : result) },
+  {
+    name: 'a head far beyond the newest block',
+    times: 20,
+    result: (method, result) => {
+      const isHead = HEAD.test(method) && !('transactions' in (result as Json))
+      return isHead ? { ...(result as Json), block_number: 1_000_000 } : result
+    },
+  },
 ]

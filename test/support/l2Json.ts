@@ -82,6 +82,7 @@ const toMessages = ({ messages }: L2Receipt) =>
 /** The result of `starknet_getStateUpdate`. */
 export function toRpcStateUpdateJson({ hash, newRoot, stateDiff }: L2Block): object {
   const { storage, nonces, deployedContracts, replacedClasses, declaredClasses, declaredLegacyClasses } = stateDiff!
+  const migrated = stateDiff!.migratedClasses.map(toDeclared)
   return {
     block_hash: maybe(hash),
     new_root: maybe(newRoot),
@@ -99,6 +100,7 @@ export function toRpcStateUpdateJson({ hash, newRoot, stateDiff }: L2Block): obj
       })),
       declared_classes: declaredClasses.map(toDeclared),
       deprecated_declared_classes: felts(declaredLegacyClasses),
+      ...(migrated.length === 0 ? {} : { migrated_compiled_classes: migrated }),
     },
   }
 }

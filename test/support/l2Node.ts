@@ -66,6 +66,8 @@ export function nodeBlock(block: L2Block): L2NodeBlock {
     hash: formatFelt(block.hash!),
     answer: (method, minor) => {
       if (method === 'get_block') return toFeederJson(block)
+      const wantsUpdate = method === 'get_state_update' || method === 'starknet_getStateUpdate'
+      if (wantsUpdate && block.stateDiff === undefined) throw new RpcFailure(24, 'Block not found')
       if (method === 'get_state_update') return toFeederStateUpdateJson(block)
       if (method === 'starknet_getBlockWithReceipts') return toRpcReceiptsJson(block, minor)
       if (method === 'starknet_getBlockWithTxs') return toRpcTxsJson(block, minor)

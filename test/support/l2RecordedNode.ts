@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { formatFelt } from '../../src/chain/starknet/felt.js'
-import { readL2Recording } from '../../src/ingest/sources/starknetJson.js'
+import { readL2Recording } from '../../src/chain/starknet/recording/recording.js'
 import { parseJsonExact } from '../../src/lib/json.js'
 import { type L2NodeBlock, nodeBlock } from './l2Node.js'
 import { sharedPath } from './shared.js'

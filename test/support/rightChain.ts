@@ -47,14 +47,38 @@ export function readChain(datadir: string): RawBlock[] {
   }
 }
 
-/** A clock that runs so many times as fast. */
-export function createFastClock(times: number): Clock {
-  const { unixMs, sleep } = systemClock
-  return { unixMs, nowMs: () => performance.now() * times, sleep: (ms, signal) => sleep(ms / times, signal) }
-}
+const { unixMs, sleep } = systemClock
 
 /** A clock on which everything waits a thousandth of the time. */
-export const FAST_CLOCK = createFastClock(1000)
+export const FAST_CLOCK: Clock = {
+  unixMs,
+  nowMs: () => performance.now() * 1000,
+  sleep: (ms, signal) => sleep(ms / 1000, signal),
+}
+
+/** A clock that stands still until the test lets time pass, so that all upstreams are equally fast. */
+export interface StandingClock extends Clock {
+  /** Lets so much time pass when the next sleep begins: not while a sleeper's own request is on the way. */
+  pass(ms: number): void
+}
+
+/** A standing clock. Sleeps end at once. */
+export function createStandingClock(): StandingClock {
+  let nowMs = 0
+  let passingMs = 0
+  return {
+    unixMs,
+    nowMs: () => nowMs,
+    sleep: (_ms, signal) => {
+      nowMs += passingMs
+      passingMs = 0
+      return sleep(1, signal)
+    },
+    pass: (ms) => {
+      passingMs += ms
+    },
+  }
+}
 
 /** A line of the log. */
 export interface LogLine {

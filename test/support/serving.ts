@@ -9,14 +9,9 @@ import { temporaryDirectory } from './temporary.js'
 /** Where the tests' method table is. */
 export const TEST_METHODS = new URL('./testMethods.js', import.meta.url).href
 
-/** A server with the tests' methods over an empty database of its own, on a free port; stopped when the test ends. */
-export async function startTestServer(
-  t: { after(callback: () => void | Promise<void>): void },
-  options: Partial<ServingOptions> = {},
-): Promise<Serving & { datadir: string }> {
-  const datadir = temporaryDirectory(t)
-  openForWriting(datadir).close()
-  const serving = await startServing({
+/** Options of a small open server over the database of `datadir`, on a free port. */
+export function servingOptions(datadir: string): ServingOptions {
+  return {
     datadir,
     host: '127.0.0.1',
     port: 0,
@@ -27,7 +22,9 @@ export async function startTestServer(
     responseCacheBytes: 0,
     inlineCalls: true,
     rateLimitRps: 0,
+    usageDays: 0,
     plainHttp: true,
+    page: false,
     metrics: { onRpcPort: false, ownPort: undefined },
     serverLimits: DEFAULT_SERVER_LIMITS,
     subscriptionLimits: DEFAULT_SUBSCRIPTION_LIMITS,
@@ -37,9 +34,17 @@ export async function startTestServer(
     pendingBlock: 'specification',
     limits: DEFAULT_LIMITS,
     logging: { level: 'silent' },
-    methodsModule: TEST_METHODS,
-    ...options,
-  })
+  }
+}
+
+/** A server with the tests' methods over an empty database of its own, on a free port; stopped when the test ends. */
+export async function startTestServer(
+  t: { after(callback: () => void | Promise<void>): void },
+  options: Partial<ServingOptions> = {},
+): Promise<Serving & { datadir: string }> {
+  const datadir = temporaryDirectory(t)
+  openForWriting(datadir).close()
+  const serving = await startServing({ ...servingOptions(datadir), methodsModule: TEST_METHODS, ...options })
   t.after(() => serving.close())
   return { ...serving, datadir }
 }

@@ -1,6 +1,6 @@
 """Runs a command on a pseudo terminal: argv[1] its columns, argv[2] its columns after the tenth redraw, argv[3:] the
-command. Twenty redraws later Ctrl-C is typed. REDRAWS in the environment: instead of ten, and half of twenty. Prints JSON:
-what was written, and the exit code."""
+command. Twenty redraws later Ctrl-C is typed. REDRAWS in the environment: instead of ten, and half of twenty. UNTIL: what
+must be in the newest redraw before Ctrl-C is typed. Prints JSON: what was written, and the exit code."""
 
 import fcntl
 import json
@@ -12,6 +12,7 @@ import termios
 
 REDRAW = b"\r\x1b[K"
 REDRAWS = int(os.environ.get("REDRAWS", "10"))
+UNTIL = os.environ.get("UNTIL", "").encode()
 
 
 def resize(fd, columns):
@@ -40,7 +41,7 @@ while True:
     if not resized and written.count(REDRAW) >= REDRAWS:
         resize(main, int(sys.argv[2]))
         resized = True
-    if not interrupted and written.count(REDRAW) >= 3 * REDRAWS:
+    if not interrupted and written.count(REDRAW) >= 3 * REDRAWS and UNTIL in written[written.rindex(REDRAW) :]:
         os.write(main, b"\x03")
         interrupted = True
 print(json.dumps({"written": written.decode(), "code": process.wait()}))

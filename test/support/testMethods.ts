@@ -92,6 +92,21 @@ const polite = defineMethod({
   },
 })
 
+const work = defineMethod({
+  name: 'test_work',
+  summary: 'Works for that many milliseconds, looking at its deadline, and returns the id of its thread.',
+  cost: 'scan',
+  costKey: ([, key]) => String(key),
+  params: [required('milliseconds', quantity, 'How long.'), required('key', text, 'Its cost key.')],
+  result: value,
+  errors: [],
+  handler: ({ deadline }, milliseconds, _key) => {
+    const end = performance.now() + Number(milliseconds)
+    while (performance.now() < end) deadline.check()
+    return threadId
+  },
+})
+
 const stuckScan = defineMethod({ ...spin('test_stuckScan'), cost: 'scan' })
 const stuckCall = defineMethod({ ...spin('test_stuckCall'), cost: 'evm' })
 
@@ -204,6 +219,7 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
     scan,
     wait,
     polite,
+    work,
     stuckScan,
     stuckCall,
     deafCall,

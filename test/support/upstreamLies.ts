@@ -97,6 +97,8 @@ const HEADER_FIELDS = [
   'excessBlobGas',
   'parentBeaconBlockRoot',
   'requestsHash',
+  'blockAccessListHash',
+  'slotNumber',
 ]
 
 const HEADER_LIES = HEADER_FIELDS.map((field) =>

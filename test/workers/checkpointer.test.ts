@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rmSync, statSync } from 'node:fs'
+import { linkSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import SqliteDatabase from 'better-sqlite3'
@@ -63,6 +63,24 @@ test('a checkpoint that cannot be made is told to the writer', { timeout: 20_000
   commit(2_000)
   await assert.rejects(async () => checkpointer.afterCommit(), CheckpointFailed)
   await assert.rejects(async () => checkpointer.afterCommit(), CheckpointFailed)
+  await checkpointer.close()
+  db.close()
+})
+
+test('a writer that goes on after a failed checkpoint has the next one made', { timeout: 20_000 }, async (t) => {
+  const directory = temporaryDirectory(t)
+  const { db, commit } = openLogged(directory)
+  const [path, aside] = [join(directory, DATABASE_FILE), join(directory, 'aside.db')]
+  const checkpointer = createCheckpointer(directory, { maxLogPages: 1_000 })
+  commit(20)
+  checkpointer.afterCommit()
+  linkSync(path, aside)
+  rmSync(path)
+  commit(2_000)
+  await assert.rejects(async () => checkpointer.afterCommit(), CheckpointFailed)
+  linkSync(aside, path)
+  await checkpointer.afterCommit()
+  assert.ok(statSync(path).size > 2_000 * 4096)
   await checkpointer.close()
   db.close()
 })

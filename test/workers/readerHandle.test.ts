@@ -21,11 +21,14 @@ async function startThread(t: TestContext): Promise<ReaderHandle<Job>> {
     evm: 'cairn',
     loadEvm: true,
     warmLogs: false,
+    niceness: 10,
   } as const
   return new Promise((resolve, reject) => {
     const thread = startReaderThread<Job>(data, 16, {
       onReady: () => resolve(thread),
       onOutcome: (_job, _outcome: RpcOutcome) => {},
+      onPart: () => {},
+      onUnfinished: () => {},
       onError: reject,
       onExit: () => {},
     })

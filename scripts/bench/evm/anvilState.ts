@@ -17,11 +17,16 @@ export interface AnvilServer {
 /** Starts anvil with the accounts, their code and storage as its genesis state.
  *  @throws Error when it is not to be had or does not start. */
 export async function startAnvilWith(accounts: Iterable<GenesisAccount>, directory: string): Promise<AnvilServer> {
-  const program = join(requirePeerPackage('@foundry-rs/anvil-linux-amd64'), 'bin', 'anvil')
   const genesis = join(directory, 'anvil-state.json')
   writeFileSync(genesis, JSON.stringify(makeGenesis(accounts)))
-  const args = ['--init', genesis, '--port', '0', '--no-mining', '--hardfork', 'cancun', '--gas-limit', '300000000']
-  const { child, ended, waitFor } = spawnProgram(program, [...args, '--base-fee', '0'])
+  return startAnvilFrom(genesis, ['--gas-limit', '300000000', '--base-fee', '0'])
+}
+
+/** Starts anvil with a genesis in geth's format, by the rules of Cancun; it mines on demand. @throws Error as above */
+export async function startAnvilFrom(genesis: string, args: readonly string[]): Promise<AnvilServer> {
+  const program = join(requirePeerPackage('@foundry-rs/anvil-linux-amd64'), 'bin', 'anvil')
+  const fixed = ['--init', genesis, '--port', '0', '--no-mining', '--hardfork', 'cancun']
+  const { child, ended, waitFor } = spawnProgram(program, [...fixed, ...args])
   const stop = async () => {
     child.kill('SIGKILL')
     await ended

@@ -2,7 +2,7 @@ import { formatData } from '../../../src/lib/hex.js'
 import { createChainReader } from '../../../src/store/chain/chainReader.js'
 import { openForReading } from '../../../src/store/open.js'
 import { createStateReads } from '../../../src/store/state/stateReader.js'
-import { startCairn } from '../../../test/support/cairn.js'
+import { startDefaultCairn } from '../../../test/support/cairn.js'
 import { startAnvilWith } from './anvilState.js'
 import { readHeadState } from './databases.js'
 import { runOnce } from './imports.js'
@@ -79,7 +79,7 @@ export async function measureCalls(options: CallOptions): Promise<{ calls: CallF
 type ByName = { [name: string]: { [connections: number]: ClientResult } }
 
 async function askCairn(options: CallOptions): Promise<ByName> {
-  const { url, stop } = await startCairn({ after: () => {} }, ['--open', '--datadir', options.datadir])
+  const { url, stop } = await startDefaultCairn({ after: () => {} }, ['--open', '--datadir', options.datadir])
   try {
     return await askServer('cairn', url, options)
   } finally {

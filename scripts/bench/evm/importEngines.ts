@@ -13,7 +13,7 @@ import { noProgress } from '../../../src/lib/progress.js'
 import { type ChainSource, genesisOfSource } from '../../../src/store/chain/chainSource.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createDefaultCommon, createDefaultVm, decodePackageBlock, runDefaultBlock } from './packageDefaults.js'
-import type { ChainFile } from './plans.js'
+import type { ChainFile, ImportPlan } from './plans.js'
 
 /** What one import did. */
 export interface Imported {
@@ -21,6 +21,9 @@ export interface Imported {
   gas: bigint
   /** Of the blocks alone, until they are on disk: neither the making of the database nor the genesis is in it. */
   seconds: number
+  /** Of the database without its genesis, and of the access lists in it. Only where it is stored. */
+  databaseBytes?: number
+  accessListBytes?: number
 }
 
 /** Imports a chain from its beginning. Once database and genesis are made, `begin` gives the signal that ends it early. */
@@ -36,17 +39,22 @@ export function sourceOfChain({ genesis, network }: ChainFile): ChainSource {
   return network === undefined ? { genesis: JSON.parse(readFileSync(genesis!, 'utf8')) } : { network }
 }
 
+type StoredImportPlan = Omit<ImportPlan, 'engine'> & { engine: EvmKind }
+
 /** An import as `cairn import` does it, into a new database each time: blocks are read, decoded, verified, executed,
  *  compared with their roots, indexed and stored. */
-export function createStoredImport(evm: EvmKind, chain: ChainFile, directory: string): RunImport {
+export function createStoredImport({ engine: evm, chain, directory, blockAccessLists }: StoredImportPlan): RunImport {
   const source = sourceOfChain(chain)
   return async (begin) => {
     const datadir = mkdtempSync(join(directory, 'import-'))
     const db = openForWriting(datadir)
     try {
-      const writable = await openWritableChain(db, source, 'execute', { evm })
+      const writable = await openWritableChain(db, source, 'execute', { evm, blockAccessLists })
       // What the making of database and genesis wrote is not to be brought to disk within the time of the blocks.
       db.pragma('wal_checkpoint(TRUNCATE)')
+      const sizeOf = () =>
+        Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
+      const genesisBytes = sizeOf()
       const signal = begin()
       const started = performance.now()
       const { imported, interrupted } = await importBlocks(writable, openChainFile(chain), {
@@ -59,7 +67,8 @@ export function createStoredImport(evm: EvmKind, chain: ChainFile, directory: st
       // In SQL: to read the blocks would leave garbage to the next import.
       const gas = db.prepare<[], bigint>('SELECT sum(gas_used) FROM blocks').pluck().safeIntegers().get()!
       if (!interrupted && imported === 0) throw new Error(`${chain.path}: nothing was imported`)
-      return { blocks: imported, gas, seconds }
+      const lists = db.prepare<[], number>('SELECT coalesce(sum(length(list)), 0) FROM block_access_lists').pluck()
+      return { blocks: imported, gas, seconds, databaseBytes: sizeOf() - genesisBytes, accessListBytes: lists.get()! }
     } finally {
       db.close()
       rmSync(datadir, { recursive: true, force: true })

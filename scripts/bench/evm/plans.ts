@@ -38,6 +38,8 @@ export interface ImportPlan {
   seconds: number
   /** Seconds before those that count. */
   warmSeconds: number
+  /** Stores access lists (EIP-7928). */
+  blockAccessLists?: boolean
 }
 
 /** What the imports did. An import that the end of the time cuts off counts with the blocks that it did. */
@@ -50,6 +52,9 @@ export interface ImportResult {
   blocks: number
   mgas: number
   imports: number
+  /** After the first import: of the database without its genesis, and of the access lists in it. */
+  databaseBytes: number
+  accessListBytes: number
 }
 
 /** Requests to a server, as many at a time as there are connections. */

@@ -1,6 +1,8 @@
 import type { CallFigures } from './calls.js'
+import { FORK_GOAL, type ForkFigures } from './forks.js'
 import { IMPORT_GOAL, type ImportFigures } from './imports.js'
 import { GOALS } from './shapes.js'
+import type { TraceFigures } from './traces.js'
 
 /** Prints the calls as Markdown tables, in process and over HTTP, and what does not reach its goal. */
 export function printCalls(calls: readonly CallFigures[]): void {
@@ -35,6 +37,19 @@ export function printCalls(calls: readonly CallFigures[]): void {
   }
 }
 
+/** Prints the traces as a Markdown table. */
+export function printTraces(traces: readonly TraceFigures[]): void {
+  if (traces.length === 0) return
+  printRows(
+    ['trace of full blocks', 'blocks/s', 'Mgas/s', 'kB each', 'over HTTP, blocks/s', 'anvil', 'ratio'],
+    traces.map(({ name, blocksPerSecond, mgasPerSecond, answerBytes, httpPerSecond, anvilPerSecond }) => [
+      name,
+      ...[blocksPerSecond, mgasPerSecond, answerBytes / 1000, httpPerSecond, anvilPerSecond].map(formatRate),
+      httpPerSecond && anvilPerSecond ? formatRatio(httpPerSecond / anvilPerSecond) : '',
+    ]),
+  )
+}
+
 /** Prints the imports as a Markdown table, and what does not reach its goal. */
 export function printImports(imports: readonly ImportFigures[], leftOut: readonly string[]): void {
   if (imports.length > 0) {
@@ -59,6 +74,28 @@ export function printImports(imports: readonly ImportFigures[], leftOut: readonl
     if (blocksPerSecond < defaults * referenceBlocksPerSecond) {
       console.log(`less than ${defaults} times package defaults: ${name}`)
     }
+  }
+}
+
+/** Prints the same transactions as blocks of Osaka and of Amsterdam as a Markdown table, and what does not reach its goal. */
+export function printForks(forks: readonly ForkFigures[]): void {
+  if (forks.length === 0) return
+  const lists = ['lists stored, blocks/s', 'ratio', 'list bytes/block', 'stored bytes/block', 'database bytes/block']
+  printRows(
+    ['import', 'blocks', 'Osaka blocks/s', 'Amsterdam blocks/s', 'ratio', ...lists],
+    forks.map((each) => [
+      each.name,
+      String(each.blocks),
+      ...[each.osakaBlocksPerSecond, each.amsterdamBlocksPerSecond].map(formatRate),
+      formatRatio(each.amsterdamBlocksPerSecond / each.osakaBlocksPerSecond),
+      formatRate(each.storedBlocksPerSecond),
+      formatRatio(each.storedBlocksPerSecond / each.amsterdamBlocksPerSecond),
+      ...[each.listBytesPerBlock, each.storedBytesPerBlock, each.databaseBytesPerBlock].map(formatRate),
+    ]),
+  )
+  for (const { name, osakaBlocksPerSecond, amsterdamBlocksPerSecond } of forks) {
+    if (amsterdamBlocksPerSecond < FORK_GOAL * osakaBlocksPerSecond)
+      console.log(`less than ${FORK_GOAL} of Osaka: ${name}`)
   }
 }
 

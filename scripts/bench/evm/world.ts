@@ -2,7 +2,7 @@ import { keccak256 } from '../../../src/chain/crypto.js'
 import { bigIntToFixedBytes, bytesToBigInt, concatBytes, padLeft } from '../../../src/lib/bytes.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { createSender, type Sender } from '../../fixture/chainBuilder.js'
-import { createMergedGenesis } from '../../fixture/mergedGenesis.js'
+import { createMergedGenesis, type MergedFork } from '../../fixture/mergedGenesis.js'
 import { ARITHMETIC_CODE, KECCAK_CODE, MULTICALL_CODE, pairCode, SLOADS_CODE, TOKEN_CODE } from './contracts.js'
 
 /* The state that calls and blocks of the benchmark find: two tokens and their pair, contracts that loop, holders of the
@@ -55,15 +55,19 @@ export function unpackReserves(slot: bigint): [bigint, bigint] {
   return [slot & (2n ** 112n - 1n), slot >> 112n]
 }
 
-/** The genesis in geth's format: every fork up to Cancun from block 0 on, 30 M gas a block. Without contracts, the traders
- *  alone. */
-export function createWorldGenesis({ contracts }: { contracts: boolean }): object {
+/** The genesis in geth's format: every fork up to `fork` (default: Cancun) from block 0 on. 30 M gas a block with Cancun, 60 M
+ *  with the later ones, where the holders have accounts too. Without contracts, the traders alone have tokens. */
+export function createWorldGenesis({ contracts, fork }: { contracts: boolean; fork?: MergedFork }): object {
   const traders = createTraders()
+  const isLater = fork !== undefined && fork !== 'cancun'
+  const holders = Array.from({ length: isLater ? HOLDERS : 0 }, (_, index) => formatData(holderAt(index)))
   const alloc = {
+    ...Object.fromEntries(holders.map((address) => [address, { balance: '0x1' }])),
     ...Object.fromEntries(traders.map(({ address }) => [formatData(address), { balance: formatQuantity(10n ** 24n) }])),
     ...(contracts ? makeContracts(traders) : {}),
   }
-  return createMergedGenesis({ chainId: 20_262, gasLimit: '0x1c9c380', alloc })
+  const gasLimit = isLater ? '0x3938700' : '0x1c9c380'
+  return createMergedGenesis({ chainId: 20_262, gasLimit, alloc, fork })
 }
 
 function makeContracts(traders: readonly Sender[]) {

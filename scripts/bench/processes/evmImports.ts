@@ -7,8 +7,9 @@ import type { ImportPlan, ImportResult } from '../evm/plans.js'
 const WALL_FACTOR = 3
 const LEAST_IMPORTS = 3
 
-process.once('message', async ({ engine, chain, directory, seconds, warmSeconds }: ImportPlan) => {
-  const run = engine === 'defaults' ? await createDefaultsImport(chain) : createStoredImport(engine, chain, directory)
+process.once('message', async (plan: ImportPlan) => {
+  const { engine, chain, seconds, warmSeconds } = plan
+  const run = engine === 'defaults' ? await createDefaultsImport(chain) : createStoredImport({ ...plan, engine })
   const controller = new AbortController()
   const imports: Imported[] = []
   const warm: Imported[] = []
@@ -41,6 +42,8 @@ process.once('message', async ({ engine, chain, directory, seconds, warmSeconds 
     blocks: first.blocks,
     mgas: Number(first.gas) / 1e6,
     imports: imports.length,
+    databaseBytes: first.databaseBytes ?? 0,
+    accessListBytes: first.accessListBytes ?? 0,
   }
   process.send!(result)
   process.disconnect()

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatData } from '../../../src/lib/hex.js'
 import { createChainReader } from '../../../src/store/chain/chainReader.js'
 import { openForReading } from '../../../src/store/open.js'
-import { spawnCairn, startCairn } from '../../../test/support/cairn.js'
+import { spawnCairn, startDefaultCairn } from '../../../test/support/cairn.js'
 import { quantile } from '../client.js'
 import type { FullChain } from './fullChain.js'
 import { openHeadNotices } from './notices.js'
@@ -29,11 +29,11 @@ export async function measureCommits(
   chain: FullChain,
   { directory, blocks }: { directory: string; blocks: number },
 ): Promise<CommitFigures> {
-  const upstream = await startCairn({ after() {} }, ['--datadir', chain.datadir, '--open'])
+  const upstream = await startDefaultCairn({ after() {} }, ['--datadir', chain.datadir, '--open'])
   const datadir = join(directory, 'commits')
   const sync = spawnCairn(['sync', '--datadir', datadir, '--genesis', chain.genesis, '--upstream', upstream.socketUrl])
   await sync.waitFor('stderr', /"msg":"following"/)
-  const server = await startCairn({ after() {} }, ['--datadir', datadir, '--open'])
+  const server = await startDefaultCairn({ after() {} }, ['--datadir', datadir, '--open'])
   const [theirs, ours] = await Promise.all([upstream, server].map(({ socketUrl }) => openHeadNotices(socketUrl)))
   const db = openForReading(datadir)
   const reader = createChainReader(db)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createChainReader } from '../../../src/store/chain/chainReader.js'
 import { DATABASE_FILE, openForReading } from '../../../src/store/open.js'
-import { type Running, spawnCairn, startCairn } from '../../../test/support/cairn.js'
+import { type Running, spawnCairn, startDefaultCairn } from '../../../test/support/cairn.js'
 import { readMainThread } from '../memory.js'
 import type { FullChain } from './fullChain.js'
 
@@ -20,7 +20,7 @@ export interface SyncRate {
 /** Imports the chain from its file, and syncs it from a server of it in another process. Time runs from the genesis in the
  *  database to the last block. */
 export async function measureRates(chain: FullChain, directory: string): Promise<SyncRate[]> {
-  const upstream = await startCairn({ after() {} }, ['--datadir', chain.datadir, '--open'])
+  const upstream = await startDefaultCairn({ after() {} }, ['--datadir', chain.datadir, '--open'])
   const target = (name: string) => ['--datadir', join(directory, name), '--genesis', chain.genesis]
   const runs: [name: string, start: (datadir: string) => Running][] = [
     ['import from file', (name) => spawnCairn(['import', ...target(name), chain.path])],

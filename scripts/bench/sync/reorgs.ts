@@ -4,7 +4,7 @@ import { replaceBranch } from '../../../src/ingest/head/reorg.js'
 import { padLeft } from '../../../src/lib/bytes.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { matchesFilter } from '../../../src/logs/filter.js'
-import { startCairn } from '../../../test/support/cairn.js'
+import { startDefaultCairn } from '../../../test/support/cairn.js'
 import { resultOf } from '../../../test/support/rpcClient.js'
 import { eventTopic } from '../../fixture/contracts.js'
 import { quantile } from '../client.js'
@@ -47,10 +47,10 @@ export async function measureReorgs(
   chain: FullChain,
   { directory, reorgs }: { directory: string; reorgs: number },
 ): Promise<ReorgFigures> {
-  const { branches, fork } = chain
-  const upstream = await startCairn({ after() {} }, ['--datadir', chain.datadir, '--open'])
+  const { branches } = chain
+  const upstream = await startDefaultCairn({ after() {} }, ['--datadir', chain.datadir, '--open'])
   const args = ['--datadir', join(directory, 'reorgs'), '--genesis', chain.genesis, '--open', '--log-level', 'info']
-  const server = await startCairn({ after() {} }, [...args, '--upstream', upstream.socketUrl])
+  const server = await startDefaultCairn({ after() {} }, [...args, '--upstream', upstream.socketUrl])
   const hashes = branches.map((branch) => formatData(branch.at(-1)!.block.hash))
   while ((await headHash(server.url)) !== hashes[1]) await sleep(50)
   const [theirs, ours] = await Promise.all([upstream, server].map(({ socketUrl }) => openHeadNotices(socketUrl)))
@@ -62,11 +62,7 @@ export async function measureReorgs(
     await sleep(REST_MS)
     const branch = branches[i % 2]
     const beganMs = performance.now()
-    await replaceBranch(
-      chain.chain,
-      fork,
-      branch.map(({ block }) => ({ block })),
-    )
+    await putBranch(chain, branch)
     while (chain.chain.head.workOnIndexes(100));
     const told = await ours.at(hashes[i % 2])
     spans.push([theirs.firstAfter(beganMs)!, told])
@@ -79,6 +75,7 @@ export async function measureReorgs(
   for (const each of [theirs, ours]) each.close()
   const { stderr } = await server.stop()
   await upstream.stop()
+  await putBranch(chain, branches[1]) // on which the chain grows
   const transactions = Array.from(stderr.matchAll(/"ms":(\d+).*"msg":"reorg"/g), ([, ms]) => Number(ms))
   const isDuring = ({ atMs, ms }: Query) => spans.some(([from, to]) => atMs + ms > from && atMs < to)
   return {
@@ -92,6 +89,14 @@ export async function measureReorgs(
     },
     mixed: queries.filter(({ isMixed }) => isMixed).length,
   }
+}
+
+async function putBranch({ chain, fork }: FullChain, branch: readonly FullBlock[]): Promise<void> {
+  await replaceBranch(
+    chain,
+    fork,
+    branch.map(({ block }) => ({ block })),
+  )
 }
 
 /** Asks again and again, in turn, for the swaps of a trader in the branch, which must be those of one of both branches, and for

@@ -61,6 +61,10 @@ export interface ChainSpec {
   /** The chain of a development node such as anvil, which sets timestamps, base fees and gas limits as it is told, may lack
    *  system contracts, and whose block 0 need not commit to its state. Nothing of it is final. */
   isDevelopment?: boolean
+  /** The development node makes no system calls before transactions (Hardhat): `config.omitsSystemCalls`. */
+  omitsSystemCalls?: boolean
+  /** The database was made from a recording whose state is a part of the chain's: no state root is compared. */
+  hasPartialState?: boolean
   /** Time of block 0, Unix seconds; 0 when absent. Forks up to then are part of the genesis. */
   genesisTime?: bigint
   /** A fork without rules, which is part of the fork id (EIP-2124). */
@@ -69,9 +73,10 @@ export interface ChainSpec {
   genesisChecksum?: number
 }
 
-/** True if the header's state root is that of the state: always, save for block 0 of a development chain. */
-export function commitsToState({ isDevelopment }: ChainSpec, blockNumber: number): boolean {
-  return !isDevelopment || blockNumber > 0
+/** True if the header's state root is that of the state: always, save for block 0 of a development chain, and for a recording
+ *  of a part of the state. */
+export function commitsToState({ isDevelopment, hasPartialState }: ChainSpec, blockNumber: number): boolean {
+  return !hasPartialState && (!isDevelopment || blockNumber > 0)
 }
 
 /** The active fork of a block. */
@@ -83,6 +88,8 @@ export interface Rules {
   blobs?: BlobSchedule
   /** True when the block is under proof of stake (Paris and later). */
   isProofOfStake: boolean
+  /** As `ChainSpec.omitsSystemCalls`. */
+  omitsSystemCalls: boolean
 }
 
 const DEFAULT_BLOB_SCHEDULES: { [K in Fork]?: BlobSchedule } = {
@@ -125,5 +132,6 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, pare
     has: (other) => order >= FORKS.indexOf(other),
     blobs,
     isProofOfStake: order >= paris,
+    omitsSystemCalls: spec.omitsSystemCalls === true,
   }
 }

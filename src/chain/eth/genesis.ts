@@ -201,6 +201,7 @@ export function parseGenesisSpec(json: unknown): ChainSpec {
     ethash: true,
     fixedDifficulty: fixed === undefined ? undefined : readUint(fixed, 'config.ethash.fixeddifficulty', 256),
     isDevelopment: config.development === true,
+    omitsSystemCalls: config.development === true && config.omitsSystemCalls === true,
     genesisTime: readUint(file.timestamp ?? 0, 'timestamp', 64),
     mergeNetsplitBlock,
   }

@@ -18,11 +18,12 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
   }
   const { gatherImport } = await import('../../ingest/importDirectory.js')
   const found = gatherImport(operands)
-  const genesis = config.genesis ?? (network === undefined ? found.genesis : undefined)
+  const { genesis } = config
+  const own = genesis === undefined && network === undefined ? found.genesis : undefined
   if (operands.length === 0 && genesis === undefined && network === undefined) {
     throw new UsageError("expected files or a directory to import; see 'cairn help import'")
   }
-  const { importFiles, readGenesisFile } = await import('../../ingest/importFiles.js')
+  const { importFiles, readDirectoryChain, readGenesisFile } = await import('../../ingest/importFiles.js')
   const { createL2Verifier } = await import('../../workers/l2Verifier.js')
   const { createCheckpointer } = await import('../../workers/checkpointer.js')
   const stop = listenForStop(() => writeNotice('stopping after the batch under way; a second signal ends it at once'))
@@ -32,7 +33,11 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
     const summary = await importFiles({
       datadir,
       paths: found.paths,
-      chain: genesis === undefined ? namedChain(network) : readGenesisFile(genesis),
+      chain: own
+        ? readDirectoryChain({ ...found, genesis: own })
+        : genesis
+          ? readGenesisFile(genesis)
+          : namedChain(network),
       laysGenesis: found.genesis !== undefined || operands.length === 0,
       stateMode: config.state,
       kind: config.kind,
@@ -40,6 +45,8 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       l2Network: config.l2Network,
       coreContract: config.l2CoreContract,
       evm: config.evm,
+      blockAccessLists: config.blockAccessLists,
+      addressIndex: config.addressIndex,
       checkpoints: checkpointer,
       stateCacheBytes: config.stateCache * 2 ** 20,
       rootInterval: config.rootInterval,

@@ -1,38 +1,72 @@
 import { UsageError } from '../../lib/errors.js'
 import { didYouMean } from '../../lib/suggestion.js'
-import { type ApiKey, createApiKeyTable, openForKeys } from '../../store/apiKeys.js'
+import {
+  type ApiKey,
+  createApiKeyTable,
+  type KeyLimits,
+  type KeyLimitsChange,
+  openForKeys,
+} from '../../store/apiKeys.js'
 import type { Database } from '../../store/database.js'
-import { openForReading } from '../../store/open.js'
+import { openForReading, requireCurrentSchema } from '../../store/open.js'
+import { type DayUsage, type KeyUsage, openUsageForReading } from '../../store/usageTable.js'
+import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
-import { formatTable } from '../table.js'
+import { formatTable, formatTime } from '../table.js'
+import { whenFree } from '../whenFree.js'
 
-/** `cairn keys create NAME | list | revoke NAME|ID`. Only `create` makes a database where there is none. */
+/** `cairn keys create NAME | list | limit NAME|ID | usage [NAME|ID] | revoke NAME|ID`. Only `create` makes a database where there
+ *  is none. */
 export async function runKeys({ config, operands }: ParsedArgs): Promise<number> {
-  const { datadir, json } = config
-  const { action, operand } = parseAction(operands)
-  if (action === 'revoke') openForReading(datadir).close() // where there is no database, `openForKeys` would make one
-  const db = action === 'list' ? openForReading(datadir) : openForKeys(datadir)
+  const { datadir } = config
+  const request = { ...parseAction(operands), config }
+  const { action } = request
+  requireOptionsOf(action, config)
+  if (action !== 'create') openForReading(datadir).close() // where there is no database, `openForKeys` would make one
+  const db = action === 'list' || action === 'usage' ? openForReading(datadir) : openForKeys(datadir)
   try {
-    process.stdout.write(`${act(db, action, operand, json)}\n`)
+    requireCurrentSchema(db)
+    process.stdout.write(`${whenFree(() => act(db, request))}\n`)
   } finally {
     db.close()
   }
   return 0
 }
 
-const ACTIONS = ['create', 'list', 'revoke'] as const
+const ACTIONS = ['create', 'list', 'limit', 'usage', 'revoke'] as const
 type Action = (typeof ACTIONS)[number]
+
+interface Request {
+  readonly action: Action
+  /** Empty where there is none. */
+  readonly operand: string
+  readonly config: Config
+}
+
+/** @throws UsageError when limits are given that the action would ignore, or none to `limit`. */
+function requireOptionsOf(action: Action, { rate, maxConcurrent, methods }: Config): void {
+  const given = Object.entries({ rate, 'max-concurrent': maxConcurrent, methods })
+  const first = given.find(([, value]) => value !== undefined)?.[0]
+  if (action === 'limit' && first === undefined) {
+    throw new UsageError('keys limit: expected --rate, --max-concurrent or --methods')
+  }
+  if (action === 'create' || action === 'limit' || first === undefined) return
+  throw new UsageError(`--${first} is no option of 'cairn keys ${action}', but of 'keys create' and 'keys limit'`)
+}
 
 /** Parses the operands. @throws UsageError unless they are an action with its operand. */
 function parseAction([word, operand, ...rest]: readonly string[]): { action: Action; operand: string } {
   const action = ACTIONS.find((candidate) => candidate === word)
   if (action === undefined) {
     const unknown = word === undefined ? '' : `, got '${word}'${didYouMean(word, ACTIONS)}`
-    throw new UsageError(`expected 'create NAME', 'list' or 'revoke NAME|ID'${unknown}; see 'cairn help keys'`)
+    throw new UsageError(
+      `expected 'create NAME', 'list', 'limit NAME|ID', 'usage' or 'revoke NAME|ID'${unknown}; see 'cairn help keys'`,
+    )
   }
   const surplus = action === 'list' ? operand : rest[0]
   if (surplus !== undefined) throw new UsageError(`unexpected operand '${surplus}'; see 'cairn help keys'`)
   if (action === 'list') return { action, operand: '' }
+  if (action === 'usage') return { action, operand: operand ?? '' }
   if (operand === undefined) {
     const expected = action === 'create' ? 'a name for the key' : 'the name or id of a key'
     throw new UsageError(`keys ${action}: expected ${expected}; see 'cairn help keys'`)
@@ -49,13 +83,28 @@ function checkName(name: string): void {
   throw new UsageError(`keys create: expected a name of 1 to ${MAX_NAME_CHARACTERS} printable characters, got ${got}`)
 }
 
-function act(db: Database, action: Action, operand: string, json: boolean): string {
-  if (action === 'create') return create(db, operand, json)
-  return action === 'list' ? list(db, json) : revoke(db, operand, json)
+function act(db: Database, request: Request): string {
+  const { action, operand, config } = request
+  if (action === 'create') return create(db, request)
+  if (action === 'limit') return limit(db, request)
+  if (action === 'list') return list(db, config.json)
+  if (action === 'usage') return showUsage(db, request)
+  return revoke(db, operand, config.json)
 }
 
-function create(db: Database, name: string, json: boolean): string {
-  const { id, key } = createApiKeyTable(db).create(name)
+/** The limits that the options give; null: none. */
+function readLimits({ rate, maxConcurrent, methods }: Config): KeyLimitsChange {
+  return {
+    ...(rate !== undefined && { rateRps: rate === 0 ? null : rate }),
+    ...(maxConcurrent !== undefined && { maxConcurrent: maxConcurrent === 0 ? null : maxConcurrent }),
+    ...(methods !== undefined && { methods: methods === '*' ? null : methods.split(',') }),
+  }
+}
+
+function create(db: Database, { operand: name, config }: Request): string {
+  const { json } = config
+  const table = createApiKeyTable(db)
+  const { id, key } = table.create(name, readLimits(config))
   if (json) return JSON.stringify({ id, name, key })
   process.stderr.write(`key ${id} (${name}), shown this once:\n`)
   return key
@@ -65,16 +114,72 @@ function list(db: Database, json: boolean): string {
   const keys = createApiKeyTable(db).list()
   if (json) return JSON.stringify(keys)
   if (keys.length === 0) return "no keys; make one with 'cairn keys create NAME'"
-  return formatTable([['ID', 'NAME', 'CREATED', 'REVOKED'], ...keys.map(describeKey)])
+  const rows = [['ID', 'NAME', 'CREATED', 'REVOKED', 'LIMITS'], ...keys.map(describeKey)]
+  const isLimited = rows.slice(1).some((row) => row[4] !== '')
+  return formatTable(isLimited ? rows : rows.map((row) => row.slice(0, 4)))
 }
 
-function describeKey({ id, name, createdAt, revokedAt }: ApiKey): string[] {
-  return [String(id), name, formatTime(createdAt), revokedAt === undefined ? '-' : formatTime(revokedAt)]
+function limit(db: Database, { operand, config }: Request): string {
+  const table = createApiKeyTable(db)
+  const { id, name } = requireKey(table.list(), operand)
+  table.limit(id, readLimits(config))
+  const key = table.list().find((each) => each.id === id)!
+  if (config.json) return JSON.stringify(key)
+  return `key ${id} (${name}): ${formatLimits(key) || 'no limits of its own'}`
 }
 
-/** To the second, in UTC. */
-function formatTime(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+function formatLimits({ rateRps, maxConcurrent, methods }: KeyLimits): string {
+  const limits = [
+    rateRps === undefined ? '' : `${rateRps} calls/s`,
+    maxConcurrent === undefined ? '' : `${maxConcurrent} at once`,
+    methods === undefined ? '' : `methods ${methods.join(',')}`,
+  ]
+  return limits.filter((text) => text !== '').join('; ')
+}
+
+const DAY_MS = 86_400_000
+
+/** Usage by key and method, most time first; with --json by day, too. */
+function showUsage(db: Database, { operand, config }: Request): string {
+  const keys = createApiKeyTable(db).list()
+  const only = operand === '' ? undefined : requireKey(keys, operand, { revoked: true }).id
+  const table = openUsageForReading(config.datadir)
+  const firstDay = Math.floor(Date.now() / DAY_MS) - config.days + 1
+  const rows = table?.since(firstDay).filter(({ keyId }) => only === undefined || keyId === only) ?? []
+  table?.close()
+  const nameOf = (keyId: number) => keys.find(({ id }) => id === keyId)?.name ?? ''
+  if (config.json) {
+    const date = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10)
+    return JSON.stringify(rows.map((row) => ({ ...row, day: date(row.day), name: nameOf(row.keyId) })))
+  }
+  if (rows.length === 0) return `no usage in ${config.days} days`
+  const header = ['ID', 'NAME', 'METHOD', 'CALLS', 'ERRORS', 'BYTES IN', 'BYTES OUT', 'MS']
+  const body = sumDays(rows).map(({ keyId, method, ...row }) => {
+    const figures = [row.calls, row.errors, row.bytesIn, row.bytesOut, Math.round(row.ms)]
+    return [String(keyId), nameOf(keyId), method, ...figures.map(String)]
+  })
+  return formatTable([header, ...body])
+}
+
+/** The figures of all days by key and method, by key and falling time. */
+function sumDays(rows: readonly DayUsage[]): KeyUsage[] {
+  const sums = new Map<string, KeyUsage>()
+  for (const { keyId, method, ...row } of rows) {
+    const name = `${keyId} ${method}`
+    const sum = sums.get(name) ?? { keyId, method, calls: 0, errors: 0, bytesIn: 0, bytesOut: 0, ms: 0 }
+    sum.calls += row.calls
+    sum.errors += row.errors
+    sum.bytesIn += row.bytesIn
+    sum.bytesOut += row.bytesOut
+    sum.ms += row.ms
+    sums.set(name, sum)
+  }
+  return [...sums.values()].sort((a, b) => a.keyId - b.keyId || b.ms - a.ms)
+}
+
+function describeKey({ id, name, createdAt, revokedAt, ...limits }: ApiKey): string[] {
+  const revoked = revokedAt === undefined ? '-' : formatTime(revokedAt)
+  return [String(id), name, formatTime(createdAt), revoked, formatLimits(limits)]
 }
 
 function revoke(db: Database, operand: string, json: boolean): string {
@@ -84,9 +189,9 @@ function revoke(db: Database, operand: string, json: boolean): string {
   return json ? JSON.stringify({ id, name, revoked: true }) : `key ${id} (${name}) is revoked`
 }
 
-/** The live key with this id, else with this name. @throws UsageError if there is none or several. */
-function requireKey(keys: readonly ApiKey[], operand: string): ApiKey {
-  const live = keys.filter(({ revokedAt }) => revokedAt === undefined)
+/** The live key with this id, else with this name; with `revoked`, also one that is revoked. @throws UsageError if there is none or several. */
+function requireKey(keys: readonly ApiKey[], operand: string, { revoked: takesRevoked = false } = {}): ApiKey {
+  const live = keys.filter(({ revokedAt }) => takesRevoked || revokedAt === undefined)
   const byId = live.find(({ id }) => String(id) === operand)
   if (byId) return byId
   const named = live.filter(({ name }) => name === operand)

@@ -4,6 +4,7 @@ import { UsageError } from '../../lib/errors.js'
 import { createProgress } from '../../lib/progress.js'
 import type { IndexKind } from '../../segments/indexKind.js'
 import type { ReindexSummary } from '../../segments/reindex.js'
+import type { Database } from '../../store/database.js'
 import { DATABASE_FILE, DatabaseMissing } from '../../store/open.js'
 import { openForWriting } from '../../store/openForWriting.js'
 import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
@@ -22,22 +23,48 @@ export async function runReindex({ config, operands }: ParsedArgs): Promise<numb
   const db = openForWriting(config.datadir)
   let isComplete = true
   try {
-    for (const kind of CHAIN_INDEXES) {
-      if (stop.signal.aborted) isComplete = false
-      if (!isComplete) break
-      const total = kind.openStored(db).count()
-      const progress = createProgress({ label: kind.name, unit: kind.items, total })
-      const summary = await rebuildIndex(db, kind, { progress, signal: stop.signal })
-      progress.finish()
-      isComplete = !summary.interrupted
-      process.stdout.write(`${formatSummary(kind, summary)}\n`)
-    }
+    const { signal } = stop
+    const steps = [
+      () => !config.addressIndex || fillAddressIndex(db, signal),
+      ...CHAIN_INDEXES.map((kind) => async () => {
+        const progress = createProgress({ label: kind.name, unit: kind.items, total: kind.openStored(db).count() })
+        const summary = await rebuildIndex(db, kind, { progress, signal })
+        progress.finish()
+        process.stdout.write(`${formatSummary(kind, summary)}\n`)
+        return !summary.interrupted
+      }),
+      () => fillL2Events(db, signal),
+    ]
+    for (const step of steps) isComplete &&= !signal.aborted && (await step())
     truncateWriteAheadLog(db)
   } finally {
     db.close()
     stop.close()
   }
   return isComplete ? 0 : stop.exitCode()
+}
+
+/** Brings the address index up to the head; false if it was interrupted. */
+async function fillAddressIndex(db: Database, signal: AbortSignal): Promise<boolean> {
+  const { appearanceGap, fillAppearances } = await import('../../ingest/fillAppearances.js')
+  const total = appearanceGap(db)
+  if (total === 0) return true
+  const progress = createProgress({ label: 'addresses', unit: 'blocks', total })
+  const isComplete = await fillAppearances(db, { progress, signal })
+  progress.finish()
+  if (!isComplete) process.stdout.write("address index: interrupted; 'cairn reindex' goes on with it\n")
+  return isComplete
+}
+
+/** Indexes the layer-2 events that an older version stored; false if it was interrupted. */
+async function fillL2Events(db: Database, signal: AbortSignal): Promise<boolean> {
+  const { hasNotIndexedEvents, indexL2Events } = await import('../../ingest/indexL2Events.js')
+  if (!hasNotIndexedEvents(db)) return true
+  const progress = createProgress({ label: 'layer-2 events', unit: 'blocks' })
+  const { indexed, interrupted } = await indexL2Events(db, { progress, signal })
+  progress.finish()
+  if (indexed > 0) process.stdout.write(`layer-2 events: ${indexed} blocks indexed\n`)
+  return !interrupted
 }
 
 function formatSummary({ name, items }: IndexKind<unknown>, summary: ReindexSummary): string {

@@ -23,7 +23,7 @@ export async function runRewind({ config, operands }: ParsedArgs): Promise<numbe
   try {
     const { signal } = stop
     const startProgress = (label: string, unit: string, total: number) => createProgress({ label, unit, total })
-    const chain = await openWritableChain(db, undefined, undefined, { startProgress, signal })
+    const chain = await openWritableChain(db, undefined, undefined, { startProgress, signal, lazyTrie: true })
     const summary = await rewindChain(chain, to, {
       signal,
       startProgress: (blocks) => createProgress({ label: 'rewind', unit: 'blocks', total: blocks }),

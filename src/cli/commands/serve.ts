@@ -1,16 +1,25 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ImportDirectory } from '../../ingest/importDirectory.js'
+import { streamUrl } from '../../ingest/replication/http/connection.js'
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { corsPolicy, isLoopback } from '../../server/access/cors.js'
 import { hostPolicy } from '../../server/access/hosts.js'
+import { packagePath } from '../../store/open.js'
 import type { IngestWorker } from '../../workers/ingestWorker.js'
 import { defaultThreads } from '../../workers/readerPool.js'
 import type { Config } from '../config.js'
 import type { FollowProgress } from '../followProgress.js'
 import { isFollowing, readFollowSettings } from '../followSettings.js'
-import { readLimits, readServerLimits, readSubscriptionLimits } from '../limits.js'
+import {
+  readLimits,
+  readReplicationLimits,
+  readServerLimits,
+  readSqlLimits,
+  readSubscriptionLimits,
+} from '../limits.js'
 import { envName } from '../options/option.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
@@ -25,8 +34,8 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
     throw new UsageError('--forward-transactions needs --upstream')
   }
   if (config.fixture === undefined) return serveDatadir(config, stop.signal)
-  if (isFollowing(config)) {
-    throw new UsageError('--fixture excludes --upstream, --l2-upstream and --l2-feeder')
+  if (isFollowing(config) || config.replica !== undefined) {
+    throw new UsageError('--fixture excludes --upstream, --l2-upstream, --l2-feeder and --replica')
   }
   const fixture = await readFixture(config.fixture)
   const datadir = mkdtempSync(join(tmpdir(), 'cairn-fixture-'))
@@ -41,6 +50,7 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
 
 async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> {
   const { datadir, open } = config
+  if (config.replica !== undefined) return serveReplica(config, config.replica, stop)
   if (!isFollowing(config)) return serve(config, datadir, { open, stop })
   const settings = await readFollowSettings(config)
   const { startIngestWorker } = await import('../../workers/ingestWorker.js')
@@ -54,24 +64,51 @@ async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> 
   }
 }
 
+async function serveReplica(config: Config, url: string, stop: AbortSignal): Promise<number> {
+  const { datadir, open } = config
+  if (isFollowing(config)) throw new UsageError('--replica excludes --upstream, --l2-upstream and --l2-feeder')
+  streamUrl(url) // refused before anything starts
+  const { chain, stateMode, addressIndex, stateCacheBytes } = await readFollowSettings(config)
+  if (chain && 'development' in chain) throw new UsageError('--replica excludes --network dev')
+  const { startReplicaWorker } = await import('../../workers/replicaWorker.js')
+  const logging = readLogging(config)
+  const settings = { datadir, chain, stateMode, addressIndex, stateCacheBytes }
+  const data = { settings, source: { kind: 'http', url }, logging } as const
+  const { status, close } = await startReplicaWorker(data, { log: createLogger(logging) })
+  const nothingFollowed = { status: () => ({ l1: null, l2: null }), pending: () => undefined }
+  try {
+    return await serve(config, datadir, { open, stop, ingest: { ...nothingFollowed, replication: status, close } })
+  } finally {
+    await close()
+  }
+}
+
+type Fixture = ImportDirectory & { readonly genesis: string }
+
+/** The value of --fixture for the chain that comes with the package. */
+const BUNDLED = 'bundled'
+
 /** The files of a fixture directory. @throws UsageError if it is none. */
-async function readFixture(directory: string): Promise<{ genesis: string; paths: readonly string[] }> {
+async function readFixture(named: string): Promise<Fixture> {
+  const directory = named === BUNDLED ? packagePath('fixtures/chain') : named
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UsageError(`--fixture: no such directory: ${directory}`)
   }
   const { readImportDirectory } = await import('../../ingest/importDirectory.js')
-  const { genesis, paths } = readImportDirectory(directory)
+  const found = readImportDirectory(directory)
+  const { genesis } = found
   if (genesis === undefined) throw new UsageError(`--fixture: no genesis.json in ${directory}`)
-  return { genesis, paths }
+  return { ...found, genesis }
 }
 
 async function importFixture(
   config: Config,
-  { genesis, paths }: { genesis: string; paths: readonly string[] },
+  fixture: Fixture,
   { datadir, stop }: { datadir: string; stop: AbortSignal },
 ): Promise<void> {
-  const { importFiles, readGenesisFile, recogniseKind } = await import('../../ingest/importFiles.js')
+  const { importFiles, readDirectoryChain, recogniseKind } = await import('../../ingest/importFiles.js')
   const { createL2Verifier } = await import('../../workers/l2Verifier.js')
+  const { paths } = fixture
   const verifier = createL2Verifier()
   // In parallel with the import of the blocks of layer 1.
   if (config.l2Verify && paths.some((path) => recogniseKind(path) === 'starknet')) verifier.startThread()
@@ -79,13 +116,15 @@ async function importFixture(
     await importFiles({
       datadir,
       paths: [...paths],
-      chain: readGenesisFile(genesis),
+      chain: readDirectoryChain(fixture),
       laysGenesis: true,
       stateMode: 'execute',
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
       coreContract: config.l2CoreContract,
       evm: config.evm,
+      blockAccessLists: config.blockAccessLists,
+      addressIndex: config.addressIndex,
       log: createLogger(readLogging(config)),
       showProgress: false,
       signal: stop,
@@ -114,16 +153,22 @@ async function serve(
     hosts: hostPolicy(config.allowedHosts, config.host),
     plainHttp: config.plainHttp,
     metrics: readMetricsOptions(config),
+    page: config.page ?? isLoopback(config.host),
     compression: { mode: config.compress, aboveBytes: config.compressAbove * 1024 },
     responseCacheBytes: config.responseCache * 1024 * 1024,
     inlineCalls: config.inlineCalls,
     rateLimitRps: config.rateLimit,
+    accessLog: config.accessLog,
+    usageDays: config.usageDays,
     serverLimits: readServerLimits(config),
+    maxLag: config.maxLag,
     subscriptionLimits: readSubscriptionLimits(config),
     scanThreads: config.scanThreads ?? defaultThreads(),
     evmThreads: config.evmThreads ?? defaultThreads(),
     evm: config.evm,
     limits: readLimits(config),
+    sql: readSqlLimits(config),
+    replication: readReplicationLimits(config),
     pendingBlock: config.pendingBlock,
     logging: readLogging(config),
     ingest,

@@ -1,19 +1,26 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { ADDRESS_INDEX } from '../../appearances/appearanceIndex.js'
 import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import { LOG_SEARCH_INDEX } from '../../logs/logSearchIndex.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
 import type { IndexKind } from '../../segments/indexKind.js'
 import { describeIndex, type IndexSummary } from '../../segments/indexSummary.js'
+import { createAppearanceReader } from '../../store/chain/appearances.js'
 import { createChainReader } from '../../store/chain/chainReader.js'
+import { isVerifiedChain } from '../../store/chain/chainSource.js'
 import type { Database } from '../../store/database.js'
 import { createSchemaVersion, measureTables, sqliteVersion, type TableSize } from '../../store/databaseFacts.js'
+import { createGrowthForecast, type GrowthForecast } from '../../store/growthForecast.js'
 import { createL2Reader } from '../../store/l2/l2Reader.js'
 import { createMetaTable, META_CHAIN, META_STATE_MODE } from '../../store/meta.js'
 import { DATABASE_FILE, openForReading } from '../../store/open.js'
+import { type PartSize, sumParts } from '../../store/partSizes.js'
 import { TRANSACTION_INDEX } from '../../transactions/transactionIndex.js'
 import type { ParsedArgs } from '../parseArgs.js'
+
+const UNVERIFIED = 'no: a recording with partial state; state roots were not compared'
 
 /** `cairn status`: what the database holds. */
 export async function runStatus({ config, operands }: ParsedArgs): Promise<number> {
@@ -26,8 +33,11 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
       ...describeChain(db),
       logIndex: measureIndex(db, LOG_SEARCH_INDEX, tables),
       transactionIndex: measureIndex(db, TRANSACTION_INDEX, tables),
+      addressIndex: measureAddressIndex(db, tables),
       database: describeFile(db, config.datadir),
+      growth: createGrowthForecast(db, createChainReader(db))() ?? null,
       tables,
+      sizes: sumParts(db, tables),
       versions: {
         cairn: packageVersion(),
         node: process.versions.node,
@@ -35,7 +45,7 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
       },
       crypto: cryptoImplementations(),
     }
-    process.stdout.write(`${config.json ? JSON.stringify(report) : formatReport(report)}\n`)
+    process.stdout.write(`${config.json ? JSON.stringify(report) : formatReport(report, config.sizes)}\n`)
   } finally {
     db.close()
   }
@@ -53,6 +63,7 @@ function describeChain(db: Database) {
   return {
     network: source === undefined ? null : (source.network ?? 'own genesis'),
     chainId: source === undefined ? null : String(chain.chainId()),
+    verified: isVerifiedChain(db) ?? null,
     head: head
       ? { number: head.header.number, hash: formatData(head.hash), timestamp: exactInteger(head.header.timestamp) }
       : null,
@@ -83,11 +94,26 @@ function measureIndex(db: Database, kind: IndexKind<unknown>, tables: readonly T
   return { ...describeIndex(db, kind), bytes }
 }
 
+/** The address index with its last block, null if it has none. Its bytes include the appearances of the blocks. */
+function measureAddressIndex(
+  db: Database,
+  tables: readonly TableSize[],
+): (MeasuredIndex & { head: number | null }) | null {
+  const index = measureIndex(db, ADDRESS_INDEX, tables)
+  const rows = tables.find(({ table }) => table === 'address_appearances')
+  if (index === null || rows === undefined) return null
+  const bytes = index.bytes === null || rows.bytes === null ? null : index.bytes + rows.bytes
+  return { ...index, bytes, head: createAppearanceReader(db).lastBlock() ?? null }
+}
+
 type Report = ReturnType<typeof describeChain> & {
   logIndex: MeasuredIndex | null
   transactionIndex: MeasuredIndex | null
+  addressIndex: ReturnType<typeof measureAddressIndex>
   database: ReturnType<typeof describeFile>
+  growth: GrowthForecast | null
   tables: TableSize[]
+  sizes: PartSize[]
   versions: { [name: string]: string }
   crypto: { [name: string]: string }
 }
@@ -103,18 +129,21 @@ function formatTime(seconds: number | string): string {
   return Number.isNaN(date.getTime()) ? `${seconds} s` : date.toISOString()
 }
 
-function formatReport(report: Report): string {
+function formatReport(report: Report, showsSizes: boolean): string {
   const { head, coverage, state, l2Head, database } = report
   const facts: [string, string][] = [
     ['chain', report.network === null ? 'none yet' : `${report.network}, chain id ${report.chainId}`],
     ['head', head === null ? 'none' : `${head.number} ${head.hash} ${formatTime(head.timestamp)}`],
     ['blocks', coverage === null ? 'none' : formatCoverage(coverage)],
+    ...(report.verified === false ? [['verified', UNVERIFIED] as [string, string]] : []),
     ['state', state.first === null ? `not held (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`],
     ['layer-2 head', l2Head === null ? 'none' : `${l2Head.number} ${l2Head.hash}`],
     ['layer-2', formatL2Coverage(report.l2Coverage)],
     ['log index', formatIndex(LOG_SEARCH_INDEX, report.logIndex)],
     ['transactions', formatIndex(TRANSACTION_INDEX, report.transactionIndex)],
+    ['addresses', formatAddressIndex(report)],
     ['database', `${database.path}, ${formatSize(database.bytes)}, schema ${database.schemaVersion}`],
+    ['growth', report.growth === null ? 'not known' : formatGrowth(report.growth)],
     ['versions', formatPairs(report.versions)],
     ['crypto', formatPairs(report.crypto)],
   ]
@@ -122,7 +151,27 @@ function formatReport(report: Report): string {
     ({ table, rows, bytes }) =>
       `  ${table.padEnd(22)}${rows.toLocaleString('en').padStart(14)} rows${bytes === null ? '' : formatSize(bytes).padStart(12)}`,
   )
-  return [...facts.map(([name, value]) => `${name.padEnd(14)}${value}`), 'tables', ...tables].join('\n')
+  return [
+    ...facts.map(([name, value]) => `${name.padEnd(14)}${value}`),
+    'tables',
+    ...tables,
+    ...(showsSizes ? formatSizes(report.sizes) : []),
+  ].join('\n')
+}
+
+function formatGrowth({ bytesPerBlock, blocksPerDay, bytesPerDay, freeBytes, daysLeft }: GrowthForecast): string {
+  const left =
+    daysLeft === null ? 'the chain is not followed' : `full in ${Math.floor(daysLeft).toLocaleString('en')} days`
+  const pace = `${(bytesPerBlock / 1024).toFixed(1)} kiB a block, ${blocksPerDay.toLocaleString('en')} blocks a day`
+  return `${pace}: ${formatSize(bytesPerDay)} a day; ${formatSize(freeBytes)} free, ${left}`
+}
+
+function formatSizes(sizes: readonly PartSize[]): string[] {
+  const rows = sizes.map(({ part, unit, items, bytes, bytesPerItem }) => {
+    const each = bytesPerItem === null ? '' : `  ${bytesPerItem.toLocaleString('en')} bytes each`
+    return `  ${part.padEnd(36)}${formatSize(bytes).padStart(12)}${items.toLocaleString('en').padStart(14)} x ${unit.padEnd(22)}${each}`.trimEnd()
+  })
+  return ['sizes', ...rows]
 }
 
 function formatCoverage({ first, head, gap }: NonNullable<Report['coverage']>): string {
@@ -153,6 +202,13 @@ function formatIndex({ items }: IndexKind<unknown>, index: MeasuredIndex | null)
   if (dropped > 0) parts.push(`${dropped} to be deleted`)
   if (bytes !== null) parts.push(formatSize(bytes))
   return parts.join('; ')
+}
+
+function formatAddressIndex({ addressIndex, coverage }: Report): string {
+  const text = formatIndex(ADDRESS_INDEX, addressIndex)
+  if (addressIndex === null || coverage === null || addressIndex.head === coverage.head) return text
+  const { head } = addressIndex
+  return `${head === null ? 'none' : `${text}; ends at block ${head}`}: 'cairn reindex' makes it`
 }
 
 function formatSize(bytes: number): string {

@@ -1,7 +1,17 @@
+import { UsageError } from '../../lib/errors.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../rpc/subscriptions/limits.js'
+import { parseMethodPatterns } from '../../server/access/methodPatterns.js'
 import { DEFAULT_SERVER_LIMITS } from '../../server/limits/limits.js'
 import type { Option } from './option.js'
-import { flag, maybeNumber, number } from './rows.js'
+import { flag, maybeNumber, maybeText, number } from './rows.js'
+
+function parseMethods(text: string): string {
+  const patterns = parseMethodPatterns(text)
+  if (patterns !== undefined) return patterns.join(',')
+  throw new UsageError(
+    `--methods: expected names of methods joined by commas, like 'eth_*,!eth_getLogs', got ${JSON.stringify(text)}`,
+  )
+}
 
 /** Options under the heading "Access". */
 export const accessOptions = {
@@ -11,6 +21,37 @@ export const accessOptions = {
     max: 1_000_000,
     unit: 'calls per second',
     doc: 'Requests per second and key; each request of a batch counts; 0: no limit.',
+  }),
+  rate: maybeNumber('rate', 'RPS', ['keys'], {
+    min: 0,
+    max: 1_000_000,
+    unit: 'calls per second',
+    doc: "Calls per second of the key, instead of the server's limit; 0: that of the server.",
+    defaultText: 'that of the server',
+  }),
+  maxConcurrent: maybeNumber('max-concurrent', 'N', ['keys'], {
+    min: 0,
+    max: 1_000_000,
+    doc:
+      'Most log queries, calls and traces of the key that may run at once, over all connections. Further requests get 429; a ' +
+      'batch takes what is left. 0: no limit.',
+    defaultText: 'no limit',
+  }),
+  methods: {
+    ...maybeText(
+      'methods',
+      'LIST',
+      ['keys'],
+      "Methods that the key may call, joined by commas; '*' stands for any text, '!' excludes: 'eth_*,net_*,!eth_getLogs'. '*': all.",
+      'all methods',
+    ),
+    parse: parseMethods,
+  },
+  days: number('days', 'N', 30, ['keys'], { min: 1, max: 3650, doc: 'Days of usage to show, with today (UTC).' }),
+  usageDays: number('usage-days', 'N', 90, ['serve'], {
+    min: 0,
+    max: 3650,
+    doc: 'Days for which the usage of keys is kept, in usage.db; 0: it is not counted.',
   }),
   maxConnections: maybeNumber('max-connections', 'N', ['serve'], {
     min: 1,

@@ -11,7 +11,7 @@ export const chainOptions = {
   genesis: maybeText(
     'genesis',
     'FILE',
-    ['import', 'sync', 'serve'],
+    ['import', 'sync', 'serve', 'record'],
     "Genesis file in geth's format, for a custom chain.",
     'none',
   ),
@@ -33,7 +33,8 @@ export const chainOptions = {
     'fixture',
     'DIR',
     ['serve'],
-    'Import DIR into a temporary database and serve it without a key; DIR needs a genesis.json.',
+    'Import DIR into a temporary database and serve it without a key; DIR needs a genesis.json. bundled: the small chain ' +
+      'that comes with Cairn.',
     'none',
   ),
 } as const satisfies { [key: string]: Option<unknown> }

@@ -15,7 +15,7 @@ export const checksOptions = {
     ['verify'],
     'Verify the state: replay its history and compare every state root; code hashes; the stored trie.',
   ),
-  index: flag('index', ['verify'], 'Verify the log and transaction indexes against the rows.'),
+  index: flag('index', ['verify'], 'Verify the indexes of logs, transactions and addresses against the rows.'),
   l2: flag('l2', ['verify'], 'Verify layer-2 blocks against their recordings.'),
   from: maybeNumber('from', 'NUMBER', ['verify', 'sync', 'serve'], {
     min: 0,
@@ -31,7 +31,7 @@ export const checksOptions = {
   }),
   segments: {
     flag: 'segments',
-    placeholder: 'all|log:ID|transaction:ID',
+    placeholder: 'all|log:ID|transaction:ID|address:ID',
     default: undefined as SegmentChoice | undefined,
     defaultText: 'all',
     doc: 'Segments that --index verifies: all, or one by its id.',
@@ -40,17 +40,18 @@ export const checksOptions = {
   },
 } as const satisfies { [key: string]: Option<unknown> }
 
-/** One segment of the index with such items. */
+/** One segment of an index. */
 export interface SegmentChoice {
-  item: string
+  /** First word of the index's name. */
+  index: string
   id: number
 }
 
 function parseSegments(value: string): SegmentChoice | undefined {
   if (value === 'all') return undefined
-  const [, item, id] = /^(log|transaction):([1-9]\d{0,14})$/.exec(value) ?? []
-  if (item === undefined) {
-    throw new UsageError(`--segments: expected all, log:ID or transaction:ID, got ${JSON.stringify(value)}`)
+  const [, index, id] = /^(log|transaction|address):([1-9]\d{0,14})$/.exec(value) ?? []
+  if (index === undefined) {
+    throw new UsageError(`--segments: expected all, log:ID, transaction:ID or address:ID, got ${JSON.stringify(value)}`)
   }
-  return { item, id: Number(id) }
+  return { index, id: Number(id) }
 }

@@ -1,7 +1,7 @@
 import type { EvmKind } from '../../evm/kinds.js'
 import { EVM_KINDS } from '../../evm/kinds.js'
 import type { Option } from './option.js'
-import { choice, number, oneOf } from './rows.js'
+import { choice, number, oneOf, parseSwitch } from './rows.js'
 
 /** Options under the heading "Execution". */
 export const executionOptions = {
@@ -21,6 +21,28 @@ export const executionOptions = {
       'for comparison.',
     commands: ['import', 'sync', 'serve'],
     parse: oneOf('evm', EVM_KINDS),
+  },
+  blockAccessLists: {
+    flag: 'block-access-lists',
+    placeholder: 'on|off',
+    default: false,
+    defaultText: 'off',
+    doc:
+      'Store the access lists of Amsterdam blocks that are imported (EIP-7928). Without them eth_getBlockAccessList executes ' +
+      'the block again.',
+    commands: ['import', 'sync', 'serve'],
+    parse: parseSwitch('block-access-lists'),
+  },
+  addressIndex: {
+    flag: 'address-index',
+    placeholder: 'on|off',
+    default: true,
+    defaultText: 'on',
+    doc:
+      'Keep the index of transactions by address, which ots_searchTransactionsBefore and -After need. A database that was written ' +
+      'with off gets it by cairn reindex.',
+    commands: ['import', 'sync', 'serve', 'reindex'],
+    parse: parseSwitch('address-index'),
   },
   stateCache: number('state-cache', 'MIB', 256, ['import', 'sync', 'serve'], {
     min: 4,

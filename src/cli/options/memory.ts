@@ -32,7 +32,7 @@ export const memoryOptions = {
   scanThreads: maybeNumber('scan-threads', 'N', ['serve'], {
     min: 1,
     max: 64,
-    doc: 'Reader threads for log queries.',
+    doc: 'Reader threads for log queries; one more answers short ones.',
     defaultText: 'half of the cores, 2 to 8',
   }),
   evmThreads: maybeNumber('evm-threads', 'N', ['serve'], {

@@ -25,6 +25,15 @@ export const networkOptions = {
     commands: ['serve'],
     parse: parseSwitch('plain-http'),
   },
+  page: {
+    flag: 'page',
+    placeholder: 'on|off',
+    default: undefined as boolean | undefined,
+    defaultText: 'on if --host is a loopback address, else off',
+    doc: 'Serve the page for browsers at / of the port for calls.',
+    commands: ['serve'],
+    parse: parseSwitch('page'),
+  },
   metrics: flag(
     'metrics',
     ['serve'],
@@ -37,6 +46,15 @@ export const networkOptions = {
     defaultText: 'none',
   }),
   metricsHost: text('metrics-host', 'HOST', '127.0.0.1', ['serve'], 'Address to listen on for --metrics-port.'),
+  maxLag: maybeNumber('max-lag', 'N', ['serve'], {
+    min: 0,
+    max: 1_000_000,
+    unit: 'blocks',
+    doc:
+      'Most blocks that the chain may be behind while /ready answers 200: behind the writer, or behind the upstream. A replica ' +
+      'that has stopped is not ready either. 0: no limit.',
+    defaultText: '16 for a replica, else no limit',
+  }),
   allowedHosts: maybeText(
     'allowed-hosts',
     'NAMES',

@@ -9,6 +9,13 @@ export const COMMANDS = [
   'verify',
   'reindex',
   'rewind',
+  'backup',
+  'restore',
+  'migrate',
+  'export',
+  'abi',
+  'record',
+  'sql',
   'version',
   'help',
 ] as const

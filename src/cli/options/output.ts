@@ -29,17 +29,25 @@ export const outputOptions = {
     placeholder: 'LEVEL',
     default: 'info' as LogLevel,
     doc: `Log level on standard error: ${LOG_LEVELS.join(', ')}.`,
-    commands: ['import', 'sync', 'serve'],
+    commands: ['import', 'sync', 'serve', 'record'],
     parse: oneOf('log-level', LOG_LEVELS),
   },
   logFile: maybeText(
     'log-file',
     'FILE',
-    ['import', 'sync', 'serve'],
+    ['import', 'sync', 'serve', 'record'],
     'File that the log is appended to, instead of standard error.',
     'none',
   ),
-  json: flag('json', ['keys', 'status', 'explain-logs'], 'Print JSON.'),
+  accessLog: maybeText(
+    'access-log',
+    'FILE',
+    ['serve'],
+    'File that a line for each request is appended to, as JSON; - for standard output. SIGUSR2 opens it again.',
+    'none',
+  ),
+  sizes: flag('sizes', ['status'], 'Show what a block, a transaction, a log and other items take on disk.'),
+  json: flag('json', ['keys', 'abi', 'status', 'explain-logs'], 'Print JSON.'),
 } as const satisfies { [key: string]: Option<unknown> }
 
 /** What is logged, and where, from the options. */

@@ -1,4 +1,5 @@
 import { DEFAULT_LIMITS } from '../../rpc/core/limits.js'
+import { DEFAULT_SERVER_LIMITS } from '../../server/limits/limits.js'
 import type { Option } from './option.js'
 import { number } from './rows.js'
 
@@ -16,11 +17,25 @@ export const requestsOptions = {
     unit: 'milliseconds',
     doc: 'Timeout of a call.',
   }),
+  traceTimeout: number('trace-timeout', 'MS', DEFAULT_LIMITS.traceTimeoutMs, ['serve'], {
+    min: 1,
+    max: 3_600_000,
+    unit: 'milliseconds',
+    doc: 'Timeout of a trace, with the time that its client takes to read it.',
+  }),
   queueTimeout: number('queue-timeout', 'MS', DEFAULT_LIMITS.queueTimeoutMs, ['serve'], {
     min: 1,
     max: 3_600_000,
     unit: 'milliseconds',
     doc: 'Longest wait of a log query or call for a thread; then it is refused.',
+  }),
+  minBlockWait: number('min-block-wait', 'MS', DEFAULT_SERVER_LIMITS.minBlockWaitMs, ['serve'], {
+    min: 0,
+    max: 30_000,
+    unit: 'milliseconds',
+    doc:
+      'Longest wait of a request with the header Cairn-Min-Block for that block; then it is refused with status 503. ' +
+      '0: refused at once.',
   }),
   maxLogs: number('max-logs', 'N', DEFAULT_LIMITS.maxLogs, ['serve', 'explain-logs'], {
     min: 1,
@@ -43,6 +58,12 @@ export const requestsOptions = {
     max: 1_000_000,
     unit: 'million gas',
     doc: "Absolute cap of a call's gas; the smaller of this and --gas-cap applies.",
+  }),
+  simulationGas: number('simulation-gas', 'MGAS', DEFAULT_LIMITS.maxSimulationGas / 1e6, ['serve'], {
+    min: 1,
+    max: 1_000_000,
+    unit: 'million gas',
+    doc: 'Gas of all calls of an eth_simulateV1 together.',
   }),
   callMemory: number('call-memory', 'MIB', DEFAULT_LIMITS.callMemoryBytes / 2 ** 20, ['serve'], {
     min: 1,

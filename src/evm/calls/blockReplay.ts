@@ -2,16 +2,18 @@ import { keccak256 } from '../../chain/crypto.js'
 import { type BlockAccessList, encodeBlockAccessList } from '../../chain/eth/blockAccessList.js'
 import { BLOOM_BYTES } from '../../chain/eth/bloom.js'
 import type { Rules } from '../../chain/eth/forks.js'
-import { equalBytes } from '../../lib/bytes.js'
+import { encodeHeader } from '../../chain/eth/header.js'
+import { equalBytes, keyOfBytes } from '../../lib/bytes.js'
 import type { Deadline } from '../../lib/deadline.js'
 import { CairnError } from '../../lib/errors.js'
 import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { StateUnavailable } from '../errors.js'
-import { createCodeObjects } from '../interpreter/code.js'
+import { type CodeObjects, codeBytes, createCodeObjects } from '../interpreter/code.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
 import { Journal } from '../interpreter/journal/journal.js'
 import { Machine } from '../interpreter/machine.js'
+import type { PastTries } from '../state/pastTries.js'
 import { createCodeCache, createStateProviders } from '../state/stateProvider.js'
 import { runBlock } from '../transition/block.js'
 import { requireHash } from '../transition/blockExecutor.js'
@@ -29,6 +31,7 @@ export interface BlockReplayParts {
   chain: ChainReader
   reader: StateReader
   tables(rules: Rules): ForkTables
+  tries: PastTries
 }
 
 /** Executes a stored block once more, on the state of its parent, and gives its access list (EIP-7928). Undefined for a block
@@ -38,20 +41,38 @@ export type BlockReplay = (blockNumber: number, deadline: Deadline) => BlockAcce
 const CODE_BYTES = 8 * 2 ** 20
 const NO_BLOOM = new Uint8Array(BLOOM_BYTES)
 
-/** A replay over stored blocks and states. @throws StateUnavailable if the block or the state of its parent is not stored;
- *  DeadlineExceeded, ReplayDiffers */
-export function createBlockReplay({ chain, reader, tables }: BlockReplayParts): BlockReplay {
+/** What re-executing a block needs, with no other state. Binary, each item once. */
+export interface BlockWitness {
+  /** RLP of nodes of the parent's state trie and storage tries. */
+  state: Uint8Array[]
+  codes: Uint8Array[]
+  /** Addresses and slots whose hashes are the keys of the tries. */
+  keys: Uint8Array[]
+  /** RLP of headers in order, up to the parent: down to the earliest whose hash the block reads. */
+  headers: Uint8Array[]
+}
+
+/** Executes a stored block once more, and gives what that needs. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
+export type WitnessMaker = (blockNumber: number, deadline: Deadline) => BlockWitness
+
+/** Replays over stored blocks and states. Both throw StateUnavailable if the block or the state of its parent is not stored, and
+ *  DeadlineExceeded; the access list ReplayDiffers. */
+export function createBlockReplay(parts: BlockReplayParts): { accessList: BlockReplay; witness: WitnessMaker } {
+  const { chain, reader, tables, tries } = parts
   const codes = createCodeCache(reader, CODE_BYTES)
   const codeObjects = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
-  const blockHash = (number: number) => requireHash((at) => chain.blockHash(at), number)
 
-  const replay = (stored: StoredBlock, deadline: Deadline): BlockAccessList => {
+  const replay = (stored: StoredBlock, deadline: Deadline, watched: Partial<Watched> = {}) => {
     const { header, hash, withdrawals, sizeBytes } = stored
     const spec = chain.spec()
     const rules = chain.rulesOf(stored)
     const own = tables(rules)
     const parent = createStateProviders(reader, { codes }).at(header.number - 1, header.parentHash)
-    const journal = new Journal(parent, codeObjects)
+    const journal = new Journal(parent, watched.codes ?? codeObjects)
+    const blockHash = (number: number) => {
+      watched.onBlockHash?.(number)
+      return requireHash((at) => chain.blockHash(at), number)
+    }
     const environment = blockEnvironment(header, rules, { chainId: spec.chainId, blockHash })
     const machine = new Machine({ ...own, environment, state: journal, deadline })
     const refuse = (_index: number, _transaction: unknown, refused: Error) => refused
@@ -59,19 +80,68 @@ export function createBlockReplay({ chain, reader, tables }: BlockReplayParts): 
     const context = { spec, machine, journal, blockHash, bloomOf: () => NO_BLOOM, roots, refuse }
     const uncles = chain.uncles(header.number)
     const block = { hash, header, transactions: chain.transactions(stored), uncles, withdrawals, sizeBytes }
-    const { blockAccessList } = runBlock(context, block, { rules, tables: own })
-    const computed = keccak256(encodeBlockAccessList(blockAccessList!))
-    if (!equalBytes(computed, header.blockAccessListHash!)) throw new ReplayDiffers(header.number)
-    return blockAccessList!
+    return { journal, rules, outcome: runBlock(context, block, { rules, tables: own }) }
   }
 
-  return (blockNumber, deadline) => {
+  /** The block. @throws StateUnavailable if it or the state of its parent is not stored. */
+  const requireBlock = (blockNumber: number): StoredBlock => {
     const stored = chain.blockByNumber(blockNumber)
     if (stored === undefined) throw new StateUnavailable(blockNumber)
-    if (stored.header.blockAccessListHash === undefined) return undefined
-    if (blockNumber === 0) return []
+    return stored
+  }
+  const requireParent = (blockNumber: number): StoredBlock => {
     const { stateFirst } = chain.coverage() ?? {}
     if (stateFirst === undefined || blockNumber <= stateFirst) throw new StateUnavailable(blockNumber - 1)
-    return replay(stored, deadline)
+    return requireBlock(blockNumber - 1)
   }
+
+  return {
+    accessList: (blockNumber, deadline) => {
+      const stored = requireBlock(blockNumber)
+      const { blockAccessListHash } = stored.header
+      if (blockAccessListHash === undefined) return undefined
+      if (blockNumber === 0) return []
+      requireParent(blockNumber)
+      const { blockAccessList } = replay(stored, deadline).outcome
+      const computed = keccak256(encodeBlockAccessList(blockAccessList!))
+      if (!equalBytes(computed, blockAccessListHash)) throw new ReplayDiffers(blockNumber)
+      return blockAccessList!
+    },
+    witness: (blockNumber, deadline) => {
+      const stored = requireBlock(blockNumber)
+      const parent = requireParent(blockNumber)
+      const trie = tries.after(parent, deadline)
+      const loaded = new Map<string, Uint8Array>()
+      let oldest = parent.header.number
+      const { journal, rules } = replay(stored, deadline, {
+        codes: {
+          get: (hash) => {
+            const code = codeObjects.get(hash)
+            loaded.set(keyOfBytes(hash), codeBytes(code))
+            return code
+          },
+        },
+        onBlockHash: (number) => {
+          oldest = Math.min(oldest, number)
+        },
+      })
+      // Before Byzantium each transaction has a root, and what one deletes another may set again.
+      const accesses = journal.accesses(rules.has('byzantium'))
+      const headers: Uint8Array[] = []
+      for (let number = oldest; number < blockNumber; number++) headers.push(encodeHeader(requireBlock(number).header))
+      const keys = accesses.flatMap(({ address, slots }) => [address, ...slots.map(({ slot }) => slot)])
+      return {
+        state: trie.witness(accesses),
+        codes: [...loaded.values()],
+        keys: [...new Map(keys.map((key) => [keyOfBytes(key), key])).values()],
+        headers,
+      }
+    },
+  }
+}
+
+/** What a replay is watched for. */
+interface Watched {
+  codes: CodeObjects
+  onBlockHash(number: number): void
 }

@@ -3,7 +3,7 @@ import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { Rules } from '../../chain/eth/forks.js'
 import { MAX_TRANSACTION_BLOBS, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import type { Header } from '../../chain/eth/types.js'
-import { CallFailed, CallRefused } from '../errors.js'
+import { CallFailed, CallRefused, type CallRule } from '../errors.js'
 import { INIT_CODE_TOO_LARGE } from '../interpreter/failures.js'
 import { maxInitCodeSize } from '../interpreter/rules.js'
 import { intrinsicGas } from '../transition/intrinsicGas.js'
@@ -21,6 +21,10 @@ export interface PlannedCall {
   gasLimit: bigint
   header: Header
   rules: Rules
+  /** Wei per blob gas instead of that of the header. */
+  blobBaseFee?: bigint
+  /** A call without fee fields must pay the base fee, too. */
+  isValidated?: boolean
 }
 
 /** What a call pays and may use. */
@@ -48,8 +52,10 @@ export function requireCallTerms(planned: PlannedCall, balanceOf: (address: Uint
   requireAuthorizations(planned)
   requireFunds(planned, balanceOf)
   const { gas: intrinsic, floor } = intrinsicGas(request, rules)
-  if (gasLimit < intrinsic) refuse(planned, `intrinsic gas too low: have ${gasLimit}, want ${intrinsic}`, true)
-  if (gasLimit < floor) refuse(planned, `insufficient gas for floor data gas cost: have ${gasLimit}, want ${floor}`)
+  if (gasLimit < intrinsic)
+    refuse(planned, 'intrinsic gas', `intrinsic gas too low: have ${gasLimit}, want ${intrinsic}`)
+  if (gasLimit < floor)
+    refuse(planned, 'other', `insufficient gas for floor data gas cost: have ${gasLimit}, want ${floor}`)
   requireInitCodeSize(planned)
   const upfrontWei = gasLimit * gasPrice + blobGas(planned) * blobFee
   return { gasPrice, upfrontWei, freeBlobs: blobFeeCap(request) === 0n, intrinsic, floor }
@@ -60,11 +66,11 @@ export function requireCallTerms(planned: PlannedCall, balanceOf: (address: Uint
 export function requireTransactionGas(gasLimit: bigint, { intrinsic, floor }: CallTerms, rules: Rules): void {
   const least = intrinsic > floor ? intrinsic : floor
   if (!rules.has('amsterdam') || least <= MAX_TRANSACTION_GAS) return
-  throw new CallRefused(`intrinsic gas too high: have ${least}, at most ${MAX_TRANSACTION_GAS}`, gasLimit, false)
+  throw new CallRefused('other', `intrinsic gas too high: have ${least}, at most ${MAX_TRANSACTION_GAS}`, gasLimit)
 }
 
-function refuse({ gasLimit }: PlannedCall, reason: string, needsGas = false): never {
-  throw new CallRefused(reason, gasLimit, needsGas)
+function refuse({ gasLimit }: PlannedCall, rule: CallRule, reason: string): never {
+  throw new CallRefused(rule, reason, gasLimit)
 }
 
 const senderOf = ({ request: { from = ZERO_ADDRESS } }: PlannedCall) => formatChecksumAddress(from)
@@ -93,10 +99,11 @@ function effectivePrice(planned: PlannedCall): bigint {
   const cap = feeCapOf(request, header)
   if (baseFee === undefined) return cap
   const tip = request.gasPrice ?? request.maxPriorityFeePerGas ?? 0n
-  if (cap === 0n && tip === 0n) return 0n
+  if (cap === 0n && tip === 0n && !planned.isValidated) return 0n
   if (cap < tip) {
     refuse(
       planned,
+      'priority fee',
       'max priority fee per gas higher than max fee per gas: ' +
         `address ${senderOf(planned)}, maxPriorityFeePerGas: ${tip}, maxFeePerGas: ${cap}`,
     )
@@ -104,6 +111,7 @@ function effectivePrice(planned: PlannedCall): bigint {
   if (cap < baseFee) {
     refuse(
       planned,
+      'fee cap',
       `max fee per gas less than block base fee: address ${senderOf(planned)}, maxFeePerGas: ${cap}, baseFee: ${baseFee}`,
     )
   }
@@ -114,12 +122,12 @@ function effectivePrice(planned: PlannedCall): bigint {
 function requireBlobs(planned: PlannedCall): void {
   const { blobVersionedHashes: hashes, to } = planned.request
   if (hashes === undefined) return
-  if (to === undefined) refuse(planned, 'blob transaction of type create')
-  if (hashes.length === 0) refuse(planned, 'blob transaction missing blob hashes')
+  if (to === undefined) refuse(planned, 'other', 'blob transaction of type create')
+  if (hashes.length === 0) refuse(planned, 'other', 'blob transaction missing blob hashes')
   if (planned.rules.has('osaka') && hashes.length > MAX_TRANSACTION_BLOBS)
-    refuse(planned, 'blob transaction has too many blobs')
+    refuse(planned, 'other', 'blob transaction has too many blobs')
   const wrong = hashes.findIndex((hash) => hash[0] !== BLOB_HASH_VERSION)
-  if (wrong >= 0) refuse(planned, `blob ${wrong} has invalid hash version`)
+  if (wrong >= 0) refuse(planned, 'other', `blob ${wrong} has invalid hash version`)
 }
 
 /** The most per blob gas; undefined for a call without blobs. */
@@ -136,11 +144,13 @@ function blobGas({ request: { blobVersionedHashes }, rules }: Omit<PlannedCall, 
 function blobPrice(planned: PlannedCall): bigint {
   const { request, header, rules } = planned
   const cap = blobFeeCap(request) ?? 0n
-  if (cap === 0n || blobGas(planned) === 0n) return 0n
-  const fee = header.excessBlobGas === undefined ? 0n : blobBaseFee(header.excessBlobGas, rules)
+  if ((cap === 0n && !planned.isValidated) || blobGas(planned) === 0n) return 0n
+  const ofHeader = header.excessBlobGas === undefined ? 0n : blobBaseFee(header.excessBlobGas, rules)
+  const fee = planned.blobBaseFee ?? ofHeader
   if (cap < fee) {
     refuse(
       planned,
+      'other',
       'max fee per blob gas less than block blob gas fee: ' +
         `address ${senderOf(planned)} blobGasFeeCap: ${cap}, blobBaseFee: ${fee}`,
     )
@@ -153,9 +163,9 @@ function requireAuthorizations(planned: PlannedCall): void {
   const { authorizationList, to } = planned.request
   if (authorizationList === undefined) return
   if (to === undefined)
-    refuse(planned, `EIP-7702 transaction cannot be used to create contract (sender ${senderOf(planned)})`)
+    refuse(planned, 'other', `EIP-7702 transaction cannot be used to create contract (sender ${senderOf(planned)})`)
   if (authorizationList.length === 0)
-    refuse(planned, `EIP-7702 transaction with empty auth list (sender ${senderOf(planned)})`)
+    refuse(planned, 'other', `EIP-7702 transaction with empty auth list (sender ${senderOf(planned)})`)
 }
 
 function requireFunds(planned: PlannedCall, balanceOf: (address: Uint8Array) => bigint): void {
@@ -164,9 +174,9 @@ function requireFunds(planned: PlannedCall, balanceOf: (address: Uint8Array) => 
   if (needed === 0n) return
   const from = request.from ?? ZERO_ADDRESS
   const words = () => `insufficient funds for gas * price + value: address ${formatChecksumAddress(from)}`
-  if (needed > MAX_UINT256) refuse(planned, `${words()} required balance exceeds 256 bits`)
+  if (needed > MAX_UINT256) refuse(planned, 'funds', `${words()} required balance exceeds 256 bits`)
   const balance = balanceOf(from)
-  if (balance < needed) refuse(planned, `${words()} have ${balance} want ${needed}`)
+  if (balance < needed) refuse(planned, 'funds', `${words()} have ${balance} want ${needed}`)
 }
 
 /** EIP-3860. */
@@ -174,5 +184,6 @@ function requireInitCodeSize(planned: PlannedCall): void {
   const { to, data } = planned.request
   if (to !== undefined || data === undefined) return
   const most = maxInitCodeSize(planned.rules)
-  if (data.length > most) refuse(planned, `${INIT_CODE_TOO_LARGE}: code size ${data.length} limit ${most}`)
+  if (data.length > most)
+    refuse(planned, 'init code size', `${INIT_CODE_TOO_LARGE}: code size ${data.length} limit ${most}`)
 }

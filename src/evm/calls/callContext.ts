@@ -1,5 +1,5 @@
 import type { Rules } from '../../chain/eth/forks.js'
-import type { Header } from '../../chain/eth/types.js'
+import type { AccessListEntry, Header } from '../../chain/eth/types.js'
 import type { Deadline } from '../../lib/deadline.js'
 import { CallFailed, CallReverted, ReturnDataTooLong } from '../errors.js'
 import type { CallRequest } from './callRequest.js'
@@ -25,6 +25,8 @@ export interface CallOutcome {
   gasUsed: bigint
   /** Gas refunded at the end; the call needs this much more while it runs. */
   gasRefunded: bigint
+  /** Accounts and slots that instructions accessed, those of failed frames too, if they are recorded. */
+  accesses?: AccessListEntry[]
 }
 
 /** Parameters of a run besides the request. */
@@ -34,6 +36,8 @@ export interface RunTerms {
   deadline: Deadline
   /** Limits of gas for transactions apply (EIP-7825). Default false. */
   isTransaction?: boolean
+  /** Notes what the call accesses. Default false. */
+  recordsAccesses?: boolean
 }
 
 /** Calls at one block. `Run` is the return type of `run`: an outcome or a promise of one. */
@@ -46,6 +50,12 @@ export interface CallContext<Run extends CallOutcome | Promise<CallOutcome> = Ca
   /** Runs the call and drops its changes. @throws CallFailed, CallRefused if it cannot start; CallMemoryExceeded;
    *  DeadlineExceeded, if the interpreter checks the deadline. */
   run(request: CallRequest, terms: RunTerms): Run
+}
+
+/** Calls with Cairn's interpreter. */
+export interface DetailedCallContext extends CallContext<CallOutcome> {
+  nonce(address: Uint8Array): bigint
+  isPrecompile(address: Uint8Array): boolean
 }
 
 /** The gas limit of a call: the requested one, clamped to the caps. */

@@ -1,4 +1,5 @@
 import type { AccessListEntry, Authorization } from '../../chain/eth/types.js'
+import type { CallOverrides } from './overrides.js'
 
 /** A message call as in `eth_call`. Absent fields have geth's defaults. */
 export interface CallRequest {
@@ -15,4 +16,6 @@ export interface CallRequest {
   accessList?: AccessListEntry[]
   blobVersionedHashes?: Uint8Array[]
   authorizationList?: Authorization[]
+  /** State and block that the call finds instead of what is stored. */
+  overrides?: CallOverrides
 }

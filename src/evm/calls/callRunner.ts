@@ -1,4 +1,5 @@
-import type { Rules } from '../../chain/eth/forks.js'
+import { type Rules, rulesAt } from '../../chain/eth/forks.js'
+import type { AccessListEntry, Header } from '../../chain/eth/types.js'
 import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import { noDeadline } from '../../lib/deadline.js'
 import { collectGarbageSoon } from '../../lib/garbageCollection.js'
@@ -8,24 +9,27 @@ import { CallFailed, StateUnavailable } from '../errors.js'
 import { createCodeObjects } from '../interpreter/code.js'
 import { type Environment, replaceTransaction, withFreeBlobs } from '../interpreter/environment.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
+import type { BlockAccessRecorder } from '../interpreter/journal/blockAccessRecorder.js'
 import { Journal } from '../interpreter/journal/journal.js'
-import { type CheckIntervals, Machine } from '../interpreter/machine.js'
+import { type CheckIntervals, Machine, precompileOfFork } from '../interpreter/machine.js'
 import { LARGE_CALL_BYTES } from '../interpreter/memoryMeter.js'
 import type { SlotCache } from '../state/slotCache.js'
-import { createCodeCache, createStateProviders } from '../state/stateProvider.js'
+import { createCodeCache, createStateProviders, type StateProvider } from '../state/stateProvider.js'
 import { requireHash } from '../transition/blockExecutor.js'
 import { blockEnvironment, executeMessage, settleGas, warmUp } from '../transition/transaction.js'
 import type { TransactionContext } from '../transition/transactionContext.js'
 import { OutOfBudget } from './budget.js'
 import { requireCallTerms, requireTransactionGas, ZERO_ADDRESS } from './callChecks.js'
-import type { CallContext, CallOutcome, RunTerms } from './callContext.js'
+import type { CallOutcome, DetailedCallContext, RunTerms } from './callContext.js'
 import type { CallRequest } from './callRequest.js'
+import { type CallOverrides, overrideAccounts, overrideHeader } from './overrides.js'
 
 /** Call contexts by block number. */
 export interface CallRunner {
-  /** The calls at that block, valid until the next `at`. Call it for each request, in one snapshot with the calls,
-   *  because another block may have taken the number. @throws StateUnavailable */
-  at(blockNumber: number): CallContext<CallOutcome>
+  /** The calls at that block, with what `overrides` replaces, valid until the next `at`. Call it for each request, in one
+   *  snapshot with the calls, because another block may have taken the number. @throws StateUnavailable; CallFailed for
+   *  overrides that cannot be */
+  at(blockNumber: number, overrides?: CallOverrides): DetailedCallContext
 }
 
 const HASHES_BYTES = 4 * 1024 * 1024
@@ -34,15 +38,17 @@ const HASHES_BYTES = 4 * 1024 * 1024
 const CODE_BYTES = 32 * 1024 * 1024
 
 // State that calls at the same block share: 8 MB of slots at most. It saves 0.1 µs per slot over the slot cache.
-const KEPT_ACCOUNTS = 4096
-const KEPT_SLOTS = 65_536
-const KEPT_CODE_BYTES = CODE_BYTES
+const KEPT = { accounts: 4096, slots: 65_536, codeBytes: CODE_BYTES }
+// Overrides are part of the journal, which lives as long as its request.
+const KEPT_ALL = { accounts: Infinity, slots: Infinity, codeBytes: Infinity }
+
+const NO_HASH = new Uint8Array(32)
 
 /** The block context of calls. */
-interface BlockCallContext extends TransactionContext {
+interface BlockCallContext extends CallPlace {
   hash: Uint8Array
-  /** For calls without fee fields: BASEFEE is 0, as in geth, so that contracts see consistent prices. */
-  freeEnvironment: Environment
+  totalDifficulty: bigint
+  backing: StateProvider
 }
 
 /** What a runner works with. */
@@ -82,35 +88,59 @@ export function createCallRunner({
     beforeRead()
     const block = chain.blockByNumber(number)
     if (!block || chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(number)
-    const { header } = block
+    const { header, totalDifficulty } = block
     const { chainId } = chain.spec()
     const rules = chain.rulesOf(block)
     const blocks = { chainId, blockHash: (at: number) => requireHash(blockHash, at) }
-    const environment = blockEnvironment(header, rules, blocks)
-    const freeEnvironment = blockEnvironment({ ...header, baseFeePerGas: 0n }, rules, blocks)
+    const environments = environmentsOf(header, rules, blocks)
     const backing = backings.at(number, hash)
     const journal = place?.journal ?? new Journal(backing, codes)
     journal.reset(backing)
     const own = tables(rules)
-    const parts = { ...own, environment, state: journal, deadline: noDeadline }
+    const parts = { ...own, environment: environments.environment, state: journal, deadline: noDeadline }
     const machine = place?.machine ?? new Machine({ ...parts, checkIntervals, keepsLogs: false })
     machine.rules = own.rules
     machine.precompiles = own.precompiles
-    return { hash, machine, journal, rules, header, chainId, environment, freeEnvironment }
+    return { hash, totalDifficulty, backing, machine, journal, rules, header, chainId, ...environments }
   }
 
-  const at = (blockNumber: number): CallContext<CallOutcome> => {
+  /** The context of calls that see other state or another block, with a journal of its own. */
+  const override = (below: BlockCallContext, { accounts, block = {} }: CallOverrides): BlockCallContext => {
+    const { header: stored, backing, chainId } = below
+    const spec = chain.spec()
+    const header = overrideHeader(stored, block, below.rules.isProofOfStake)
+    const reached = below.rules.isProofOfStake
+      ? spec.terminalTotalDifficulty
+      : below.totalDifficulty - stored.difficulty
+    const rules = rulesAt(spec, header.number, header.timestamp, reached)
+    const { blobBaseFee } = block
+    // Blocks between the stored ones and the overridden number have no hash.
+    const blocks = { chainId, blobBaseFee, blockHash: (at: number) => blockHash(at) ?? NO_HASH }
+    const environments = environmentsOf(header, rules, blocks)
+    const own = tables(rules)
+    const journal = new Journal(backing, codes)
+    const parts = { ...own, environment: environments.environment, state: journal, deadline: noDeadline }
+    const machine = new Machine({ ...parts, checkIntervals, keepsLogs: false })
+    overrideAccounts(machine, journal, accounts)
+    return { ...below, machine, journal, rules, header, blobBaseFee, ...environments }
+  }
+
+  const at = (blockNumber: number, overrides?: CallOverrides): DetailedCallContext => {
     const hash = blockHash(blockNumber)
     if (hash === undefined) throw new StateUnavailable(blockNumber)
     slots.moveTo(blockNumber, hash, blockHash)
     if (place === undefined || place.header.number !== blockNumber || !equalBytes(place.hash, hash)) {
       place = moveTo(blockNumber, hash)
     }
-    const here = place
+    const here = overrides === undefined ? place : override(place, overrides)
+    const most = overrides === undefined ? KEPT : KEPT_ALL
     const { journal, header } = here
     return {
       header,
       rules: here.rules,
+      nonce: (address) => journal.account(address).nonce,
+      isPrecompile: (address) =>
+        precompileOfFork(here.machine.precompiles, journal.account(address).word) !== undefined,
       balance: (address) => journal.account(address).balance,
       hasCode: (address) => journal.code(journal.account(address)).length > 0,
       run: (request, terms) => {
@@ -123,9 +153,10 @@ export function createCallRunner({
           here.machine.trim()
           throw error
         } finally {
+          journal.recordAccesses(false)
           if (journal.meter.peak() > LARGE_CALL_BYTES) collectGarbageSoon()
           journal.meter.end()
-          journal.rewind({ accounts: KEPT_ACCOUNTS, slots: KEPT_SLOTS, codeBytes: KEPT_CODE_BYTES })
+          journal.rewind(most)
         }
       },
     }
@@ -133,16 +164,33 @@ export function createCallRunner({
   return { at }
 }
 
+/** The block as calls with fees see it, and as those without see it. */
+export function environmentsOf(header: Header, rules: Rules, outside: Parameters<typeof blockEnvironment>[2]) {
+  return {
+    environment: blockEnvironment(header, rules, outside),
+    freeEnvironment: blockEnvironment({ ...header, baseFeePerGas: 0n }, rules, outside),
+  }
+}
+
+/** The block of a call. */
+export interface CallPlace extends TransactionContext {
+  /** Of an override. */
+  blobBaseFee?: bigint
+  /** For calls without fee fields: BASEFEE is 0, as in geth, so that contracts see consistent prices. */
+  freeEnvironment: Environment
+}
+
 /** Runs a call on the journal and leaves its changes there. */
-function runCall(
-  place: BlockCallContext,
+export function runCall(
+  place: CallPlace,
   request: CallRequest,
-  { gasLimit, memoryBytes, deadline, isTransaction = false }: RunTerms,
+  { gasLimit, memoryBytes, deadline, isTransaction = false, recordsAccesses = false }: RunTerms,
 ): CallOutcome {
   const { machine, journal, header, rules } = place
   journal.meter.begin(memoryBytes)
   const { from = ZERO_ADDRESS, to, value = 0n, data: input = EMPTY_BYTES, accessList, authorizationList } = request
-  const terms = requireCallTerms({ request, gasLimit, header, rules }, (address) => journal.account(address).balance)
+  const planned = { request, gasLimit, header, rules, blobBaseFee: place.blobBaseFee }
+  const terms = requireCallTerms(planned, (address) => journal.account(address).balance)
   if (isTransaction) requireTransactionGas(gasLimit, terms, rules)
   machine.deadline = deadline
   const environment = replaceTransaction(terms.gasPrice === 0n ? place.freeEnvironment : place.environment, {
@@ -157,10 +205,19 @@ function runCall(
   }
   warmUp(place, { from, to, accessList })
   const message = { from, to, value, input, authorizationList }
+  const recorder = recordsAccesses ? journal.recordAccesses(true) : undefined
   const { status, failure, output, gasLeft } = executeMessage(place, message, {
     gasLimit,
     intrinsic: terms.intrinsic,
     isUncapped: !isTransaction,
   })
-  return { status, failure, output, ...settleGas(place, { gasLimit, gasLeft, floor: terms.floor }) }
+  const accesses = recorder && accessesOf(journal, recorder)
+  return { status, failure, output, accesses, ...settleGas(place, { gasLimit, gasLeft, floor: terms.floor }) }
+}
+
+/** What the call accessed. Contracts that it created are left out unless it used their slots. */
+function accessesOf(journal: Journal, recorder: BlockAccessRecorder): AccessListEntry[] {
+  const isWanted = ({ address, storageKeys }: AccessListEntry) =>
+    storageKeys.length > 0 || !journal.wasCreated(journal.account(address))
+  return recorder.accesses().filter(isWanted)
 }

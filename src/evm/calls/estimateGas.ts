@@ -72,7 +72,7 @@ function attempt(run: (gasLimit: bigint) => CallOutcome, gasLimit: bigint): GasT
 /** How the call ended; undefined if it needs more gas to start. @throws CallFailed if it cannot start with any gas. */
 function outcomeOf(tried: GasTrial): CallOutcome | undefined {
   if (!(tried instanceof CallRefused)) return tried
-  if (tried.needsGas) return undefined
+  if (tried.rule === 'intrinsic gas') return undefined
   throw new CallFailed(`failed with ${tried.gasLimit} gas: ${tried.reason}`)
 }
 

@@ -1,7 +1,11 @@
 import type { BlockAccessList } from '../../chain/eth/blockAccessList.js'
 import type { Deadline } from '../../lib/deadline.js'
+import type { CreatedAccessList } from './accessList.js'
+import type { BlockWitness } from './blockReplay.js'
 import type { CallLimits } from './callContext.js'
 import type { CallRequest } from './callRequest.js'
+import type { SimulatedBlock, Simulation, SimulationLimits } from './simulation/simulation.js'
+import type { AccountProof, ProofRequest } from './stateProofs.js'
 
 /** Executes calls at any block whose state is stored. Cairn's interpreter returns outcomes synchronously, the reference
  *  returns promises. */
@@ -28,6 +32,24 @@ export interface EvmService {
     blockNumber: number,
     deadline: Deadline,
   ): BlockAccessList | undefined | Promise<BlockAccessList | undefined>
+  /** What re-executing a block needs. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
+  executionWitness(blockNumber: number, deadline: Deadline): BlockWitness | Promise<BlockWitness>
+  /** An account with Merkle proofs (EIP-1186). @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
+  proveAccount(request: ProofRequest, blockNumber: number, deadline: Deadline): AccountProof | Promise<AccountProof>
+  /** The access list of a call (EIP-2930). @throws what `call` throws, except CallReverted */
+  createAccessList(
+    request: CallRequest,
+    blockNumber: number,
+    limits: CallLimits,
+    deadline: Deadline,
+  ): CreatedAccessList | Promise<CreatedAccessList>
+  /** Simulated blocks on top of a stored one (eth_simulateV1). @throws what `call` throws, SimulationRefused, PastTrieTooFar */
+  simulate(
+    simulation: Simulation,
+    blockNumber: number,
+    limits: CallLimits & SimulationLimits,
+    deadline: Deadline,
+  ): SimulatedBlock[] | Promise<SimulatedBlock[]>
   /** Runs a small call, so that the code is compiled before the first request. */
   warm(): void | Promise<void>
 }

@@ -9,7 +9,9 @@ import { createTables } from '../interpreter/forkTables.js'
 import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
 import { createPrecompileTable, NO_CURVES } from '../interpreter/precompiles/precompileTable.js'
 import type { EvmKind } from '../kinds.js'
+import { createPastTries } from '../state/pastTries.js'
 import { SlotCache } from '../state/slotCache.js'
+import { createAccessList } from './accessList.js'
 import { createBlockReplay } from './blockReplay.js'
 import { BUDGET_CHECK_INTERVALS, type Budget } from './budget.js'
 import { ZERO_ADDRESS } from './callChecks.js'
@@ -17,6 +19,8 @@ import { clampGas, type RunTerms, requireOutput } from './callContext.js'
 import { type CallRunnerParts, createCallRunner } from './callRunner.js'
 import { finishSearch, searchGasLimit } from './estimateGas.js'
 import type { EvmService } from './evmService.js'
+import { createSimulator } from './simulation/simulator.js'
+import { createAccountProver } from './stateProofs.js'
 
 /** Readers of the service; created from the database if absent. */
 export interface EvmReads {
@@ -33,7 +37,11 @@ export async function loadEvmService(db: Database, kind: EvmKind, reads?: EvmRea
     return createEvmService(db, { ...(reads ?? createReads(db)), tables })
   }
   const { createReferenceService } = await import('../reference/evmService.js')
-  return createReferenceService(db)
+  let own: Promise<EvmService> | undefined
+  return createReferenceService(db, () => {
+    own ??= loadEvmService(db, 'cairn', reads)
+    return own
+  })
 }
 
 /** A service for the main thread: each call runs under the budget, which is also its deadline. Long operations are not
@@ -66,26 +74,44 @@ function createEvmService(
   const reader = announceReads(createStateReader(db), beforeRead)
   const checkIntervals = budget && BUDGET_CHECK_INTERVALS
   const slots = new SlotCache(new SlotReader(db, beforeRead), budget ? BUDGETED_SLOTS : THREAD_SLOTS)
-  const replay = createBlockReplay({ chain, reader, tables })
+  const tries = createPastTries(db, { chain, reader })
+  const replay = createBlockReplay({ chain, reader, tables, tries })
+  const proveAccount = createAccountProver({ chain, reader, tries })
+  const simulate = createSimulator({ chain, reader, tries, tables })
   const runner = createCallRunner({ chain, reader, slots, beforeRead, tables, checkIntervals })
+  const inSnapshot = <T>(work: () => T): T =>
+    watch.withSnapshot(() => {
+      beforeRead()
+      return work()
+    })
   return {
     // A request sees one snapshot, checked once and not at each read.
     call: (request, blockNumber, limits, deadline) =>
       watch.withSnapshot(() => {
-        const context = runner.at(blockNumber)
+        const context = runner.at(blockNumber, request.overrides)
         const gasLimit = clampGas(context.header, request.gas, limits)
         return requireOutput(context.run(request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline }), limits)
       }),
     estimateGas: (request, blockNumber, limits, deadline) =>
       watch.withSnapshot(() => {
-        const context = runner.at(blockNumber)
+        const context = runner.at(blockNumber, request.overrides)
         const search = searchGasLimit(context, request, limits)
         const memoryBytes = limits.callMemoryBytes
         return finishSearch(search, (gasLimit) =>
           context.run(request, { gasLimit, memoryBytes, deadline, isTransaction: true }),
         )
       }),
-    blockAccessList: (blockNumber, deadline) => watch.withSnapshot(() => replay(blockNumber, deadline)),
+    blockAccessList: (blockNumber, deadline) => inSnapshot(() => replay.accessList(blockNumber, deadline)),
+    executionWitness: (blockNumber, deadline) => inSnapshot(() => replay.witness(blockNumber, deadline)),
+    proveAccount: (request, blockNumber, deadline) => inSnapshot(() => proveAccount(request, blockNumber, deadline)),
+    createAccessList: (request, blockNumber, limits, deadline) =>
+      inSnapshot(() => {
+        const context = runner.at(blockNumber, request.overrides)
+        const gasLimit = clampGas(context.header, request.gas, limits)
+        return createAccessList(context, request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
+      }),
+    simulate: (simulation, blockNumber, limits, deadline) =>
+      inSnapshot(() => simulate(simulation, blockNumber, { limits, deadline })),
     warm: () => {
       const head = chain.head()
       if (head === undefined || chain.coverage()?.stateFirst === undefined) return

@@ -1,12 +1,22 @@
 import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
 import { type Code, createCode, EMPTY_CODE } from './code.js'
-import { INIT_CODE_TOO_LARGE, OUT_OF_GAS, WRITE_PROTECTION } from './failures.js'
+import {
+  ADDRESS_COLLISION,
+  CALL_DEPTH,
+  INIT_CODE_TOO_LARGE,
+  INSUFFICIENT_BALANCE,
+  NONCE_OVERFLOW,
+  OUT_OF_GAS,
+  PRECOMPILE_FAILED,
+  WRITE_PROTECTION,
+} from './failures.js'
 import { dropReturnData, type Frame, reserveReturnData, setReturnData } from './frame.js'
 import { addGas, giveAllGas, giveGas, returnGas, takeGas } from './gas.js'
 import { checkBeforeLong, type Machine, payMemory, precompileAt } from './machine.js'
 import { contractAddress, contractAddress2 } from './newAddress.js'
 import { accessGas, rangeEnd } from './operations.js'
 import type { Precompile } from './precompiles/precompile.js'
+import { reportCall, reportCreation, reportEnd } from './reports.js'
 import { NEW_ACCOUNT_STATE_GAS } from './rules.js'
 import type { Account } from './state.js'
 import { chargeState, enterStateGas, leaveStateGas } from './stateGas.js'
@@ -93,19 +103,23 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   else setSmall(child.value, 0, 0)
 
   const value = sends ? wordToBigInt(stack, sp - 24) : 0n
-  if (frame.depth >= MAX_DEPTH || (sends && frame.account.balance < value)) return answer(machine, frame, child, 0)
+  if (machine.hooks !== undefined) reportCall(machine, frame, child, called.address)
+  if (machine.callees !== undefined) machine.callees.add(called)
+  if (frame.depth >= MAX_DEPTH) return answer(machine, frame, child, CALL_DEPTH)
+  if (sends && frame.account.balance < value) return answer(machine, frame, child, INSUFFICIENT_BALANCE)
   child.snapshot = state.snapshot()
   if (op === CALL && sends) transfer(machine, frame.account, called, value)
   else if (isOwn) touchCalled(machine, called)
   const precompile = precompileAt(machine, called.word)
   if (precompile !== undefined) return callPrecompile(machine, frame, child, precompile)
-  if (code.length === 0) return answer(machine, frame, child, 1)
+  if (code.length === 0) return answer(machine, frame, child)
   return begin(machine, frame, child, code)
 }
 
 /** Moves value between accounts; the sender has enough. */
 export function transfer(machine: Machine, from: Account, to: Account, value: bigint): void {
   const { state, rules } = machine
+  if (machine.onTransfer !== undefined) machine.onTransfer(from, to, value)
   if (rules.eip7708) logTransfer(machine, from, to, value)
   state.setBalance(from, from.balance - value)
   state.setBalance(to, to.balance + value)
@@ -117,27 +131,26 @@ export function touchCalled({ state, rules }: Machine, account: Account): void {
 }
 
 /** Ends a call or creation that executed nothing: no output, all gas returned. */
-function answer(machine: Machine, frame: Frame, child: Frame, result: number): Frame {
+function answer(machine: Machine, frame: Frame, child: Frame, failure?: string): Frame {
   const { stack, rules } = machine
+  if (machine.hooks !== undefined) reportEnd(machine, child, failure)
   returnGas(frame, child)
-  if (rules.eip8037) leaveStateGas(machine, frame, child, result !== 0)
+  if (rules.eip8037) leaveStateGas(machine, frame, child, failure === undefined)
   frame.returnLength = 0
-  setSmall(stack, frame.sp - 8, result)
+  setSmall(stack, frame.sp - 8, failure === undefined ? 1 : 0)
   return frame
 }
 
 function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile: Precompile): Frame {
   const { inputOffset, inputLength } = child
-  const output = runPrecompile(
-    machine,
-    child,
-    precompile,
-    machine.memory.subarray(inputOffset, inputOffset + inputLength),
-  )
+  const input = machine.memory.subarray(inputOffset, inputOffset + inputLength)
+  const given = child.gas
+  const output = runPrecompile(machine, child, precompile, input)
   if (output === undefined) {
     machine.state.revert(child.snapshot)
-    return answer(machine, frame, child, 0)
+    return answer(machine, frame, child, precompile.gas(input) > given ? OUT_OF_GAS : PRECOMPILE_FAILED)
   }
+  if (machine.hooks !== undefined) reportEnd(machine, child, undefined, output)
   reserveReturnData(frame, output.length, machine.state.meter)
   setReturnData(frame, output, 0, output.length)
   copyOutput(machine, frame, child)
@@ -206,9 +219,9 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
   if (rules.eip8037) enterStateGas(machine, child, 0)
   frame.sp = sp - (op === CREATE2 ? 24 : 16)
   const value = wordToBigInt(stack, sp - 8)
-  if (frame.depth >= MAX_DEPTH || creator.balance < value || creator.nonce === MAX_NONCE) {
-    return answer(machine, frame, child, 0)
-  }
+  const obstacle = creationObstacle(frame, value)
+  const isWatched = machine.hooks !== undefined || machine.callees !== undefined
+  if (obstacle !== undefined && !isWatched) return answer(machine, frame, child, obstacle)
   machine.state.meter.take(INIT_CODE_COPIES * length)
   const start = frame.memoryBase + from
   const initCode = length === 0 ? new Uint8Array(0) : machine.memory.slice(start, start + length)
@@ -216,18 +229,31 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
     op === CREATE2
       ? contractAddress2(creator.address, wordToBytes(stack, sp - 32), initCode)
       : contractAddress(creator.address, creator.nonce)
-  if (rules.eip8037 && !chargeCreation(machine, frame, child, address)) {
+  if (obstacle === undefined && rules.eip8037 && !chargeCreation(machine, frame, child, address)) {
     machine.state.meter.give(INIT_CODE_COPIES * length)
     return fail(frame, OUT_OF_GAS)
   }
   giveAllGas(machine, frame, child)
+  if (machine.hooks !== undefined) reportCreation(machine, frame, child, { to: address, input: initCode, value })
+  if (machine.callees !== undefined) machine.callees.add(machine.state.account(address))
+  if (obstacle !== undefined) {
+    machine.state.meter.give(INIT_CODE_COPIES * length)
+    return answer(machine, frame, child, obstacle)
+  }
   copyWord(stack, sp - 8, child.value, 0)
   if (!createAccount(machine, child, { creator, address, value })) {
     machine.state.meter.give(INIT_CODE_COPIES * length)
     takeGas(child)
-    return answer(machine, frame, child, 0)
+    return answer(machine, frame, child, ADDRESS_COLLISION)
   }
   return begin(machine, frame, child, initCode.length === 0 ? EMPTY_CODE : createCode(initCode, EMPTY_CODE.hash))
+}
+
+/** Why a contract cannot be created by the frame; undefined if it can. */
+function creationObstacle({ depth, account: creator }: Frame, value: bigint): string | undefined {
+  if (depth >= MAX_DEPTH) return CALL_DEPTH
+  if (creator.balance < value) return INSUFFICIENT_BALANCE
+  return creator.nonce === MAX_NONCE ? NONCE_OVERFLOW : undefined
 }
 
 /** Charges the state gas of a new account, unless the address has one (EIP-8037). False if the gas is not enough. */

@@ -1,13 +1,15 @@
+import { keyOfBytes } from '../../lib/bytes.js'
 import type { Deadline } from '../../lib/deadline.js'
 import type { Environment } from './environment.js'
 import { createFrame, type Frame } from './frame.js'
+import type { Hooks } from './hooks.js'
 import type { Precompile } from './precompiles/precompile.js'
 import type { EvmRules } from './rules.js'
 import type { Account, EvmState } from './state.js'
 import { TopicTable } from './topicTable.js'
 import { STACK_LIMBS, STACKS_LIMBS } from './wasmCore/layout.js'
 import { type WasmCore, wasmCoreOfThread } from './wasmCore/wasmCore.js'
-import type { Words } from './words/words.js'
+import { type Words, wordToBytes } from './words/words.js'
 
 const INITIAL_STACK_LIMBS = 16 * STACK_LIMBS
 const INITIAL_MEMORY = 0x10_0000
@@ -57,11 +59,19 @@ export class Machine {
   readonly topics = new TopicTable()
   rules: EvmRules
   precompiles: readonly (Precompile | undefined)[]
+  /** Precompiles that a call has moved, by `addressKey`; undefined: there is none at that address any more. */
+  movedPrecompiles: ReadonlyMap<string, Precompile | undefined> | undefined
   environment: Environment
   readonly state: EvmState
   deadline: Deadline
   readonly pace: CheckIntervals
   readonly keepsLogs: boolean
+  /** Set while a tracer follows the execution. */
+  hooks: Hooks | undefined
+  /** Told of each transfer of ether before it happens; undefined: nobody asks. */
+  onTransfer: ((from: Account, to: Account, value: bigint) => void) | undefined
+  /** Collects the accounts that are called, created or sent the balance of a SELFDESTRUCT; undefined: nobody asks. */
+  callees: Set<Account> | undefined
   /** Bytes processed by single instructions since the last deadline check. */
   bytesWorked = 0
   /** State gas that the transaction has set aside (EIP-8037): at most 2^53 - 1. */
@@ -74,11 +84,15 @@ export class Machine {
   constructor(parts: MachineParts) {
     this.rules = parts.rules
     this.precompiles = parts.precompiles
+    this.movedPrecompiles = undefined
+    this.onTransfer = undefined
+    this.callees = undefined
     this.environment = parts.environment
     this.state = parts.state
     this.deadline = parts.deadline
     this.pace = parts.checkIntervals ?? THREAD_CHECK_INTERVALS
     this.keepsLogs = parts.keepsLogs ?? true
+    this.hooks = undefined
     this.wasmCore = parts.withWasm === false ? undefined : wasmCoreOfThread()
     this.stack = this.wasmCore?.stack ?? new Int32Array(INITIAL_STACK_LIMBS)
     this.memory = this.wasmCore?.memory ?? new Uint8Array(INITIAL_MEMORY)
@@ -151,7 +165,7 @@ export interface MachineParts {
 }
 
 /** Gas to expand a frame's memory to `end` (Yellow Paper, appendix H, C_mem). Infinite beyond the maximum. */
-function expansionGas(frame: Frame, end: number): number {
+export function expansionGas(frame: Pick<Frame, 'memorySize' | 'memoryBase'>, end: number): number {
   if (end <= frame.memorySize) return 0
   if (frame.memoryBase + end > MAX_MEMORY) return Infinity
   const before = frame.memorySize / 32
@@ -193,8 +207,25 @@ export function payMemory(machine: Machine, frame: Frame, gas: number, end: numb
   return left
 }
 
-/** The precompile at the address; undefined if the fork has none there. */
-export function precompileAt({ precompiles }: Machine, address: Words): Precompile | undefined {
+/** The precompile that answers at the address. */
+export function precompileAt({ precompiles, movedPrecompiles }: Machine, address: Words): Precompile | undefined {
+  if (movedPrecompiles !== undefined) {
+    const key = addressKey(address)
+    if (movedPrecompiles.has(key)) return movedPrecompiles.get(key)
+  }
+  return precompileOfFork(precompiles, address)
+}
+
+/** The key of an address among moved precompiles. */
+export function addressKey(address: Words): string {
+  return keyOfBytes(wordToBytes(address, 0, 20))
+}
+
+/** The precompile that the fork has at the address. Such addresses are always warm. */
+export function precompileOfFork(
+  precompiles: readonly (Precompile | undefined)[],
+  address: Words,
+): Precompile | undefined {
   if ((address[1] | address[2] | address[3] | address[4]) !== 0) return undefined
   const limb = address[0]
   return limb >= 0 && limb < precompiles.length ? precompiles[limb] : undefined

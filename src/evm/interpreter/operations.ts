@@ -3,7 +3,8 @@
  *  result replaces the last operand. */
 import { keccak256 } from '../../chain/crypto.js'
 import type { Frame } from './frame.js'
-import { countWork, type Machine, payMemory, precompileAt } from './machine.js'
+import { countWork, type Machine, payMemory, precompileOfFork } from './machine.js'
+import { reportDestruct } from './reports.js'
 import { NEW_ACCOUNT_STATE_GAS } from './rules.js'
 import { type Account, CURRENT_ZERO, NEW_ZERO, ORIGINAL_ZERO } from './state.js'
 import { chargeState, refillState } from './stateGas.js'
@@ -37,7 +38,7 @@ export function accessGas(machine: Machine, account: Account): number {
 
 /** True on the first access, which warms it. Precompiles are always warm. */
 function isCold(machine: Machine, account: Account): boolean {
-  return machine.state.warmAccount(account) && precompileAt(machine, account.word) === undefined
+  return machine.state.warmAccount(account) && precompileOfFork(machine.precompiles, account.word) === undefined
 }
 
 /** End of a memory range; 0 for an empty one. */
@@ -201,7 +202,9 @@ export function log(machine: Machine, frame: Frame, gas: number, sp: number, top
   const topics = topicsAt(machine, sp - 24, topicCount)
   const data = new Uint8Array(length)
   if (length > 0) copyBytes(machine.memory, frame.memoryBase + offset, data)
-  machine.state.addLog({ address: frame.account.address, topics, data })
+  const entry = { address: frame.account.address, topics, data }
+  machine.state.addLog(entry)
+  if (machine.hooks !== undefined) machine.hooks.log?.(entry)
   return left
 }
 
@@ -250,6 +253,9 @@ export function destruct(machine: Machine, frame: Frame, gas: number, sp: number
     if (left < 0) return left
   }
   const { balance } = account
+  if (machine.hooks !== undefined) reportDestruct(machine, frame, beneficiary.address, balance)
+  if (machine.callees !== undefined) machine.callees.add(beneficiary)
+  if (machine.onTransfer !== undefined && balance !== 0n) machine.onTransfer(account, beneficiary, balance)
   if (rules.eip7708 && balance !== 0n) logTransfer(machine, account, beneficiary, balance)
   if (rules.keepsOldDestructed && !state.wasCreated(account)) {
     if (beneficiary !== account) {

@@ -3,21 +3,20 @@ import { createAccount, enter, leave, runPrecompile, touchCalled, transfer } fro
 import { createCode, EMPTY_CODE } from './code.js'
 import {
   ADDRESS_COLLISION,
-  CODE_STORE_OUT_OF_GAS,
-  CODE_TOO_LARGE,
   INSUFFICIENT_BALANCE,
-  INVALID_CODE,
   NONCE_OVERFLOW,
   OUT_OF_GAS,
   PRECOMPILE_FAILED,
+  REVERTED_BY_CODE,
 } from './failures.js'
 import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
-import { setTotalGas, takeGas, totalGas } from './gas.js'
+import { setTotalGas, totalGas } from './gas.js'
 import { type Machine, precompileAt } from './machine.js'
 import { contractAddress } from './newAddress.js'
-import { CODE_BYTE_STATE_GAS } from './rules.js'
 import { runFrame } from './runFrame.js'
-import { chargeState, undoStateGas } from './stateGas.js'
+import { settle } from './settle.js'
+import { undoStateGas } from './stateGas.js'
+import { runTracedFrames } from './tracedFrames.js'
 import { setBigInt } from './words/words.js'
 
 /** A message call from outside. The sender is not checked and its nonce does not change. */
@@ -51,6 +50,10 @@ export interface Outcome {
   createdAddress?: Uint8Array
 }
 
+/** Instructions that hooks are told for the message of a transaction. */
+export const CREATE = 0xf0
+export const CALL = 0xf1
+
 const NO_BYTES = new Uint8Array(0)
 
 const halted = (failure: string, gasLeft = 0n): Outcome => ({ status: 'halt', failure, output: NO_BYTES, gasLeft })
@@ -58,6 +61,16 @@ const halted = (failure: string, gasLeft = 0n): Outcome => ({ status: 'halt', fa
 /** Runs a message call. A failed one leaves the state unchanged. @throws DeadlineExceeded, after which the state must be
  *  discarded. */
 export function runMessage(machine: Machine, message: Message): Outcome {
+  const { hooks } = machine
+  if (hooks === undefined) return callAccount(machine, message)
+  const { caller: from, to, input, gas, value } = message
+  hooks.enter?.({ opcode: CALL, from, to, input, gas, value })
+  const outcome = callAccount(machine, message)
+  hooks.exit?.(outcome)
+  return outcome
+}
+
+function callAccount(machine: Machine, message: Message): Outcome {
   const { state, rules } = machine
   const { value, input } = message
   const caller = state.account(message.caller)
@@ -96,6 +109,17 @@ export function runMessage(machine: Machine, message: Message): Outcome {
 /** Creates a contract. A failed creation changes only the caller's nonce. @throws DeadlineExceeded, after which the state
  *  must be discarded. */
 export function createContract(machine: Machine, message: CreationMessage): Outcome {
+  const { hooks, state } = machine
+  if (hooks === undefined) return createAt(machine, message)
+  const { caller: from, initCode: input, gas, value } = message
+  const to = contractAddress(from, state.account(from).nonce)
+  hooks.enter?.({ opcode: CREATE, from, to, input, gas, value })
+  const outcome = createAt(machine, message)
+  hooks.exit?.(outcome)
+  return outcome
+}
+
+function createAt(machine: Machine, message: CreationMessage): Outcome {
   const { state } = machine
   const { value, initCode } = message
   const creator = state.account(message.caller)
@@ -128,14 +152,14 @@ function runFirst(machine: Machine, frame: Frame, input: Uint8Array): Outcome {
   frame.outputOffset = 0
   frame.outputLength = 0
   frame.failure = ''
-  const status = runFrames(machine, frame)
+  const status = machine.hooks === undefined ? runFrames(machine, frame) : runTracedFrames(machine, frame)
   const { outputOffset, outputLength } = frame
   machine.state.meter.take(outputLength)
   const output = machine.memory.slice(outputOffset, outputOffset + outputLength)
   const gasLeft = totalGas(frame)
   machine.trim()
   if (status === SUCCEEDED) return { status: 'success', output, gasLeft }
-  if (status === REVERTED) return { status: 'revert', failure: 'execution reverted', output, gasLeft }
+  if (status === REVERTED) return { status: 'revert', failure: REVERTED_BY_CODE, output, gasLeft }
   return halted(frame.failure)
 }
 
@@ -161,44 +185,4 @@ function runFrames(machine: Machine, first: Frame): number {
     if (frame.depth === 0) return status
     frame = leave(machine, frame, status === SUCCEEDED, status === REVERTED)
   }
-}
-
-/** Stores the code of a creation, or reverts a failed frame. Returns the final status. */
-function settle(machine: Machine, frame: Frame, status: number): number {
-  let settled = status
-  if (frame.isCreate && status === SUCCEEDED && !storeCode(machine, frame)) {
-    settled = HALTED
-    frame.outputLength = 0
-  }
-  if (settled !== SUCCEEDED) {
-    machine.state.revert(frame.snapshot)
-    if (machine.rules.eip8037) undoStateGas(machine, frame)
-  }
-  if (settled === HALTED) takeGas(frame)
-  return settled
-}
-
-/** Stores the output as the account's code (Yellow Paper, 7; EIP-2, 170, 3541, 7954, 8037). False, with the reason in `failure`, if
- *  it is invalid. */
-function storeCode(machine: Machine, frame: Frame): boolean {
-  const { rules, state, memory } = machine
-  const { outputOffset, outputLength: length } = frame
-  if (length > rules.maxCodeSize) frame.failure = CODE_TOO_LARGE
-  else if (rules.london && length > 0 && memory[outputOffset] === 0xef) frame.failure = INVALID_CODE
-  else {
-    let gas = frame.gas - rules.codeByteGas * length - rules.codeWordGas * Math.ceil(length / 32)
-    if (gas >= 0 && rules.eip8037) gas = chargeState(machine, frame, gas, CODE_BYTE_STATE_GAS * length)
-    if (gas >= 0) {
-      frame.gas = gas
-      if (length > 0) state.setCode(frame.account, createCode(memory.slice(outputOffset, outputOffset + length)))
-      return true
-    }
-    // Before Homestead the account was left without code and the creation succeeded.
-    if (!rules.homestead) {
-      frame.outputLength = 0
-      return true
-    }
-    frame.failure = CODE_STORE_OUT_OF_GAS
-  }
-  return false
 }

@@ -602,7 +602,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
 }
 
 /** Halts the frame with that failure, unless an operation has set one. */
-function halt(frame: Frame, failure: string): number {
+export function halt(frame: Frame, failure: string): number {
   if (frame.failure === '') frame.failure = failure
   frame.outputLength = 0
   return HALTED

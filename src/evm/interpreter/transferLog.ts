@@ -1,3 +1,4 @@
+import type { Log } from '../../chain/eth/types.js'
 import { parseHex } from '../../lib/hex.js'
 import type { Machine } from './machine.js'
 import type { Account } from './state.js'
@@ -9,13 +10,17 @@ const LOG_ADDRESS = parseHex('0xfffffffffffffffffffffffffffffffffffffffe')
 const TRANSFER_TOPIC = parseHex('0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef')
 
 /** Logs a transfer of ether between two accounts (EIP-7708); none for one to the same account. */
-export function logTransfer({ state, keepsLogs }: Machine, from: Account, to: Account, value: bigint): void {
+export function logTransfer({ state, keepsLogs, hooks }: Machine, from: Account, to: Account, value: bigint): void {
   if (!keepsLogs || from === to) return
+  const log = transferLog(LOG_ADDRESS, [from, to], value)
+  state.addLog(log)
+  if (hooks !== undefined) hooks.log?.(log)
+}
+
+/** A log of a transfer, by that address. */
+export function transferLog(address: Uint8Array, [from, to]: readonly [Account, Account], value: bigint): Log {
   const data = new Int32Array(LIMBS)
   setBigInt(data, 0, value)
-  state.addLog({
-    address: LOG_ADDRESS,
-    topics: [TRANSFER_TOPIC, wordToBytes(from.word, 0), wordToBytes(to.word, 0)],
-    data: wordToBytes(data, 0),
-  })
+  const topics = [TRANSFER_TOPIC, wordToBytes(from.word, 0), wordToBytes(to.word, 0)]
+  return { address, topics, data: wordToBytes(data, 0) }
 }

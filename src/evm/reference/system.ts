@@ -25,8 +25,9 @@ interface SystemCallSite {
 }
 
 /** System calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
- *  Without code at their address they do nothing. */
+ *  Without code at their address they do nothing; a development chain may omit them. */
 export async function callBeforeTransactions(context: SystemCallSite, header: Header, rules: Rules): Promise<void> {
+  if (rules.omitsSystemCalls) return
   if (rules.has('cancun')) await callSystemContract(context, BEACON_ROOTS, header.parentBeaconBlockRoot!)
   if (rules.has('prague')) await callSystemContract(context, HISTORY_STORAGE, header.parentHash)
 }

@@ -50,7 +50,7 @@ export function delegate(state: EvmState, authority: Account, authorization: Aut
 }
 
 /** The address of the signer, 20 bytes; undefined if the signature is invalid. */
-function recoverAuthority({ chainId, address, nonce, yParity, r, s }: Authorization): Uint8Array | undefined {
+export function recoverAuthority({ chainId, address, nonce, yParity, r, s }: Authorization): Uint8Array | undefined {
   if (yParity > 1n || r === 0n || r >= SECP256K1_N || s === 0n || s > SECP256K1_N / 2n) return undefined
   const hash = keccak256(concatBytes(MAGIC, RLP.encode([chainId, address, nonce])))
   try {

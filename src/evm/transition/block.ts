@@ -22,6 +22,8 @@ export interface BlockContext {
   bloomOf(logs: readonly Log[]): Uint8Array
   /** Roots over the accounts the journal has touched: requested after each transaction before Byzantium, and at the end. */
   roots: StateRootHasher
+  /** Collect the addresses that the calls of each transaction reach. */
+  withCallees?: boolean
   /** Creates the error for a transaction that cannot be part of the block. */
   refuse(index: number, transaction: Transaction, refused: TransactionRefused): Error
 }
@@ -40,21 +42,22 @@ export function runBlock(
   machine.precompiles = tables.precompiles
   const environment = blockEnvironment(header, rules, { chainId, blockHash: context.blockHash })
   const inner: TransactionContext = { machine, journal, rules, header, chainId, environment }
-  if (spec.daoForkSupport && spec.activations.some(({ fork, block: at }) => fork === 'dao' && at === header.number)) {
-    moveDaoBalances(journal)
-  }
+  if (isDaoFork(spec, header)) moveDaoBalances(journal)
   const recorder = journal.recordAccesses(rules.has('amsterdam'))
   callSystemBefore(inner, header, rules)
   const receipts: Receipt[] = []
   const transactionGas: BlockGas[] = []
   const used: BlockGas = { execution: 0n, state: 0n }
   let gasUsed = 0n
+  const callees: Uint8Array[][] = []
   for (const [index, transaction] of block.transactions.entries()) {
     if (recorder) recorder.index = index + 1
+    machine.callees = context.withCallees ? new Set() : undefined
     const applied = attempt(
       () => applyTransaction(inner, transaction, used),
       (refused) => context.refuse(index, transaction, refused),
     )
+    if (machine.callees) callees.push(Array.from(machine.callees, ({ address }) => address))
     gasUsed += applied.gasUsed
     transactionGas.push(applied.blockGas)
     used.execution += applied.blockGas.execution
@@ -63,11 +66,14 @@ export function runBlock(
     const logsBloom = context.bloomOf(applied.logs)
     receipts.push(receiptOf(transaction, applied, { header, rules, gasUsed, root, logsBloom }))
   }
+  machine.callees = undefined
   if (recorder) recorder.index = block.transactions.length + 1
   for (const { address, amountGwei } of block.withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
   // EIP-4895: zero withdrawals leave no empty account behind.
   journal.endTransaction(machine.rules.eip161)
-  if (!rules.isProofOfStake && spec.ethash) payRewards(journal, block, rules)
+  if (hasRewards(rules, spec)) {
+    for (const { author, wei } of rewardsOf(header, block.uncles, rules)) credit(journal, author, wei)
+  }
   journal.endTransaction(false)
   let requestsHash: Uint8Array | undefined
   if (rules.has('prague')) {
@@ -84,6 +90,7 @@ export function runBlock(
     stateRoot: context.roots.atEnd(),
     requestsHash,
     blockAccessList: recorder?.list(),
+    callees: context.withCallees ? callees : undefined,
   }
 }
 
@@ -104,7 +111,8 @@ interface ReceiptParts {
   logsBloom: Uint8Array
 }
 
-function receiptOf(
+/** The receipt of a transaction that was executed. */
+export function receiptOf(
   transaction: Transaction,
   applied: AppliedTransaction,
   { header, rules, gasUsed, root, logsBloom }: ReceiptParts,
@@ -125,24 +133,44 @@ function receiptOf(
   }
 }
 
-function credit(journal: Journal, address: Uint8Array, amountWei: bigint): void {
+/** Adds to the balance of an account. */
+export function credit(journal: Journal, address: Uint8Array, amountWei: bigint): void {
   const account = journal.account(address)
   journal.recorder?.account(account)
   journal.setBalance(account, account.balance + amountWei)
 }
 
-/** Miner and uncle rewards (Yellow Paper, 11.3; EIP-649, EIP-1234). */
-function payRewards(journal: Journal, { header, uncles }: Block, rules: Rules): void {
+/** A reward of proof of work. */
+export interface BlockReward {
+  readonly kind: 'block' | 'uncle'
+  readonly author: Uint8Array // 20
+  readonly wei: bigint
+}
+
+/** Rewards of the block and of its uncles, in their order (Yellow Paper, 11.3; EIP-649, EIP-1234). */
+export function rewardsOf(header: Header, uncles: readonly Header[], rules: Rules): BlockReward[] {
   const ether = 1_000_000_000_000_000_000n
   const reward = (rules.has('constantinople') ? 2n : rules.has('byzantium') ? 3n : 5n) * ether
-  for (const uncle of uncles) {
-    credit(journal, uncle.miner, (reward * BigInt(8 - (header.number - uncle.number))) / 8n)
-  }
-  credit(journal, header.miner, reward + (reward / 32n) * BigInt(uncles.length))
+  const forUncles = uncles.map(({ miner, number }) => ({
+    kind: 'uncle' as const,
+    author: miner,
+    wei: (reward * BigInt(8 - (header.number - number))) / 8n,
+  }))
+  return [{ kind: 'block', author: header.miner, wei: reward + (reward / 32n) * BigInt(uncles.length) }, ...forUncles]
+}
+
+/** True if blocks under these rules have rewards. */
+export function hasRewards({ isProofOfStake }: Rules, { ethash }: ChainSpec): boolean {
+  return !isProofOfStake && Boolean(ethash)
+}
+
+/** True for the block that carries out the DAO fork (EIP-779). */
+export function isDaoFork({ daoForkSupport, activations }: ChainSpec, { number }: Header): boolean {
+  return Boolean(daoForkSupport) && activations.some(({ fork, block }) => fork === 'dao' && block === number)
 }
 
 /** EIP-779: the balances of the DAO and its children go to the refund contract. */
-function moveDaoBalances(journal: Journal): void {
+export function moveDaoBalances(journal: Journal): void {
   const accountOf = (hex: string) => journal.account(new Uint8Array(Buffer.from(hex, 'hex')))
   const refund = accountOf(DAO_REFUND_CONTRACT)
   for (const hex of DAO_ACCOUNTS) {

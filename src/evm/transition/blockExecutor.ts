@@ -54,6 +54,8 @@ export interface ExecutorParts {
   blockHashes: BlockHashes
   /** Approximate memory for cached accounts, slots and code. */
   cacheBytes: number
+  /** Collect what the calls of transactions reach: `BlockOutcome.callees`. */
+  withCallees?: boolean
 }
 
 /** An interpreter over a state in memory, as used by an executor. */
@@ -124,7 +126,8 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
   }
 }
 
-function toTouched({ address, account, cleared, slots }: RestoredAccount): TouchedAccount {
+/** The account as a change of the state trie. */
+export function toTouched({ address, account, cleared, slots }: RestoredAccount): TouchedAccount {
   const fields = account && { ...account, codeHash: account.codeHash ?? EMPTY_CODE_HASH }
   return {
     address,

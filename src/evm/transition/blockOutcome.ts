@@ -13,6 +13,9 @@ export interface BlockOutcome {
   stateRoot?: Uint8Array
   requestsHash?: Uint8Array // 32, from Prague on
   blockAccessList?: BlockAccessList // from Amsterdam on
+  /** By transaction: the addresses (20 bytes) that its calls called, created or sent the balance of a SELFDESTRUCT, failed calls
+   *  included; distinct. Undefined unless they were asked for; not from the reference. */
+  callees?: Uint8Array[][]
 }
 
 /** State roots needed during execution. */

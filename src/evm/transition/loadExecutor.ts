@@ -34,7 +34,8 @@ export async function loadExecutor(kind: EvmKind, parts: ExecutorParts): Promise
 }
 
 /** Cairn's interpreter over a journal. */
-function createEngine({ spec, reader, blockHashes, cacheBytes }: ExecutorParts, backing: NewestState): BlockEngine {
+function createEngine(parts: ExecutorParts, backing: NewestState): BlockEngine {
+  const { spec, reader, blockHashes, cacheBytes, withCallees } = parts
   const codes = createCodeObjects((hash) => reader.codeByHash(hash), cacheBytes / 4)
   const journal = new Journal(backing, codes)
   const blockHash = (number: number) => requireHash(blockHashes, number)
@@ -55,7 +56,8 @@ function createEngine({ spec, reader, blockHashes, cacheBytes }: ExecutorParts, 
       }
       const refuse = (index: number, { hash }: { hash: Uint8Array }, refused: { rule: string; detail: string }) =>
         new InvalidTransaction(index, hash, refused.rule, refused.detail)
-      return runBlock({ spec, journal, machine, blockHash, bloomOf, roots, refuse }, block, { rules, tables: own })
+      const context = { spec, journal, machine, blockHash, bloomOf, roots, withCallees, refuse }
+      return runBlock(context, block, { rules, tables: own })
     },
     takeTouched: () => journal.takeTouched(),
     takeChanges: () => journal.takeChanges(),

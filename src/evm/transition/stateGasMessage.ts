@@ -1,12 +1,13 @@
-import { MAX_NONCE, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
+import { MAX_NONCE, MAX_TRANSACTION_GAS, nextNonce } from '../../chain/eth/transactionLimits.js'
 import type { Authorization } from '../../chain/eth/types.js'
 import { OUT_OF_GAS } from '../interpreter/failures.js'
 import type { Frame } from '../interpreter/frame.js'
+import type { EnteredCall } from '../interpreter/hooks.js'
 import type { Machine } from '../interpreter/machine.js'
 import { contractAddress } from '../interpreter/newAddress.js'
 import { accessGas } from '../interpreter/operations.js'
 import { NEW_ACCOUNT_STATE_GAS } from '../interpreter/rules.js'
-import { createContract, type Outcome, runMessage } from '../interpreter/run.js'
+import { CALL, CREATE, createContract, type Outcome, runMessage } from '../interpreter/run.js'
 import type { Account } from '../interpreter/state.js'
 import { beginStateGas, chargeState, enterStateGas } from '../interpreter/stateGas.js'
 import { clearsDelegation, delegate, findAuthority } from './authorizations.js'
@@ -41,10 +42,13 @@ export function executeWithStateGas(
   return { ...outcome, gasLeft: outcome.gasLeft + BigInt(machine.reservoir) + beyond }
 }
 
-/** Nothing but the nonce of the sender is changed when gas for the first charges lacks. */
-function outOfGas(machine: Machine, frame: Frame, reservoir: number): Outcome {
+/** Nothing but the nonce of the sender is changed when gas for the first charges lacks: the message ends as it begins. */
+function outOfGas(machine: Machine, frame: Frame, reservoir: number, message: EnteredCall): Outcome {
   beginStateGas(machine, frame, reservoir)
-  return { status: 'halt', failure: OUT_OF_GAS, output: new Uint8Array(0), gasLeft: 0n }
+  const outcome: Outcome = { status: 'halt', failure: OUT_OF_GAS, output: new Uint8Array(0), gasLeft: 0n }
+  machine.hooks?.enter?.(message)
+  machine.hooks?.exit?.(outcome)
+  return outcome
 }
 
 function createPaid(
@@ -61,7 +65,8 @@ function createPaid(
   const left = journal.isEmpty(created) ? chargeState(machine, frame, gas, NEW_ACCOUNT_STATE_GAS) : gas
   if (left < 0) {
     if (sender.nonce !== MAX_NONCE) journal.setNonce(sender, sender.nonce + 1n)
-    return { ...outOfGas(machine, frame, reservoir), createdAddress }
+    const message = { opcode: CREATE, from, to: createdAddress, input, gas: BigInt(gas), value }
+    return { ...outOfGas(machine, frame, reservoir, message), createdAddress }
   }
   return createContract(machine, { caller: from, value, gas: BigInt(left), initCode: input })
 }
@@ -75,7 +80,7 @@ function callPaid(
   const { machine, journal } = context
   const { from, to, value, input } = message
   const sender = journal.account(from)
-  journal.setNonce(sender, sender.nonce + 1n)
+  journal.setNonce(sender, nextNonce(sender.nonce))
   const { reservoir } = machine
   const snapshot = journal.snapshot()
   let left = payAuthorizations(context, frame, message, gas)
@@ -86,7 +91,7 @@ function callPaid(
   }
   if (left < 0) {
     journal.revert(snapshot)
-    return outOfGas(machine, frame, reservoir)
+    return outOfGas(machine, frame, reservoir, { opcode: CALL, from, to, input, gas: BigInt(gas), value })
   }
   return runMessage(machine, { caller: from, to, value, gas: BigInt(left), input })
 }

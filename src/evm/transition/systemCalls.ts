@@ -19,8 +19,9 @@ import {
 import type { TransactionContext } from './transactionContext.js'
 
 /** System calls before the first transaction: the parent's beacon root (EIP-4788) and the parent's hash (EIP-2935).
- *  Without code at their address they do nothing. */
+ *  Without code at their address they do nothing; a development chain may omit them. */
 export function callSystemBefore(context: TransactionContext, header: Header, rules: Rules): void {
+  if (rules.omitsSystemCalls) return
   if (rules.has('cancun')) callSystemContract(context, BEACON_ROOTS, header.parentBeaconBlockRoot!)
   if (rules.has('prague')) callSystemContract(context, HISTORY_STORAGE, header.parentHash)
 }

@@ -1,7 +1,7 @@
 import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { Rules } from '../../chain/eth/forks.js'
 import { effectiveGasPrice } from '../../chain/eth/transaction.js'
-import { MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
+import { MAX_TRANSACTION_GAS, nextNonce } from '../../chain/eth/transactionLimits.js'
 import type { AccessListEntry, Header, Log, Transaction } from '../../chain/eth/types.js'
 import { CairnError } from '../../lib/errors.js'
 import {
@@ -33,6 +33,7 @@ export class TransactionRefused extends CairnError {
 
 /** Outcome of a transaction, as its receipt needs it. */
 export interface AppliedTransaction {
+  status: Outcome['status']
   succeeded: boolean
   /** Why it failed, in geth's words. */
   failure?: string
@@ -43,17 +44,21 @@ export interface AppliedTransaction {
   blockGas: BlockGas
   /** Gas refunded at the end; not part of `gasUsed`. */
   gasRefunded: bigint
+  /** Gas used before the refund. */
+  peakGas: bigint
   logs: Log[]
   contractAddress?: Uint8Array // 20; set for every creation, failed ones too
   effectiveGasPrice: bigint // wei
 }
 
-/** What instructions can read of a block with that header. `blockHash` serves the 256 blocks before it. */
+/** What instructions can read of a block with that header. `blockHash` serves the 256 blocks before it. `blobBaseFee` replaces
+ *  that of the header. */
 export function blockEnvironment(
   header: Header,
   rules: Rules,
-  { chainId, blockHash }: Pick<BlockEnvironment, 'chainId' | 'blockHash'>,
+  outside: Pick<BlockEnvironment, 'chainId' | 'blockHash'> & Partial<Pick<BlockEnvironment, 'blobBaseFee'>>,
 ): Environment {
+  const { chainId, blockHash } = outside
   const {
     number,
     timestamp,
@@ -65,7 +70,7 @@ export function blockEnvironment(
     slotNumber,
   } = header
   const baseFeePerGas = header.baseFeePerGas ?? 0n
-  const blobFee = excessBlobGas === undefined || !rules.blobs ? 0n : blobBaseFee(excessBlobGas, rules)
+  const ofHeader = excessBlobGas === undefined || !rules.blobs ? 0n : blobBaseFee(excessBlobGas, rules)
   return createEnvironment(
     {
       number,
@@ -75,7 +80,7 @@ export function blockEnvironment(
       difficulty,
       prevRandao,
       baseFeePerGas,
-      blobBaseFee: blobFee,
+      blobBaseFee: outside.blobBaseFee ?? ofHeader,
       slotNumber,
       chainId,
       blockHash,
@@ -92,17 +97,56 @@ export function applyTransaction(
   transaction: Transaction,
   used: BlockGas,
 ): AppliedTransaction {
+  const applied = runTransaction(context, transaction, used)
+  const { journal, machine } = context
+  journal.endTransaction(machine.rules.eip161, machine.rules.eip8246)
+  return applied
+}
+
+/** The same without the end: everything can still be reverted, and accounts to be deleted are there. */
+export function runTransaction(
+  context: TransactionContext,
+  transaction: Transaction,
+  used: BlockGas,
+): AppliedTransaction {
+  const { journal, header } = context
+  const { intrinsic, floor } = check(context, journal.account(transaction.from), transaction, used)
+  const price = effectiveGasPrice(transaction, header.baseFeePerGas)
+  return executeTransaction(context, transaction, {
+    intrinsic,
+    floor,
+    price,
+    tip: price - (header.baseFeePerGas ?? 0n),
+    blobPrice: context.environment.block.blobBaseFee,
+  })
+}
+
+/** What a transaction pays, in wei per gas; `tip` undefined pays the beneficiary nothing, without a mention of it. */
+export interface TransactionTerms {
+  /** Gas due before execution, and the least that is paid. */
+  intrinsic: bigint
+  floor: bigint
+  price: bigint
+  tip: bigint | undefined
+  blobPrice: bigint
+}
+
+/** Executes a transaction that has been checked, without its end. @throws DeadlineExceeded, after which
+ *  the journal must be discarded. */
+export function executeTransaction(
+  context: TransactionContext,
+  transaction: Transaction,
+  { intrinsic, floor, price, tip, blobPrice }: TransactionTerms,
+): AppliedTransaction {
   const { machine, journal, header } = context
   const sender = journal.account(transaction.from)
-  const { intrinsic, floor } = check(context, sender, transaction, used)
-  const price = effectiveGasPrice(transaction, header.baseFeePerGas)
   machine.environment = withTransaction(context.environment, {
     origin: transaction.from,
     gasPrice: price,
     blobVersionedHashes: transaction.blobVersionedHashes ?? [],
   })
   const blobs = BigInt(transaction.blobVersionedHashes?.length ?? 0)
-  const blobCost = blobs === 0n ? 0n : blobs * GAS_PER_BLOB * context.environment.block.blobBaseFee
+  const blobCost = blobs === 0n ? 0n : blobs * GAS_PER_BLOB * blobPrice
   journal.recorder?.account(sender)
   journal.setBalance(sender, sender.balance - transaction.gasLimit * price - blobCost)
   warmUp(context, transaction)
@@ -110,20 +154,24 @@ export function applyTransaction(
   const outcome = executeMessage(context, transaction, { gasLimit, intrinsic })
 
   const { gasUsed, gasRefunded } = settleGas(context, { gasLimit, gasLeft: outcome.gasLeft, floor })
-  const blockGas = blockGasOf(machine, { spent: gasLimit - outcome.gasLeft, gasUsed, floor })
+  const spent = gasLimit - outcome.gasLeft
+  const blockGas = blockGasOf(machine, { spent, gasUsed, floor })
   journal.setBalance(sender, sender.balance + (gasLimit - gasUsed) * price)
-  const coinbase = journal.account(header.miner)
-  journal.recorder?.account(coinbase)
-  journal.setBalance(coinbase, coinbase.balance + gasUsed * (price - (header.baseFeePerGas ?? 0n)))
+  if (tip !== undefined) {
+    const coinbase = journal.account(header.miner)
+    journal.recorder?.account(coinbase)
+    journal.setBalance(coinbase, coinbase.balance + gasUsed * tip)
+  }
   const { logs } = journal
-  journal.endTransaction(machine.rules.eip161, machine.rules.eip8246)
   return {
+    status: outcome.status,
     succeeded: outcome.status === 'success',
     failure: outcome.failure,
     output: outcome.output,
     gasUsed,
     blockGas,
     gasRefunded,
+    peakGas: spent < floor ? floor : spent,
     logs,
     contractAddress: outcome.createdAddress,
     effectiveGasPrice: price,
@@ -218,7 +266,7 @@ export function executeMessage(
   const { from: caller, to, value, input, authorizationList = [] } = message
   if (to === undefined) return createContract(machine, { caller, value, gas, initCode: input })
   const sender = journal.account(caller)
-  journal.setNonce(sender, sender.nonce + 1n)
+  journal.setNonce(sender, nextNonce(sender.nonce))
   applyAuthorizations(journal, authorizationList, chainId)
   return runMessage(machine, { caller, to, value, gas, input })
 }

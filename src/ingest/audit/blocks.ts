@@ -3,8 +3,10 @@ import { encodeBlock } from '../../chain/eth/block.js'
 import { createBloomMaker } from '../../chain/eth/bloom.js'
 import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
 import { decodeHeader, encodeHeader, hashHeader } from '../../chain/eth/header.js'
-import type { Block, Header } from '../../chain/eth/types.js'
+import { appearancesIn } from '../../chain/eth/transactionAddresses.js'
+import type { Block, Header, Receipt } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'
+import { decodeAppearances, encodeAppearances } from '../../store/chain/appearances.js'
 import { type BlockRow, decodeBlockRow } from '../../store/chain/blockRows.js'
 import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../../store/chain/chainSource.js'
 import { BLOCK_COLUMNS, blockValues } from '../../store/chain/chainWriter.js'
@@ -120,6 +122,8 @@ function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
     verifyBody(block, rules, spec)
     const receipts = body.receipts(block, rules)
     verifyReceipts(header, receipts, { blockHash: block.hash })
+    requireAccessList(rows, header)
+    requireAppearances(rows, block, receipts)
     const { nextTx, nextLog } = nextIds()
     const logCount = receipts.reduce((sum, { logs }) => sum + logs.length, 0)
     const values = [...blockValues(block, totalDifficulty), nextTx, transactions.length, nextLog, logCount]
@@ -147,6 +151,47 @@ function readBlock(rows: RawRows, number: number): { row: RawRow; block: StoredB
   const row = rows.block(number)
   if (row === undefined) throw new DatabaseFault(placeOf(number), { field: 'row', expected: 'one', found: 'none' })
   return { row, block: decodeBlockRow(row as unknown as BlockRow) }
+}
+
+/** The stored access list of a block, if there is one, must hash to the header's. */
+function requireAccessList(rows: RawRows, { number, blockAccessListHash: expected }: Header): void {
+  const row = rows.blockAccessList(number)
+  if (row === undefined) return
+  const place = { table: 'block_access_lists', row: `block ${number}` }
+  const found = atPlace(place, () => keccak256(row.list as Uint8Array))
+  if (expected !== undefined && equalBytes(found, expected)) return
+  throw new DatabaseFault(place, { field: 'hash of the list', expected: expected ?? 'no list', found })
+}
+
+/** Compares the appearances of a block with its transactions, receipts and logs. Its internal calls, which would take its execution,
+ *  are covered by the checksum. */
+function requireAppearances(rows: RawRows, { header, transactions }: Block, receipts: readonly Receipt[]): void {
+  const row = rows.appearances(header.number)
+  const place = { table: 'address_appearances', row: `block ${header.number}` }
+  if (row === undefined) {
+    if (header.number > (rows.lastAppearances() ?? -1)) return
+    throw new DatabaseFault(place, { field: 'row', expected: 'one', found: 'none' })
+  }
+  const ids = atPlace(place, () => decodeAppearances(row.data as Uint8Array))
+  const addressOf = (id: number) => {
+    const address = rows.address(id)
+    if (address === undefined) throw new DatabaseFault(place, { field: 'id', expected: 'of an address', found: id })
+    return address
+  }
+  compareColumns(place, row, ['data'], [encodeAppearances(ids, addressOf)])
+  if (ids.length !== transactions.length) {
+    throw new DatabaseFault(place, { field: 'transactions', expected: transactions.length, found: ids.length })
+  }
+  for (const [index, addresses] of appearancesIn(transactions, receipts).entries()) {
+    const found = ids[index].map(addressOf)
+    const missing = addresses.find((address) => !found.some((each) => equalBytes(each, address)))
+    if (missing === undefined) continue
+    throw new DatabaseFault(place, {
+      field: `addresses of transaction ${index}`,
+      expected: missing,
+      found: 'not among them',
+    })
+  }
 }
 
 /** The uncles of a block; the uncles hash verifies their list. */

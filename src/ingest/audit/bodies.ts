@@ -10,7 +10,7 @@ import {
 import { RECEIPT_COLUMNS, receiptValues, TRANSACTION_COLUMNS, transactionValues } from '../../store/chain/bodyRows.js'
 import type { RawRows } from '../../store/chain/rawRows.js'
 import type { StoredBlock } from '../../store/chain/types.js'
-import { deriveReceipt } from '../acceptBlock.js'
+import { deriveReceipt } from '../givenBlock.js'
 import { atPlace, DatabaseFault } from './fault.js'
 import { readLogRows } from './logRows.js'
 import { compareColumns } from './rowComparison.js'

@@ -10,7 +10,7 @@ import { auditFile } from './file.js'
 import { auditL2 } from './l2.js'
 import { auditRemovedBlocks } from './removedBlocks.js'
 import { auditState } from './state.js'
-import { auditStateTrie } from './stateTrie.js'
+import { auditStateTrie, auditTrieHistory } from './stateTrie.js'
 
 /** The parts of an audit, in order. */
 export const AUDIT_PARTS = ['file', 'blocks', 'stateHistory', 'index', 'l2'] as const
@@ -22,8 +22,8 @@ export interface AuditOptions {
   /** First block to audit; both bounds of the range are inclusive. */
   from?: number
   to?: number
-  /** Audits only this segment of the index with this item name. */
-  segment?: { item: string; id: number }
+  /** Audits only this segment of the index whose name begins with that word. */
+  segment?: { index: string; id: number }
   startProgress(label: string, unit: string, total?: number): Progress
   /** Receives one line per finished part. */
   report(line: string): void
@@ -69,7 +69,10 @@ const PARTS: { readonly [K in AuditPart]: (db: Database, options: AuditOptions) 
     const walk = startProgress('state trie', 'accounts')
     const accounts = auditStateTrie(db, (count) => walk.update(count))
     walk.finish()
-    const trie = accounts === undefined ? 'the next import makes its trie' : `${accounts} accounts in the stored trie`
+    const kept = accounts === undefined ? 0 : auditTrieHistory(db)
+    const tries = kept === 0 ? '' : `, and ${kept} tries before it`
+    const trie =
+      accounts === undefined ? 'the next import makes its trie' : `${accounts} accounts in the stored trie${tries}`
     report(`state: roots of ${done.blocks} blocks, ${done.rows} rows and ${done.codes} codes are right; ${trie}`)
   },
   index: auditIndexes,
@@ -83,7 +86,7 @@ const PARTS: { readonly [K in AuditPart]: (db: Database, options: AuditOptions) 
 
 function auditIndexes(db: Database, { segment: only, startProgress, report }: AuditOptions): void {
   for (const kind of CHAIN_INDEXES) {
-    if (only && only.item !== kind.item) continue
+    if (only && kind.name !== `${only.index} index`) continue
     const { name, items } = kind
     const place = { table: kind.tables.segments }
     const { sealed, tail } = atPlace(place, () => describeIndex(db, kind))

@@ -15,7 +15,8 @@ export function auditFile(db: Database): void {
   atPlace({ table: 'meta' }, () => checkFacts(db))
 }
 
-function checkIntegrity(db: Database): void {
+/** SQLite's own check of the file. @throws DatabaseFault for the first fault */
+export function checkIntegrity(db: Database): void {
   const place = { table: 'cairn.db' }
   const messages = db.pragma('integrity_check(1)') as { integrity_check: string }[]
   const problem = messages.map((row) => row.integrity_check).find((text) => text !== 'ok')
@@ -70,7 +71,7 @@ function checkFacts(db: Database): void {
   checkChainId(db, facts)
 }
 
-const SEALED_TABLES = { facts: 'meta', api_keys: 'api_keys', l2_pending: 'l2_pending' } as const
+const SEALED_TABLES = { facts: 'meta', api_keys: 'api_keys', abis: 'abis', l2_pending: 'l2_pending' } as const
 
 /** A check that also works on a database without seals. */
 function checkChainId(db: Database, facts: ReadonlyMap<string, unknown>): void {

@@ -1,6 +1,7 @@
 import { inflateSync } from 'node:zlib'
 import { encodeFelt } from '../../chain/starknet/felt.js'
 import type { L2NetworkName } from '../../chain/starknet/networks.js'
+import { readL2Recording } from '../../chain/starknet/recording/recording.js'
 import { isPendingStatus, isRejectedStatus, type L2Block } from '../../chain/starknet/types.js'
 import { createBlockVerifier } from '../../chain/starknet/verifier.js'
 import type { L2Verdict } from '../../chain/starknet/verify.js'
@@ -8,11 +9,12 @@ import { equalBytes } from '../../lib/bytes.js'
 import { parseJsonExact } from '../../lib/json.js'
 import type { RawRow } from '../../store/chain/rawRows.js'
 import type { Database } from '../../store/database.js'
+import { ANY_EVENT, matchEvents, termsOf } from '../../store/l2/eventCodec.js'
+import { eventsOf } from '../../store/l2/l2EventRows.js'
 import { encodeL2Header, L2_BLOCK_COLUMNS } from '../../store/l2/l2Rows.js'
 import { toStoredHeader } from '../../store/l2/l2Writer.js'
 import { createRawL2, type RawL2 } from '../../store/l2/rawL2.js'
 import { createMetaTable, META_L2_NETWORK } from '../../store/meta.js'
-import { readL2Recording } from '../sources/starknetJson.js'
 import { atPlace, DatabaseFault, type FaultPlace } from './fault.js'
 import { auditL2Finality } from './l2Finality.js'
 import { compareColumns } from './rowComparison.js'
@@ -48,6 +50,14 @@ export function auditL2(db: Database, onProgress?: (blocks: number) => void): L2
       if (stray !== undefined) {
         throw new DatabaseFault({ table: 'l2_block_txs' }, { field: 'block_hash', expected: 'a block', found: stray })
       }
+      const strayEvents = rows.strayEvents()
+      if (strayEvents !== undefined) {
+        const row = `block ${strayEvents}`
+        throw new DatabaseFault(
+          { table: 'l2_events', row },
+          { field: 'number', expected: 'a canonical block', found: row },
+        )
+      }
       auditL2Finality(db, rows, acceptedOnL1)
       return done
     }),
@@ -82,8 +92,28 @@ function auditBlock(rows: RawL2, row: RawRow, place: FaultPlace, verify: (block:
     const txPlace = { table: 'l2_block_txs', row: `${place.row}, transaction ${index}` }
     compareColumns(txPlace, transaction, TRANSACTION_COLUMNS, [index, encodeFelt(block.transactionHashes[index])])
   })
-  if (canonical === 1) checkParent(rows, block, place)
+  if (canonical === 1) {
+    checkParent(rows, block, place)
+    checkEvents(rows, block, place)
+  }
   return verified === 1
+}
+
+/** Compares the stored events and the index with the recording. @throws DatabaseFault */
+function checkEvents(rows: RawL2, block: L2Block, place: FaultPlace): void {
+  const found = rows.events(block.number!)
+  if (found === undefined) {
+    throw new DatabaseFault({ ...place, table: 'l2_events' }, { field: 'rows', expected: 1, found: 0 })
+  }
+  if (found.events === null) return // an older version stored the block, or its recording has no events
+  const events = eventsOf(block)
+  compareColumns({ ...place, table: 'l2_events' }, found, ['events'], [events ?? null])
+  const terms = termsOf(matchEvents(events!, ANY_EVENT))
+  for (const term of terms) {
+    if (rows.hasTerm(term, block.number!)) continue
+    const where = { ...place, table: 'l2_event_terms', row: `${place.row}, term ${term}` }
+    throw new DatabaseFault(where, { field: 'rows', expected: 1, found: 0 })
+  }
 }
 
 function readRecording(raw: RawRow[string]): L2Block {

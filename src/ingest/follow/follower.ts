@@ -228,7 +228,7 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
     }
   }
   const loop = async (): Promise<void> => {
-    let indexesDue = true
+    let [indexesDue, trieHistoryDue] = [true, true]
     while (!signal.aborted) {
       if (failure) throw failure.error
       if (next) {
@@ -237,10 +237,15 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
         await reach(target)
         finality.ask()
         indexesDue = true
+        trieHistoryDue = true
       } else if (finality.store()) {
         // Once more around: a head may have come.
       } else if (indexesDue) {
         indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
+        await checkpoints?.afterCommit()
+        await new Promise(setImmediate)
+      } else if (trieHistoryDue) {
+        trieHistoryDue = chain.extendTrieHistory()
         await checkpoints?.afterCommit()
         await new Promise(setImmediate)
       } else {

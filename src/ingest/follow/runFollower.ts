@@ -47,6 +47,10 @@ export interface FollowSettings {
   /** First block to store in a new database without state. */
   readonly from?: number
   readonly evm?: EvmKind
+  /** Store the access lists of blocks (EIP-7928). Default: false. */
+  readonly blockAccessLists?: boolean
+  /** Keep the address index. Default: true. */
+  readonly addressIndex?: boolean
   /** Memory for the newest state and its trie; undefined: 256 MiB. */
   readonly stateCacheBytes?: number
   /** Blocks from one check of the state root to the next while far behind; 0 or undefined: as many as fits the state. */
@@ -203,7 +207,16 @@ async function openUnlocked(settings: FollowSettings, parts: FollowerParts, cloc
 }
 
 async function openWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
-  const { datadir, chain: wanted, stateMode, stateCacheBytes, evm, coreContract } = settings
+  const {
+    datadir,
+    chain: wanted,
+    stateMode,
+    stateCacheBytes,
+    evm,
+    blockAccessLists,
+    addressIndex,
+    coreContract,
+  } = settings
   const { log, signal, checkpoints, startProgress } = parts
   if (wanted === undefined && !existsSync(join(datadir, DATABASE_FILE))) throw new ChainNotNamed() // before one is made
   const db = openForWriting(datadir)
@@ -216,7 +229,7 @@ async function openWriter(settings: FollowSettings, parts: FollowerParts): Promi
     db.pragma('wal_autocheckpoint = 0')
     if (coreContract) nameCoreContract(db, coreContract)
     const source = isDevelopment(wanted) ? await developmentSource(db, wanted, settings, parts) : wanted
-    const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, log }
+    const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, log }
     const chain = await openWritableChain(db, source, stateMode, opening)
     requireFrom(chain, settings.from)
     parts.l2?.setNetwork(db)

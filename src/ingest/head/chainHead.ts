@@ -1,15 +1,10 @@
-import { type ChainSpec, commitsToState } from '../../chain/eth/forks.js'
+import type { ChainSpec } from '../../chain/eth/forks.js'
 import type { Block, Header, Receipt } from '../../chain/eth/types.js'
-import type { Executor } from '../../evm/transition/blockExecutor.js'
-import { equalBytes } from '../../lib/bytes.js'
-import { formatData } from '../../lib/hex.js'
+import { createAppearanceWriter } from '../../store/chain/appearances.js'
 import { createChainWriter, type StateChanges } from '../../store/chain/chainWriter.js'
 import type { ChainReader, Finality } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
 import { createMetaTable, META_FINALITY, META_UPSTREAM_HEAD } from '../../store/meta.js'
-import { createStateReader } from '../../store/state/stateReader.js'
-import { createTouchedAbove } from '../../store/state/touchedAbove.js'
-import type { StateRoot } from '../../trie/stateRoot.js'
 import { createChainIndexer } from '../chainIndexer.js'
 import type { StateUpdateIntake } from '../stateUpdates.js'
 import { ReorgBelowFinalized, RewindOutOfRange } from './errors.js'
@@ -28,6 +23,10 @@ export interface BlockParts {
   totalDifficulty: bigint
   /** Present where state is kept. */
   changes?: StateChanges
+  /** RLP (EIP-7928); present where it is to be stored. */
+  blockAccessList?: Uint8Array
+  /** By transaction: the addresses (20 bytes) in which it appears; they may repeat. Present where the address index is kept. */
+  appearances?: readonly (readonly Uint8Array[])[]
 }
 
 /** The only way to change the chain: blocks, state, indexes and finality. Changes collect in one transaction, which the first
@@ -58,6 +57,9 @@ export interface ChainHead {
   commit(): void
   /** Gives up everything since the last commit. */
   rollback(): void
+  /** As `finalize`, in the transaction; begins one if something changes. Where nothing was ever said, the numbers are stored as
+   *  they are. */
+  raiseFinality(finality: Finality): void
   /** Stores safe and finalized numbers, each at most that of the newest block. They never go back: a lower one leaves what is
    *  stored. Commits what was changed before. */
   finalize(finality: Finality): void
@@ -71,11 +73,17 @@ export interface ChainHead {
   settleIndexes(): void
 }
 
-/** What a chain that keeps state needs for it. */
+/** Keeps the state trie with the chain, within its transactions. */
 export interface HeadState {
-  executor: Executor
-  root: StateRoot
+  /** Before the blocks (ancestor, upTo] are removed. @returns what sets the state back once their rows are gone */
+  beforeRemoval(ancestor: Head, upTo: number): () => void
+  /** Before a commit. `isNext`: the newest block is the only one since the last commit. */
+  beforeCommit(newest: BlockRef, isNext: boolean): void
+  /** After a rollback of the whole transaction. */
+  afterRollback(): void
 }
+
+const NOTHING_FINAL: Finality = { safe: -1, finalized: -1 }
 
 /** The head of a database opened for writing. `stateUpdates` takes part in its transactions; `afterRollback` is told that blocks
  *  were given up. */
@@ -90,22 +98,29 @@ export function createChainHead(
   }: { spec: ChainSpec; state?: HeadState; stateUpdates?: StateUpdateIntake; afterRollback(): void },
 ): ChainHead {
   const writer = createChainWriter(db, {
-    beforeCommit: () => state?.root.save(),
+    beforeCommit: () => {
+      if (newest)
+        state?.beforeCommit({ number: newest.header.number, hash: newest.hash }, !rewound && added.length === 1)
+    },
     afterRollback: () => {
-      state?.executor.reset()
+      state?.afterRollback()
       afterRollback()
     },
   })
   const indexer = createChainIndexer(db)
+  const addresses = createAppearanceWriter(db)
+  const forgetIndexes = () => {
+    indexer.forget()
+    addresses.forget()
+  }
   const meta = createMetaTable(db)
-  const touchedAbove = createTouchedAbove(db, createStateReader(db))
   const listeners = new Set<HeadListener>()
   let newest = readNewest(reader)
   let marked = newest
   let added: BlockRef[] = []
   let addedAtMark = 0
   let rewound: { ancestor: BlockRef; removed: readonly BlockRef[] } | undefined
-  let lowered = false
+  let finalityChanged = false
 
   const begin = () => {
     if (!writer.inTransaction) writer.begin()
@@ -113,7 +128,7 @@ export function createChainHead(
   const clear = () => {
     added = []
     rewound = undefined
-    lowered = false
+    finalityChanged = false
   }
   const storedFinality = () => meta.get<Finality>(META_FINALITY)
   const finality = (): Finality => {
@@ -124,7 +139,7 @@ export function createChainHead(
     const events: HeadEvent[] = []
     if (rewound) events.push({ kind: 'reorg', ...rewound, added })
     else if (added.length > 0) events.push({ kind: 'append', blocks: added })
-    if (lowered) events.push({ kind: 'finalized', ...finality() })
+    if (finalityChanged) events.push({ kind: 'finalized', ...finality() })
     clear()
     return events
   }
@@ -137,7 +152,7 @@ export function createChainHead(
   const rollback = () => {
     if (!writer.inTransaction) return
     writer.rollback()
-    indexer.forget()
+    forgetIndexes()
     clear()
     newest = readNewest(reader)
   }
@@ -146,21 +161,24 @@ export function createChainHead(
     const stored = storedFinality()
     if (!stored || stored.safe <= head) return
     meta.set(META_FINALITY, { safe: head, finalized: Math.min(stored.finalized, head) })
-    lowered = true
+    finalityChanged = true
+  }
+  const raise = (wanted: Finality, now: Finality) => {
+    const head = newest?.header.number ?? -1
+    const finalized = Math.max(now.finalized, Math.min(wanted.finalized, head))
+    const safe = Math.max(now.safe, Math.min(wanted.safe, head), finalized)
+    if (storedFinality() && safe === now.safe && finalized === now.finalized) return
+    begin()
+    meta.set(META_FINALITY, { safe, finalized })
+    finalityChanged = true
   }
   const remove = (ancestor: Head) => {
-    const { number, stateRoot } = ancestor.header
-    const touched = state && touchedAbove.take(number)
+    const { number } = ancestor.header
+    const setBack = state?.beforeRemoval(ancestor, newest!.header.number)
     writer.rewindTo(number)
     indexer.truncate()
     stateUpdates?.removeAbove(number)
-    if (!state) return
-    const root = state.executor.revert(touchedAbove.restored(touched!))
-    if (equalBytes(root, stateRoot) || !commitsToState(spec, number)) return
-    throw new Error(
-      `after removing the blocks above ${number} the state has the root ${formatData(root)}, its header says ` +
-        `${formatData(stateRoot)}: the database is damaged`,
-    )
+    setBack?.()
   }
   const giveUpOnError = (work: () => void) => {
     try {
@@ -184,11 +202,12 @@ export function createChainHead(
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    append: (block, { receipts, totalDifficulty, changes }) =>
+    append: (block, { receipts, totalDifficulty, changes, blockAccessList, appearances }) =>
       giveUpOnError(() => {
         begin()
         writer.insertBlock(block, receipts, totalDifficulty, changes)
-        indexer.add(block, receipts)
+        if (blockAccessList) writer.insertBlockAccessList(block.header.number, blockAccessList)
+        indexer.add(block, receipts, appearances && addresses.put(block.header.number, appearances))
         stateUpdates?.add(block, receipts)
         newest = { hash: block.hash, header: block.header, totalDifficulty }
         added.push({ number: block.header.number, hash: block.hash })
@@ -201,7 +220,7 @@ export function createChainHead(
     },
     rollbackToMark: () => {
       writer.rollbackToMark()
-      indexer.forget()
+      forgetIndexes()
       newest = marked
       added.length = addedAtMark
     },
@@ -224,17 +243,11 @@ export function createChainHead(
     },
     commit,
     rollback,
+    raiseFinality: (wanted) => raise(wanted, storedFinality() ?? NOTHING_FINAL),
     finalize: (wanted) => {
       commit()
-      const head = newest?.header.number ?? -1
-      const now = finality()
-      const finalized = Math.max(now.finalized, Math.min(wanted.finalized, head))
-      const safe = Math.max(now.safe, Math.min(wanted.safe, head), finalized)
-      if (storedFinality() && safe === now.safe && finalized === now.finalized) return
-      begin()
-      meta.set(META_FINALITY, { safe, finalized })
-      writer.commit()
-      tell(listeners, [{ kind: 'finalized', safe, finalized }])
+      raise(wanted, finality())
+      commit()
     },
     expect: (upstreamHead) => {
       const wanted = upstreamHead ?? null

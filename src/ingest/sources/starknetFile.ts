@@ -1,11 +1,11 @@
 import { promisify } from 'node:util'
 import { constants, deflate, deflateSync, gunzipSync } from 'node:zlib'
+import { readL2Recording } from '../../chain/starknet/recording/recording.js'
 import type { L2Block } from '../../chain/starknet/types.js'
 import { CairnError, messageOf } from '../../lib/errors.js'
 import { parseJsonExact } from '../../lib/json.js'
 import { createPause } from '../../lib/pause.js'
 import { isGzip, streamFile } from './fileBytes.js'
-import { readL2Recording } from './starknetJson.js'
 
 /** A file that cannot be read further: invalid JSON, damaged gzip, or a recording that is not a block. `where` is the
  *  path, with the line number for NDJSON. */

@@ -1,5 +1,5 @@
-import { INVALID_PARAMS, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
+import { FILTER_ERRORS, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK } from '../eth/logErrors.js'
 import { logFilterParam } from '../eth/logFilter.js'
 import { resolveFilter } from '../eth/resolveFilter.js'
 import { EXPLANATION_SCHEMA } from './explanationSchema.js'
@@ -17,12 +17,7 @@ export const explainLogs = defineMethod({
   cost: 'scan',
   params: [logFilterParam],
   result: { name: 'explanation', schema: EXPLANATION_SCHEMA },
-  errors: [
-    { code: INVALID_PARAMS, message: 'query contains N parameters, the limit is 5000' },
-    { code: INVALID_PARAMS, message: 'invalid block range params' },
-    { code: INVALID_PARAMS, message: 'block range extends beyond current head block' },
-    { code: SERVER_ERROR, message: 'unknown block' },
-  ],
+  errors: [...FILTER_ERRORS, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK],
   handler: (context, object) => {
     const { logs, limits, deadline } = context
     const filter = resolveFilter(context, object)

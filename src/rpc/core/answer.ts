@@ -1,6 +1,7 @@
 import type { Dispatcher } from './dispatch.js'
 import {
   encodeBatch,
+  encodeBeginning,
   encodeResponse,
   type InvalidCall,
   isCall,
@@ -10,6 +11,7 @@ import {
   sizeOf,
 } from './envelope.js'
 import { RESPONSE_TOO_LARGE, type RpcErrorBody, SERVER_BUSY } from './errors.js'
+import { collectResult, type ResultStream, StreamBroken } from './resultStream.js'
 import { createTimeSlices } from './timeSlices.js'
 
 /** Limit on all responses of a batch; the rest is refused item by item. geth's default. */
@@ -29,6 +31,8 @@ export interface Abandonment {
 
 /** Memory reservation for the responses of one body, which clients that do not read would otherwise fill. */
 export interface AnswerRoom {
+  /** Most calls of a batch that may run at once, if that is limited. */
+  readonly maxConcurrent?: number
   /** Resolves when the next item of a batch may start; undefined if it may now. */
   wait(): Promise<void> | undefined
   /** Changes the reservation by that many bytes; false if there is not enough memory. */
@@ -51,13 +55,21 @@ const TOO_LARGE: RpcErrorBody = { code: RESPONSE_TOO_LARGE, message: 'response t
 /** Parts to send in order; undefined if there is nothing to answer (notifications only). */
 export type Response = Uint8Array[] | undefined
 
-/** The response to a body: synchronous for a single call with a synchronous outcome, otherwise a promise. */
+/** Sends a response whose result comes in parts: what it begins with, and the rest of the result. Resolves when it is sent. */
+export type SendInParts = (beginning: Uint8Array[], rest: ResultStream) => Promise<void>
+
+/** The response to a call that `SendInParts` has sent. */
+export const SENT: Response = []
+
+/** The response to a body: synchronous for a single call with a synchronous outcome, otherwise a promise. Without
+ *  `sendInParts`, a result that comes in parts is collected, up to the limit of batches. */
 export function answerBody(
   body: ParsedBody,
   dispatcher: Dispatcher,
   conditions: BatchConditions = UNCONDITIONAL,
+  sendInParts?: SendInParts,
 ): Response | Promise<Response> {
-  if (body.kind === 'single') return answerItem(body.item, dispatcher)
+  if (body.kind === 'single') return answerItem(body.item, dispatcher, sendInParts)
   return answerBatch(body.items, dispatcher, conditions)
 }
 
@@ -69,15 +81,46 @@ export function refuseBody(body: ParsedBody, error: RpcErrorBody): Uint8Array[] 
   return body.kind === 'single' ? responses[0] : encodeBatch(responses)
 }
 
-function answerItem(item: RpcCall | InvalidCall, dispatcher: Dispatcher): Response | Promise<Response> {
+function answerItem(
+  item: RpcCall | InvalidCall,
+  dispatcher: Dispatcher,
+  sendInParts?: SendInParts,
+): Response | Promise<Response> {
   if (!isCall(item)) {
     dispatcher.onInvalid?.(item.error)
     return encodeResponse(item.idText, item)
   }
   const { idText } = item
-  const encode = (outcome: RpcOutcome) => (idText === undefined ? undefined : encodeResponse(idText, outcome))
+  const encode = (outcome: RpcOutcome): Response | Promise<Response> => {
+    if ('result' in outcome && outcome.rest !== undefined) {
+      return answerInParts(idText, { result: outcome.result, rest: outcome.rest }, sendInParts)
+    }
+    return idText === undefined ? undefined : encodeResponse(idText, outcome)
+  }
   const outcome = dispatcher.dispatch(item)
   return outcome instanceof Promise ? outcome.then(encode) : encode(outcome)
+}
+
+async function answerInParts(
+  idText: string | undefined,
+  { result, rest }: { result: Uint8Array; rest: ResultStream },
+  sendInParts: SendInParts | undefined,
+): Promise<Response> {
+  if (idText === undefined) {
+    rest.cancel()
+    return undefined
+  }
+  if (sendInParts !== undefined) {
+    await sendInParts(encodeBeginning(idText, result), rest)
+    return SENT
+  }
+  try {
+    const whole = await collectResult(result, rest, MAX_BATCH_RESPONSE_BYTES)
+    return encodeResponse(idText, whole === undefined ? { error: TOO_LARGE } : { result: whole })
+  } catch (error) {
+    if (error instanceof StreamBroken) return encodeResponse(idText, { error: error.error })
+    throw error
+  }
 }
 
 /** Runs the items in order, up to a window of them concurrently. Once a response exceeds the limit, it and all later ones
@@ -88,6 +131,7 @@ async function answerBatch(
   { abandonment, room }: BatchConditions,
 ): Promise<Response> {
   const answers = collectAnswers(items, room)
+  const window = Math.min(BATCH_WINDOW, room.maxConcurrent ?? BATCH_WINDOW)
   const running: Promise<void>[] = []
   const slice = (dispatcher.slices ?? createTimeSlices()).join()
   for (let i = 0; i < answers.endIndex() && !abandonment.aborted; i++) {
@@ -103,7 +147,7 @@ async function answerBatch(
     const answer = answerItem(items[i], dispatcher)
     if (answer instanceof Promise) running.push(answer.then((later) => answers.put(i, later)))
     else answers.put(i, answer)
-    if (running.length >= BATCH_WINDOW) {
+    if (running.length >= window) {
       slice.leave()
       await running.shift()
     }

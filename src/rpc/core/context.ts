@@ -1,21 +1,27 @@
+import type { AppearanceFinder } from '../../appearances/finder.js'
 import type { PendingBlock } from '../../chain/eth/types.js'
+import type { Decoder } from '../../decoding/decoder.js'
 import type { CallLimits } from '../../evm/calls/callContext.js'
 import type { EvmService } from '../../evm/calls/evmService.js'
+import type { SimulationLimits } from '../../evm/calls/simulation/simulation.js'
+import type { TraceService } from '../../evm/tracing/traceService.js'
 import type { Deadline } from '../../lib/deadline.js'
 import type { Logger } from '../../lib/logger.js'
 import type { LogSource } from '../../logs/query.js'
 import type { ChainReader } from '../../store/chain/types.js'
+import type { DatabaseSizes } from '../../store/databaseFacts.js'
 import type { L2Reader } from '../../store/l2/l2Reader.js'
 import type { StateReads } from '../../store/state/stateReader.js'
 import type { TransactionFinder } from '../../transactions/finder.js'
 import type { Session } from './session.js'
 
 /** Limits that the operator can set; defaults are those of the API specification. */
-export interface RpcLimits extends CallLimits {
+export interface RpcLimits extends CallLimits, SimulationLimits {
   maxLogs: number // results per log query: 10,000
   maxFilterParams: number // addresses and topic values per filter: 5,000
   logsTimeoutMs: number // 10,000
   callTimeoutMs: number // 5,000
+  traceTimeoutMs: number // 60,000
   queueTimeoutMs: number // longest wait of a request for a thread: 10,000
   slowLogsMs: number // log queries that take at least this long are logged with their trace: 1,000; 0: never
 }
@@ -46,15 +52,35 @@ export interface L2SyncProgress extends SyncProgress {
   readonly highestHash: string
 }
 
+/** The part of a server in replication: roles and states as `/health` names them. */
+export interface ReplicationFacts {
+  readonly role: string
+  readonly epoch: number
+  readonly sequence: number
+  readonly lagBlocks: number
+  readonly lagSeconds: number
+  readonly state: string
+  readonly problem: string | null
+}
+
+/** Takes parts of a result's JSON while the handler works. It may block the thread until the client has read earlier parts.
+ *  @throws DeadlineExceeded if it does not */
+export type ResultSink = (bytes: Uint8Array) => void
+
 /** What a handler may use. One per thread; `deadline` belongs to the request. */
 export interface RpcContext {
   readonly chain: ChainReader
   readonly transactions: TransactionFinder
+  readonly appearances: AppearanceFinder
   readonly logs: LogSource
+  /** Decodes by the ABIs that are known now. */
+  readonly decoder: () => Decoder
   readonly l2: L2Reader
   /** Present in reader threads, where `evm` methods run. */
   readonly evm: EvmService
   readonly state: StateReads
+  /** Cairn's interpreter for traces, loaded on first use. */
+  readonly loadTraces: () => Promise<TraceService>
   readonly limits: RpcLimits
   readonly pendingBlock: PendingBlockForm
   /** Undefined unless this server follows upstreams and is behind them; always undefined in reader threads. */
@@ -68,12 +94,20 @@ export interface RpcContext {
   /** Key that authenticates cursors; the same for every connection to a database and its copies. 32 bytes. */
   readonly cursorSecret: Uint8Array
   readonly deadline: Deadline
+  /** Sends a part of the result of a trace; undefined where results are returned whole. */
+  readonly sendPart?: ResultSink
   /** The canonical blocks that the request names, if the method's `caching.resolveBlocks` resolved them. */
   readonly blocks?: ResolvedBlocks
   /** Present for methods that use it. */
   readonly session?: Session
   /** How long the request waited for its thread; not part of its deadline. */
   readonly waitedMs: number
+  /** Sizes of the database, in bytes. */
+  readonly databaseSizes: () => DatabaseSizes
+  /** Undefined for a server that takes no part in replication, and in reader threads. */
+  readonly replication?: () => ReplicationFacts | undefined
+  /** Calls of all clients of this server; `sinceMs` by `performance.now()`. Undefined in reader threads. */
+  readonly calls?: { readonly count: number; readonly sinceMs: number }
   readonly log: Logger
   /** Result of `web3_clientVersion`: `Cairn/v0.1.0/linux-x64/node20`. */
   readonly clientVersion: string

@@ -19,10 +19,11 @@ import {
   SERVER_ERROR,
   translateError,
 } from './errors.js'
-import { type CostClass, JsonBytes, type Method } from './method.js'
+import { JsonBytes, type Method } from './method.js'
 import type { CacheableCall, ResponseCache } from './responseCache.js'
 import type { Session } from './session.js'
 import { createTimeSlices, type TimeSlices } from './timeSlices.js'
+import { reasonOfAbsence } from './unavailableMethods.js'
 
 /** All methods by name. */
 export type MethodTable = ReadonlyMap<string, Method>
@@ -48,9 +49,10 @@ export interface RemoteRunner {
 export interface InlineRunner {
   /** The outcome; undefined if a thread must run the call. */
   run(call: BoundCall): RpcOutcome | undefined
-  /** Runs work that must see one snapshot; retries once if the chain changed meanwhile. */
-  withSnapshot<T>(work: () => T): T
 }
+
+/** Runs work that must see one snapshot of the database; reruns it once if the chain changed before its first read. */
+export type WithSnapshot = <T>(work: () => T) => T
 
 /** Calls with more parameter text are not looked up in the cache, because decoding them blocks the main thread. Enough
  *  for 5,000 filter values, which take 5 ms; 5 MB of them took 70. */
@@ -70,26 +72,39 @@ export interface Dispatcher {
   onInvalid?(error: RpcErrorBody): void
 }
 
-/** A dispatcher for one client. If `refusal` returns an error, that is the outcome of the call. */
+/** A dispatcher for one client. If `refusal` returns an error, that is the outcome of the call. `observe` is told all outcomes. */
 export function dispatchFor(
   dispatcher: Dispatcher,
-  { client, openSession, refusal }: { client: ClientId; openSession: OpenSession; refusal?: Refusal },
+  {
+    client,
+    openSession,
+    refusal,
+    observe,
+  }: { client: ClientId; openSession: OpenSession; refusal?: Refusal; observe?: ObserveCall },
 ): Dispatcher {
   const { slices, onInvalid } = dispatcher
   const dispatch = (call: RpcCall) => dispatcher.dispatch(call, client, openSession)
-  if (refusal === undefined) return { slices, onInvalid, dispatch }
+  if (refusal === undefined && observe === undefined) return { slices, onInvalid, dispatch }
   return {
     slices,
     onInvalid,
     dispatch(call) {
-      const error = refusal()
-      return error === undefined ? dispatch(call) : { error }
+      const begunMs = observe === undefined ? 0 : performance.now()
+      const error = refusal?.(call)
+      const outcome = error === undefined ? dispatch(call) : { error }
+      if (observe === undefined) return outcome
+      return outcome instanceof Promise
+        ? outcome.then((later) => observe(call, later, begunMs))
+        : observe(call, outcome, begunMs)
     },
   }
 }
 
 /** Why a call is refused, if it is. */
-type Refusal = () => RpcErrorBody | undefined
+type Refusal = (call: RpcCall) => RpcErrorBody | undefined
+
+/** Told the outcome of a call that began at `begunMs` (`performance.now()`). @returns the outcome to go on with */
+export type ObserveCall = (call: RpcCall, outcome: RpcOutcome, begunMs: number) => RpcOutcome
 
 /** A dispatcher that runs `point` methods with `context` on the main thread and everything else through `remote`, unless
  *  `cache` has the outcome or `inline` runs it. */
@@ -100,11 +115,17 @@ export function createDispatcher(options: {
   log: Logger
   cache?: ResponseCache
   inline?: InlineRunner
+  /** Over the connection of `context`; absent: every read sees the newest commit. */
+  withSnapshot?: WithSnapshot
+  /** Counts every call. */
+  served?: { count: number }
 }): Dispatcher {
-  const { methods, context, remote, log, cache, inline } = options
+  const { methods, context, remote, log, cache, inline, served = { count: 0 } } = options
+  const { withSnapshot = (work) => work() } = options
   return {
     slices: createTimeSlices(),
     dispatch({ method: name, params }, client, openSession) {
+      served.count++
       const method = methods.get(name)
       if (method === undefined) return { error: methodNotFound(name) }
       const own = method.usesSession ? { ...context, session: openSession?.() } : context
@@ -115,15 +136,18 @@ export function createDispatcher(options: {
       } catch (error) {
         return describeFailure(error, method, log)
       }
-      if (method.cost === 'point') return runCall(call, own)
+      // A rerun would repeat what a handler did to its session.
+      if (method.cost === 'point')
+        return method.usesSession ? runCall(call, own) : withSnapshot(() => runCall(call, own))
       const run = (sinceMs?: number) => remote.run(call, { client, sinceMs })
-      const runInline = inline && method.costKey && (() => inline.run(call))
+      const runsInline = method.cost === 'evm' && method.costKey !== undefined
+      const runInline = inline && runsInline ? () => inline.run(call) : undefined
       const answer = () => {
         const cached = cache && lookUp(call, context, { run, runInline })
         if (cached === undefined) return runInline?.() ?? run()
         return 'error' in cached ? cached : cache!.answer(cached)
       }
-      return runInline === undefined ? answer() : inline!.withSnapshot(answer)
+      return runInline === undefined ? answer() : withSnapshot(answer)
     },
   }
 }
@@ -151,7 +175,7 @@ function lookUp(
     }
   } catch (error) {
     if (error instanceof Interruption) throw error
-    const known = translateError(error)
+    const known = translateError(error, name)
     return known && { error: known } // other errors are found and logged by the thread that runs the call
   }
 }
@@ -217,22 +241,28 @@ export function runCall(call: BoundCall, context: RpcContext): RpcOutcome | Prom
 
 /** The error body for anything that a method threw. */
 function describeFailure(error: unknown, method: Method, log: Logger): RpcOutcome {
-  if (error instanceof DeadlineExceeded && method.cost === 'evm') return { error: timeoutError('evm', error.limitMs) }
-  const known = translateError(error instanceof InvalidValue ? invalidParams(error.message) : error)
+  if (error instanceof DeadlineExceeded && method.cost === 'evm')
+    return { error: callTimeoutError(error.limitMs, method) }
+  const known = translateError(error instanceof InvalidValue ? invalidParams(error.message) : error, method.name)
   if (known !== undefined) return { error: known }
   log.error({ requestId: randomUUID(), method: method.name, error: describeError(error) }, 'request failed')
   return { error: { code: INTERNAL_ERROR, message: 'internal error' } }
 }
 
-/** The error of a timeout: `query timeout exceeded` for a log query, geth's message for a call. */
-export function timeoutError(cost: CostClass, limitMs: number): RpcErrorBody {
-  if (cost !== 'evm') return { code: LIMIT_EXCEEDED, message: QUERY_TIMEOUT }
-  return { code: SERVER_ERROR, message: `execution aborted (timeout = ${limitMs / 1000}s)` }
+/** The error of a log query that ran past its time (API specification). */
+export const QUERY_TIMEOUT_ERROR: RpcErrorBody = { code: LIMIT_EXCEEDED, message: QUERY_TIMEOUT }
+
+/** The error of a call that ran past its time, in geth's words unless the method has its own. */
+export function callTimeoutError(limitMs: number, method?: Pick<Method, 'timeoutMessage'>): RpcErrorBody {
+  const message = method?.timeoutMessage?.(limitMs) ?? `execution aborted (timeout = ${limitMs / 1000}s)`
+  return { code: SERVER_ERROR, message }
 }
 
 /** The error for a name that is not in the table. */
 export function methodNotFound(name: string): RpcErrorBody {
-  return { code: METHOD_NOT_FOUND, message: `the method ${abbreviate(name)} does not exist/is not available` }
+  const reason = reasonOfAbsence(name)
+  const message = `the method ${abbreviate(name)} does not exist/is not available`
+  return { code: METHOD_NOT_FOUND, message: reason === undefined ? message : `${message}: ${reason}` }
 }
 
 function encodeResult(result: unknown): Uint8Array {

@@ -1,6 +1,7 @@
 import { INVALID_REQUEST, PARSE_ERROR, type RpcErrorBody } from './errors.js'
 import { measureShape } from './jsonShape.js'
 import { scanRawIds } from './rawIds.js'
+import type { ResultStream } from './resultStream.js'
 
 /** Requests per batch: geth's default. */
 const MAX_BATCH_ITEMS = 1000
@@ -25,8 +26,10 @@ export type ParsedBody =
   | { readonly kind: 'single'; readonly item: RpcCall | InvalidCall; readonly values?: number }
   | { readonly kind: 'batch'; readonly items: readonly (RpcCall | InvalidCall)[]; readonly values?: number }
 
-/** The outcome of a call: the result's JSON as bytes, or an error. */
-export type RpcOutcome = { readonly result: Uint8Array } | { readonly error: RpcErrorBody }
+/** The outcome of a call: the result's JSON as bytes, of which `rest` is still to come, or an error. */
+export type RpcOutcome =
+  | { readonly result: Uint8Array; readonly rest?: ResultStream }
+  | { readonly error: RpcErrorBody }
 
 const PARSE_FAILED: InvalidCall = { idText: 'null', error: { code: PARSE_ERROR, message: 'parse error' } }
 const INVALID: RpcErrorBody = { code: INVALID_REQUEST, message: 'invalid request' }
@@ -87,7 +90,12 @@ export function encodeResponse(idText: string, outcome: RpcOutcome): Uint8Array[
     if (dataJson === undefined) return [Buffer.from(`${head}}`)]
     return [Buffer.from(`${head.slice(0, -1)},"data":`), dataJson, CLOSE_ERROR]
   }
-  return [Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), outcome.result, CLOSE]
+  return [...encodeBeginning(idText, outcome.result), CLOSE]
+}
+
+/** The same up to the end of a result that is not whole. `CLOSE` follows the rest. */
+export function encodeBeginning(idText: string, result: Uint8Array): Uint8Array[] {
+  return [Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), result]
 }
 
 /** The bytes of a batch response around those of its items. Small parts are joined: writing thousands of buffers to a
@@ -131,7 +139,8 @@ const MAX_SMALL_BYTES = 16_384
 /** Target size of joined parts. */
 const MIN_JOINED_BYTES = 65_536
 
-const CLOSE = Buffer.from('}')
+/** The end of a response. */
+export const CLOSE = Buffer.from('}')
 const CLOSE_ERROR = Buffer.from('}}')
 const OPEN_LIST = Buffer.from('[')
 const COMMA = Buffer.from(',')

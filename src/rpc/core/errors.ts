@@ -1,4 +1,14 @@
-import { CallFailed, CallMemoryExceeded, CallReverted, ReturnDataTooLong, StateUnavailable } from '../../evm/errors.js'
+import { AddressIndexMissing } from '../../appearances/errors.js'
+import {
+  CallFailed,
+  CallMemoryExceeded,
+  CallReverted,
+  PastTrieTooFar,
+  ReturnDataTooLong,
+  SimulationRefused,
+  type SimulationRule,
+  StateUnavailable,
+} from '../../evm/errors.js'
 import { DeadlineExceeded } from '../../lib/deadline.js'
 import { CairnError } from '../../lib/errors.js'
 import { encodeDataJson, formatData, formatQuantity } from '../../lib/hex.js'
@@ -11,6 +21,7 @@ import {
   TooManyTopics,
 } from '../../logs/errors.js'
 import { EmptyDatabase } from '../../store/chain/chainReader.js'
+import { L2BlockNotHeld, L2PartNotHeld } from '../../store/l2/notHeld.js'
 import { decodeRevertReason } from '../revertReason.js'
 
 /** What goes into the `error` member of a response. */
@@ -66,7 +77,23 @@ export class InvalidValue extends CairnError {}
 /** Message for a log query timeout (API specification). */
 export const QUERY_TIMEOUT = 'query timeout exceeded'
 
-type Translation = (error: never) => RpcErrorBody
+/** Codes of simulations that cannot be (execution-apis, eth_simulateV1; geth where it is silent). */
+const SIMULATION_CODES: { readonly [rule in SimulationRule]: number } = {
+  'nonce too low': -38010,
+  'nonce too high': -38011,
+  'fee cap': -38012,
+  'priority fee': INVALID_PARAMS,
+  'intrinsic gas': -38013,
+  funds: -38014,
+  'block gas limit': -38015,
+  'block number': -38020,
+  'block timestamp': -38021,
+  'init code size': -38025,
+  limit: -38026,
+  other: INTERNAL_ERROR,
+}
+
+type Translation = (error: never, method: string) => RpcErrorBody
 
 /** Maps every error class of the lower floors to a code and a message. All mappings are here. */
 const translations: [abstract new (...args: never[]) => Error, Translation][] = [
@@ -109,18 +136,28 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
   [
     CallReverted,
     ({ data }: CallReverted) => {
-      const reason = decodeRevertReason(data)
-      const message = reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`
+      const message = revertMessage(data)
       const written = data.length > SHORT_DATA_BYTES ? { dataJson: encodeDataJson(data) } : { data: formatData(data) }
       return { code: EXECUTION_REVERTED, message, ...written }
     },
   ],
   [CallMemoryExceeded, ({ message }: CallMemoryExceeded) => ({ code: SERVER_ERROR, message })],
   [ReturnDataTooLong, ({ message }: ReturnDataTooLong) => ({ code: SERVER_ERROR, message })],
+  [SimulationRefused, ({ rule, message }: SimulationRefused) => ({ code: SIMULATION_CODES[rule], message })],
   [CallFailed, ({ message }: CallFailed) => ({ code: SERVER_ERROR, message })],
+  [PastTrieTooFar, ({ message }: PastTrieTooFar, method) => ({ code: SERVER_ERROR, message: `${method}: ${message}` })],
+  [AddressIndexMissing, ({ message }: AddressIndexMissing) => ({ code: SERVER_ERROR, message })],
   [StateUnavailable, ({ message }: StateUnavailable) => ({ code: SERVER_ERROR, message })],
+  [L2PartNotHeld, ({ message }: L2PartNotHeld) => ({ code: SERVER_ERROR, message })],
+  [L2BlockNotHeld, ({ message }: L2BlockNotHeld) => ({ code: SERVER_ERROR, message })],
   [EmptyDatabase, ({ message }: EmptyDatabase) => ({ code: SERVER_ERROR, message })],
 ]
+
+/** Message of a revert with that data. */
+export function revertMessage(data: Uint8Array): string {
+  const reason = decodeRevertReason(data)
+  return reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`
+}
 
 /** A narrower range for which the query succeeds, as `data`. */
 function fittingRange(fits: BlockRange | undefined): Pick<RpcErrorBody, 'data'> {
@@ -132,10 +169,10 @@ export function tooManyLogsMessage(limit: number): string {
   return `query returned more than ${limit} results`
 }
 
-/** The body of a mapped error; undefined for any other, which becomes `internal error`. */
-export function translateError(error: unknown): RpcErrorBody | undefined {
+/** The body of an error of a method, if it is mapped; undefined for any other, which becomes `internal error`. */
+export function translateError(error: unknown, method: string): RpcErrorBody | undefined {
   for (const [errorClass, translate] of translations) {
-    if (error instanceof errorClass) return translate(error as never)
+    if (error instanceof errorClass) return translate(error as never, method)
   }
   return undefined
 }

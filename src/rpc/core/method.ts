@@ -20,10 +20,14 @@ export interface Param<T> {
   decode(value: unknown, path: string): T
 }
 
-/** An error that a method may return besides the general ones (-32600 to -32603), for documentation. */
+/** An error that a method may return besides the general ones (-32600 to -32603), for documentation. `npm run record:rpc`
+ *  records a call that fails with it: scripts/rpcCases has one. */
 export interface ErrorDoc {
   readonly code: number
+  /** `…`, `<words>`, single capital letters and numbers stand for parts that differ; more may follow after a colon. */
   readonly message: string
+  /** When it occurs, instead of a recorded call: only for what no call to a server of the bundled fixture can show. */
+  readonly when?: string
 }
 
 /** The parameters of one call. */
@@ -58,14 +62,18 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   readonly errors: readonly ErrorDoc[]
   /** For `scan` and `evm` methods only; without it, every call is run. */
   readonly caching?: Caching<P>
-  /** Groups calls of similar duration by their undecoded parameters: the main thread runs short ones inline. Undefined
-   *  for a call that a thread must run; without it, threads run all. Only for methods whose handler is synchronous if the
-   *  EVM is. */
+  /** Groups calls of similar duration by their undecoded parameters. The main thread runs short ones of `evm` methods
+   *  inline; short ones of `scan` methods do not wait behind long ones. Undefined for a call that waits its turn for a
+   *  thread; without it, all do. Only for methods whose handler is synchronous if the EVM is. */
   costKey?(values: readonly unknown[]): string | undefined
   /** Whether `context.session` is needed: by the handler of a `point` method, or by `prepareArgs`. */
   readonly usesSession?: boolean
   /** Replaces the decoded parameters on the main thread, before the call is run or looked up in the cache. */
   prepareArgs?(context: RpcContext, ...params: P): readonly unknown[]
+  /** True for a method that executes blocks again: its time limit is that of traces, and it may send its result in parts. */
+  readonly isTrace?: boolean
+  /** The message of a call that ran past its time, instead of geth's words. */
+  readonly timeoutMessage?: (limitMs: number) => string
   handler(context: RpcContext, ...params: P): unknown
 }
 

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { createAppearanceFinder } from '../../appearances/finder.js'
 import type { PendingBlock } from '../../chain/eth/types.js'
+import { openDecoder } from '../../decoding/decoder.js'
 import type { Budget } from '../../evm/calls/budget.js'
 import type { EvmService } from '../../evm/calls/evmService.js'
 import type { EvmKind } from '../../evm/kinds.js'
+import type { TraceService } from '../../evm/tracing/traceService.js'
 import { noDeadline } from '../../lib/deadline.js'
 import type { Logger } from '../../lib/logger.js'
 import { createLogSource } from '../../logs/query.js'
@@ -10,6 +13,7 @@ import { createChainReader } from '../../store/chain/chainReader.js'
 import { type CommitWatch, createCommitWatch } from '../../store/commitWatch.js'
 import { readCursorSecret } from '../../store/cursorSecret.js'
 import type { Database } from '../../store/database.js'
+import { createDatabaseSizes } from '../../store/databaseFacts.js'
 import { createL2Reader } from '../../store/l2/l2Reader.js'
 import { openForReading, packagePath, requireCurrentSchema } from '../../store/open.js'
 import { createStateReads } from '../../store/state/stateReader.js'
@@ -43,6 +47,10 @@ export function openContext(options: {
   upstreamPending?: () => PendingBlock | undefined
   /** For the main thread of a server that forwards transactions. */
   forwardTransaction?: (transaction: Uint8Array) => Promise<string>
+  /** For the main thread of a server that takes part in replication. */
+  replication?: RpcContext['replication']
+  /** For the main thread of a server: its calls. */
+  calls?: RpcContext['calls']
   /** For the main thread of a server, whose requests may share checks of the database version. */
   mainThread?: boolean
 }): OpenContext {
@@ -64,10 +72,19 @@ export function openContext(options: {
     })
     return loading
   }
+  let traces: Promise<TraceService> | undefined
+  const loadTraces = () => {
+    traces ??= import('../../evm/tracing/traceService.js').then(({ loadTraceService }) =>
+      loadTraceService(db, { watch, chain }),
+    )
+    return traces
+  }
   const context: RpcContext = {
     chain,
     transactions: createTransactionFinder(db),
+    appearances: createAppearanceFinder(db),
     logs: createLogSource(db),
+    decoder: openDecoder(db),
     l2: createL2Reader(db),
     evm: {
       call: (...request) => service?.call(...request) ?? loadEvm().then((loaded) => loaded.call(...request)),
@@ -75,9 +92,18 @@ export function openContext(options: {
         service?.estimateGas(...request) ?? loadEvm().then((loaded) => loaded.estimateGas(...request)),
       blockAccessList: (...request) =>
         service?.blockAccessList(...request) ?? loadEvm().then((loaded) => loaded.blockAccessList(...request)),
+      executionWitness: (...request) =>
+        service?.executionWitness(...request) ?? loadEvm().then((loaded) => loaded.executionWitness(...request)),
+      proveAccount: (...request) =>
+        service?.proveAccount(...request) ?? loadEvm().then((loaded) => loaded.proveAccount(...request)),
+      createAccessList: (...request) =>
+        service?.createAccessList(...request) ?? loadEvm().then((loaded) => loaded.createAccessList(...request)),
+      simulate: (...request) =>
+        service?.simulate(...request) ?? loadEvm().then((loaded) => loaded.simulate(...request)),
       warm: async () => (await loadEvm()).warm(),
     },
     state: createStateReads(db),
+    loadTraces,
     limits: options.limits,
     pendingBlock: options.pendingBlock ?? 'specification',
     syncProgress: options.syncProgress ?? (() => undefined),
@@ -87,6 +113,9 @@ export function openContext(options: {
     cursorSecret: readCursorSecret(db),
     deadline: noDeadline,
     waitedMs: 0,
+    databaseSizes: createDatabaseSizes(db),
+    replication: options.replication,
+    calls: options.calls,
     log: options.log,
     clientVersion: clientVersion(),
   }

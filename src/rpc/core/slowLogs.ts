@@ -1,3 +1,4 @@
+import { Interruption } from '../../lib/errors.js'
 import { adviseOn } from '../../logs/advice.js'
 import { createLogTrace, type LogTrace } from '../../logs/trace.js'
 import { formatFacts } from '../cairn/formatFacts.js'
@@ -17,15 +18,17 @@ export function logWhenSlow<T>(
   if (!(limits.slowLogsMs > 0)) return query(undefined).value
   const started = performance.now()
   const trace = createLogTrace()
+  let interrupted = false // it will be run again
   try {
     const { value, results, outcome } = query(trace)
     trace.end({ results, outcome })
     return value
   } catch (error) {
     trace.end({ error })
+    interrupted = error instanceof Interruption
     throw error
   } finally {
-    if (performance.now() - started >= limits.slowLogsMs) {
+    if (!interrupted && performance.now() - started >= limits.slowLogsMs) {
       log.warn({ method, waitedMs: Math.round(waitedMs), ...describe(trace) }, 'slow log query')
     }
   }

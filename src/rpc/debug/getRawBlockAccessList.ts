@@ -10,14 +10,18 @@ import { rawBlockParam } from './rawBlockParam.js'
 export const getRawBlockAccessList = defineMethod({
   name: 'debug_getRawBlockAccessList',
   summary: "RLP of a block's access list (EIP-7928), or null.",
-  description: 'Null before Amsterdam. The block is executed again for it, on the state of its parent.',
+  description:
+    'Null before Amsterdam. A list that is not stored (`--block-access-lists`) is found by executing the block again, on the ' +
+    'state of its parent.',
   cost: 'evm',
   params: [rawBlockParam],
   result: { name: 'RLP', schema: orNull(data.schema) },
-  errors: [BLOCK_NOT_HELD, STATE_NOT_HELD],
+  errors: [BLOCK_NOT_HELD, { ...STATE_NOT_HELD, when: 'blocks were imported with `--state none`' }],
   handler: ({ chain, evm, deadline }, id) => {
     const block = findBlock(chain, id)
     if (!block) return null
+    const stored = chain.blockAccessList(block.header.number)
+    if (stored) return formatData(stored)
     return mapMaybePromise(evm.blockAccessList(block.header.number, deadline), (list) =>
       list === undefined ? null : formatData(encodeBlockAccessList(list)),
     )

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { AccountOverride, BlockOverrides } from '../../evm/calls/overrides.js'
 import { HEADER_NOT_FOUND, isStateNotHeld, requireStateBlock } from '../core/blockId.js'
-import { timeoutError } from '../core/dispatch.js'
+import { callTimeoutError } from '../core/dispatch.js'
 import { EXECUTION_REVERTED, SERVER_ERROR } from '../core/errors.js'
 import type { Caching } from '../core/method.js'
 import type { BlockId } from '../core/params.js'
@@ -12,20 +13,23 @@ const MAX_TEXT = 200
 
 /** Caches results, and errors that every run on that block returns, above all reverts. The block hash covers everything
  *  that a call can read. */
-export const CALL_CACHING: Caching<readonly [CallObject, BlockId, undefined]> = {
+export const CALL_CACHING: Caching<
+  readonly [CallObject, BlockId, AccountOverride[] | undefined, BlockOverrides | undefined]
+> = {
   resolveBlocks: ({ chain }, call) => {
     const number = requireStateBlock(chain, call.arg(1))
     const hash = number === chain.head() ? chain.headHash() : chain.blockHash(number)
     return hash && { fromBlock: number, toBlock: number, hash }
   },
   // From the undecoded call: a cache hit costs less than decoding it.
-  key: ({ values: [call, , overrides] }) => {
-    if (typeof call !== 'object' || Array.isArray(call) || !overridesNothing(overrides)) return undefined
+  key: ({ values: [call, , accounts, block] }) => {
+    if (typeof call !== 'object' || Array.isArray(call)) return undefined
+    if (!overridesNothing(accounts) || !overridesNothing(block)) return undefined
     return shorten(describeCall(call as object))
   },
   keepsError: ({ code, message }, { limits }) => {
     if (code === EXECUTION_REVERTED) return true
-    if (code !== SERVER_ERROR || message === timeoutError('evm', limits.callTimeoutMs).message) return false
+    if (code !== SERVER_ERROR || message === callTimeoutError(limits.callTimeoutMs).message) return false
     return message !== HEADER_NOT_FOUND.message && !isStateNotHeld(message)
   },
 }
@@ -36,9 +40,10 @@ const MAX_INLINE_TEXT = 65_536
 const SELECTOR_TEXT = 10 // 0x and four bytes
 
 /** A call's duration depends mostly on contract, function and calldata size. Creations, and calls with lists whose
- *  members may be reads or signatures, run in a thread. */
-export function callCostKey([call]: readonly unknown[]): string | undefined {
+ *  members may be reads or signatures, and overridden ones run in a thread. */
+export function callCostKey([call, , accounts, block]: readonly unknown[]): string | undefined {
   if (typeof call !== 'object' || call === null) return undefined
+  if (!overridesNothing(accounts) || !overridesNothing(block)) return undefined
   const { to, input, data, accessList, authorizationList } = call as { [name: string]: unknown }
   const text = input ?? data ?? ''
   if (typeof to !== 'string' || typeof text !== 'string' || text.length > MAX_INLINE_TEXT || to.length > 42)

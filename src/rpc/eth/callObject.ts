@@ -1,5 +1,6 @@
 import type { AccessListEntry, Authorization } from '../../chain/eth/types.js'
 import type { CallRequest } from '../../evm/calls/callRequest.js'
+import type { CallOverrides } from '../../evm/calls/overrides.js'
 import { equalBytes } from '../../lib/bytes.js'
 import type { ChainReader } from '../../store/chain/types.js'
 import { InvalidValue, RpcError, SERVER_ERROR } from '../core/errors.js'
@@ -16,6 +17,7 @@ import {
   required,
   type ValueType,
 } from '../core/params.js'
+import { requireCallOverrides } from './blockOverrides.js'
 
 /** A call object as received: the request, and the chain id that the sender expects. */
 export interface CallObject {
@@ -57,7 +59,8 @@ const members = objectOf(memberTypes)
 /** Members of a call object; others are ignored. */
 export const CALL_MEMBERS: readonly string[] = Object.keys(memberTypes)
 
-const callObject: ValueType<CallObject> = {
+/** A call object. `data` and `input` are the same member. */
+export const callObject: ValueType<CallObject> = {
   schema: members.schema,
   decode: (value, path) => {
     const { input, chainId, ...rest } = members.decode(value, path)
@@ -80,16 +83,39 @@ export function requestForChain(chain: ChainReader, call: CallObject): CallReque
   return call.request
 }
 
+/** The same with overrides. @throws RpcError; CallFailed for block overrides that calls do not have. */
+export function overriddenRequest(chain: ChainReader, call: CallObject, overrides: CallOverrides): CallRequest {
+  const request = requestForChain(chain, call)
+  const { accounts, block } = overrides
+  if (accounts === undefined && block === undefined) return request
+  return { ...request, overrides: { accounts, block: requireCallOverrides(block) } }
+}
+
+/** Error of a call that cannot begin. */
+export const CALL_REFUSED: ErrorDoc = { code: SERVER_ERROR, message: 'err: … (supplied gas …)' }
+
+/** Errors of calls that need more than a limit of the server. */
+export const CALL_LIMIT_ERRORS: readonly ErrorDoc[] = [
+  { code: SERVER_ERROR, message: 'out of memory budget: the call needs more than 268435456 bytes' },
+  { code: SERVER_ERROR, message: 'execution aborted (timeout = 5s)' },
+]
+
+/** Errors of a request to run one or more calls that contradicts itself. */
+export const CALL_REQUEST_ERRORS: readonly ErrorDoc[] = [
+  { code: SERVER_ERROR, message: 'account … is not a precompile' },
+  { code: SERVER_ERROR, message: 'account … is already overridden' },
+  { code: SERVER_ERROR, message: "account … has both 'state' and 'stateDiff'" },
+  { code: SERVER_ERROR, message: "chainId does not match node's (have=…, want=…)" },
+  { code: SERVER_ERROR, message: 'both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified' },
+]
+
 /** Errors of a call besides the state errors. */
 export const CALL_ERRORS: readonly ErrorDoc[] = [
-  { code: 3, message: 'execution reverted: <reason>' },
-  { code: SERVER_ERROR, message: 'out of gas, invalid opcode: …, stack underflow … (failures of the execution)' },
-  {
-    code: SERVER_ERROR,
-    message: 'err: … (supplied gas …) (calls that cannot begin; eth_estimateGas: failed with … gas: …)',
-  },
-  { code: SERVER_ERROR, message: 'out of memory budget: the call needs more than 268435456 bytes' },
-  { code: SERVER_ERROR, message: 'return data of … bytes exceeds the limit of 10000000' },
-  { code: SERVER_ERROR, message: 'execution aborted (timeout = 5s)' },
-  { code: SERVER_ERROR, message: "chainId does not match node's (have=…, want=…)" },
+  { code: 3, message: 'execution reverted' },
+  { code: SERVER_ERROR, message: 'invalid opcode: …' },
+  { code: SERVER_ERROR, message: 'stack underflow (… <=> …)' },
+  { code: SERVER_ERROR, message: 'max code size exceeded' },
+  { code: SERVER_ERROR, message: 'block override "…" is not supported for this RPC method' },
+  ...CALL_LIMIT_ERRORS,
+  ...CALL_REQUEST_ERRORS,
 ]

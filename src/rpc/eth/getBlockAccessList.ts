@@ -1,4 +1,4 @@
-import type { AccountAccess, IndexedChange } from '../../chain/eth/blockAccessList.js'
+import { type AccountAccess, decodeBlockAccessList, type IndexedChange } from '../../chain/eth/blockAccessList.js'
 import { padLeft } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { mapMaybePromise } from '../../lib/maybePromise.js'
@@ -12,15 +12,17 @@ export const getBlockAccessList = defineMethod({
   summary: 'Access list of a block (EIP-7928), or null.',
   description:
     'What the block reads and changes: accounts by address, slots by number, changes by the index of their transaction, from 1; ' +
-    '0 is before the first one, one more than their number after the last one. Null before Amsterdam. The block is executed again ' +
-    'for it, on the state of its parent.',
+    '0 is before the first one, one more than their number after the last one. Null before Amsterdam. A list that is not stored ' +
+    '(`--block-access-lists`) is found by executing the block again, on the state of its parent.',
   cost: 'evm',
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object')],
   result: { name: 'access list', schema: orNull(BLOCK_ACCESS_LIST_SCHEMA) },
-  errors: [BLOCK_NOT_HELD, STATE_NOT_HELD],
+  errors: [BLOCK_NOT_HELD, { ...STATE_NOT_HELD, when: 'blocks were imported with `--state none`' }],
   handler: ({ chain, evm, deadline }, id) => {
     const block = findBlock(chain, id)
     if (!block) return null
+    const stored = chain.blockAccessList(block.header.number)
+    if (stored) return decodeBlockAccessList(stored).map(formatAccess)
     return mapMaybePromise(
       evm.blockAccessList(block.header.number, deadline),
       (list) => list?.map(formatAccess) ?? null,

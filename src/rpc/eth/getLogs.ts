@@ -1,9 +1,18 @@
-import { INVALID_PARAMS, LIMIT_EXCEEDED, SERVER_ERROR, tooManyLogsMessage } from '../core/errors.js'
+import { tooManyLogsMessage } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { logWhenSlow } from '../core/slowLogs.js'
 import { wrapLogs } from './format/log.js'
+import {
+  FILTER_ERRORS,
+  LOGS_NOT_HELD,
+  QUERY_TIMED_OUT,
+  RANGE_BEYOND_HEAD,
+  TOO_MANY_RESULTS,
+  UNKNOWN_BLOCK,
+} from './logErrors.js'
 import { logFilterParam } from './logFilter.js'
 import { logFilterCacheKey } from './logFilterCacheKey.js'
+import { logFilterCostKey } from './logFilterCostKey.js'
 import { resolveFilter, resolveFilterBlocks } from './resolveFilter.js'
 import { LOG_SCHEMA } from './schemas.js'
 
@@ -16,22 +25,10 @@ export const getLogs = defineMethod({
     'A range that starts before the first stored block is an error, because logs would be missing. Error ' +
     '-32005 has `data` `{from, to}` if a narrower range is known to succeed; a range beyond the head has `{head}`.',
   cost: 'scan',
+  costKey: ([object]) => logFilterCostKey(object),
   params: [logFilterParam],
   result: { name: 'logs', schema: { type: 'array', items: LOG_SCHEMA } },
-  errors: [
-    { code: LIMIT_EXCEEDED, message: 'query returned more than 10000 results' },
-    { code: LIMIT_EXCEEDED, message: 'query timeout exceeded' },
-    { code: INVALID_PARAMS, message: 'query contains N parameters, the limit is 5000' },
-    { code: INVALID_PARAMS, message: 'exceed max topics' },
-    {
-      code: INVALID_PARAMS,
-      message: 'invalid argument 0: cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other',
-    },
-    { code: INVALID_PARAMS, message: 'invalid block range params' },
-    { code: INVALID_PARAMS, message: 'block range extends beyond current head block' },
-    { code: SERVER_ERROR, message: 'unknown block' },
-    { code: SERVER_ERROR, message: 'logs before block N are not held, the first block is N' },
-  ],
+  errors: [TOO_MANY_RESULTS, QUERY_TIMED_OUT, ...FILTER_ERRORS, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK, LOGS_NOT_HELD],
   caching: {
     resolveBlocks: (context, call) => resolveFilterBlocks(context, call.arg(0)),
     key: (call) => logFilterCacheKey(call.arg(0)),

@@ -6,6 +6,7 @@ import { integerBetween, optional, text } from '../core/params.js'
 import { logWhenSlow } from '../core/slowLogs.js'
 import { wrapLogs } from './format/log.js'
 import { decodeCursor, encodeCursor } from './logCursor.js'
+import { FILTER_ERRORS, LOGS_NOT_HELD, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK } from './logErrors.js'
 import { logFilterParam } from './logFilter.js'
 import { resolveFilter } from './resolveFilter.js'
 import { LOG_SCHEMA } from './schemas.js'
@@ -52,8 +53,15 @@ export const getLogsWithCursor = defineMethod({
       code: INVALID_PARAMS,
       message: 'invalid argument 1: cursor: was altered, or given by another database; begin again without a cursor',
     },
-    { code: SERVER_ERROR, message: 'the chain was reorganised below the cursor: block N is another one now' },
-    { code: INVALID_PARAMS, message: 'block range extends beyond current head block' },
+    {
+      code: SERVER_ERROR,
+      message: 'the chain was reorganised below the cursor: block N is another one now',
+      when: 'a reorg replaced a block that an earlier page has read',
+    },
+    ...FILTER_ERRORS,
+    RANGE_BEYOND_HEAD,
+    UNKNOWN_BLOCK,
+    LOGS_NOT_HELD,
   ],
   handler: (context, object, cursorText, limit) => {
     const { chain, logs, limits } = context

@@ -9,9 +9,11 @@ import { capabilities } from './capabilities.js'
 import { chainId } from './chainId.js'
 import { coinbase } from './coinbase.js'
 import { config } from './config.js'
+import { createAccessList } from './createAccessList.js'
 import { estimateGas } from './estimateGas.js'
 import { feeHistory } from './feeHistory.js'
 import { gasPrice } from './gasPrice.js'
+import { getAccountInfo } from './getAccountInfo.js'
 import { getBalance } from './getBalance.js'
 import { getBlockAccessList } from './getBlockAccessList.js'
 import { getBlockByHash } from './getBlockByHash.js'
@@ -24,11 +26,13 @@ import { getFilterChanges } from './getFilterChanges.js'
 import { getFilterLogs } from './getFilterLogs.js'
 import { getLogs } from './getLogs.js'
 import { getLogsWithCursor } from './getLogsWithCursor.js'
+import { getProof } from './getProof.js'
 import { getStorageAt } from './getStorageAt.js'
 import { getStorageValues } from './getStorageValues.js'
 import { getTransactionByBlockHashAndIndex } from './getTransactionByBlockHashAndIndex.js'
 import { getTransactionByBlockNumberAndIndex } from './getTransactionByBlockNumberAndIndex.js'
 import { getTransactionByHash } from './getTransactionByHash.js'
+import { getTransactionBySenderAndNonce } from './getTransactionBySenderAndNonce.js'
 import { getTransactionCount } from './getTransactionCount.js'
 import { getTransactionReceipt } from './getTransactionReceipt.js'
 import { getUncleByBlockHashAndIndex } from './getUncleByBlockHashAndIndex.js'
@@ -41,8 +45,10 @@ import { mining } from './mining.js'
 import { newBlockFilter } from './newBlockFilter.js'
 import { newFilter } from './newFilter.js'
 import { newPendingTransactionFilter } from './newPendingTransactionFilter.js'
+import { pendingTransactions } from './pendingTransactions.js'
 import { protocolVersion } from './protocolVersion.js'
 import { sendRawTransaction } from './sendRawTransaction.js'
+import { simulateV1 } from './simulateV1.js'
 import { subscribe } from './subscribe.js'
 import { syncing } from './syncing.js'
 import { uninstallFilter } from './uninstallFilter.js'
@@ -56,6 +62,7 @@ const CHAINLESS: readonly Method[] = [
   mining,
   hashrate,
   protocolVersion,
+  pendingTransactions,
   sendRawTransaction,
   unsubscribe,
   getFilterChanges,
@@ -87,21 +94,27 @@ export const ETH_METHODS: readonly Method[] = [
   getTransactionByHash,
   getTransactionByBlockHashAndIndex,
   getTransactionByBlockNumberAndIndex,
+  getTransactionBySenderAndNonce,
   getTransactionReceipt,
   getLogs,
   getLogsWithCursor,
   call,
   estimateGas,
+  simulateV1,
+  createAccessList,
   getBalance,
   getCode,
   getStorageAt,
   getStorageValues,
+  getProof,
   getTransactionCount,
+  getAccountInfo,
   gasPrice,
   maxPriorityFeePerGas,
   baseFee,
   blobBaseFee,
   feeHistory,
+  pendingTransactions,
   sendRawTransaction,
   subscribe,
   unsubscribe,

@@ -1,8 +1,8 @@
-import { INVALID_PARAMS } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { TOO_MANY_FILTERS } from '../subscriptions/filters.js'
 import { logCriteria } from '../subscriptions/logCriteria.js'
 import { filterIdResult } from './filterId.js'
+import { FILTER_ERRORS } from './logErrors.js'
 import { logFilterParam } from './logFilter.js'
 
 export const newFilter = defineMethod({
@@ -16,11 +16,7 @@ export const newFilter = defineMethod({
   usesSession: true,
   params: [logFilterParam],
   result: filterIdResult,
-  errors: [
-    { code: INVALID_PARAMS, message: 'invalid block range params' },
-    { code: INVALID_PARAMS, message: 'query contains N parameters, the limit is 5000' },
-    TOO_MANY_FILTERS,
-  ],
+  errors: [...FILTER_ERRORS, TOO_MANY_FILTERS],
   handler: (context, filter) =>
     context.session!.filters.add({ kind: 'logs', criteria: logCriteria(context, filter) }, filter),
 })

@@ -40,7 +40,9 @@ export const LOG_SCHEMA = objectOf('Log', {
   removed: boolean.schema,
 })
 
-const ACCESS_LIST = arrayOf(objectOf('AccessListEntry', { address: ADDRESS20, storageKeys: arrayOf(HASH32) }))
+export const ACCESS_LIST_SCHEMA = arrayOf(
+  objectOf('AccessListEntry', { address: ADDRESS20, storageKeys: arrayOf(HASH32) }),
+)
 const AUTHORIZATION = objectOf('Authorization', {
   chainId: QUANTITY,
   address: ADDRESS20,
@@ -71,7 +73,7 @@ export const TRANSACTION_SCHEMA = objectOf(
     s: QUANTITY,
   },
   {
-    accessList: ACCESS_LIST,
+    accessList: ACCESS_LIST_SCHEMA,
     authorizationList: arrayOf(AUTHORIZATION),
     blobVersionedHashes: arrayOf(HASH32),
     chainId: QUANTITY,
@@ -114,12 +116,20 @@ const LATER_HEADER = {
   withdrawalsRoot: HASH32,
 }
 
+const { size: _size, uncles: _uncles, ...HEAD } = HEADER
+const NULLABLE = Object.entries(LATER_HEADER).map(([name, schema]) => [name, orNull(schema)] as const)
+
+export const ACCOUNT_INFO_SCHEMA = objectOf('AccountInfo', { balance: QUANTITY, nonce: QUANTITY, code: DATA })
+
+/** Schema of `formatHead`. */
+export const HEAD_SCHEMA = objectOf('Header', { ...HEAD, ...Object.fromEntries(NULLABLE) })
+
 export const BLOCK_SCHEMA = objectOf(
   'Block',
   {
     ...HEADER,
     totalDifficulty: QUANTITY,
-    transactions: { oneOf: [arrayOf(HASH32), arrayOf(TRANSACTION_SCHEMA)] },
+    transactions: { anyOf: [arrayOf(HASH32), arrayOf(TRANSACTION_SCHEMA)] },
   },
   {
     ...LATER_HEADER,

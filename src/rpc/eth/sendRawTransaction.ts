@@ -25,7 +25,7 @@ export const sendRawTransaction = defineMethod({
   cost: 'point',
   params: [required('transaction', data, 'the signed transaction as RLP or as typed envelope (EIP-2718)')],
   result: { name: 'transaction hash', schema: hash32.schema },
-  errors: [NOT_FORWARDED, NO_UPSTREAM_ANSWERED],
+  errors: [NOT_FORWARDED, { ...NO_UPSTREAM_ANSWERED, when: 'no upstream can be reached' }],
   handler: ({ forwardTransaction }, transaction) => {
     if (forwardTransaction === undefined) throw new RpcError(NOT_FORWARDED.code, NOT_FORWARDED.message)
     return forwardTransaction(transaction)

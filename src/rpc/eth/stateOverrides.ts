@@ -1,24 +1,57 @@
-import { InvalidValue } from '../core/errors.js'
-import { decodeMembers, isAbsent, optional, type ValueType } from '../core/params.js'
+import { compareBytes } from '../../chain/eth/blockAccessList.js'
+import type { AccountOverride, SlotOverride } from '../../evm/calls/overrides.js'
+import {
+  address,
+  data,
+  decodeMembers,
+  hash32,
+  isAbsent,
+  maybe,
+  objectOf,
+  optional,
+  quantity,
+  quantity64,
+  type ValueType,
+} from '../core/params.js'
 
 /** True for values without overrides: nothing, null, or an empty object. */
 export function overridesNothing(value: unknown): boolean {
   return isAbsent(value) || (typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length === 0)
 }
 
-// Clients send {} where they have no overrides.
-const noOverrides: ValueType<undefined> = {
-  schema: { title: 'state overrides', type: 'object', maxProperties: 0 },
-  decode: (value, path) => {
-    if (overridesNothing(value)) return undefined
-    const accounts = Object.keys(decodeMembers(value, path)).length
-    throw new InvalidValue(`${path}: state overrides are not supported yet, got ${accounts}; leave them out or send {}`)
-  },
+const slots: ValueType<SlotOverride[]> = {
+  schema: { title: 'values by slot', type: 'object', additionalProperties: hash32.schema },
+  decode: (value, path) =>
+    Object.entries(decodeMembers(value, path)).map(([slot, each]) => ({
+      slot: hash32.decode(slot, path),
+      value: hash32.decode(each, `${path}.${slot}`),
+    })),
 }
 
-/** The third parameter of `eth_call` and `eth_estimateGas`. */
+const account = objectOf({
+  balance: maybe(quantity),
+  nonce: maybe(quantity64),
+  code: maybe(data),
+  state: maybe(slots),
+  stateDiff: maybe(slots),
+  movePrecompileToAddress: maybe(address),
+})
+
+/** State overrides by address (execution-apis, schemas/execute: StateOverrides), ordered by address. */
+export const stateOverrides: ValueType<AccountOverride[]> = {
+  schema: { title: 'state overrides', type: 'object', additionalProperties: account.schema },
+  decode: (value, path) =>
+    Object.entries(decodeMembers(value, path))
+      .map(([name, each]) => {
+        const { movePrecompileToAddress: movePrecompileTo, ...rest } = account.decode(each, `${path}.${name}`)
+        return { ...rest, address: address.decode(name, path), movePrecompileTo }
+      })
+      .sort((a, b) => compareBytes(a.address, b.address)),
+}
+
+/** The third parameter of `eth_call`, `eth_estimateGas` and `eth_createAccessList`. */
 export const stateOverridesParam = optional(
   'stateOverrides',
-  noOverrides,
-  'state overrides: not supported yet; only null and `{}` are accepted',
+  stateOverrides,
+  'by address: `balance`, `nonce`, `code`, `state` (the whole storage) or `stateDiff` (single slots), `movePrecompileToAddress`',
 )

@@ -1,13 +1,14 @@
 import { abbreviate } from '../../lib/hex.js'
 import { decodeArgument } from '../core/boundCall.js'
 import type { RpcContext } from '../core/context.js'
-import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from '../core/errors.js'
+import { METHOD_NOT_FOUND, RpcError } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { boolean, optional, required, text, type ValueType } from '../core/params.js'
 import type { Topic } from '../core/session.js'
 import { NOTIFICATIONS_UNSUPPORTED } from '../subscriptions/errors.js'
 import { logCriteria } from '../subscriptions/logCriteria.js'
 import { TOO_MANY_SUBSCRIPTIONS } from '../subscriptions/subscribers.js'
+import { FILTER_ERRORS } from './logErrors.js'
 import { logFilter } from './logFilter.js'
 
 const KINDS = ['newHeads', 'logs', 'syncing', 'newPendingTransactions'] as const
@@ -42,8 +43,7 @@ export const subscribe = defineMethod({
   errors: [
     { code: NOTIFICATIONS_UNSUPPORTED.code, message: NOTIFICATIONS_UNSUPPORTED.message },
     { code: METHOD_NOT_FOUND, message: 'no "X" subscription in eth namespace' },
-    { code: INVALID_PARAMS, message: 'invalid block range params' },
-    { code: INVALID_PARAMS, message: 'query contains N parameters, the limit is 5000' },
+    ...FILTER_ERRORS,
     TOO_MANY_SUBSCRIPTIONS,
   ],
   handler: (context, name, options) => {

@@ -12,10 +12,9 @@ export function createInlineCalls(parts: {
   evm: EvmService
   budget: Budget
   policy: InlinePolicy
-  withSnapshot: InlineRunner['withSnapshot']
   metrics: Metrics
 }): InlineRunner {
-  const { budget, policy, withSnapshot } = parts
+  const { budget, policy } = parts
   const context: RpcContext & { blocks?: ResolvedBlocks } = {
     ...parts.context,
     evm: parts.evm,
@@ -37,7 +36,6 @@ export function createInlineCalls(parts: {
     policy.endTurn()
   }
   return {
-    withSnapshot,
     run(call) {
       const { method, values, blocks } = call
       const costKey = method.costKey?.(values)

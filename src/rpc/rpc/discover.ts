@@ -1,4 +1,5 @@
 import { defineMethod, type Method } from '../core/method.js'
+import { exampleValues, type RecordedExample, readExamples } from '../examples.js'
 
 /** `rpc_discover` over the methods that `methods` returns when called. */
 export function createDiscover(methods: () => readonly Method[], version: string): Method {
@@ -28,6 +29,7 @@ function describeMethods(methods: readonly Method[], version: string): object {
 }
 
 function describeMethod(method: Method): object {
+  const { example } = readExamples()[method.name] ?? {}
   return {
     name: method.name,
     summary: method.summary,
@@ -36,6 +38,19 @@ function describeMethod(method: Method): object {
     paramStructure: 'either',
     params: method.params.map(({ name, summary, required, schema }) => ({ name, summary, required, schema })),
     result: method.result,
-    ...(method.errors.length === 0 ? {} : { errors: method.errors }),
+    ...(method.errors.length === 0 ? {} : { errors: method.errors.map(({ code, message }) => ({ code, message })) }),
+    ...(example === undefined ? {} : { examples: [describeExample(method, example)] }),
+  }
+}
+
+/** An example pairing object; it has the values of all parameters by name, as they were sent. */
+function describeExample(method: Method, example: RecordedExample): object {
+  const before = example.before?.map((call) => `${call.method} ${JSON.stringify(call.params)}`)
+  const values = exampleValues(method, example)
+  return {
+    name: example.name,
+    ...(before === undefined ? {} : { description: `After ${before.join(', ')}` }),
+    params: method.params.flatMap(({ name }, i) => (values[i] === undefined ? [] : [{ name, value: values[i] }])),
+    result: { name: method.result.name, value: example.result },
   }
 }

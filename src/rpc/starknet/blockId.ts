@@ -1,7 +1,8 @@
 import { type Felt, parseFelt } from '../../chain/starknet/felt.js'
 import type { L2Reader, StoredL2Block, StoredL2Pending } from '../../store/l2/l2Reader.js'
 import { InvalidValue } from '../core/errors.js'
-import { BEYOND_ALL, decodeMembers, invalidValue, isAbsent, type ValueType } from '../core/params.js'
+import { BEYOND_ALL, decodeMembers, invalidValue, isAbsent, required, type ValueType } from '../core/params.js'
+import { BLOCK_NOT_FOUND, starknetError } from './errors.js'
 import { FELT_SCHEMA, INTEGER_SCHEMA } from './schemas.js'
 
 /** Tags of the API specification. */
@@ -65,11 +66,29 @@ function decodeNumber(value: unknown, path: string): number {
   return Number.isSafeInteger(value) ? (value as number) : BEYOND_ALL
 }
 
+/** A hash or an address. */
+export const feltParam: ValueType<Felt> = { schema: FELT_SCHEMA, decode: decodeFelt }
+
+/** The `block_id` of most methods. */
+export const blockIdParam = required(
+  'block_id',
+  starknetBlockId,
+  'A tag, or an object with one of block_hash and block_number.',
+)
+
+/** The block of an id for methods of the specification, which has no status for a rejected block. @throws RpcError */
+export function requireL2Block(l2: L2Reader, id: L2BlockId): FoundL2Block {
+  const found = findL2Block(l2, id)
+  if (found === undefined) throw starknetError(BLOCK_NOT_FOUND, l2)
+  if ('confirmed' in found && found.confirmed.status === 'REJECTED') throw starknetError(BLOCK_NOT_FOUND, l2)
+  return found
+}
+
+/** A block by its id, confirmed or not. */
+export type FoundL2Block = { readonly confirmed: StoredL2Block } | { readonly pending: StoredL2Pending }
+
 /** The block of an id, confirmed or not; undefined if there is none. */
-export function findL2Block(
-  l2: L2Reader,
-  id: L2BlockId,
-): { confirmed: StoredL2Block } | { pending: StoredL2Pending } | undefined {
+export function findL2Block(l2: L2Reader, id: L2BlockId): FoundL2Block | undefined {
   if (id === 'pending' || id === 'pre_confirmed') {
     const pending = l2.pending()
     return pending && { pending }

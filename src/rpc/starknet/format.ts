@@ -1,6 +1,7 @@
 import { type Felt, formatFelt } from '../../chain/starknet/felt.js'
 import type { L2Prices } from '../../chain/starknet/types.js'
 import type { L2Reader, StoredL2Block, StoredL2Pending } from '../../store/l2/l2Reader.js'
+import type { FoundL2Block } from './blockId.js'
 
 /** The layer-2 block object of the API specification. */
 export function formatZkBlock(l2: L2Reader, block: StoredL2Block): object {
@@ -61,11 +62,17 @@ export function formatStarknetHeader(block: StoredL2Block): object {
 /** PRE_CONFIRMED_BLOCK_WITH_TX_HASHES (starknet-specs 0.9). The number is omitted if unknown: a pending block of an older
  *  gateway whose parent is not stored. */
 export function formatStarknetPending(pending: StoredL2Pending): object {
-  return {
-    block_number: pending.number,
-    ...formatCommon(pending),
-    transactions: pending.transactionHashes.map(formatFelt),
-  }
+  return { ...formatPendingHeader(pending), transactions: pending.transactionHashes.map(formatFelt) }
+}
+
+function formatPendingHeader(pending: StoredL2Pending): object {
+  return { block_number: pending.number, ...formatCommon(pending) }
+}
+
+/** A block with other members than hashes in `transactions`: BLOCK_WITH_TXS, BLOCK_WITH_RECEIPTS or their PRE_CONFIRMED forms. */
+export function formatWithBody(found: FoundL2Block, transactions: readonly object[]): object {
+  if ('pending' in found) return { ...formatPendingHeader(found.pending), transactions }
+  return { status: found.confirmed.status, ...formatStarknetHeader(found.confirmed), transactions }
 }
 
 function formatCommon({ timestamp, sequencer, version, prices, daMode }: StoredL2Block | StoredL2Pending): object {

@@ -1,7 +1,6 @@
 import { defineMethod } from '../core/method.js'
-import { required } from '../core/params.js'
-import { findL2Block, starknetBlockId } from './blockId.js'
-import { BLOCK_NOT_FOUND, starknetError } from './errors.js'
+import { blockIdParam, requireL2Block } from './blockId.js'
+import { BLOCK_NOT_FOUND } from './errors.js'
 import { formatStarknetBlock, formatStarknetPending } from './format.js'
 import { STARKNET_BLOCK_SCHEMA } from './schemas.js'
 
@@ -12,15 +11,12 @@ export const getBlockWithTxHashes = defineMethod({
     'The object of specification 0.9, with the commitments and counts of 0.10 as far as they are known. ' +
     'Gas prices that the recording lacks are zero.',
   cost: 'point',
-  params: [required('block_id', starknetBlockId, 'A tag, or an object with one of block_hash and block_number.')],
+  params: [blockIdParam],
   result: { name: 'block', schema: STARKNET_BLOCK_SCHEMA },
   errors: [BLOCK_NOT_FOUND],
   handler: ({ l2 }, id) => {
-    const found = findL2Block(l2, id)
-    if (found === undefined) throw starknetError(BLOCK_NOT_FOUND, l2)
+    const found = requireL2Block(l2, id)
     if ('pending' in found) return formatStarknetPending(found.pending)
-    // The Starknet specification has no status for a rejected block.
-    if (found.confirmed.status === 'REJECTED') throw starknetError(BLOCK_NOT_FOUND, l2)
     return formatStarknetBlock(l2, found.confirmed)
   },
 })

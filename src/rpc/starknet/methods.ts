@@ -3,7 +3,15 @@ import { blockHashAndNumber } from './blockHashAndNumber.js'
 import { blockNumber } from './blockNumber.js'
 import { chainId } from './chainId.js'
 import { getBlockTransactionCount } from './getBlockTransactionCount.js'
+import { getBlockWithReceipts } from './getBlockWithReceipts.js'
 import { getBlockWithTxHashes } from './getBlockWithTxHashes.js'
+import { getBlockWithTxs } from './getBlockWithTxs.js'
+import { getEvents } from './getEvents.js'
+import { getStateUpdate } from './getStateUpdate.js'
+import { getTransactionByBlockIdAndIndex } from './getTransactionByBlockIdAndIndex.js'
+import { getTransactionByHash } from './getTransactionByHash.js'
+import { getTransactionReceipt } from './getTransactionReceipt.js'
+import { getTransactionStatus } from './getTransactionStatus.js'
 import { specVersion } from './specVersion.js'
 import { subscribeNewHeads } from './subscribeNewHeads.js'
 import { syncing } from './syncing.js'
@@ -14,7 +22,15 @@ import { zkGetBlockWithTxHashes } from './zkGetBlockWithTxHashes.js'
 export const STARKNET_METHODS: Method[] = [
   zkGetBlockWithTxHashes,
   getBlockWithTxHashes,
+  getBlockWithTxs,
+  getBlockWithReceipts,
   getBlockTransactionCount,
+  getTransactionByHash,
+  getTransactionByBlockIdAndIndex,
+  getTransactionReceipt,
+  getTransactionStatus,
+  getStateUpdate,
+  getEvents,
   blockNumber,
   blockHashAndNumber,
   chainId,

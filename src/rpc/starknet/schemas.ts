@@ -38,7 +38,7 @@ export const ZK_BLOCK_SCHEMA: JsonSchema = {
   ],
 }
 
-const STARKNET_COMMON = {
+const STARKNET_HEADER = {
   timestamp: INTEGER_SCHEMA,
   sequencer_address: FELT_SCHEMA,
   l1_gas_price: PRICE,
@@ -46,32 +46,169 @@ const STARKNET_COMMON = {
   l2_gas_price: PRICE,
   l1_da_mode: { type: 'string', enum: ['CALLDATA', 'BLOB'] },
   starknet_version: TEXT,
-  transactions: HASHES,
 }
 
-/** BLOCK_WITH_TX_HASHES or PRE_CONFIRMED_BLOCK_WITH_TX_HASHES of the specification. */
-export const STARKNET_BLOCK_SCHEMA: JsonSchema = {
-  oneOf: [
-    objectOf(
-      'BLOCK_WITH_TX_HASHES',
-      {
-        status: { type: 'string', enum: ['ACCEPTED_ON_L2', 'ACCEPTED_ON_L1'] },
-        block_hash: FELT_SCHEMA,
-        parent_hash: FELT_SCHEMA,
-        block_number: INTEGER_SCHEMA,
-        new_root: FELT_SCHEMA,
-        ...STARKNET_COMMON,
-        transaction_count: INTEGER_SCHEMA,
-      },
-      {
-        transaction_commitment: FELT_SCHEMA,
-        event_commitment: FELT_SCHEMA,
-        receipt_commitment: FELT_SCHEMA,
-        state_diff_commitment: FELT_SCHEMA,
-        event_count: INTEGER_SCHEMA,
-        state_diff_length: INTEGER_SCHEMA,
-      },
-    ),
-    objectOf('PRE_CONFIRMED_BLOCK_WITH_TX_HASHES', STARKNET_COMMON, { block_number: INTEGER_SCHEMA }),
-  ],
+/** BLOCK_WITH_… or PRE_CONFIRMED_BLOCK_WITH_… of the specification, with that in `transactions`. */
+function starknetBlock(contents: string, transactions: JsonSchema): JsonSchema {
+  const common = { ...STARKNET_HEADER, transactions: { type: 'array', items: transactions } }
+  return {
+    anyOf: [
+      objectOf(
+        `BLOCK_WITH_${contents}`,
+        {
+          status: { type: 'string', enum: ['ACCEPTED_ON_L2', 'ACCEPTED_ON_L1'] },
+          block_hash: FELT_SCHEMA,
+          parent_hash: FELT_SCHEMA,
+          block_number: INTEGER_SCHEMA,
+          new_root: FELT_SCHEMA,
+          ...common,
+          transaction_count: INTEGER_SCHEMA,
+        },
+        {
+          transaction_commitment: FELT_SCHEMA,
+          event_commitment: FELT_SCHEMA,
+          receipt_commitment: FELT_SCHEMA,
+          state_diff_commitment: FELT_SCHEMA,
+          event_count: INTEGER_SCHEMA,
+          state_diff_length: INTEGER_SCHEMA,
+        },
+      ),
+      objectOf(`PRE_CONFIRMED_BLOCK_WITH_${contents}`, common, { block_number: INTEGER_SCHEMA }),
+    ],
+  }
 }
+
+export const STARKNET_BLOCK_SCHEMA: JsonSchema = starknetBlock('TX_HASHES', FELT_SCHEMA)
+
+const FELTS: JsonSchema = { type: 'array', items: FELT_SCHEMA }
+const TRANSACTION_TYPE = {
+  type: 'string',
+  enum: ['INVOKE', 'DECLARE', 'DEPLOY', 'DEPLOY_ACCOUNT', 'L1_HANDLER'],
+}
+const BOUND = objectOf('RESOURCE_BOUNDS', { max_amount: FELT_SCHEMA, max_price_per_unit: FELT_SCHEMA })
+const DA_MODE = { type: 'string', enum: ['L1', 'L2'] }
+
+/** Members of transactions; each type and version has some of them. */
+const TRANSACTION_MEMBERS = {
+  max_fee: FELT_SCHEMA,
+  signature: FELTS,
+  nonce: FELT_SCHEMA,
+  sender_address: FELT_SCHEMA,
+  contract_address: FELT_SCHEMA,
+  entry_point_selector: FELT_SCHEMA,
+  calldata: FELTS,
+  class_hash: FELT_SCHEMA,
+  compiled_class_hash: FELT_SCHEMA,
+  contract_address_salt: FELT_SCHEMA,
+  constructor_calldata: FELTS,
+  resource_bounds: objectOf('RESOURCE_BOUNDS_MAPPING', { l1_gas: BOUND, l1_data_gas: BOUND, l2_gas: BOUND }),
+  tip: FELT_SCHEMA,
+  paymaster_data: FELTS,
+  account_deployment_data: FELTS,
+  nonce_data_availability_mode: DA_MODE,
+  fee_data_availability_mode: DA_MODE,
+}
+
+const BARE_TRANSACTION = objectOf('TXN', { type: TRANSACTION_TYPE, version: FELT_SCHEMA }, TRANSACTION_MEMBERS)
+
+/** TXN_WITH_HASH. */
+export const STARKNET_TRANSACTION_SCHEMA: JsonSchema = objectOf(
+  'TXN_WITH_HASH',
+  { transaction_hash: FELT_SCHEMA, type: TRANSACTION_TYPE, version: FELT_SCHEMA },
+  TRANSACTION_MEMBERS,
+)
+
+const EVENT = { from_address: FELT_SCHEMA, keys: FELTS, data: FELTS }
+const EXECUTION_STATUS = { type: 'string', enum: ['SUCCEEDED', 'REVERTED'] }
+
+const RECEIPT_MEMBERS = {
+  type: TRANSACTION_TYPE,
+  transaction_hash: FELT_SCHEMA,
+  actual_fee: objectOf('FEE_PAYMENT', { amount: FELT_SCHEMA, unit: { type: 'string', enum: ['WEI', 'FRI'] } }),
+  execution_status: EXECUTION_STATUS,
+  finality_status: { type: 'string', enum: ['PRE_CONFIRMED', 'ACCEPTED_ON_L2', 'ACCEPTED_ON_L1'] },
+  messages_sent: {
+    type: 'array',
+    items: objectOf('MSG_TO_L1', { from_address: FELT_SCHEMA, to_address: FELT_SCHEMA, payload: FELTS }),
+  },
+  events: { type: 'array', items: objectOf('EVENT', EVENT) },
+  execution_resources: objectOf('EXECUTION_RESOURCES', {
+    l1_gas: INTEGER_SCHEMA,
+    l1_data_gas: INTEGER_SCHEMA,
+    l2_gas: INTEGER_SCHEMA,
+  }),
+}
+const RECEIPT_OPTIONS = {
+  revert_reason: TEXT,
+  contract_address: FELT_SCHEMA,
+  message_hash: { type: 'string', pattern: '^0x[0-9a-f]{64}$' },
+}
+
+/** TXN_RECEIPT_WITH_BLOCK_INFO. */
+export const STARKNET_RECEIPT_SCHEMA: JsonSchema = objectOf('TXN_RECEIPT_WITH_BLOCK_INFO', RECEIPT_MEMBERS, {
+  ...RECEIPT_OPTIONS,
+  block_hash: FELT_SCHEMA,
+  block_number: INTEGER_SCHEMA,
+})
+
+export const STARKNET_BLOCK_WITH_TXS_SCHEMA: JsonSchema = starknetBlock('TXS', STARKNET_TRANSACTION_SCHEMA)
+export const STARKNET_BLOCK_WITH_RECEIPTS_SCHEMA: JsonSchema = starknetBlock(
+  'RECEIPTS',
+  objectOf('transaction and receipt', {
+    transaction: BARE_TRANSACTION,
+    receipt: objectOf('TXN_RECEIPT', RECEIPT_MEMBERS, RECEIPT_OPTIONS),
+  }),
+)
+
+/** TXN_STATUS_RESULT. */
+export const STARKNET_STATUS_SCHEMA: JsonSchema = objectOf(
+  'TXN_STATUS_RESULT',
+  { finality_status: RECEIPT_MEMBERS.finality_status },
+  { execution_status: EXECUTION_STATUS, failure_reason: TEXT },
+)
+
+/** EVENTS_CHUNK, with the indexes of specification 0.10. */
+export const STARKNET_EVENTS_SCHEMA: JsonSchema = objectOf(
+  'EVENTS_CHUNK',
+  {
+    events: {
+      type: 'array',
+      items: objectOf(
+        'EMITTED_EVENT',
+        { ...EVENT, transaction_hash: FELT_SCHEMA, transaction_index: INTEGER_SCHEMA, event_index: INTEGER_SCHEMA },
+        { block_hash: FELT_SCHEMA, block_number: INTEGER_SCHEMA },
+      ),
+    },
+  },
+  { continuation_token: TEXT },
+)
+
+const listOf = (title: string, members: { [name: string]: JsonSchema }): JsonSchema => ({
+  type: 'array',
+  items: objectOf(title, members),
+})
+const COMPILED_CLASS = { class_hash: FELT_SCHEMA, compiled_class_hash: FELT_SCHEMA }
+
+/** STATE_UPDATE or PRE_CONFIRMED_STATE_UPDATE. */
+export const STARKNET_STATE_UPDATE_SCHEMA: JsonSchema = objectOf(
+  'STATE_UPDATE',
+  {
+    old_root: FELT_SCHEMA,
+    state_diff: objectOf(
+      'STATE_DIFF',
+      {
+        storage_diffs: listOf('CONTRACT_STORAGE_DIFF_ITEM', {
+          address: FELT_SCHEMA,
+          storage_entries: listOf('storage entry', { key: FELT_SCHEMA, value: FELT_SCHEMA }),
+        }),
+        deprecated_declared_classes: FELTS,
+        declared_classes: listOf('declared class', COMPILED_CLASS),
+        deployed_contracts: listOf('DEPLOYED_CONTRACT_ITEM', { address: FELT_SCHEMA, class_hash: FELT_SCHEMA }),
+        replaced_classes: listOf('replaced class', { contract_address: FELT_SCHEMA, class_hash: FELT_SCHEMA }),
+        nonces: listOf('nonce', { contract_address: FELT_SCHEMA, nonce: FELT_SCHEMA }),
+      },
+      { migrated_compiled_classes: listOf('migrated class', COMPILED_CLASS) },
+    ),
+  },
+  { block_hash: FELT_SCHEMA, new_root: FELT_SCHEMA },
+)

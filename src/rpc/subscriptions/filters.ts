@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import type { ChainMark } from '../../store/chain/chainFollower.js'
 import { LIMIT_EXCEEDED, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { ClientFilters, Topic } from '../core/session.js'
 import type { Audience, Listener } from './audience.js'
 import type { SubscriptionLimits } from './limits.js'
+import { randomId } from './randomId.js'
 
 /** Error for an id that no filter of the client has: it was never given, has expired, or was removed. */
 export const FILTER_NOT_FOUND = { code: SERVER_ERROR, message: 'filter not found' } as const
@@ -92,7 +92,7 @@ export function createFilters(
     return filter
   }
   const open = (client: Client, topic: Topic, request: object | undefined) => {
-    const id = `0x${randomBytes(16).toString('hex')}`
+    const id = randomId()
     /** A filter that nobody polls is removed before it fills the memory. */
     const take = (entry: string) => {
       if (!filters.has(id)) return

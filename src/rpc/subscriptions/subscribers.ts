@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { type ChainMark, EVERYTHING } from '../../store/chain/chainFollower.js'
 import { LIMIT_EXCEEDED, RpcError } from '../core/errors.js'
 import type { Subscriber, Topic } from '../core/session.js'
@@ -6,6 +5,7 @@ import type { Audience, Listener } from './audience.js'
 import type { Client } from './filters.js'
 import type { L2Feed, L2Listener } from './l2Feed.js'
 import type { SubscriptionLimits } from './limits.js'
+import { randomId } from './randomId.js'
 
 /** Error beyond a limit of subscriptions. */
 export const TOO_MANY_SUBSCRIPTIONS = { code: LIMIT_EXCEEDED, message: 'too many subscriptions' } as const
@@ -147,7 +147,7 @@ export function createSubscribers({ audience, mark, l2 }: Feeds, limits: Subscri
         if ((countByClient.get(client.countedAs) ?? 0) >= limits.clientSubscriptions) {
           throw tooMany(`the limit is ${limits.clientSubscriptions}`)
         }
-        const id = `0x${randomBytes(16).toString('hex')}` // of one length, as geth's are at most
+        const id = randomId()
         const subscription = topic.kind === 'l2Heads' ? subscribeToL2(id, topic.fromBlock) : subscribeToChain(id, topic)
         own.set(id, subscription)
         made.push(subscription)

@@ -1,16 +1,22 @@
 import type { FailureLog } from '../../lib/failureLog.js'
+import { abbreviate } from '../../lib/hex.js'
 import type { ClientId } from '../../rpc/core/dispatch.js'
+import type { RpcCall } from '../../rpc/core/envelope.js'
 import type { RpcErrorBody } from '../../rpc/core/errors.js'
-import { INTERNAL_ERROR, LIMIT_EXCEEDED, UNAUTHORIZED } from '../../rpc/core/errors.js'
-import type { ApiKeyReader } from '../../store/apiKeys.js'
+import { INTERNAL_ERROR, LIMIT_EXCEEDED, METHOD_NOT_FOUND, UNAUTHORIZED } from '../../rpc/core/errors.js'
+import type { ApiKeyReader, KeyLimits, LiveKey } from '../../store/apiKeys.js'
 import type { RefusalReason } from '../limits/refusals.js'
 import { clientOfAddress } from './addresses.js'
 import { createGuessLimiter } from './keyGuesses.js'
+import { allowsMethod } from './methodPatterns.js'
 import { createRateLimiter, type RateRefusal } from './rateLimit.js'
 
-/** The authenticated caller. `keyId` is undefined on an open server. */
+/** The authenticated caller. `keyId` and `name` are undefined on an open server. */
 export interface Caller {
   readonly keyId: number | undefined
+  readonly name?: string
+  /** Limits of the key, as `refuse` found them last; undefined where it has none. */
+  limits?: KeyLimits
 }
 
 /** Identity for fair scheduling of threads and memory: the API key, else the connection. */
@@ -50,9 +56,12 @@ export interface Access {
   refuse(caller: Caller, calls: number): Refusal | undefined
   /** False once the caller's key is revoked. */
   isLive(caller: Caller): boolean
-  /** Returns a check that runs before each call of a batch and returns an error once the key is revoked. Undefined for a
-   *  caller without a key. */
-  watchKey(caller: Caller): (() => RpcErrorBody | undefined) | undefined
+  /** The error of a method that the limits of the caller's key exclude; undefined for one that it may call. */
+  exclude(caller: Caller, method: string): RpcErrorBody | undefined
+  /** Returns a check that runs before each call of a body and returns the error of a call that the key may not make: of
+   *  every call of a batch once the key is revoked, and of methods that its limits exclude. Undefined where nothing has to be
+   *  checked. Call it after `refuse`. */
+  guardCalls(caller: Caller, isBatch: boolean): ((call: RpcCall) => RpcErrorBody | undefined) | undefined
 }
 
 /** How long a key lookup is reused within a batch. A lookup takes as long as a small call. */
@@ -91,7 +100,7 @@ export function createAccess(options: {
   failures: FailureLog
 }): Access {
   const { keys, open, rateLimitRps, failures } = options
-  const limiter = rateLimitRps > 0 ? createRateLimiter(rateLimitRps) : undefined
+  const limiter = createRateLimiter()
   const guesses = createGuessLimiter()
   /** Reads the keys; returns `otherwise` when they cannot be read. The callers here do not catch errors. */
   const tryRead = <T, Otherwise>(read: () => T, otherwise: Otherwise): T | Otherwise => {
@@ -104,7 +113,19 @@ export function createAccess(options: {
       return otherwise
     }
   }
-  const isLive = ({ keyId }: Caller) => keyId === undefined || tryRead(() => keys.isLive(keyId), true)
+  /** Reads the limits of the caller's key; false once it is revoked. */
+  const isLive = (caller: Caller) => {
+    const { keyId } = caller
+    if (keyId === undefined) return true
+    const key = tryRead((): LiveKey | 'revoked' => keys.live(keyId) ?? 'revoked', undefined)
+    if (key === 'revoked') return false
+    if (key !== undefined) caller.limits = key.limits
+    return true
+  }
+  const exclude = (caller: Caller, method: string) => {
+    const methods = caller.limits?.methods
+    return methods === undefined || allowsMethod(methods, method) ? undefined : methodExcluded(method)
+  }
   return {
     identify(credentials, prefix) {
       const inPath = keyInPath(credentials.path, prefix)
@@ -113,8 +134,8 @@ export function createAccess(options: {
       const key = inPath || keyInHeaders(credentials)
       if (key === '') return KEY_REQUIRED
       return tryRead(() => {
-        const keyId = keys.find(key)
-        return keyId === undefined ? KEY_INVALID : { keyId }
+        const found = keys.find(key)
+        return found === undefined ? KEY_INVALID : { keyId: found.id, name: found.name, limits: found.limits }
       }, KEYS_UNREADABLE)
     },
     countRefusal(refusal, remoteAddress) {
@@ -126,22 +147,26 @@ export function createAccess(options: {
     },
     refuse(caller, calls) {
       if (!isLive(caller)) return KEY_INVALID
-      if (limiter === undefined || caller.keyId === undefined) return undefined
-      const refusal = limiter.charge(caller.keyId, calls)
+      const allowedRps = caller.limits?.rateRps ?? rateLimitRps
+      if (allowedRps === 0 || caller.keyId === undefined) return undefined
+      const refusal = limiter.charge(caller.keyId, calls, allowedRps)
       if (refusal === undefined) return undefined
       const retryAfterSeconds = Math.max(1, Math.ceil(refusal.backoff_seconds))
       return { status: 429, reason: 'rate_limit', error: rateError(refusal), retryAfterSeconds }
     },
     isLive,
-    watchKey(caller) {
+    exclude,
+    guardCalls(caller, isBatch) {
+      if (!isBatch && caller.limits === undefined) return undefined
       if (caller.keyId === undefined) return undefined
       let checkedMs = Number.NEGATIVE_INFINITY
-      return () => {
-        const now = performance.now()
-        if (now - checkedMs < KEY_CHECK_INTERVAL_MS) return undefined
-        if (!isLive(caller)) return KEY_INVALID.error
-        checkedMs = now
-        return undefined
+      return ({ method }) => {
+        const now = isBatch ? performance.now() : checkedMs
+        if (now - checkedMs >= KEY_CHECK_INTERVAL_MS) {
+          if (!isLive(caller)) return KEY_INVALID.error
+          checkedMs = now
+        }
+        return exclude(caller, method)
       }
     },
   }
@@ -156,10 +181,22 @@ function keyInPath(path: string, prefix: string): string | undefined {
   return bare.startsWith(`${prefix}/`) ? bare.slice(prefix.length + 1) : undefined
 }
 
+/** The start of the key in a request, for logs; undefined without one. Too short to try the rest. */
+export function maskKey(credentials: Credentials, prefix: string): string | undefined {
+  const key = keyInPath(credentials.path, prefix) || keyInHeaders(credentials)
+  return key === '' ? undefined : `${key.slice(0, 4)}…`
+}
+
 /** The key of `Authorization: Bearer KEY` (RFC 6750, section 2.1) or `X-API-Key: KEY`; empty when neither is present. */
 function keyInHeaders({ authorization, apiKey }: Credentials): string {
   const bearer = authorization && /^bearer +([^ ]+) *$/i.exec(authorization)?.[1]
   return bearer || apiKey || ''
+}
+
+/** As for a method that does not exist, with the reason. */
+function methodExcluded(method: string): RpcErrorBody {
+  const message = `the method ${abbreviate(method)} does not exist/is not available: this API key may not call it`
+  return { code: METHOD_NOT_FOUND, message }
 }
 
 function rateError(refusal: RateRefusal): RpcErrorBody {

@@ -23,20 +23,15 @@ export function isAllowedOrigin(policy: CorsPolicy, origin: string): boolean {
   return host !== undefined && isLoopback(host.replace(/[[\]]/g, ''))
 }
 
+/** Response headers that pages may read besides the usual ones. */
+const EXPOSED: Header = ['Access-Control-Expose-Headers', 'Retry-After, Cairn-Head']
+
 /** CORS headers of every response to a request from `origin`. */
 export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Header[] {
-  if (policy === '*')
-    return [
-      ['Access-Control-Allow-Origin', '*'],
-      ['Access-Control-Expose-Headers', 'Retry-After'],
-    ]
+  if (policy === '*') return [['Access-Control-Allow-Origin', '*'], EXPOSED]
   if (policy.length === 0) return []
   if (origin === undefined || !isAllowedOrigin(policy, origin)) return [['Vary', 'Origin']]
-  return [
-    ['Vary', 'Origin'],
-    ['Access-Control-Allow-Origin', origin],
-    ['Access-Control-Expose-Headers', 'Retry-After'],
-  ]
+  return [['Vary', 'Origin'], ['Access-Control-Allow-Origin', origin], EXPOSED]
 }
 
 /** CORS headers of the response to OPTIONS. Without an allowed origin the browser blocks the request anyway. */

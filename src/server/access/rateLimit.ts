@@ -8,7 +8,7 @@ export interface RateRefusal {
 /** A token bucket per key. */
 export interface RateLimiter {
   /** Charges `calls` to the key. Undefined when they may run. */
-  charge(keyId: number, calls: number): RateRefusal | undefined
+  charge(keyId: number, calls: number, allowedRps: number): RateRefusal | undefined
 }
 
 interface Bucket {
@@ -19,14 +19,14 @@ interface Bucket {
   secondMs: number
 }
 
-/** Token buckets with a capacity of one second, filled at `allowedRps`. A batch larger than the bucket needs a full
+/** Token buckets with a capacity of one second, filled at the rate allowed for the key. A batch larger than the bucket needs a full
  *  bucket and leaves it in debt, so it runs but is paid for. `nowMs` is a monotonic clock. */
-export function createRateLimiter(allowedRps: number, nowMs: () => number = () => performance.now()): RateLimiter {
-  const capacity = Math.max(1, allowedRps)
+export function createRateLimiter(nowMs: () => number = () => performance.now()): RateLimiter {
   const buckets = new Map<number, Bucket>()
   return {
-    charge(keyId, calls) {
+    charge(keyId, calls, allowedRps) {
       const now = nowMs()
+      const capacity = Math.max(1, allowedRps)
       let bucket = buckets.get(keyId)
       if (bucket === undefined) {
         bucket = { tokens: capacity, filledMs: now, requested: 0, secondMs: now }

@@ -9,6 +9,8 @@ export interface HealthSource {
   report(): HealthReport
   /** Why the database cannot be read; undefined when it is readable. */
   problem(): string | undefined
+  /** Why the chain is too far behind; undefined when it is not. */
+  lag(): string | undefined
 }
 
 /** What a port serves besides calls. */
@@ -41,7 +43,7 @@ export function createAdminApp({ health, metricsPage, notFound }: AdminOptions):
   app.get('/ready', (_request, response) => {
     const { facts, error } = readHealth(health)
     const ready = error === undefined && facts?.ready === true
-    response.status(ready ? 200 : 503).json({ ready, error })
+    response.status(ready ? 200 : 503).json({ ready, error: error ?? health.lag() })
   })
   if (metricsPage !== undefined) {
     app.get('/metrics', async (_request, response) => {

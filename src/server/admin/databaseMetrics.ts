@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { ADDRESS_INDEX } from '../../appearances/appearanceIndex.js'
 import type { Metrics } from '../../lib/metrics.js'
 import { LOG_SEARCH_INDEX } from '../../logs/logSearchIndex.js'
 import { resolveNumber } from '../../rpc/core/blockId.js'
@@ -6,6 +7,7 @@ import type { RpcContext } from '../../rpc/core/context.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
 import { describeIndex } from '../../segments/indexSummary.js'
 import type { Database } from '../../store/database.js'
+import { createGrowthForecast } from '../../store/growthForecast.js'
 import { TRANSACTION_INDEX } from '../../transactions/transactionIndex.js'
 
 /** Registers metrics of the chain, the files and the indexes of an open database. Values are read at scrape time, about 1
@@ -46,12 +48,23 @@ export function registerDatabaseMetrics(
   metrics.gauge('cairn_database_page_bytes', 'Size of a page of the database.', () => pragma('page_size'))
   metrics.gauge('cairn_database_pages', 'Pages of the database.', () => pragma('page_count'))
   metrics.gauge('cairn_database_free_pages', 'Unused pages of the database.', () => pragma('freelist_count'))
+  const forecast = createGrowthForecast(db, chain)
+  metrics.gauge('cairn_disk_free_bytes', 'Free bytes on the disk of the database.', () => forecast()?.freeBytes)
+  metrics.gauge(
+    'cairn_disk_full_seconds',
+    'Time until the disk is full at the pace of the newest 1,000 blocks; absent while the newest one is older than a day.',
+    () => {
+      const daysLeft = forecast()?.daysLeft
+      return daysLeft == null ? undefined : daysLeft * 86_400
+    },
+  )
   registerIndexMetrics(metrics, db)
 }
 
 function registerIndexMetrics(metrics: Metrics, db: Database): void {
-  for (const kind of [LOG_SEARCH_INDEX, TRANSACTION_INDEX]) {
-    const labels = { index: `${kind.item}s` }
+  const kinds = { logs: LOG_SEARCH_INDEX, transactions: TRANSACTION_INDEX, addresses: ADDRESS_INDEX }
+  for (const [name, kind] of Object.entries(kinds)) {
+    const labels = { index: name }
     const index = () => describeIndex(db, kind)
     metrics.gauge('cairn_index_segments', 'Segments of an index by state.', () => {
       const { levels, building, dropped } = index()

@@ -1,19 +1,22 @@
 import type { L2FollowStatus } from '../../ingest/follow/l2/status.js'
 import type { FollowersStatus } from '../../ingest/follow/openFollowers.js'
 import type { FollowStatus } from '../../ingest/follow/status.js'
+import type { ReplicationStatus } from '../../ingest/replication/status.js'
 import { formatData } from '../../lib/hex.js'
 import type { Metrics } from '../../lib/metrics.js'
 import type { RpcContext } from '../../rpc/core/context.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
+import { isVerifiedChain } from '../../store/chain/chainSource.js'
 import type { Gap } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
 import { createSchemaVersion } from '../../store/databaseFacts.js'
+import { createGrowthForecast, type GrowthForecast } from '../../store/growthForecast.js'
 
 /** The body of `/health`. */
 export interface HealthReport {
   /** False once the server is stopping. */
   readonly serving: boolean
-  /** True when all threads have warmed up, so that calls and log queries run at full speed. */
+  /** True when all threads have warmed up, so that calls and log queries run at full speed, and the chain is not too far behind. */
   readonly ready: boolean
   readonly version: string
   readonly schemaVersion: number
@@ -22,11 +25,17 @@ export interface HealthReport {
   /** Blocks first to head are held with transactions, receipts and logs, states from `stateFirst` on. `gap`: the blocks after
    *  the head that are still to be fetched; null when there are none. */
   readonly coverage: { first: number; head: number; stateFirst: number | null; gap: Gap | null } | null
+  /** False for a recording without verified state; null before the first import. */
+  readonly verified: boolean | null
   readonly l2Head: { number: number; hash: string } | null
+  /** How the database grows, and when its disk is full; null with less than two blocks. */
+  readonly growth: GrowthForecast | null
   /** How the chain is followed; null where the server has no upstreams. */
   readonly following: FollowStatus | null
   /** How the layer-2 chain is followed; null where the server has no upstreams of it. */
   readonly l2Following: L2FollowStatus | null
+  /** Its part in replication; null where it takes none. */
+  readonly replication: ReplicationStatus | null
   /** Living reader threads including the spare; the warmed-up ones among them; and threads that were terminated or exited
    *  since the start. */
   readonly threads: { living: number; warm: number; lost: number }
@@ -46,10 +55,12 @@ export function createHealthReporter(parts: {
   isServing: () => boolean
   isReady: () => boolean
   following?: () => FollowersStatus
+  replication?: () => ReplicationStatus
 }): () => HealthReport {
-  const { context, db, metrics, isServing, isReady, following } = parts
+  const { context, db, metrics, isServing, isReady, following, replication } = parts
   const version = packageVersion()
   const schemaVersion = createSchemaVersion(db)
+  const forecast = createGrowthForecast(db, context.chain)
   return () => {
     const coverage = context.chain.coverage()
     const head = coverage && context.chain.blockByNumber(coverage.head)
@@ -69,9 +80,12 @@ export function createHealthReporter(parts: {
             gap: context.chain.gap() ?? null,
           }
         : null,
+      verified: isVerifiedChain(db) ?? null,
       l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
+      growth: forecast() ?? null,
       following: following?.().l1 ?? null,
       l2Following: following?.().l2 ?? null,
+      replication: replication?.() ?? null,
       ...readFigures(metrics),
     }
   }

@@ -3,12 +3,14 @@ import type { Socket } from 'node:net'
 import { encodeResponse, parseBody, sizeOf } from '../../rpc/core/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
 import { createTimeSlices } from '../../rpc/core/timeSlices.js'
-import { type Caller, type Credentials, clientOf, isRefusal, type Refusal } from '../access/access.js'
+import { type Caller, type Credentials, clientOf, isRefusal, maskKey, type Refusal } from '../access/access.js'
 import { corsHeaders, type Header, preflightHeaders } from '../access/cors.js'
 import { createHostCheck } from '../access/hosts.js'
+import { openRecord } from '../accounting/requestRecord.js'
 import { type Connections, TOO_SLOW, watchConnections } from '../connections/connections.js'
 import { createOutbox, type Outbox } from '../connections/outbox.js'
 import { bodyHeaders, JOIN_BYTES, joinParts } from '../connections/responseParts.js'
+import { writeParts } from '../connections/writeParts.js'
 import {
   answerCalls,
   attempt,
@@ -20,6 +22,7 @@ import {
   type ServerOptions,
   sendError,
   sendRefusal,
+  stampHead,
 } from '../exchange.js'
 import { BUSY } from '../limits/admission.js'
 import type { ByteBudget, Holding } from '../limits/byteBudget.js'
@@ -27,6 +30,7 @@ import { createFairTurns, type FairTurns } from '../limits/fairTurns.js'
 import { createReadBudget, type ReadBudget } from '../limits/readBudget.js'
 import type { RefusalReason } from '../limits/refusals.js'
 import { type PlainHandler, takePlainRequests } from '../plain/plainConnections.js'
+import { MAX_SQL_BODY_BYTES } from '../sql/sqlLimits.js'
 import { type BodyReader, createBodyReader } from './bodyReader.js'
 import { type Compressor, createCompressor } from './compression.js'
 
@@ -67,7 +71,7 @@ export interface HttpServer {
   closeAll(): void
 }
 
-/** A server for calls by POST and for GET of `/health` and `/ready`. */
+/** A server for calls by POST and for GET of the page, `/health` and `/ready`. */
 export function createHttpServer(options: ServerOptions): HttpServer {
   const { limits, admission } = options
   const { health, metricsPage, refusals, metrics } = options
@@ -101,17 +105,26 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   }
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     if (!isServedHost(request.headers.host)) {
+      recordResponse(options, request, response)
       discardBody(request, reads)
       refusals.count('bad_host')
       return rejectHost(response)
     }
+    if (options.page?.answer(request, response)) return discardBody(request, reads)
     const cors = corsHeaders(options.cors, request.headers.origin)
     const caller = options.access.identify(credentialsOf(request), '/v3')
+    const replica = identifyReplica(options, request)
     const isCall = caller !== undefined && request.method !== 'OPTIONS'
-    if (!isCall) discardBody(request, reads)
+    const sqlCaller = request.method === 'OPTIONS' ? undefined : identifySql(options, request)
+    if (!isCall) {
+      recordResponse(options, request, response)
+      if (sqlCaller === undefined) discardBody(request, reads)
+    }
     if (request.method === 'OPTIONS') {
       return answerPreflight(response, cors, request.headers['access-control-request-headers'])
     }
+    if (replica !== undefined) return options.replication!.handle({ request, response, caller: replica })
+    if (sqlCaller !== undefined) return receiveSql(shared, { request, response, caller: sqlCaller })
     if (caller === undefined) {
       for (const [name, value] of cors) response.setHeader(name, value)
       return void loadApp().then(
@@ -220,6 +233,14 @@ function bodyLength({ headers }: IncomingMessage): number {
   return Number(headers['content-length'] ?? (headers['transfer-encoding'] ? Infinity : 0))
 }
 
+/** Writes a request without calls (pages, preflights) to the access log once it is answered. */
+function recordResponse({ accounting }: ServerOptions, { socket }: IncomingMessage, response: ServerResponse): void {
+  if (accounting?.accessLog === undefined) return
+  const record = openRecord(accounting, { transport: 'http', remoteAddress: socket.remoteAddress, key: undefined })
+  const sentBefore = socket.bytesWritten
+  response.once('close', () => record.end(response.statusCode, socket.bytesWritten - sentBefore))
+}
+
 /** The credentials of a request that Node has parsed. */
 export function credentialsOf({ url = '/', headers, socket }: IncomingMessage): Credentials {
   return {
@@ -275,12 +296,57 @@ function createPlainHandler(
       return caller === undefined || isRefusal(caller) ? undefined : caller
     },
     clientOf,
-    answer({ head: { origin, acceptEncoding }, admitted, body, socket }, reply) {
-      const client = { origin, acceptEncoding, remoteAddress: socket.remoteAddress }
+    answer({ head: { origin, acceptEncoding, minBlock }, admitted, body, socket }, reply) {
+      const client = { origin, acceptEncoding, minBlock, remoteAddress: socket.remoteAddress, key: admitted.name }
       const exchange = beginExchange(options, { compressor, client, reply, lane: connections.laneOf(socket) })
       answerCalls(exchange, admitted, body)
     },
   }
+}
+
+/** The caller of `/sql` and paths below it; undefined for other paths, and if SQL is not served. */
+function identifySql({ sql, access }: ServerOptions, request: IncomingMessage): Caller | Refusal | undefined {
+  if (sql === undefined || !/^\/sql(?:[/?]|$)/.test(request.url ?? '')) return undefined
+  return access.identify(credentialsOf(request), '/sql')
+}
+
+/** The caller of `/replication` and paths below it; undefined for other paths, and if replicas are not served. */
+function identifyReplica(
+  { replication, access }: ServerOptions,
+  request: IncomingMessage,
+): Caller | Refusal | undefined {
+  if (replication === undefined || !/^\/replication(?:[/?]|$)/.test(request.url ?? '')) return undefined
+  return access.identify(credentialsOf(request), '/replication')
+}
+
+function receiveSql(
+  { options, connections, bodies }: Shared,
+  { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
+): void {
+  const activity = connections.activityOf(request.socket)
+  options.sql!.handle({
+    request,
+    response,
+    caller,
+    headers: corsHeaders(options.cors, request.headers.origin).flat(),
+    readBody(take, fail) {
+      activity.receive()
+      bodies.read(request, MAX_SQL_BODY_BYTES, {
+        onPiece: activity.receive,
+        take(body) {
+          activity.begin()
+          take(body)
+        },
+        fail(reason) {
+          activity.begin()
+          response.shouldKeepAlive = false
+          if (reason === 'slow') fail(408, TOO_SLOW.message)
+          else if (reason === 'busy') fail(503, BUSY.error.message)
+          else fail(413, `request body exceeds ${MAX_SQL_BODY_BYTES} bytes`)
+        },
+      })
+    },
+  })
 }
 
 function receiveCall(
@@ -291,8 +357,11 @@ function receiveCall(
   const { origin, 'accept-encoding': acceptEncoding } = request.headers
   const client = {
     origin,
-    acceptEncoding: acceptEncoding as string | undefined, // Node joins repeated headers into one string
+    // Node joins repeated headers into one string.
+    acceptEncoding: acceptEncoding as string | undefined,
+    minBlock: request.headers['cairn-min-block'] as string | undefined,
     remoteAddress: request.socket.remoteAddress,
+    key: isRefusal(caller) ? maskKey(credentialsOf(request), '/v3') : caller.name,
   }
   const reply = createReply(response, shared)
   const exchange = beginExchange(options, { compressor, client, reply, lane: connections.laneOf(request.socket) })
@@ -332,6 +401,7 @@ function takeCall(
     onPiece: activity.receive,
     take(body) {
       activity.begin()
+      stampHead(exchange) // the body may have taken a minute to arrive
       if (refusal !== undefined) sendRefusal(exchange, refusal, parseBody(body.toString()))
       else answerCalls(exchange, caller as Caller, body)
     },
@@ -373,6 +443,16 @@ function createReply(response: ServerResponse, { outbox, isClosing }: Pick<Share
       for (const chunk of chunks) response.write(chunk)
       response.end()
     },
+    async sendParts(status, headers, parts) {
+      if (isClosing()) response.shouldKeepAlive = false
+      response.writeHead(status, [...headers, 'Content-Type', 'application/json'])
+      try {
+        await writeParts(response, parts, (part) => response.write(part))
+        response.end()
+      } catch {
+        response.destroy()
+      }
+    },
     destroy: () => void response.destroy(),
   }
 }
@@ -387,6 +467,8 @@ function refuse(
 ): void {
   if (bodyLength(request) <= JOIN_BYTES && !closes) return void sendError(exchange, status, error)
   const parts = encodeResponse('null', { error })
+  exchange.record?.refuse(error)
+  exchange.record?.end(status, sizeOf(parts))
   response.writeHead(status, [...exchange.headers, 'Connection', 'close', ...bodyHeaders(status, parts)])
   if (request.method !== 'HEAD') for (const part of parts) response.write(part)
   const end = () => {

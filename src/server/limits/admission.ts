@@ -9,11 +9,15 @@ import { type ByteBudget, createByteBudget } from './byteBudget.js'
 import type { ServerLimits } from './limits.js'
 import { createOutputBudget, type Lane, type OutputBudget, type Room, SMALL_ANSWER_BYTES } from './outputBudget.js'
 
-/** A request that waits for admission. */
-export interface Applicant {
+/** Whom a request counts for. */
+export interface Visitor {
   readonly caller: Caller
   readonly lane: Lane
   readonly remoteAddress: string | undefined
+}
+
+/** A request that waits for admission. */
+export interface Applicant extends Visitor {
   readonly text: string
   readonly body: ParsedBody
   /** True when the client no longer waits for the response. */
@@ -34,6 +38,9 @@ export interface Admission {
   /** Starts the work now or later, or refuses it: 429 when the key or address has too many requests in flight, 503 when
    *  there is no memory. */
   enter(applicant: Applicant): void
+  /** Counts a request that waits before it enters, with `bytes` of its body. @returns a function that ends the wait, or the
+   *  refusal, as for `enter` */
+  hold(visitor: Visitor, bytes: number): (() => void) | Refusal
 }
 
 /** Refusal when there is no memory for a request. */
@@ -62,35 +69,44 @@ export function createAdmission(
   const output = createOutputBudget({ totalBytes: limits.outputBytes, connectionBytes: limits.connectionOutputBytes })
   /** Requests in flight by key id or client. */
   const inFlight = new Map<number | string, number>()
+  /** Calls in flight by key id, of keys with a limit. */
+  const keyCalls = new Map<number, number>()
+
+  const hold: Admission['hold'] = ({ caller, lane, remoteAddress }, bytes) => {
+    let owner: number | string | undefined = caller.keyId
+    if (owner === undefined) {
+      lane.client ??= clientOfAddress(remoteAddress)
+      owner = lane.client
+    }
+    if ((inFlight.get(owner) ?? 0) >= limits.maxInFlight) return TOO_MANY_IN_FLIGHT
+    const holding = bodies.open()
+    if (!holding.resize(bytes)) return BUSY
+    add(inFlight, owner, 1)
+    return () => {
+      holding.release()
+      add(inFlight, owner, -1)
+    }
+  }
 
   registerBudgetMetrics(metrics, limits, { bodies, output })
-  const leave = (owner: number | string) => {
-    const left = inFlight.get(owner)! - 1
-    if (left === 0) inFlight.delete(owner)
-    else inFlight.set(owner, left)
-  }
   return {
+    hold,
     bodies,
     output,
     isNeeded: (body) => body.kind === 'batch' || (isCall(body.item) && isLong(costOf(body.item.method))),
     enter(applicant) {
       const { caller, lane, body } = applicant
-      let owner: number | string | undefined = caller.keyId
-      if (owner === undefined) {
-        lane.client ??= clientOfAddress(applicant.remoteAddress)
-        owner = lane.client
-      }
-      const count = inFlight.get(owner) ?? 0
-      if (count >= limits.maxInFlight) return applicant.refuse(TOO_MANY_IN_FLIGHT)
-      const holding = bodies.open()
-      if (!holding.resize(parsedBytes(applicant.text, body))) return applicant.refuse(BUSY)
-      inFlight.set(owner, count + 1)
+      const calls = callsToAdmit(caller, body, keyCalls)
+      if (calls === 0) return applicant.refuse(TOO_MANY_IN_FLIGHT)
+      const held = hold(applicant, parsedBytes(applicant.text, body))
+      if (typeof held !== 'function') return applicant.refuse(held)
+      if (calls !== undefined) add(keyCalls, caller.keyId!, calls)
       const end = () => {
-        holding.release()
-        leave(owner)
+        held()
+        if (calls !== undefined) add(keyCalls, caller.keyId!, -calls)
       }
       output.reserve(lane, clientOf(caller, lane), answerBytes(body, costOf), {
-        begin: (room) => applicant.begin(withEnd(room, end)),
+        begin: (room) => applicant.begin(withEnd(room, { end, maxConcurrent: calls })),
         giveUp() {
           end()
           applicant.refuse(BUSY)
@@ -116,10 +132,29 @@ function registerBudgetMetrics(
   ])
 }
 
-/** A room that also calls `end` on its first release. */
-function withEnd(room: Room, end: () => void): Room {
+/** The calls of a body that may run at once under the limit of its key; undefined without one, 0 if none may. A batch takes
+ *  what is left, and goes on with that. */
+function callsToAdmit(
+  { keyId, limits }: Caller,
+  body: ParsedBody,
+  inFlight: ReadonlyMap<number, number>,
+): number | undefined {
+  if (limits?.maxConcurrent === undefined || keyId === undefined) return undefined
+  const left = Math.max(0, limits.maxConcurrent - (inFlight.get(keyId) ?? 0))
+  return Math.min(left, body.kind === 'single' ? 1 : body.items.length)
+}
+
+function add<K>(counts: Map<K, number>, key: K, difference: number): void {
+  const count = (counts.get(key) ?? 0) + difference
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}
+
+/** A room with a limit for the calls of a batch, that also calls `end` on its first release. */
+function withEnd(room: Room, { end, maxConcurrent }: { end: () => void; maxConcurrent: number | undefined }): Room {
   let isReleased = false
   return {
+    maxConcurrent,
     wait: room.wait,
     hold: room.hold,
     settle: room.settle,

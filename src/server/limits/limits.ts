@@ -4,6 +4,8 @@ export interface ServerLimits {
   readonly maxConnections: number
   /** Requests in flight per key; per remote address on an open server. */
   readonly maxInFlight: number
+  /** Longest wait for the least block that a request asks for. */
+  readonly minBlockWaitMs: number
   /** Bytes of request bodies that are received, queued or processed. */
   readonly bodyBytes: number
   /** Bytes of responses that are being built or not yet read by their clients. */
@@ -25,6 +27,7 @@ export interface ServerLimits {
 export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   maxConnections: 10_000,
   maxInFlight: 1_024,
+  minBlockWaitMs: 2_000,
   bodyBytes: 128_000_000,
   outputBytes: 256_000_000,
   // Above the 25 MB of the largest batch response.

@@ -17,6 +17,8 @@ export type RefusalReason =
   | 'bad_path'
   | 'stopping'
   | 'unread'
+  | 'behind'
+  | 'bad_min_block'
 
 /** Counts refusals. */
 export interface RefusalCounter {

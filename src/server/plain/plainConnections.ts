@@ -7,6 +7,7 @@ import { type Activity, formatRawRefusal } from '../connections/connections.js'
 import { createGrowingBytes, type GrowingBytes } from '../connections/growingBytes.js'
 import type { Outbox } from '../connections/outbox.js'
 import { bodyHeaders, formatPlainAnswer, JOIN_BYTES } from '../connections/responseParts.js'
+import { writeParts } from '../connections/writeParts.js'
 import type { Reply } from '../exchange.js'
 import type { ByteBudget } from '../limits/byteBudget.js'
 import type { FairTurns } from '../limits/fairTurns.js'
@@ -69,6 +70,8 @@ const MAX_HEAD_BYTES = 8192
 const MAX_BODY_BYTES = 65_536
 
 const END_OF_HEAD = '\r\n\r\n'
+
+const CHUNKED_HEADERS = ['Content-Type', 'application/json', 'Transfer-Encoding', 'chunked']
 
 interface ConnectionContext<Admitted> extends PlainOptions<Admitted> {
   /** Hands the socket to Node. */
@@ -219,6 +222,11 @@ function openPlainConnection<Admitted>(
       else if (socket.writableNeedDrain) socket.once('drain', goOn)
       else goOn()
     }
+    const closing = () => !keepsAlive || (hasEnded && unread.size() === 0) || context.isClosing()
+    const connectionHeaders = (closes: boolean) => {
+      const headers = ['Date', dateHeader(), 'Connection', closes ? 'close' : 'keep-alive']
+      return closes ? headers : [...headers, 'Keep-Alive', `timeout=${timeouts.idleMs / 1000}`]
+    }
     return {
       isGone: () => socket.destroyed,
       hasLeft: () => hasEnded || socket.destroyed,
@@ -226,12 +234,28 @@ function openPlainConnection<Admitted>(
       send(status, headers, body, onTaken) {
         isSent = true
         onAnswerTaken = onTaken
-        const closes = !keepsAlive || (hasEnded && unread.size() === 0) || context.isClosing()
-        headers.push(...bodyHeaders(status, body), 'Date', dateHeader(), 'Connection', closes ? 'close' : 'keep-alive')
-        if (!closes) headers.push('Keep-Alive', `timeout=${timeouts.idleMs / 1000}`)
+        const closes = closing()
+        headers.push(...bodyHeaders(status, body), ...connectionHeaders(closes))
         const chunks = formatPlainAnswer(status, headers, body)
         if (sizeOf(body) <= JOIN_BYTES) outbox(() => write(chunks, closes))
         else write(chunks, closes)
+      },
+      async sendParts(status, headers, parts) {
+        isSent = true
+        const closes = closing()
+        const all = [...headers, ...CHUNKED_HEADERS, ...connectionHeaders(closes)]
+        const [head] = formatPlainAnswer(status, all, [])
+        try {
+          socket.write(head, 'latin1')
+          await writeParts(socket, parts, (part) => {
+            socket.write(`${part.length.toString(16)}\r\n`, 'latin1')
+            socket.write(part)
+            return socket.write('\r\n', 'latin1')
+          })
+          write(['0\r\n\r\n'], closes)
+        } catch {
+          socket.destroy()
+        }
       },
       destroy: () => void socket.destroy(),
     }

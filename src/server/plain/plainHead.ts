@@ -12,6 +12,8 @@ export interface PlainHead {
   /** The `X-API-Key` header. */
   readonly apiKey: string | undefined
   readonly acceptEncoding: string | undefined
+  /** The `Cairn-Min-Block` header. */
+  readonly minBlock: string | undefined
 }
 
 const REQUEST_LINE = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/
@@ -28,6 +30,7 @@ const KNOWN = [
   'accept-encoding',
   'authorization',
   'x-api-key',
+  'cairn-min-block',
 ] as const
 /** Headers that need more than a plain response to a plain body. */
 const SPECIAL = ['transfer-encoding', 'content-encoding', 'expect', 'upgrade', 'te', 'trailer']
@@ -64,5 +67,6 @@ export function parsePlainHead(text: string): PlainHead | undefined {
     authorization: fields.authorization,
     apiKey: fields['x-api-key'],
     acceptEncoding: fields['accept-encoding'],
+    minBlock: fields['cairn-min-block'],
   }
 }

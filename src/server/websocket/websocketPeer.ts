@@ -2,12 +2,15 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { describeError } from '../../lib/errors.js'
 import { type Abandonment, answerBody, type Response, refuseBody } from '../../rpc/core/answer.js'
+import type { ObserveCall } from '../../rpc/core/dispatch.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../../rpc/core/envelope.js'
 import { SERVER_BUSY } from '../../rpc/core/errors.js'
 import type { ConnectedSubscriber, Link } from '../../rpc/subscriptions/subscribers.js'
-import { type Caller, clientOf } from '../access/access.js'
+import { type Caller, clientOf, type Refusal } from '../access/access.js'
+import { openRecord, type RequestOrigin, type RequestRecord } from '../accounting/requestRecord.js'
 import type { Activity } from '../connections/connections.js'
-import { callCount, dispatcherOf, inSharedTime, ownerOf, type ServerOptions } from '../exchange.js'
+import { CLIENT_LEFT, callCount, dispatcherOf, inSharedTime, ownerOf, type ServerOptions } from '../exchange.js'
+import { BUSY } from '../limits/admission.js'
 import type { Holding } from '../limits/byteBudget.js'
 import type { FairTurns } from '../limits/fairTurns.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from '../limits/outputBudget.js'
@@ -27,6 +30,8 @@ export const CLOSE_POLICY = 1008
 const CLOSE_GOING_AWAY = 1001
 /** Try again later (registered with IANA by RFC 6455's rules): there is no memory for what the peer sends. */
 const CLOSE_TRY_AGAIN = 1013
+
+const NOTHING = { calls: 0, errors: 0, bytesIn: 0, bytesOut: 0, ms: 0 }
 
 /** One end of an open socket. */
 export interface Peer {
@@ -119,28 +124,39 @@ export function createMessages(
 
   const begin = (peer: Peer, message: Buffer) => {
     peer.running++
+    const { accounting } = options
+    const record = accounting && openRecord(accounting, originOf(peer))
     const begun = inSharedTime(options, message.length, {
-      work: () => answerMessage(peer, message.toString()),
+      work: () => answerMessage(peer, message, record),
       refuse() {
         refusals.count('memory')
+        refuseIn(record, BUSY)
         send(peer, encodeResponse('null', { error: SERVER_BUSY }))
         end(peer)
       },
     })
     begun?.catch((error: unknown) => fail(peer, error))
   }
-  const answerMessage = (peer: Peer, text: string) => {
+  const refuseIn = (record: RequestRecord | undefined, { status, error }: Refusal) => {
+    record?.refuse(error)
+    record?.end(status, 0)
+  }
+  const answerMessage = (peer: Peer, message: Buffer, record: RequestRecord | undefined) => {
+    const text = message.toString()
     if (isStopping || peer.socket.readyState !== peer.socket.OPEN) return end(peer)
     const { caller, lane, remoteAddress } = peer
     const body = parseBody(text)
+    const observe = record?.receive(caller, body, message.length)
     const refusal = access.refuse(caller, callCount(body))
     if (refusal !== undefined) {
       refusals.count(refusal.reason)
+      refuseIn(record, refusal)
       send(peer, refuseBody(body, refusal.error))
       if (!access.isLive(caller)) peer.socket.close(CLOSE_POLICY, 'API key revoked')
       return end(peer)
     }
-    if (!admission.isNeeded(body)) return answerWith(peer, body)
+    const recording = { record, observe }
+    if (!admission.isNeeded(body)) return answerWith(peer, body, recording)
     admission.enter({
       caller,
       lane,
@@ -148,20 +164,27 @@ export function createMessages(
       text,
       body,
       isGone: () => peer.abandonment.aborted,
-      begin: (room) => answerWith(peer, body, room),
+      begin: (room) => answerWith(peer, body, recording, room),
       refuse(busy) {
         refusals.count(busy.reason)
+        refuseIn(record, busy)
         end(peer)
         send(peer, refuseBody(body, busy.error))
       },
     })
   }
-  const answerWith = (peer: Peer, body: ParsedBody, room?: Room) => {
+  const answerWith = (
+    peer: Peer,
+    body: ParsedBody,
+    { record, observe }: { record: RequestRecord | undefined; observe: ObserveCall | undefined },
+    room?: Room,
+  ) => {
     const { caller, lane, remoteAddress, subscriber, abandonment } = peer
     const conditions = room && { abandonment, room }
-    const calls = dispatcherOf(options, { caller, lane, body, remoteAddress, subscriber })
+    const calls = dispatcherOf(options, { caller, lane, body, remoteAddress, subscriber, observe })
     const finish = (parts: Response) => {
       peer.running--
+      record?.end(abandonment.aborted ? CLIENT_LEFT : 200, sizeOf(parts ?? []))
       sendAnswer(peer, { body, parts, room })
       subscriber.begin()
       end(peer, 0)
@@ -198,6 +221,8 @@ export function createMessages(
     const fits = queued === 0 || queued + size <= limits.notificationBytes
     const room = fits ? (admission.output.hold(lane, size) ?? makeRoom(peer, size)) : undefined
     if (room === undefined) return cutOffUnread(peer)
+    const { keyId } = peer.caller
+    if (keyId !== undefined) options.accounting?.usage?.add(keyId, 'eth_subscribe', { ...NOTHING, bytesOut: size })
     stream.cork()
     for (const [i, message] of messages.entries()) {
       socket.send(message, { binary: false }, i === messages.length - 1 ? () => room.release() : undefined)
@@ -314,6 +339,10 @@ export function createMessages(
       for (const peer of peers) end(peer, 0)
     },
   }
+}
+
+function originOf({ caller, remoteAddress }: Peer): RequestOrigin {
+  return { transport: 'ws', remoteAddress, key: caller.name }
 }
 
 /** True for a peer with messages under way or waiting. */

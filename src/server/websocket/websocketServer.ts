@@ -5,12 +5,14 @@ import { WebSocketServer } from 'ws'
 import { messageOf } from '../../lib/errors.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
 import type { ApiKeyReader } from '../../store/apiKeys.js'
-import { isRefusal } from '../access/access.js'
+import { isRefusal, maskKey, type Refusal } from '../access/access.js'
 import { isAllowedOrigin } from '../access/cors.js'
 import { createHostCheck } from '../access/hosts.js'
+import { openRecord } from '../accounting/requestRecord.js'
 import { retryHeaders, type ServerOptions } from '../exchange.js'
 import { credentialsOf, HOST_REFUSED, type HttpServer, MAX_BODY_BYTES } from '../http/httpServer.js'
 import type { RefusalReason } from '../limits/refusals.js'
+import { isOwnOrigin } from '../page/page.js'
 import { CLOSE_POLICY, createMessages, type Peer } from './websocketPeer.js'
 
 /** How often keys are looked at for open sockets, when another process has committed something. */
@@ -62,7 +64,8 @@ export function attachWebSocket(
     const { host, origin } = request.headers
     if (!isServedHost(host)) return reject(stream, 'bad_host', '403 Forbidden', envelope(HOST_REFUSED))
     // Pages may open sockets to anywhere and read what comes: only the server can refuse (RFC 6455, section 10.2).
-    if (origin !== undefined && !isAllowedOrigin(options.cors, origin)) {
+    const isOwnPage = options.page !== undefined && origin !== undefined && isOwnOrigin(origin, host)
+    if (origin !== undefined && !isOwnPage && !isAllowedOrigin(options.cors, origin)) {
       return reject(stream, 'bad_origin', '403 Forbidden', envelope(ORIGIN_REFUSED))
     }
     const caller = access.identify(credentialsOf(request), '/ws/v3')
@@ -72,6 +75,7 @@ export function attachWebSocket(
     }
     if (isRefusal(caller)) {
       const refusal = access.countRefusal(caller, request.socket.remoteAddress)
+      recordHandshake(options, request, refusal)
       const status = `${refusal.status} ${STATUS_CODES[refusal.status]}`
       return reject(stream, refusal.reason, status, envelope(refusal.error), retryHeaders(refusal))
     }
@@ -87,7 +91,12 @@ export function attachWebSocket(
 
   const closeRevoked = () => {
     for (const peer of peers) {
-      if (!access.isLive(peer.caller)) peer.socket.close(CLOSE_POLICY, 'API key revoked')
+      const { caller, socket, subscriber } = peer
+      const methods = caller.limits?.methods?.join()
+      if (!access.isLive(caller)) socket.close(CLOSE_POLICY, 'API key revoked')
+      else if (subscriber.isActive() && caller.limits?.methods?.join() !== methods) {
+        socket.close(CLOSE_POLICY, 'the methods of the API key changed; subscribe again')
+      }
     }
   }
   let seenVersion = keys.version()
@@ -127,6 +136,20 @@ export function attachWebSocket(
       for (const { socket } of peers) socket.terminate()
     },
   }
+}
+
+/** Writes a refused handshake to the access log. */
+function recordHandshake(options: ServerOptions, request: IncomingMessage, { status, error }: Refusal): void {
+  if (options.accounting?.accessLog === undefined) return
+  const credentials = credentialsOf(request)
+  const { remoteAddress } = credentials
+  const record = openRecord(options.accounting, {
+    transport: 'ws',
+    remoteAddress,
+    key: maskKey(credentials, '/ws/v3'),
+  })
+  record.refuse(error)
+  record.end(status, 0)
 }
 
 const ORIGIN_REFUSED: RpcErrorBody = {

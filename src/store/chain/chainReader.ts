@@ -44,8 +44,16 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const selectUncles = db
     .prepare<[number], Uint8Array>('SELECT header FROM uncles WHERE block_number = ? ORDER BY idx')
     .pluck()
+  const prepareAccessList = () =>
+    db.prepare<[number], Uint8Array>('SELECT list FROM block_access_lists WHERE block_number = ?').pluck()
+  let selectAccessList: ReturnType<typeof prepareAccessList> | undefined
 
   const blockRow = (row: BlockRow | undefined) => row && decodeBlockRow(row)
+  /** The other reads of a block start from what these return, so a snapshot begins with them. */
+  const first = <T>(read: () => T): T => {
+    watch.beforeRead()
+    return read()
+  }
   const bodies = createBlockBodies(db)
 
   const bounds = untilCommit(watch, () => selectHead.get()!)
@@ -99,10 +107,10 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
       // A reorg to a shorter branch may end below them.
       return { safe: Math.min(safe, head), finalized: Math.min(finalized, head) }
     },
-    blockByNumber: (number) => blockRow(selectBlock.get(number)),
-    blockHash: (number) => selectHash.get(number),
-    blockNumberByHash: (hash) => selectNumber.get(hash),
-    blockOfLog: (logId) => blockRow(selectByLog.get(logId)),
+    blockByNumber: (number) => first(() => blockRow(selectBlock.get(number))),
+    blockHash: (number) => first(() => selectHash.get(number)),
+    blockNumberByHash: (hash) => first(() => selectNumber.get(hash)),
+    blockOfLog: (logId) => first(() => blockRow(selectByLog.get(logId))),
     transactionHashes: (block) => bodies.transactionHashes(block),
     transactions: (block) => bodies.transactions(block),
     transaction: (block, index) => (holds(block, index) ? bodies.transaction(block, index) : undefined),
@@ -115,6 +123,11 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
       return header && decodeHeader(header)
     },
     uncles: (blockNumber) => selectUncles.all(blockNumber).map((header) => decodeHeader(header)),
+    blockAccessList: (blockNumber) => {
+      // Not before: `cairn status` reads databases of older versions, which lack the table.
+      selectAccessList ??= prepareAccessList()
+      return selectAccessList.get(blockNumber)
+    },
   }
 }
 

@@ -47,6 +47,8 @@ export interface ChainWriter {
   readonly inTransaction: boolean
   /** Appends a block and all its parts to the head. The caller has verified all of it. */
   insertBlock(block: Block, receipts: Receipt[], totalDifficulty: bigint, changes?: StateChanges): void
+  /** Stores the access list of a block, RLP (EIP-7928). */
+  insertBlockAccessList(blockNumber: number, list: Uint8Array): void
   /** Removes all blocks above `number` and their state; the newest of them are kept in `removed_blocks`. */
   rewindTo(number: number): void
 }
@@ -72,6 +74,7 @@ export function createChainWriter(db: Database, hooks: WriterHooks = {}): ChainW
   let marked = false
   const insertHeader = createBlockInserts(db)
   const bodies = createBodyInserts(db)
+  const insertAccessList = db.prepare('INSERT INTO block_access_lists (block_number, list) VALUES (?, ?)')
   let state = createStateInserts(db)
   let nextIds: FirstIds | undefined
   const selectNextIds = db.prepare<[], FirstIds>(
@@ -118,6 +121,7 @@ export function createChainWriter(db: Database, hooks: WriterHooks = {}): ChainW
       nextIds = { tx: nextIds.tx + block.transactions.length, log: nextIds.log + logCount }
       if (changes) state.insert(block.header.number, changes)
     },
+    insertBlockAccessList: (blockNumber, list) => void insertAccessList.run(blockNumber, list),
     rewindTo: (number) => {
       nextIds = undefined
       removeAbove(db, number)
@@ -250,6 +254,8 @@ function removeAbove(db: Database, number: number): void {
   db.prepare('DELETE FROM receipts WHERE tx_id >= ?').run(first.first_tx)
   db.prepare('DELETE FROM transactions WHERE id >= ?').run(first.first_tx)
   db.prepare('DELETE FROM uncles WHERE block_number > ?').run(number)
+  db.prepare('DELETE FROM block_access_lists WHERE block_number > ?').run(number)
+  db.prepare('DELETE FROM address_appearances WHERE block_number > ?').run(number)
   db.prepare('DELETE FROM account_history WHERE block_number > ?').run(number)
   db.prepare('DELETE FROM storage_history WHERE block_number > ?').run(number)
   db.prepare('DELETE FROM blocks WHERE number > ?').run(number)

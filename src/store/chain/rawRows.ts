@@ -20,6 +20,12 @@ export interface RawRows {
   range(): { first: number; head: number } | undefined
   block(number: number): RawRow | undefined
   uncles(blockNumber: number): RawRow[]
+  blockAccessList(blockNumber: number): RawRow | undefined
+  appearances(blockNumber: number): RawRow | undefined
+  /** Number of the last block with appearances. */
+  lastAppearances(): number | undefined
+  /** The address of an id in the dictionary. */
+  address(id: number): Uint8Array | undefined
   /** Rows with ids in [from, to), ascending. */
   transactions(from: number, to: number): RawRow[]
   receipts(from: number, to: number): RawRow[]
@@ -36,6 +42,10 @@ export function createRawRows(db: Database): RawRows {
   )
   const block = db.prepare<[number], RawRow>('SELECT * FROM blocks WHERE number = ?')
   const uncles = db.prepare<[number], RawRow>('SELECT * FROM uncles WHERE block_number = ? ORDER BY idx')
+  const accessList = db.prepare<[number], RawRow>('SELECT * FROM block_access_lists WHERE block_number = ?')
+  const appearances = db.prepare<[number], RawRow>('SELECT * FROM address_appearances WHERE block_number = ?')
+  const address = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
+  const lastAppearances = db.prepare<[], number | null>('SELECT max(block_number) FROM address_appearances').pluck()
   const rowsOf = (table: string, id: string) =>
     db.prepare<[number, number], RawRow>(`SELECT * FROM ${table} WHERE ${id} >= ? AND ${id} < ? ORDER BY ${id}`)
   const transactions = rowsOf('transactions', 'id')
@@ -49,6 +59,8 @@ export function createRawRows(db: Database): RawRows {
     db.prepare<[number, number], number>(`SELECT ${id} FROM ${table} WHERE ${id} < ? OR ${id} >= ? LIMIT 1`).pluck()
   const strays = {
     uncles: outside('uncles', 'block_number'),
+    accessLists: outside('block_access_lists', 'block_number'),
+    appearances: outside('address_appearances', 'block_number'),
     transactions: outside('transactions', 'id'),
     receipts: outside('receipts', 'tx_id'),
     logs: outside('logs', 'id'),
@@ -60,12 +72,18 @@ export function createRawRows(db: Database): RawRows {
     },
     block: (number) => block.get(number),
     uncles: (number) => uncles.all(number),
+    blockAccessList: (number) => accessList.get(number),
+    appearances: (number) => appearances.get(number),
+    lastAppearances: () => lastAppearances.get() ?? undefined,
+    address: (id) => address.get(id),
     transactions: (from, to) => transactions.all(from, to),
     receipts: (from, to) => receipts.all(from, to),
     logs: (from, to) => logs.all(from, to),
     stray: ({ firstBlock, nextBlock, nextTx, nextLog }) => {
       const found = [
         { table: 'uncles', id: strays.uncles.get(firstBlock, nextBlock) },
+        { table: 'block_access_lists', id: strays.accessLists.get(firstBlock, nextBlock) },
+        { table: 'address_appearances', id: strays.appearances.get(firstBlock, nextBlock) },
         { table: 'transactions', id: strays.transactions.get(0, nextTx) },
         { table: 'receipts', id: strays.receipts.get(0, nextTx) },
         { table: 'logs', id: strays.logs.get(0, nextLog) },

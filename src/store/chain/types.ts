@@ -87,4 +87,6 @@ export interface ChainReader {
   uncleHashes(blockNumber: number): Uint8Array[]
   uncle(blockNumber: number, index: number): Header | undefined
   uncles(blockNumber: number): Header[]
+  /** RLP of the block's access list (EIP-7928); undefined if it is not stored. */
+  blockAccessList(blockNumber: number): Uint8Array | undefined
 }

@@ -3,6 +3,7 @@ import { encodeChainId } from '../../chain/starknet/networks.js'
 import type { L2Status } from '../../chain/starknet/types.js'
 import type { Database } from '../database.js'
 import { createMetaTable, META_L2_CHAIN_ID } from '../meta.js'
+import { createL2EventReader, type L2EventReader } from './l2EventReader.js'
 import {
   decodeL2BlockRow,
   decodePendingBody,
@@ -44,7 +45,15 @@ export interface L2Reader {
   /** The pending block on top of the head, if one is stored. */
   pending(): StoredL2Pending | undefined
   /** Hashes of the block's transactions in order. */
-  transactionHashes(block: StoredL2Block): Felt[]
+  transactionHashes(block: Pick<StoredL2Block, 'hash'>): Felt[]
+  /** The canonical block that has the transaction, and its index there. */
+  findTransaction(hash: Felt): { block: StoredL2Block; index: number } | undefined
+  /** Searches the events of canonical blocks. */
+  readonly events: L2EventReader
+  /** The deflated recording of a block; undefined when none was stored. */
+  recording(hash: Felt): Uint8Array | undefined
+  /** The same of the pending block. */
+  pendingRecording(): Uint8Array | undefined
 }
 
 interface PendingRow {
@@ -80,6 +89,15 @@ export function createL2Reader(db: Database): L2Reader {
     .prepare<[Uint8Array], Uint8Array>('SELECT tx_hash FROM l2_block_txs WHERE block_hash = ? ORDER BY idx')
     .pluck()
 
+  const selectTransaction = db.prepare<[Uint8Array], { hash: Uint8Array; idx: number }>(
+    `SELECT t.block_hash AS hash, t.idx FROM l2_block_txs t JOIN l2_blocks b ON b.hash = t.block_hash
+     WHERE t.tx_hash = ? AND b.canonical = 1`,
+  )
+  const selectRaw = db.prepare<[Uint8Array], Uint8Array | null>('SELECT raw FROM l2_blocks WHERE hash = ?').pluck()
+  const selectPendingRaw = db
+    .prepare<[], Uint8Array | null>("SELECT raw FROM l2_pending WHERE slot = 'pending'")
+    .pluck()
+
   const toRef = (row: { number: number; hash: Uint8Array } | undefined) =>
     row && { number: row.number, hash: decodeFelt(row.hash) }
   const l1Head = () => selectL1Head.get() ?? undefined
@@ -113,5 +131,12 @@ export function createL2Reader(db: Database): L2Reader {
       }
     },
     transactionHashes: (block) => selectHashes.all(encodeFelt(block.hash)).map(decodeFelt),
+    findTransaction: (hash) => {
+      const row = selectTransaction.get(encodeFelt(hash))
+      return row && { block: toBlock(selectByHash.get(row.hash))!, index: row.idx }
+    },
+    events: createL2EventReader(db),
+    recording: (hash) => selectRaw.get(encodeFelt(hash)) ?? undefined,
+    pendingRecording: () => selectPendingRaw.get() ?? undefined,
   }
 }

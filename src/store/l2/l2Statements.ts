@@ -48,7 +48,8 @@ export function createL2Statements(db: Database) {
   const selectL1Head = db.prepare<[], number | null>('SELECT l1_head_number FROM l2_state WHERE id = 1').pluck()
   const deletePending = db.prepare('DELETE FROM l2_pending')
   const upsertPending = db.prepare(
-    `INSERT OR REPLACE INTO l2_pending (slot, number, parent_hash, json, fetched_at) VALUES ('pending', ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO l2_pending (slot, number, parent_hash, json, raw, fetched_at)
+     VALUES ('pending', ?, ?, ?, ?, ?)`,
   )
   // A pending block without number and parent was on top of the previous head.
   const dropPending = db.prepare(
@@ -113,8 +114,9 @@ export function createL2Statements(db: Database) {
     deletePending: () => {
       if (deletePending.run().changes > 0) writeSeal(db, 'l2_pending')
     },
-    putPending: ({ number, parentHash }: { number?: number; parentHash?: Felt }, json: string) => {
-      upsertPending.run(number ?? null, parentHash === undefined ? null : encodeFelt(parentHash), json, unixNow())
+    putPending: ({ number, parentHash }: { number?: number; parentHash?: Felt }, json: string, raw?: Uint8Array) => {
+      const parent = parentHash === undefined ? null : encodeFelt(parentHash)
+      upsertPending.run(number ?? null, parent, json, raw ?? null, unixNow())
       writeSeal(db, 'l2_pending')
     },
     /** Deletes the pending block when the stored block replaces it; sets its number when the stored block is its parent. */

@@ -7,6 +7,7 @@ import type { L2Verdict } from '../../chain/starknet/verify.js'
 import { CairnError } from '../../lib/errors.js'
 import type { Database } from '../database.js'
 import { createMetaTable, META_L2_CHAIN_ID, META_L2_NETWORK } from '../meta.js'
+import { createL2EventWriter } from './l2EventRows.js'
 import { createL2Finality, type L2Mismatch } from './l2Finality.js'
 import { encodePendingBody, type L2Header } from './l2Rows.js'
 import { createL2Statements, type L2Statements } from './l2Statements.js'
@@ -86,6 +87,7 @@ export interface L2WriterOptions {
 export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2WriterOptions = {}): L2Writer {
   const meta = createMetaTable(db)
   const rows = createL2Statements(db)
+  const events = createL2EventWriter(db)
   const finality = createL2Finality(db, { onMismatch })
   const network = () => meta.get<L2NetworkName>(META_L2_NETWORK)
 
@@ -110,6 +112,7 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
     checkParentLinks(block, rows)
     if (isOrphaned) rows.restore(hash)
     else rows.insert(toStoredHeader(block, verdict), block, { canonical: 1, verified: verifiedColumn(verdict), raw })
+    events.put(block)
     finality.blocksChanged(number, number)
     acceptIfTold(block)
     learnChainId(verdict)
@@ -131,15 +134,15 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
     return 'rejected-upstream'
   }
 
-  const storePending = (block: L2Block): L2Outcome => {
+  const storePending = (block: L2Block, raw: Uint8Array | undefined): L2Outcome => {
     const position = pendingPosition(block, rows)
     if (position.number !== undefined && position.number <= (rows.head()?.number ?? -1)) return 'skipped'
-    rows.putPending(position, encodePendingBody(block))
+    rows.putPending(position, encodePendingBody(block), raw)
     return 'pending'
   }
 
   const importBlock = db.transaction((block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome => {
-    if (isPendingStatus(block.status)) return storePending(block)
+    if (isPendingStatus(block.status)) return storePending(block, raw)
     return isRejectedStatus(block.status) ? storeRejected(block, verdict, raw) : storeCanonical(block, verdict, raw)
   })
 
@@ -151,6 +154,7 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
     checkParentLinks(block, rows)
     if (!isVerified) requireSameTransactions(block, rows.transactionHashes(hash))
     rows.replace(toStoredHeader(block, verdict), block, { verified: verifiedColumn(verdict), raw })
+    events.put(block)
     acceptIfTold(block)
     learnChainId(verdict)
     return 'replaced'
@@ -161,6 +165,7 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
     if (ancestor < acceptedOnL1) throw new L2ReorgBelowAccepted(ancestor, acceptedOnL1)
     const newest = rows.head()?.number ?? ancestor
     rows.orphanAbove(ancestor)
+    events.removeAbove(ancestor)
     finality.blocksChanged(ancestor + 1, newest)
     rows.deletePending()
     for (const { block, verdict, raw } of blocks) importBlock(block, verdict, raw)

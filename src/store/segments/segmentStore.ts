@@ -6,8 +6,10 @@ export const MERGE_FACTOR = 8
 export interface IndexTables {
   segments: string
   buckets: string
-  /** Undefined when postings always fit into buckets; such an index has no key pairs either. */
+  /** Undefined when postings always fit into buckets. */
   bigPostings?: string
+  /** Record which frequent keys co-occur (see `keyPairs`); needs `bigPostings`. */
+  hasPairs?: boolean
   /** Segments of this level are not merged further. */
   maxLevel: number
   /** Id space of a segment's buckets: 2^(10 + 3 * maxLevel) or more. */
@@ -105,7 +107,7 @@ export function createSegmentStore(db: Database, tables: IndexTables): SegmentSt
     bucket: (segment, bucket) => buckets.get(segment, bucket),
     bigPostings: (segment, ordinal) => requireBig().get(segment, ordinal)!,
     pairs: (segment) => big?.get(segment, PAIRS_ORDINAL),
-    hasPairs: big !== undefined,
+    hasPairs: tables.hasPairs === true,
     createSegment: (level, firstChunk, state) => Number(insertSegment().run(level, firstChunk, state).lastInsertRowid),
     setState: (segment, state) => void updateState().run(state, segment),
     putBucket: (segment, bucket, blob) => buckets.put(segment, bucket, blob),

@@ -145,22 +145,36 @@ export interface StateReads {
   code(address: Uint8Array, blockNumber: number): Uint8Array
   /** 32 bytes. */
   storage(address: Uint8Array, slot: Uint8Array, blockNumber: number): Uint8Array
+  /** A number of the contract at the address: another one after it was destroyed and created again. Undefined without code, and
+   *  for an account that delegates (EIP-7702). */
+  contract(address: Uint8Array, blockNumber: number): number | undefined
 }
 
 /** State reads over an open database. The caller checks that the state of the block is stored. */
 export function createStateReads(db: Database): StateReads {
   const reader = createStateReader(db)
+  const code: StateReads['code'] = (address, blockNumber) => {
+    const codeId = reader.account(address, blockNumber)?.account?.codeId
+    return codeId === undefined ? EMPTY_BYTES : reader.code(codeId)
+  }
   return {
     balance: (address, blockNumber) => reader.account(address, blockNumber)?.account?.balance ?? 0n,
     nonce: (address, blockNumber) => reader.account(address, blockNumber)?.account?.nonce ?? 0n,
-    code: (address, blockNumber) => {
-      const codeId = reader.account(address, blockNumber)?.account?.codeId
-      return codeId === undefined ? EMPTY_BYTES : reader.code(codeId)
-    },
+    code,
     storage: (address, slot, blockNumber) => {
       const account = reader.account(address, blockNumber)?.account
       if (!account) return new Uint8Array(32)
       return padLeft(reader.storage(account.addressId, account.incarnation, slot, blockNumber), 32)
     },
+    contract: (address, blockNumber) => {
+      const own = code(address, blockNumber)
+      if (own.length === 0 || isDelegation(own)) return undefined
+      return reader.account(address, blockNumber)!.incarnation
+    },
   }
+}
+
+/** EIP-7702: 0xef0100 and an address. */
+function isDelegation(code: Uint8Array): boolean {
+  return code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
 }

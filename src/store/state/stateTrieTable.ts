@@ -2,6 +2,13 @@ import SqliteDatabase from 'better-sqlite3'
 import type { Database } from '../database.js'
 import { createMetaTable, META_STATE_TRIE } from '../meta.js'
 
+/** A block whose state a trie is of. */
+export interface TrieBlock {
+  number: number
+  /** In hex. */
+  hash: string
+}
+
 /** Identifies the stored trie. */
 export interface StateTrieHead {
   /** The state root, in hex. */
@@ -11,9 +18,14 @@ export interface StateTrieHead {
   /** The next unused page id. */
   nextPage: number
   accounts: number
+  /** The block whose state it is; absent as older versions stored it. */
+  block?: TrieBlock
   /** Present while the trie is being built from state rows: the hash of the block (hex), and the address id up to which
    *  accounts are included. */
   building?: { blockHash: string; addressId: number }
+  /** Present while tries of earlier blocks can be read (trieHistory.ts): of [from, head]. `nextPage` is the next unused id of
+   *  pages that only those have. */
+  history?: { head: number; from: number; nextPage: number }
 }
 
 /** The stored pages of the trie of the newest state. Writes join the caller's transaction. */

@@ -1,33 +1,36 @@
 import type { Database } from '../database.js'
 import { LATEST, type StateReader } from './stateReader.js'
 
-/** An account that removed blocks changed, or whose slots they changed. */
+/** An account that blocks changed, or whose slots they changed. */
 export interface ChangedAccount {
   address: Uint8Array // 20
   addressId: number
-  /** In the newest row; undefined when the account does not exist at the head. */
+  /** After the last of the blocks; undefined when the account does not exist then. */
   incarnation: number | undefined
   /** Changed slots of that incarnation, without leading zeros. */
   slots: Uint8Array[]
 }
 
-/** An account after the removal. */
+/** An account in an earlier state. */
 export interface RestoredAccount {
   address: Uint8Array // 20
   /** Undefined when it does not exist. */
   account?: { nonce: bigint; balance: bigint; codeHash?: Uint8Array }
-  /** True when the storage at the head was of another incarnation; `slots` is then the complete storage. */
+  /** True when the storage was of another incarnation after the blocks; `slots` is then the complete storage. */
   cleared: boolean
   /** Slots and values without leading zeros; empty for zero. */
   slots: { slot: Uint8Array; value: Uint8Array }[]
 }
 
-/** Finds the changes of the newest state when blocks are removed. */
+/** Finds what undoes the changes of blocks: of the newest ones, which are removed, or of others. */
 export interface TouchedAbove {
-  /** Accounts changed by blocks above `number`. Call it before their rows are deleted. */
-  take(number: number): ChangedAccount[]
-  /** The same accounts in the new newest state. Call it after the rows were deleted. */
-  restored(changed: readonly ChangedAccount[]): RestoredAccount[]
+  /** Accounts changed by the blocks (above, upTo]. Call it before their rows are deleted. `check` is called for each row. */
+  take(range: { above: number; upTo: number }, check?: () => void): ChangedAccount[]
+  /** One of them in the state after block `at`; default: in the new newest state, after the rows were deleted. `check` is called
+   *  for each slot. */
+  restored(changed: ChangedAccount, at?: number, check?: () => void): RestoredAccount
+  /** How many changes of accounts and slots the blocks above `number` made, at most `limit`. */
+  count(number: number, limit: number): number
 }
 
 // Page size for reading the complete storage of an account.
@@ -35,46 +38,72 @@ const PAGE = 10_000
 
 /** Statements are prepared once, on a writing connection. */
 export function createTouchedAbove(db: Database, reader: StateReader): TouchedAbove {
-  const selectAccounts = db.prepare<[number, number], { addressId: number; address: Uint8Array }>(
-    `SELECT id AS addressId, address FROM addresses WHERE id IN (
-       SELECT address_id FROM account_history WHERE block_number > ?
-       UNION SELECT address_id FROM storage_history WHERE block_number > ?)`,
+  // DISTINCT gives rows as it finds them, UNION only when it has them all.
+  const selectIds = ['account_history', 'storage_history'].map((table) =>
+    db
+      .prepare<[above: number, upTo: number], number>(
+        `SELECT DISTINCT address_id FROM ${table} INDEXED BY ${table}_by_block WHERE block_number > ? AND block_number <= ?`,
+      )
+      .pluck(),
   )
-  const selectSlots = db.prepare<[number], { addressId: number; incarnation: number; slot: Uint8Array }>(
+  const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
+  const selectSlots = db.prepare<
+    [above: number, upTo: number],
+    { addressId: number; incarnation: number; slot: Uint8Array }
+  >(
     `SELECT DISTINCT address_id AS addressId, incarnation, slot FROM storage_history
-     INDEXED BY storage_history_by_block WHERE block_number > ?`,
+     INDEXED BY storage_history_by_block WHERE block_number > ? AND block_number <= ?`,
   )
-  const take = (number: number): ChangedAccount[] => {
+  const selectCount = db
+    .prepare<[above: number, alsoAbove: number, limit: number], number>(
+      `SELECT count(*) FROM (SELECT 1 FROM account_history WHERE block_number > ?
+         UNION ALL SELECT 1 FROM storage_history WHERE block_number > ? LIMIT ?)`,
+    )
+    .pluck()
+  const take: TouchedAbove['take'] = ({ above, upTo }, check = () => {}) => {
+    const ids = new Set<number>()
+    for (const select of selectIds) {
+      for (const addressId of select.iterate(above, upTo)) {
+        check()
+        ids.add(addressId)
+      }
+    }
     const byId = new Map<number, ChangedAccount>()
-    for (const { addressId, address } of selectAccounts.all(number, number)) {
-      const record = reader.account(address, LATEST)
+    for (const addressId of ids) {
+      check()
+      const address = selectAddress.get(addressId)!
+      const record = reader.account(address, upTo)
       const incarnation = record?.account && record.incarnation
       byId.set(addressId, { addressId, address, incarnation, slots: [] })
     }
-    for (const { addressId, incarnation, slot } of selectSlots.iterate(number)) {
+    for (const { addressId, incarnation, slot } of selectSlots.iterate(above, upTo)) {
+      check()
       const changed = byId.get(addressId)!
       if (changed.incarnation === incarnation) changed.slots.push(slot)
     }
     return [...byId.values()]
   }
   const allSlots = (addressId: number, incarnation: number) => {
-    const found: { slot: Uint8Array; value: Uint8Array }[] = []
-    for (let after: Uint8Array | undefined; ; after = found.at(-1)!.slot) {
+    const found: Uint8Array[] = []
+    for (let after: Uint8Array | undefined; ; after = found.at(-1)) {
       const rows = reader.latestStorage(addressId, incarnation, { after, limit: PAGE })
-      found.push(...rows)
+      for (const { slot } of rows) found.push(slot)
       if (rows.length < PAGE) return found
     }
   }
-  const restore = ({ address, addressId, incarnation, slots }: ChangedAccount): RestoredAccount => {
-    const account = reader.account(address, LATEST)?.account
+  const restored: TouchedAbove['restored'] = (changed, at = LATEST, check = () => {}) => {
+    const { address, addressId, incarnation, slots } = changed
+    const account = reader.account(address, at)?.account
     if (!account) return { address, cleared: true, slots: [] }
     const { nonce, balance, codeId } = account
     const codeHash = codeId === undefined ? undefined : reader.codeHash(codeId)
     const goesOn = account.incarnation === incarnation
-    const values = goesOn
-      ? slots.map((slot) => ({ slot, value: reader.storage(addressId, account.incarnation, slot, LATEST) }))
-      : allSlots(addressId, account.incarnation)
+    const known = goesOn ? slots : allSlots(addressId, account.incarnation)
+    const values = known.map((slot) => {
+      check()
+      return { slot, value: reader.storage(addressId, account.incarnation, slot, at) }
+    })
     return { address, account: { nonce, balance, codeHash }, cleared: !goesOn, slots: values }
   }
-  return { take, restored: (changed) => changed.map(restore) }
+  return { take, restored, count: (number, limit) => selectCount.get(number, number, limit)! }
 }

@@ -4,7 +4,7 @@ import { hash } from 'starknet'
 import { findChainId } from '../../../src/chain/starknet/chainIdWitness.js'
 import { encodeChainId, knownChainIds } from '../../../src/chain/starknet/networks.js'
 import { createPedersenHasher } from '../../../src/chain/starknet/pedersen.js'
-import { readChainIdWitness } from '../../../src/ingest/sources/starknetWitness.js'
+import { readChainIdWitness } from '../../../src/chain/starknet/recording/witness.js'
 
 /* Transactions hashed by another implementation, starknet.js, as the feeder and the RPC give them. */
 

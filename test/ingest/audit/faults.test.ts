@@ -5,10 +5,12 @@ import { after, before, test } from 'node:test'
 import SqliteDatabase from 'better-sqlite3'
 import type { AuditPart } from '../../../src/ingest/audit/database.js'
 import { DatabaseFault } from '../../../src/ingest/audit/fault.js'
+import { createAddedAbiTable } from '../../../src/store/addedAbis.js'
 import { createApiKeyTable } from '../../../src/store/apiKeys.js'
 import { DATABASE_FILE } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { findFault } from '../../support/findFault.js'
+import { HEAD } from '../../support/fixtureChain.js'
 import { copyDatabase, importFixture } from '../../support/fixtureDatabase.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
@@ -17,6 +19,7 @@ before(async () => {
   await importFixture(whole)
   const db = openForWriting(whole)
   createApiKeyTable(db).create('somebody')
+  createAddedAbiTable(db).add({ name: 'nothing', address: undefined, json: '[]' })
   db.pragma('wal_checkpoint(TRUNCATE)')
   db.close()
 })
@@ -56,13 +59,29 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
   ],
   ['UPDATE receipts SET status = 0 WHERE tx_id = 20', 'blocks', /receipts root: expected 0x/],
   ['UPDATE receipts SET first_log = first_log + 1 WHERE tx_id = 3', 'receipts', /first_log: expected/],
+  [
+    'DELETE FROM address_appearances WHERE block_number = 3',
+    'address_appearances',
+    /block 3: row: expected one, found none/,
+  ],
+  [
+    'UPDATE address_appearances SET data = (SELECT data FROM address_appearances WHERE block_number = 17) WHERE block_number = 18',
+    'address_appearances',
+    /block 18: (transactions: expected|addresses of transaction \d+: expected 0x)/,
+  ],
+  [
+    "UPDATE address_appearances SET data = CAST(substr(data, 1, length(data) - 1) || x'00' AS BLOB) WHERE block_number = 17",
+    'address_appearances',
+    /block 17: data: expected 0x/,
+  ],
+  ["INSERT INTO address_appearances VALUES (9999, x'')", 'address_appearances', /row 9999: block: belongs to none/],
   ['UPDATE blocks SET timestamp = timestamp + 1 WHERE number = 17', 'blocks', /block 17: hash: expected/],
   [
-    'UPDATE blocks SET total_difficulty = 5 WHERE number = 60',
+    'UPDATE blocks SET total_difficulty = 5 WHERE number = 59',
     'blocks',
-    /block 60: total_difficulty: expected \d+, found 5/,
+    /block 59: total_difficulty: expected \d+, found 5/,
   ],
-  ['UPDATE blocks SET size = 5 WHERE number = 60', 'blocks', /block 60: size: expected \d+, found 5/],
+  ['UPDATE blocks SET size = 5 WHERE number = 59', 'blocks', /block 59: size: expected \d+, found 5/],
   ['UPDATE blocks SET first_tx = first_tx + 1 WHERE number = 10', 'blocks', /block 10: first_tx: expected/],
   ['DELETE FROM blocks WHERE number = 30', 'blocks', /block 30: row: expected one, found none/],
   ["UPDATE uncles SET hash = x'00' WHERE block_number = 2", 'uncles', /block 2, uncle 0: hash: expected/],
@@ -96,9 +115,9 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
   ],
   ["UPDATE storage_history SET slot = x'00' WHERE slot = x''", 'storage_history', /slot: expected 0x, found 0x00/],
   [
-    "INSERT INTO storage_history VALUES (1, 0, x'05', 61, x'01')",
+    `INSERT INTO storage_history VALUES (1, 0, x'05', ${HEAD + 1}, x'01')`,
     'storage_history',
-    /block_number: expected 0 to 60, found 61/,
+    new RegExp(`block_number: expected 0 to ${HEAD}, found ${HEAD + 1}`),
   ],
   ["UPDATE code SET bytes = x'00' WHERE id = 1", 'code', /code 1: hash: expected/],
   [
@@ -115,6 +134,7 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
   ["UPDATE meta SET value = '\"none\"' WHERE key = 'state_mode'", 'meta', /SHA-256 of the rows/],
   ["DELETE FROM meta WHERE key = 'chain_id'", 'meta', /SHA-256 of the rows/],
   ['UPDATE api_keys SET hash = zeroblob(32)', 'api_keys', /SHA-256 of the rows/],
+  ["UPDATE abis SET name = 'other'", 'abis', /SHA-256 of the rows/],
   ["UPDATE l2_pending SET json = replace(json, '0x', '0x1')", 'l2_pending', /SHA-256 of the rows/],
   ['UPDATE l2_blocks SET l1_wei = 1 WHERE number = 3', 'l2_blocks', /block 3: l1_wei: expected 1000000003, found 1/],
   ["UPDATE l2_blocks SET raw = x'00' WHERE number = 3", 'l2_blocks', /block 3: cannot be decoded/],
@@ -140,7 +160,7 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
 
 function partOf(table: string): AuditPart {
   if (/^(l2_blocks|l2_block_txs|l2_state|l2_state_updates)$/.test(table)) return 'l2'
-  if (/^(meta|api_keys|l2_pending|sqlite_schema|__drizzle_migrations)$/.test(table)) return 'file'
+  if (/^(meta|api_keys|abis|l2_pending|sqlite_schema|__drizzle_migrations)$/.test(table)) return 'file'
   return /history|^code|^state/.test(table) ? 'stateHistory' : 'blocks'
 }
 

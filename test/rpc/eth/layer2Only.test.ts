@@ -24,6 +24,9 @@ const VALUES: { [name: string]: unknown } = {
     fullTransactions: false,
     filter: {},
     call: { to: ADDRESS },
+    payload: { blockStateCalls: [{}] },
+    storageKeys: [],
+    nonce: '0x0',
   },
   ...{ blockCount: '0x1', newestBlock: 'latest' },
 }
@@ -31,6 +34,8 @@ const VALUES: { [name: string]: unknown } = {
 /** What does not depend on a chain. */
 const CHAINLESS = [
   ...['eth_syncing', 'eth_accounts', 'eth_coinbase', 'eth_mining', 'eth_hashrate', 'eth_protocolVersion'],
+  'eth_pendingTransactions',
+  'cairn_getStatus',
   'eth_sendRawTransaction',
   ...['net_listening', 'net_peerCount', 'web3_clientVersion', 'web3_sha3'],
 ]

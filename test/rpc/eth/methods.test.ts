@@ -196,7 +196,7 @@ test('refuses log queries beyond the limits and ranges that make no sense', asyn
 test('says that state is not held, or that the block is not known', async (t) => {
   const { ask } = serveHandmade(t)
   const address = `0x${'ab'.repeat(20)}`
-  for (const method of ['eth_getBalance', 'eth_getCode', 'eth_getTransactionCount']) {
+  for (const method of ['eth_getBalance', 'eth_getCode', 'eth_getTransactionCount', 'eth_getAccountInfo']) {
     const message = 'historical state 13 is not available'
     assert.deepEqual(await ask(method, address), { code: -32000, message })
     assert.deepEqual(await ask(method, address, '0xff'), {

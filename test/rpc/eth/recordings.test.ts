@@ -20,6 +20,9 @@ const suite = sharedPath('conformance', 'execution-apis')
 /** Methods that the official suite does not record. */
 const NOT_RECORDED = new Set([
   'eth_accounts',
+  'eth_getAccountInfo',
+  'eth_getTransactionBySenderAndNonce',
+  'eth_pendingTransactions',
   'eth_getBlockAccessList',
   'eth_coinbase',
   'eth_mining',
@@ -47,6 +50,8 @@ const NOT_RECORDED = new Set([
   'web3_clientVersion',
   'web3_sha3',
   'debug_getRawBlockAccessList',
+  'debug_executionWitness',
+  'debug_traceCall',
 ])
 
 test('answers as recorded in the official suite', { skip: SKIP_SHARED }, async (t) => {

@@ -61,7 +61,8 @@ for (const cached of [false, true]) {
     await write(datadir, ours.slice(0, 2))
     const opened = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
     t.after(() => opened.close())
-    const { context, watch } = opened
+    const { context } = opened
+    const { withSnapshot } = opened.watch
     const budget = createBudget(() => 0)
     const metrics = createMetrics()
     const inline = createInlineCalls({
@@ -69,12 +70,19 @@ for (const cached of [false, true]) {
       evm: await opened.loadBudgetedEvm(budget),
       budget,
       policy: { grant: () => 1, note: () => {}, endTurn: () => {} },
-      withSnapshot: watch.withSnapshot,
       metrics,
     })
     const remote = { run: () => Promise.reject(new Error('a thread was asked')) }
     const cache = cached ? createMeasuredCache({ maxBytes: 1_000_000 }) : undefined
-    const dispatcher = createDispatcher({ methods: METHODS, context, remote, log: silentLogger, cache, inline })
+    const dispatcher = createDispatcher({
+      methods: METHODS,
+      context,
+      remote,
+      log: silentLogger,
+      cache,
+      inline,
+      withSnapshot,
+    })
     const minerOf = (block: string) => {
       const call = { method: 'eth_call', params: [{ to: MINER, data: '0x' }, block], idText: '1' }
       const outcome = dispatcher.dispatch(call) as RpcOutcome

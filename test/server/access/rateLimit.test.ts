@@ -4,8 +4,8 @@ import { createRateLimiter } from '../../../src/server/access/rateLimit.js'
 
 function limiter(rps: number) {
   const clock = { ms: 0 }
-  const limited = createRateLimiter(rps, () => clock.ms)
-  return { clock, charge: (calls = 1, key = 1) => limited.charge(key, calls) }
+  const limited = createRateLimiter(() => clock.ms)
+  return { clock, charge: (calls = 1, key = 1) => limited.charge(key, calls, rps) }
 }
 
 test('one second of calls may come at once, then as many as the rate', () => {

@@ -71,7 +71,7 @@ test('calls over HTTP and WebSocket are counted by method and outcome', async (t
   assert.equal(value('cairn_websocket_peers'), 1)
   assert.equal(value('cairn_websocket_messages_total'), 2)
   assert.equal(value('cairn_connections', { kind: 'websocket' }), 1)
-  assert.equal(value('cairn_threads'), 3)
+  assert.equal(value('cairn_threads'), 4)
   assert.equal(value('cairn_threads', { class: 'scan', state: 'idle' }), 1)
   assert.equal(value('cairn_queue_requests'), 0)
   assert.equal(value('cairn_cache_limit_bytes', { cache: 'responses' }), 1_000_000)

@@ -16,6 +16,7 @@ test('a plain head is read', () => {
     authorization: undefined,
     apiKey: undefined,
     acceptEncoding: undefined,
+    minBlock: undefined,
   })
   const more = [
     'Connection: Close',

@@ -11,6 +11,7 @@ import { createChainWriter } from '../../../src/store/chain/chainWriter.js'
 import type { Database } from '../../../src/store/database.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { fixtureBlocks, fixtureGenesis, sourceOf } from '../../support/fixture.js'
+import { HEAD } from '../../support/fixtureChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const genesis = fixtureGenesis()
@@ -49,7 +50,7 @@ function fingerprint(db: Database): { [name: string]: string } {
 test('a rewound database is as one that never saw the blocks, and goes on to the same end', async (t) => {
   const db = openForWriting(temporaryDirectory(t))
   t.after(() => db.close())
-  await importUpTo(await openWritableChain(db, { genesis }, 'execute'), 60)
+  await importUpTo(await openWritableChain(db, { genesis }, 'execute'), HEAD)
   const whole = fingerprint(db)
   for (const number of [57, 41, 19, 6, 0]) {
     const partialDb = openForWriting(temporaryDirectory(t))
@@ -63,14 +64,14 @@ test('a rewound database is as one that never saw the blocks, and goes on to the
     assert.deepEqual(fingerprint(db), expected, `rewound to ${number}`)
     assert.equal(createChainReader(db).head(), number)
   }
-  await importUpTo(await openWritableChain(db, { genesis }, 'execute'), 60)
+  await importUpTo(await openWritableChain(db, { genesis }, 'execute'), HEAD)
   assert.deepEqual(fingerprint(db), whole)
 })
 
 test('blocks read back from the database encode to the bytes that were imported', async (t) => {
   const db = openForWriting(temporaryDirectory(t))
   t.after(() => db.close())
-  await importUpTo(await openWritableChain(db, { genesis }, 'execute'), 60)
+  await importUpTo(await openWritableChain(db, { genesis }, 'execute'), HEAD)
   const reader = createChainReader(db)
   for (const block of fixtureBlocks()) {
     const { number } = block.header
@@ -100,6 +101,6 @@ test('a rollback leaves the database as it was, and the next batch lands whole',
     chain.head.append({ ...first, transactions: first.transactions }, { receipts: [], totalDifficulty: 0n }),
   )
   assert.deepEqual(fingerprint(db), before)
-  await importUpTo(chain, 60)
-  assert.equal(chain.reader.head(), 60)
+  await importUpTo(chain, HEAD)
+  assert.equal(chain.reader.head(), HEAD)
 })

@@ -1,7 +1,8 @@
 import { EMPTY_CODE_HASH } from '../../../chain/eth/emptyHashes.js'
 import type { Log } from '../../../chain/eth/types.js'
-import { equalBytes } from '../../../lib/bytes.js'
+import { equalBytes, keyOfBytes } from '../../../lib/bytes.js'
 import type { StateChanges } from '../../../store/chain/chainWriter.js'
+import type { StateAccess } from '../../../trie/stateAccess.js'
 import type { TouchedAccount } from '../../../trie/touchedAccount.js'
 import type { StateProvider } from '../../state/stateProvider.js'
 import { type Code, type CodeObjects, createCode, EMPTY_CODE } from '../code.js'
@@ -299,7 +300,9 @@ export class Journal implements EvmState {
     account.balance = 0n
   }
 
-  private clearStorage(account: JournalAccount): void {
+  /** Drops the account's slots, those stored too. Cannot be reverted: only between transactions. */
+  clearStorage(account: JournalAccount): void {
+    this.mark(account)
     account.storage = this.accounts.newStorage()
     account.cleared = true
     account.clearedSinceTouched = true
@@ -342,6 +345,22 @@ export class Journal implements EvmState {
     }
     this.touchedAccounts = []
     return out
+  }
+
+  /** All accounts and slots that the journal has read since it was created, and which of them are deleted; without `isFinal`,
+   *  all may have been deleted in between. */
+  accesses(isFinal: boolean): StateAccess[] {
+    const slotsOf = this.slots.all()
+    return this.accounts.all.map((account) => {
+      const byKey = new Map<string, StateAccess['slots'][number]>()
+      for (const id of slotsOf.get(account.id) ?? []) {
+        const slot = this.slots.keyBytes(id)
+        const isCurrent = this.slots.keys.spaceOf(id) === account.storage
+        const isDeleted = !isFinal || (isCurrent && this.slots.valueBytes(id).length === 0)
+        byKey.set(keyOfBytes(slot), { slot, isDeleted: isDeleted || (byKey.get(keyOfBytes(slot))?.isDeleted ?? false) })
+      }
+      return { address: account.address, isDeleted: !isFinal || !account.exists, slots: [...byKey.values()] }
+    })
   }
 
   /** Undoes everything since the journal was created or reset. What was read is kept for the next user, unless it exceeds

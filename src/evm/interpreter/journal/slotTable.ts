@@ -111,6 +111,11 @@ export class SlotTable {
     return out
   }
 
+  /** All slots, by account id. */
+  all(): Map<number, number[]> {
+    return this.byOwner(Array.from({ length: this.keys.count }, (_, id) => id))
+  }
+
   private byOwner(ids: number[]): Map<number, number[]> {
     const out = new Map<number, number[]>()
     for (const id of ids) {

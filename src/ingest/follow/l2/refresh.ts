@@ -27,14 +27,18 @@ export async function refreshPending({ store, upstreams, clock, isAtHead, signal
     await clock.sleep(PENDING_MS, signal)
     const head = reader.head()
     if (head === undefined || !isAtHead()) continue
-    const block = await upstreams.pending(head, signal)
+    const fetched = await upstreams.pending(head, signal)
+    const block = fetched?.block
     if (reader.head()?.hash !== head.hash) continue
     const isStored = reader.pending() !== undefined
     if (block === undefined ? !isStored : isStored && isDeepStrictEqual(block, stored)) continue
     await turns.write(() => {
       if (reader.head()?.hash !== head.hash) return
       if (block === undefined) writer.dropPending()
-      else writer.importBlock({ ...block, number: head.number + 1, parentHash: head.hash }, { kind: 'unchecked' })
+      else {
+        const placed = { ...block, number: head.number + 1, parentHash: head.hash }
+        writer.importBlock(placed, { kind: 'unchecked' }, fetched!.raw)
+      }
       stored = block
     })
   }

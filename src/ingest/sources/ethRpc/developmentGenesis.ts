@@ -6,6 +6,8 @@ import { EMPTY_TRIE_ROOT } from '../../../chain/eth/trie.js'
 import type { Header } from '../../../chain/eth/types.js'
 import {
   BEACON_ROOTS,
+  BUILDER_DEPOSIT_REQUESTS,
+  BUILDER_EXIT_REQUESTS,
   CONSOLIDATION_REQUESTS,
   HISTORY_STORAGE,
   WITHDRAWAL_REQUESTS,
@@ -61,7 +63,8 @@ export async function fetchDevelopmentGenesis(
   }
 }
 
-function isTransient(error: unknown): boolean {
+/** True for failures of the connection, which another attempt may not have. */
+export function isTransient(error: unknown): boolean {
   return error instanceof UpstreamError && !(error instanceof UpstreamRpcError || error instanceof UpstreamLied)
 }
 
@@ -69,17 +72,21 @@ async function fetchGenesis(upstream: Upstream, { file, withState, signal }: Dev
   const block = await fetchHeader(upstream, 0, signal)
   if (!block) throw new NotHeldUpstream(upstream.name, 'block 0')
   const { header } = block
-  const config = await fetchConfig(upstream, header, signal)
+  const config = await fetchDevelopmentConfig(upstream, header, signal)
   const given = isObject(file) && isObject(file.alloc) ? file.alloc : {}
-  const alloc = withState ? await fetchAlloc(upstream, given, signal) : {}
-  const genesis = { config, ...headerMembers(header), alloc }
+  const alloc = withState ? await fetchKnownAccounts(upstream, given, { signal }) : {}
+  const genesis = { config, ...genesisMembers(header), alloc }
   requireBlock(upstream, genesis, block)
   if (withState) await requireState(upstream, genesis, { header, signal })
   return genesis
 }
 
-/** The chain's rules. Forks are active from block 0 on. */
-async function fetchConfig(upstream: Upstream, header: Header, signal: AbortSignal | undefined): Promise<object> {
+/** The rules of a development node's chain, as `config` of a genesis. Forks are active from block 0 on. */
+export async function fetchDevelopmentConfig(
+  upstream: Upstream,
+  header: Header,
+  signal: AbortSignal | undefined,
+): Promise<object> {
   const chainId = readFields({ chainId: await upstream.call('eth_chainId', [], signal) }, 'eth_chainId')
   const config = await callOptional(upstream, 'eth_config', [], signal) // EIP-7910
   const current = isObject(config) && isObject(config.current) ? config.current : {}
@@ -103,12 +110,14 @@ function forkNamed(name: unknown): Fork | undefined {
 
 /** The fork of block 0, as its header shows. */
 function forkOf(header: Header, { precompiles }: { precompiles?: unknown }): Fork {
+  if (header.blockAccessListHash) return 'amsterdam'
   if (header.requestsHash) return isObject(precompiles) && 'P256VERIFY' in precompiles ? 'osaka' : 'prague'
   if (header.parentBeaconBlockRoot) return 'cancun'
   return header.withdrawalsRoot ? 'shanghai' : 'paris'
 }
 
-function headerMembers(header: Header): object {
+/** The members of a genesis in geth's format that make the header of block 0. */
+export function genesisMembers(header: Header): object {
   const optional = (value: bigint | undefined) => (value === undefined ? undefined : formatQuantity(value))
   return {
     stateHash: formatData(header.stateRoot),
@@ -125,6 +134,7 @@ function headerMembers(header: Header): object {
     blobGasUsed: optional(header.blobGasUsed),
     excessBlobGas: optional(header.excessBlobGas),
     parentBeaconBlockRoot: header.parentBeaconBlockRoot && formatData(header.parentBeaconBlockRoot),
+    slotNumber: optional(header.slotNumber),
   }
 }
 
@@ -137,17 +147,19 @@ function usualAddresses(): string[] {
   return [
     ...[...precompiles, 0x100].map((number) => `0x${number.toString(16).padStart(40, '0')}`),
     ...[BEACON_ROOTS, HISTORY_STORAGE, WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS].map(formatData),
+    ...[BUILDER_DEPOSIT_REQUESTS, BUILDER_EXIT_REQUESTS].map(formatData),
     CREATE2_DEPLOYER,
   ]
 }
 
 const ACCOUNT_METHODS = ['eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'] as const
 
-/** The accounts of block 0 as the node has them, with the storage of `given`. */
-async function fetchAlloc(
+/** `alloc` of a genesis with the accounts of block `blockNumber` as the node has them: those of `given`, with its storage, the
+ *  node's own, and those that such nodes bring. */
+export async function fetchKnownAccounts(
   upstream: Upstream,
   given: { readonly [address: string]: unknown },
-  signal: AbortSignal | undefined,
+  { blockNumber = 0, signal }: { blockNumber?: number; signal?: AbortSignal },
 ): Promise<object> {
   const own = await callOptional(upstream, 'eth_accounts', [], signal)
   const storages = new Map(Object.entries(given).map(([address, account]) => [normalise(address), storageOf(account)]))
@@ -157,7 +169,9 @@ async function fetchAlloc(
     ...usualAddresses(),
   ])
   const list = [...addresses]
-  const calls = list.flatMap((address) => ACCOUNT_METHODS.map((method) => ({ method, params: [address, '0x0'] })))
+  const calls = list.flatMap((address) =>
+    ACCOUNT_METHODS.map((method) => ({ method, params: [address, formatQuantity(blockNumber)] })),
+  )
   const answers = await upstream.request(calls, signal)
   const results = answers.map((answer, i) => upstream.resultOf(calls[i].method, answer))
   const entries = list.map((address, i) => {
@@ -197,7 +211,7 @@ async function requireState(
 ): Promise<void> {
   const { accounts } = parseGenesis(genesis)
   const expected = await fetchStateRoot(upstream, header, signal)
-  const computed = hashAccounts(accounts.map(toTouched))
+  const computed = hashGenesis(accounts)
   if (expected === undefined || equalBytes(expected, computed)) return
   throw new UsageError(
     `--network dev: ${upstream.name}: block 0 has the state root ${formatData(expected)}, its known accounts have ` +
@@ -205,8 +219,14 @@ async function requireState(
   )
 }
 
-function toTouched({ address, nonce, balance, code, storage }: GenesisAccount) {
-  return { address, account: { nonce, balance, codeHash: keccak256(code) }, cleared: false, slots: storage }
+/** The root of a state of these accounts: 32 bytes. */
+export function hashGenesis(accounts: readonly GenesisAccount[]): Uint8Array {
+  return hashAccounts(
+    accounts.map(({ address, nonce, balance, code, storage }) => ({
+      ...{ address, cleared: false, slots: storage },
+      account: { nonce, balance, codeHash: keccak256(code) },
+    })),
+  )
 }
 
 /** The root of block 0's state. Anvil's header has that of no accounts; a proof begins with the right one. Undefined where it
@@ -223,7 +243,8 @@ async function fetchStateRoot(
   return node && keccak256(node)
 }
 
-async function callOptional(
+/** The result of a call; undefined when the upstream answers with an error. */
+export async function callOptional(
   upstream: Upstream,
   method: string,
   params: readonly unknown[],

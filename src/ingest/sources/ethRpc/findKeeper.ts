@@ -18,28 +18,31 @@ export async function findKeeper(
   const others = pool.upstreams.filter(({ name }) => name !== target.upstream)
   const answers = await Promise.all(others.map((each) => askKeeper(pool, each, own, target, signal)))
   signal?.throwIfAborted()
-  const at = answers.findIndex((answer) => answer !== undefined)
+  const at = answers.findIndex((answer) => typeof answer === 'object')
   if (at >= 0) {
     pool.prefer(others[at])
     return answers[at]
   }
-  const followed = others.find(({ name }) => name === own.upstream)
-  const isBrief = followed?.health.state === 'failing' && followed.health.failingForMs < GRACE_MS
-  return isBrief ? 'unknown' : undefined
+  return answers[others.findIndex(({ name }) => name === own.upstream)]
 }
 
-/** The head of an upstream on whose chain the block is, and that is not behind `target`. */
-function askKeeper(
+/** The head of an upstream on whose chain the block is, and that is not behind `target`; `unknown` when it gave no answer, and
+ *  has failed only briefly. */
+async function askKeeper(
   pool: Pool,
   upstream: Upstream,
   own: FollowedHead,
   target: UpstreamHeader,
   signal: AbortSignal | undefined,
-): Promise<UpstreamHeader | undefined> {
-  return askBriefly(pool, upstream, signal, async (brief) => {
+): Promise<UpstreamHeader | 'unknown' | undefined> {
+  const answer = await askBriefly(pool, upstream, signal, async (brief) => {
     const held = await fetchHeader(upstream, own.number, brief)
-    if (!held || !equalBytes(held.hash, own.hash)) return undefined
+    if (!held || !equalBytes(held.hash, own.hash)) return {}
     const head = await fetchHead(upstream, brief)
-    return head.header.number >= target.header.number ? head : undefined
+    return head.header.number >= target.header.number ? { head } : {}
   })
+  if (answer) return answer.head
+  // Looked at now: it may be well again when slower upstreams have answered.
+  const { state, failingForMs } = upstream.health
+  return state === 'failing' && failingForMs < GRACE_MS ? 'unknown' : undefined
 }

@@ -1,6 +1,6 @@
+import { type Field, felt, InvalidL2Recording, member, safeInteger } from '../../../chain/starknet/recording/fields.js'
+import { readL2Recording } from '../../../chain/starknet/recording/recording.js'
 import { parseJsonExact } from '../../../lib/json.js'
-import { type Field, felt, InvalidL2Recording, member, safeInteger } from '../starknetFields.js'
-import { readL2Recording } from '../starknetJson.js'
 import { UpstreamLied } from '../upstream/errors.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { L2BlockRef, L2Fetched } from './types.js'

@@ -19,17 +19,8 @@ export const FEEDER_DIALECT: L2Dialect = {
     const { number, hash } = checkedL2(upstream, undefined, () => readRef(json, 'get_block'))
     return { number, hash: encodeFelt(hash) }
   },
-  blocks: (upstream, numbers, signal) =>
-    Promise.all(
-      numbers.map(async (number) =>
-        readConfirmed(upstream, await ask(upstream, 'get_block', { blockNumber: number }, signal), number),
-      ),
-    ),
-  withStateDiff: async (upstream, { block }, signal) => {
-    const number = block.number!
-    const json = await ask(upstream, 'get_state_update', { blockNumber: number, includeBlock: true }, signal)
-    return readConfirmed(upstream, json, number)
-  },
+  blocks: (upstream, numbers, signal) => Promise.all(numbers.map((number) => askBlock(upstream, number, signal))),
+  withStateDiff: (upstream, { block }, signal) => askWithStateUpdate(upstream, block.number!, signal),
   isComplete: () => true,
   status: async (upstream, number, signal) => {
     const json = await ask(upstream, 'get_block', { blockNumber: number }, signal)
@@ -39,9 +30,28 @@ export const FEEDER_DIALECT: L2Dialect = {
   pending: async (upstream, parent, signal) => {
     // `get_preconfirmed_block` came with 0.14; the block says neither its number nor its parent.
     const preconfirmed = await askUnconfirmed(upstream, 'get_preconfirmed_block', { blockNumber: parent + 1 }, signal)
-    if (preconfirmed) return { ...preconfirmed, number: parent + 1 }
+    if (preconfirmed) return { ...preconfirmed, block: { ...preconfirmed.block, number: parent + 1 } }
     return askUnconfirmed(upstream, 'get_block', { blockNumber: 'pending' }, signal)
   },
+}
+
+/** The block with its state update by one request; without it from a gateway that has none. */
+async function askBlock(upstream: Upstream, number: number, signal: AbortSignal | undefined) {
+  if (upstream.features.has('state updates')) {
+    try {
+      const fetched = await askWithStateUpdate(upstream, number, signal)
+      if (fetched) return fetched
+    } catch (error) {
+      if (!(error instanceof UpstreamRpcError)) throw error
+      upstream.features.lacks('state updates')
+    }
+  }
+  return readConfirmed(upstream, await ask(upstream, 'get_block', { blockNumber: number }, signal), number)
+}
+
+async function askWithStateUpdate(upstream: Upstream, number: number, signal: AbortSignal | undefined) {
+  const json = await ask(upstream, 'get_state_update', { blockNumber: number, includeBlock: true }, signal)
+  return readConfirmed(upstream, json, number)
 }
 
 /** The result; undefined for a block that the gateway does not have. @throws UpstreamRpcError */
@@ -61,8 +71,8 @@ async function ask(
 
 async function askUnconfirmed(upstream: Upstream, method: string, query: object, signal: AbortSignal | undefined) {
   try {
-    const { block } = readFetched(upstream, await upstream.call(method, [query], signal))
-    return isPendingStatus(block.status) ? block : undefined
+    const fetched = readFetched(upstream, await upstream.call(method, [query], signal))
+    return isPendingStatus(fetched.block.status) ? fetched : undefined
   } catch (error) {
     if (error instanceof UpstreamRpcError) return undefined
     throw error

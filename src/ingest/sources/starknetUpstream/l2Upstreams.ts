@@ -7,7 +7,7 @@ import { hashRulesOf } from '../../../chain/starknet/version.js'
 import type { BlockFetcher } from '../upstream/blockFetcher.js'
 import { systemClock } from '../upstream/clock.js'
 import { suffixesOf } from '../upstream/describeUrl.js'
-import { WrongChain } from '../upstream/errors.js'
+import { UpstreamRpcError, WrongChain } from '../upstream/errors.js'
 import { createPool } from '../upstream/pool.js'
 import { prefetchBlocks } from '../upstream/prefetch.js'
 import { openJsonRpc } from '../upstream/transport.js'
@@ -92,12 +92,13 @@ export function openL2Upstreams(options: L2UpstreamsOptions): L2Upstreams {
     acceptedOnL1: (range, hashOf, signal) =>
       pool.run((upstream) => searchAccepted({ upstream, dialect: dialectOf(upstream), hashOf, signal }, range), signal),
     pending: async (parent, signal) => {
-      const block = await pool.run((upstream) => dialectOf(upstream).pending(upstream, parent.number, signal), signal)
-      if (block === undefined) return undefined
+      const fetched = await pool.run((upstream) => dialectOf(upstream).pending(upstream, parent.number, signal), signal)
+      if (fetched === undefined) return undefined
+      const { block, json } = fetched
       const isOnParent =
         (block.number === undefined || block.number === parent.number + 1) &&
         (block.parentHash === undefined || block.parentHash === parent.hash)
-      return isOnParent ? block : undefined
+      return isOnParent ? { block, raw: await deflateInThread(JSON.stringify(json)) } : undefined
     },
     reportInvalid: (block, { check, message }) => {
       const upstream = origins.get(block)
@@ -145,13 +146,22 @@ function createFetcher(
     }
     return { block, verdict, raw: await deflateInThread(JSON.stringify(json)) }
   }
+  /** The block with its state update, if the upstream has one; where the hash covers it, it must. */
   const complete = async (upstream: Upstream, fetched: L2Fetched, signal: AbortSignal | undefined) => {
-    if (!verify || !lacksStateDiff(fetched.block)) return fetched
+    const { number, hash, stateDiff } = fetched.block
+    if (stateDiff !== undefined) return fetched
+    const isNeeded = verify !== undefined && lacksStateDiff(fetched.block)
+    if (!isNeeded && !upstream.features.has('state updates')) return fetched
     const dialect = dialectOf(upstream)
-    const whole = await dialect.withStateDiff(upstream, fetched, signal)
-    if (whole) return whole
+    try {
+      const whole = await dialect.withStateDiff(upstream, fetched, signal)
+      if (whole || !isNeeded) return whole ?? fetched
+    } catch (error) {
+      if (isNeeded || !(error instanceof UpstreamRpcError)) throw error
+      upstream.features.lacks('state updates')
+      return fetched
+    }
     // A reorg between the two requests, or a hash that the upstream does not know itself.
-    const { number, hash } = fetched.block
     const [again] = await dialect.blocks(upstream, [number!], signal)
     if (again?.block.hash === hash) throw lieOf(upstream, number, 'block hash', 'no state update has it')
     return undefined

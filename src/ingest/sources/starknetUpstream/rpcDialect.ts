@@ -1,6 +1,6 @@
 import { decodeShortString, encodeFelt, formatFelt } from '../../../chain/starknet/felt.js'
+import { felt, list, member, text } from '../../../chain/starknet/recording/fields.js'
 import { isPendingStatus, isRejectedStatus } from '../../../chain/starknet/types.js'
-import { felt, list, member, text } from '../starknetFields.js'
 import { UpstreamRpcError } from '../upstream/errors.js'
 import type { RpcCall } from '../upstream/jsonRpc.js'
 import type { Upstream } from '../upstream/upstream.js'
@@ -66,12 +66,13 @@ export function createRpcDialect(): L2Dialect {
       }
     },
     pending: async (upstream, _parent, signal) => {
+      const hasReceipts = isFrom(upstream, 7) && upstream.features.has('starknet_getBlockWithReceipts')
+      const method = hasReceipts ? 'starknet_getBlockWithReceipts' : 'starknet_getBlockWithTxHashes'
       try {
         const tag = isFrom(upstream, 9) ? 'pre_confirmed' : 'pending'
-        const json = await upstream.call('starknet_getBlockWithTxHashes', [tag], signal)
-        const { block } = readFetched(upstream, json)
+        const fetched = readFetched(upstream, await upstream.call(method, [tag], signal))
         // Without a pending block some nodes answer with the newest one.
-        return isPendingStatus(block.status) ? block : undefined
+        return isPendingStatus(fetched.block.status) ? fetched : undefined
       } catch (error) {
         if (error instanceof UpstreamRpcError) return undefined
         throw error

@@ -51,7 +51,7 @@ export interface L2Dialect {
   /** The highest block accepted on layer 1; undefined where the upstream does not know the tag. */
   acceptedOnL1(upstream: Upstream, signal?: AbortSignal): Promise<L2BlockRef | undefined>
   /** The unconfirmed block on top of block `parent`; undefined where there is none. */
-  pending(upstream: Upstream, parent: number, signal?: AbortSignal): Promise<L2Block | undefined>
+  pending(upstream: Upstream, parent: number, signal?: AbortSignal): Promise<L2Fetched | undefined>
 }
 
 /** A block with what its upstream says of layer 1. */
@@ -96,8 +96,8 @@ export interface L2Upstreams {
     hashOf: (number: number) => Felt | undefined,
     signal?: AbortSignal,
   ): Promise<number | undefined>
-  /** The unconfirmed block on top of `parent`. */
-  pending(parent: L2BlockRef, signal?: AbortSignal): Promise<L2Block | undefined>
+  /** The unconfirmed block on top of `parent`, and its deflated JSON. */
+  pending(parent: L2BlockRef, signal?: AbortSignal): Promise<{ block: L2Block; raw: Uint8Array } | undefined>
   /** Puts the upstream of a block aside that was refused after it was yielded. */
   reportInvalid(block: L2Block, problem: { check: string; message: string }): void
   /** RPC upstreams first, in the order of the options. */

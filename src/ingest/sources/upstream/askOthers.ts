@@ -1,4 +1,4 @@
-import { UpstreamError } from './errors.js'
+import { UpstreamError, UpstreamTimeout } from './errors.js'
 import type { HeadFeed } from './headFeed.js'
 import { linkAbort } from './linkedAbort.js'
 import type { Pool } from './pool.js'
@@ -37,7 +37,8 @@ export async function findLeader<H extends { readonly hash: Uint8Array }>(
   return { upstream: others[at], head: heads[at]! }
 }
 
-/** What an upstream answers within two seconds; undefined when it fails, or is not to be asked now. */
+/** What an upstream answers within two seconds; undefined when it fails, which a late answer counts as, or is not to be asked
+ *  now. */
 export async function askBriefly<T>(
   pool: Pool,
   upstream: Upstream,
@@ -46,7 +47,7 @@ export async function askBriefly<T>(
 ): Promise<T | undefined> {
   if (!pool.isAvailable(upstream)) return undefined
   const linked = linkAbort(outer)
-  const timer = setTimeout(() => linked.abort(new Error(`no answer within ${ASK_MS} ms`)), ASK_MS)
+  const timer = setTimeout(() => linked.abort(new UpstreamTimeout(upstream.name, ASK_MS)), ASK_MS)
   try {
     return await pool.runAt(upstream, () => task(linked.signal), linked.signal)
   } catch (error) {

@@ -9,6 +9,7 @@ export type OptionalMethod =
   | 'starknet_getBlockWithReceipts'
   | 'starknet_subscribeNewHeads'
   | 'l1_accepted'
+  | 'state updates'
 
 /** Which optional methods an upstream has, as far as it was tried. */
 export interface Features {

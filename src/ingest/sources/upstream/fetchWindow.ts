@@ -137,8 +137,10 @@ async function fetchAll<B>(
   signal: AbortSignal,
 ): Promise<FetchedBlock<B>[]> {
   const fetched: FetchedBlock<B>[] = []
+  let isMissing = false
   for (let retryMs = FIRST_RETRY_MS; fetched.length < numbers.length; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
-    const wanted = numbers.slice(fetched.length)
+    // One block tells whether the upstream has come so far: its head may be a lie.
+    const wanted = numbers.slice(fetched.length, isMissing ? fetched.length + 1 : undefined)
     try {
       fetched.push(
         ...(await pool.run(async (upstream) => {
@@ -149,8 +151,10 @@ async function fetchAll<B>(
           return held.map((block) => ({ block: block!, upstream }))
         }, signal)),
       )
+      isMissing = false
     } catch (error) {
       if (!(error instanceof NotHeldUpstream)) throw error
+      isMissing = true
       if (retryMs < MAX_RETRY_MS && 2 * retryMs >= MAX_RETRY_MS)
         log.info({ problem: error.message }, 'waiting for an upstream that has the block')
       await clock.sleep(retryMs, signal)

@@ -7,7 +7,7 @@ export interface Health {
   readonly failures: number
   readonly lies: number
   readonly latencyMs: number | undefined
-  /** When it may be asked again; a time that has passed when it may be now, Infinity when it is refused. */
+  /** When it may be asked again; a time that has passed when it may be now. */
   readonly availableAtMs: number
   /** Since the first of the failures that no success followed; 0 when the last request succeeded. */
   readonly failingForMs: number
@@ -26,14 +26,17 @@ export interface Health {
   stepBack(ms: number): void
   /** It asked to be left alone for `ms`. */
   pause(ms: number): void
-  /** It is of another chain. */
-  refuse(): void
+  /** It is of another chain: not asked for a while, each time for longer. @returns for how long */
+  refuse(): number
 }
 
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
 const FIRST_QUARANTINE_MS = 60_000
 const MAX_QUARANTINE_MS = 6 * 3_600_000
+// Another node may be at its address again, and two small requests tell.
+const FIRST_REFUSAL_MS = 10_000
+const MAX_REFUSAL_MS = 600_000
 const AVERAGE_WEIGHT = 0.2
 // A fast upstream that was not measured yet and a slow one differ by more than this.
 const BASE_COST_MS = 50
@@ -49,7 +52,8 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
   let quarantinedUntilMs = Number.NEGATIVE_INFINITY
   let pausedUntilMs = Number.NEGATIVE_INFINITY
   let steppedBackUntilMs = Number.NEGATIVE_INFINITY
-  let refused = false
+  let refusals = 0
+  let refusedUntilMs = Number.NEGATIVE_INFINITY
   let latencyMs: number | undefined
   let successRate = 1
   const rate = (success: number) => {
@@ -59,7 +63,7 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
     Math.min(maxMs, firstMs * 2 ** Math.min(count - 1, 30)) * (0.5 + random() / 2)
   return {
     get state() {
-      if (refused) return 'refused'
+      if (nowMs() < refusedUntilMs) return 'refused'
       if (nowMs() < quarantinedUntilMs) return 'quarantined'
       return consecutive > 0 ? 'failing' : 'ok'
     },
@@ -73,9 +77,7 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
       return latencyMs
     },
     get availableAtMs() {
-      return refused
-        ? Number.POSITIVE_INFINITY
-        : Math.max(openUntilMs, quarantinedUntilMs, pausedUntilMs, steppedBackUntilMs)
+      return Math.max(openUntilMs, quarantinedUntilMs, pausedUntilMs, steppedBackUntilMs, refusedUntilMs)
     },
     get failingForMs() {
       return consecutive === 0 ? 0 : nowMs() - failingSinceMs
@@ -116,7 +118,9 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
       pausedUntilMs = Math.max(pausedUntilMs, nowMs() + ms)
     },
     refuse: () => {
-      refused = true
+      const ms = grow(FIRST_REFUSAL_MS, MAX_REFUSAL_MS, ++refusals)
+      refusedUntilMs = nowMs() + ms
+      return ms
     },
   }
 }

@@ -19,7 +19,8 @@ export interface Pool {
   checkAll(signal?: AbortSignal): Promise<void>
   /** What the task gives at the healthiest upstream; when it fails there, at another one. While none can be asked, waits.
    *  @throws NotHeldUpstream when the task threw it at every upstream that could be asked; WrongChain when all upstreams are of
-   *    other chains; the reason of `signal`; what else the task throws that is no UpstreamError. */
+   *    other chains, and none was of this one before; the reason of `signal`; what else the task throws that is no
+   *    UpstreamError. */
   run<T>(task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** The same; undefined where no upstream that could be asked has it. `what` names it in messages. */
   find<T>(
@@ -67,6 +68,7 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
     await clock.sleep(ms, linked.signal).finally(linked.release)
   }
   const waitLog = createWaitLog(log, clock)
+  let isChainKnown = false
 
   const pick = (excluded?: ReadonlySet<Upstream>): Upstream | undefined => {
     const nowMs = clock.nowMs()
@@ -97,14 +99,16 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
       if (!upstream.isChecked) {
         await checkChain(upstream, signal)
         upstream.isChecked = true
+        isChainKnown = true
       }
       return await task(upstream)
     } catch (error) {
       if (error instanceof UpstreamLied) quarantine(upstream, error)
       if (error instanceof UpstreamRpcError) upstream.failed(error)
       if (error instanceof WrongChain && upstream.health.state !== 'refused') {
-        upstream.health.refuse()
-        log.error({ upstream: upstream.name, error: error.message }, 'the upstream is of another chain; it is not used')
+        const retryInMs = Math.round(upstream.health.refuse())
+        const fields = { upstream: upstream.name, error: error.message, retryInMs }
+        log.error(fields, 'the upstream is of another chain; it is not used')
       }
       throw error
     }
@@ -119,7 +123,8 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
       const upstream = pick(notHeld)
       if (!upstream) {
         if (notHeldError) throw notHeldError
-        if (upstreams.every(({ health }) => health.state === 'refused')) throw lastError ?? allRefused(upstreams)
+        const areRefused = !isChainKnown && upstreams.every(({ health }) => health.state === 'refused')
+        if (areRefused) throw lastError ?? allRefused(upstreams)
         const ms = waitMs(notHeld)
         waitLog.waiting(upstreams, ms)
         await sleep(ms, signal)

@@ -55,7 +55,7 @@ export interface UpstreamStatus {
   /** Redacted URL. */
   readonly upstream: string
   /** `failing`: the circuit breaker is open after failed requests. `quarantined`: it sent something wrong. `refused`: it is of
-   *  another chain, and not asked any more. */
+   *  another chain, and not asked for some minutes. */
   readonly state: 'ok' | 'failing' | 'quarantined' | 'refused'
   /** Milliseconds until it may be asked again; 0 when it may be now. */
   readonly retryInMs: number

@@ -33,11 +33,17 @@ export async function watchHeads<H extends { readonly hash: Uint8Array }>(
   const { signal } = linked
   const blockTime = createBlockTime()
   let failure: { error: unknown } | undefined
-  const teller = createTeller(onHead, (error) => {
-    failure ??= { error }
-    linked.abort(error)
+  // Where the hash does not cover the number, a node may correct a number that it told wrong.
+  const isSame = (a: H, b: H) => equalBytes(a.hash, b.hash) && feed.timeOf(a).number === feed.timeOf(b).number
+  const teller = createTeller(onHead, {
+    isSame,
+    onError: (error) => {
+      failure ??= { error }
+      linked.abort(error)
+    },
   })
   let newestMs = clock.nowMs()
+  let lookedMs = Number.NEGATIVE_INFINITY
   let highest = -1
   const silenceMs = () => Math.max(MIN_SILENCE_MS, SILENT_BLOCKS * (blockTime.expectedMs ?? MIN_SILENCE_MS))
   const offer = (head: H) => {
@@ -49,8 +55,11 @@ export async function watchHeads<H extends { readonly hash: Uint8Array }>(
   /** A node may answer well, and stand still. */
   const lookElsewhere = async (upstream: Upstream, head: H) => {
     const block = feed.timeOf(head).number
-    if (pool.upstreams.length === 1 || (block >= highest - 1 && clock.nowMs() - newestMs < silenceMs())) return
-    newestMs = clock.nowMs()
+    const nowMs = clock.nowMs()
+    if (pool.upstreams.length === 1 || (block >= highest - 1 && nowMs - newestMs < silenceMs())) return
+    if (nowMs - lookedMs < MIN_SILENCE_MS) return // the highest head may have been a lie, or reorganized
+    lookedMs = nowMs
+    newestMs = nowMs
     const leader = await findLeader(pool, feed, { upstream, head }, signal)
     if (!leader) return
     const aheadBlock = feed.timeOf(leader.head).number
@@ -146,9 +155,9 @@ function readNotification<H extends { readonly hash: Uint8Array }>(
 }
 
 /** Tells heads one at a time; those that come meanwhile are merged into the newest. */
-function createTeller<H extends { readonly hash: Uint8Array }>(
+function createTeller<H>(
   onHead: (head: H) => void | Promise<void>,
-  onError: (error: unknown) => void,
+  { isSame, onError }: { isSame(a: H, b: H): boolean; onError(error: unknown): void },
 ) {
   let last: H | undefined
   let next: H | undefined
@@ -169,7 +178,7 @@ function createTeller<H extends { readonly hash: Uint8Array }>(
   return {
     /** @returns false for the head that was offered last. */
     offer(head: H): boolean {
-      if (last && equalBytes(last.hash, head.hash)) return false
+      if (last && isSame(last, head)) return false
       last = head
       next = head
       telling ??= tell()

@@ -74,8 +74,7 @@ export function createWebSocketTransport(
       current ??= connect(address, limits, onMessage, lose)
       const connection = current
       const { socket, pending } = connection
-      await connection.opened
-      signal?.throwIfAborted()
+      await untilOpen(connection, signal)
       if (socket.readyState !== WebSocket.OPEN) throw new UpstreamUnreachable(name, 'the connection was lost')
       const firstId = nextId
       nextId += calls.length
@@ -127,6 +126,15 @@ function connect(
   const connection: Connection = { socket, pending: new Map(), opened }
   socket.on('message', (data) => onMessage(connection, data as Buffer))
   return connection
+}
+
+/** Resolves when the connection is open. @throws the reason of `signal` when it aborts before; UpstreamError. */
+function untilOpen({ opened }: Connection, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal?.reason)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    opened.then(resolve, reject).finally(() => signal?.removeEventListener('abort', onAbort))
+  })
 }
 
 function parseMessage(upstream: string, data: Buffer, parse: (text: string) => unknown): unknown {

@@ -1,6 +1,6 @@
 import { encodeBlock } from '../../../chain/eth/block.js'
 import { hashHeader } from '../../../chain/eth/header.js'
-import type { Header, Withdrawal } from '../../../chain/eth/types.js'
+import type { Block, Header, Withdrawal } from '../../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import type { ChainReader, StoredBlock } from '../../../store/chain/types.js'
 import type { PendingBlockForm } from '../../core/context.js'
@@ -21,6 +21,22 @@ export function formatBlock(chain: ChainReader, block: StoredBlock, fullTransact
     transactions,
     uncles: chain.uncleHashes(block.header.number).map(formatData),
     withdrawals: block.withdrawals?.map(formatWithdrawal),
+  }
+}
+
+/** The object of a block with its parts, of whole transactions or their hashes. */
+export function formatWholeBlock(block: Block, totalDifficulty: bigint, fullTransactions: boolean) {
+  const { transactions, uncles, withdrawals } = block
+  return {
+    ...formatHeader(block.header),
+    hash: formatData(block.hash),
+    size: formatQuantity(block.sizeBytes),
+    totalDifficulty: formatQuantity(totalDifficulty),
+    transactions: transactions.map((each, i) =>
+      fullTransactions ? formatTransaction(each, block, i) : formatData(each.hash),
+    ),
+    uncles: uncles.map((uncle) => formatData(hashHeader(uncle))),
+    withdrawals: withdrawals?.map(formatWithdrawal),
   }
 }
 

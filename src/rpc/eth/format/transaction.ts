@@ -5,7 +5,11 @@ import type { StoredBlock } from '../../../store/chain/types.js'
 
 /** The transaction object of the API specification. Fields of other types are absent; `chainId` is present if the
  *  transaction has one; `gasPrice` of fee-market transactions is the effective price. */
-export function formatTransaction(transaction: Transaction, block: StoredBlock, index: number) {
+export function formatTransaction(
+  transaction: Transaction,
+  block: Pick<StoredBlock, 'hash' | 'header'>,
+  index: number,
+) {
   const { hash, header } = block
   return formatAt(transaction, header, {
     blockHash: formatData(hash),
@@ -57,7 +61,8 @@ function formatAt(transaction: Transaction, header: Header, place: Place) {
   }
 }
 
-function formatAccess({ address, storageKeys }: AccessListEntry) {
+/** An entry of an access list (EIP-2930). */
+export function formatAccess({ address, storageKeys }: AccessListEntry) {
   return { address: formatData(address), storageKeys: storageKeys.map(formatData) }
 }
 

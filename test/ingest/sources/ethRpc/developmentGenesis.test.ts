@@ -23,14 +23,20 @@ const STORED = { [OTHER]: { balance: '0x0', code: '0x6002', storage: { '0x1': '0
 interface Node {
   alloc?: object
   stateHash?: string
+  /** Of the genesis file, beside those that every node here has. */
+  members?: object
+  amsterdamTime?: number
   /** Answers beside those of the chain. */
   answers?: { readonly [method: string]: unknown }
 }
 
 /** The URL of a development node whose own account is `DEVELOPER`, and the hash of its block 0. */
-async function startNode(t: TestContext, { alloc = ACCOUNTS, stateHash, answers = {} }: Node) {
+async function startNode(
+  t: TestContext,
+  { alloc = ACCOUNTS, stateHash, answers = {}, amsterdamTime, members: more = {} }: Node,
+) {
   const forks = { londonBlock: 0, terminalTotalDifficulty: 0, shanghaiTime: 0, cancunTime: 0, pragueTime: 0 }
-  const config = { chainId: 1337, ...forks, osakaTime: 0, development: stateHash !== undefined }
+  const config = { chainId: 1337, ...forks, osakaTime: 0, amsterdamTime, development: stateHash !== undefined }
   const members = {
     gasLimit: '0x1c9c380',
     timestamp: '0x64',
@@ -38,10 +44,11 @@ async function startNode(t: TestContext, { alloc = ACCOUNTS, stateHash, answers 
     baseFeePerGas: '0x9',
     alloc,
     stateHash,
+    ...more,
   }
   const chain = openChainAnswers(await writeGenesisChain(t, { config, ...members }))
-  const more: { readonly [method: string]: unknown } = { eth_accounts: [DEVELOPER], ...answers }
-  const result = async (method: string, params: unknown[]) => more[method] ?? chain.result(method, params)
+  const own: { readonly [method: string]: unknown } = { eth_accounts: [DEVELOPER], ...answers }
+  const result = async (method: string, params: unknown[]) => own[method] ?? chain.result(method, params)
   const node = await startScriptedUpstream({ ...chain, result })
   t.after(async () => {
     await node.close()
@@ -95,6 +102,17 @@ test('the fork and its blobs are those that the node names', async (t) => {
     'bpo1Time',
     { bpo1: blobSchedule },
   ])
+})
+
+test('block 0 of Amsterdam has its slot and the contracts of EIP-8282', async (t) => {
+  const contract = { balance: '0x0', nonce: '0x1', code: '0x00' }
+  const alloc = {
+    ...ACCOUNTS,
+    '0x0000bff46984e3725691fa540a8c7589300d8282': contract,
+    '0x000064d678505ad48f8ccb093bc65613800e8282': contract,
+  }
+  const { url, hash } = await startNode(t, { alloc, amsterdamTime: 0, members: { slotNumber: '0x7' } })
+  assert.deepEqual(await lay(t, await fetchFrom(url)), { hash, accounts: 4 })
 })
 
 test('an account that nobody names is missed, and found with the genesis file of the node', async (t) => {

@@ -1,33 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it, type TestContext } from 'node:test'
-import type { RawBlock } from '../../../../src/ingest/source.js'
+import { after, describe, it, type TestContext } from 'node:test'
 import { openEthRpc } from '../../../../src/ingest/sources/ethRpc/ethRpc.js'
 import { UpstreamsClosed, WrongChain } from '../../../../src/ingest/sources/upstream/errors.js'
 import { InvalidBlock } from '../../../../src/ingest/verify.js'
 import { formatData } from '../../../../src/lib/hex.js'
+import { openFixtureAnswers } from '../../../support/fixtureAnswers.js'
 import { CHAIN_ID } from '../../../support/fixtureChain.js'
-import { importFixture } from '../../../support/fixtureDatabase.js'
-import { describeRaw, FAST_CLOCK, keepLog, openFixtureRpc, readChain } from '../../../support/rightChain.js'
-import {
-  type ChainAnswers,
-  type Fault,
-  openChainAnswers,
-  RpcFailure,
-  startScriptedUpstream,
-} from '../../../support/scriptedUpstream.js'
-import { temporaryDirectory } from '../../../support/temporary.js'
+import { describeRaw, FAST_CLOCK, keepLog, openFixtureRpc } from '../../../support/rightChain.js'
+import { type Fault, RpcFailure, startScriptedUpstream } from '../../../support/scriptedUpstream.js'
+
+const { chain, answers } = await openFixtureAnswers({ after })
 
 describe('ethRpc', () => {
-  const datadir = temporaryDirectory({ after })
-  let chain: RawBlock[]
-  let answers: ChainAnswers
-  before(async () => {
-    await importFixture(datadir)
-    chain = readChain(datadir)
-    answers = openChainAnswers(datadir)
-  })
-  after(() => answers.close())
-
   const start = async (t: TestContext, fault?: Fault) => {
     const upstream = await startScriptedUpstream(answers, fault)
     t.after(() => upstream.close())
@@ -69,6 +53,23 @@ describe('ethRpc', () => {
       ['refused', 'refused'],
     )
     assert.ok(lines.some(({ level, message }) => level === 'error' && /another chain/.test(message)))
+  })
+
+  it('waits for an upstream that comes back with another chain until it has this one again', async (t) => {
+    const upstream = await start(t)
+    const { rpc, lines } = open(t, [upstream.url])
+    const { hash } = await rpc.head()
+    upstream.fault = {
+      name: 'another chain after the connection was lost',
+      times: 2, // a kept connection is tried twice
+      respond: (response) => response.destroy(),
+      result: ({ method }, right) => (method === 'eth_chainId' ? '0x1' : right),
+    }
+    const head = rpc.head()
+    const isRefused = () => lines.some(({ message }) => /is of another chain/.test(message))
+    while (!isRefused()) await Promise.race([head, new Promise((resolve) => setTimeout(resolve, 2))])
+    upstream.fault = undefined
+    assert.deepEqual((await head).hash, hash)
   })
 
   it('gives undefined for what one upstream does not have while the other one fails', async (t) => {

@@ -5,32 +5,20 @@ import { decodeBlock, encodeBlock } from '../../../../src/chain/eth/block.js'
 import { encodeReceipt, receiptsRoot } from '../../../../src/chain/eth/receipt.js'
 import { DecodeError, measureRlp } from '../../../../src/chain/eth/rlp.js'
 import type { Block } from '../../../../src/chain/eth/types.js'
-import type { RawBlock } from '../../../../src/ingest/source.js'
 import { decodeBlockJson, decodeHeaderJson } from '../../../../src/ingest/sources/ethRpc/blockJson.js'
 import { readFields } from '../../../../src/ingest/sources/ethRpc/fields.js'
 import { decodeReceiptJson } from '../../../../src/ingest/sources/ethRpc/receiptJson.js'
 import { decodeTransactionJson } from '../../../../src/ingest/sources/ethRpc/transactionJson.js'
 import { formatData, formatQuantity } from '../../../../src/lib/hex.js'
-import { importFixture } from '../../../support/fixtureDatabase.js'
+import { openFixtureAnswers } from '../../../support/fixtureAnswers.js'
 import { readRecordings } from '../../../support/recordings.js'
-import { readChain } from '../../../support/rightChain.js'
-import { type ChainAnswers, openChainAnswers } from '../../../support/scriptedUpstream.js'
 import { SKIP_SHARED, sharedPath } from '../../../support/shared.js'
-import { temporaryDirectory } from '../../../support/temporary.js'
 
 type Json = Record<string, unknown>
 
-describe('JSON of the fixture chain', () => {
-  const datadir = temporaryDirectory({ after })
-  let chain: RawBlock[]
-  let answers: ChainAnswers
-  before(async () => {
-    await importFixture(datadir)
-    chain = readChain(datadir)
-    answers = openChainAnswers(datadir)
-  })
-  after(() => answers.close())
+const { chain, answers } = await openFixtureAnswers({ after })
 
+describe('JSON of the fixture chain', () => {
   it('becomes the block that it was made from, of every fork and transaction type', async () => {
     const types = new Set<number>()
     for (const { block } of chain) {

@@ -2,24 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Transaction } from '../../../../src/chain/eth/types.js'
 import { fixtureBlocks } from '../../../support/fixture.js'
-import { importFixture } from '../../../support/fixtureDatabase.js'
-import { keepLog, openFixtureRpc, readChain } from '../../../support/rightChain.js'
-import { openChainAnswers, RpcFailure, startScriptedUpstream } from '../../../support/scriptedUpstream.js'
-import { temporaryDirectory } from '../../../support/temporary.js'
+import { openFixtureAnswers } from '../../../support/fixtureAnswers.js'
+import { keepLog, openFixtureRpc } from '../../../support/rightChain.js'
+import { RpcFailure, startScriptedUpstream } from '../../../support/scriptedUpstream.js'
 
 type Json = Record<string, unknown>
 
 test('the pending block is read as nodes write it; one that is wrong is none, and its upstream stays', async (t) => {
-  const datadir = temporaryDirectory(t)
-  await importFixture(datadir)
-  const answers = openChainAnswers(datadir)
+  const { chain, answers } = await openFixtureAnswers(t)
   const upstream = await startScriptedUpstream(answers)
   const { log } = keepLog()
-  const rpc = openFixtureRpc(readChain(datadir)[0].block.hash, [upstream.url], { log })
+  const rpc = openFixtureRpc(chain[0].block.hash, [upstream.url], { log })
   t.after(async () => {
     rpc.close()
     await upstream.close()
-    answers.close()
   })
   const says = (value: unknown) => {
     upstream.fault = {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { decodeBlock, encodeBlock } from '../../../../src/chain/eth/block.js'
 import { hashHeader } from '../../../../src/chain/eth/header.js'
 import type { Block } from '../../../../src/chain/eth/types.js'
@@ -13,15 +13,10 @@ import { noProgress } from '../../../../src/lib/progress.js'
 import { formatUncle } from '../../../../src/rpc/eth/format/block.js'
 import { openForWriting } from '../../../../src/store/openForWriting.js'
 import { fixtureGenesis } from '../../../support/fixture.js'
+import { openFixtureAnswers } from '../../../support/fixtureAnswers.js'
 import { CHAIN_ID } from '../../../support/fixtureChain.js'
-import { importFixture } from '../../../support/fixtureDatabase.js'
 import { describeRaw, keepLog, openFixtureRpc, readChain } from '../../../support/rightChain.js'
-import {
-  type ChainAnswers,
-  type Fault,
-  openChainAnswers,
-  startScriptedUpstream,
-} from '../../../support/scriptedUpstream.js'
+import { type ChainAnswers, type Fault, startScriptedUpstream } from '../../../support/scriptedUpstream.js'
 import { temporaryDirectory } from '../../../support/temporary.js'
 
 /** A node that has these blocks, without receipts. */
@@ -51,17 +46,9 @@ const UNLINKED: Fault = {
   },
 }
 
-describe('prefetched blocks', () => {
-  const datadir = temporaryDirectory({ after })
-  let chain: RawBlock[]
-  let answers: ChainAnswers
-  before(async () => {
-    await importFixture(datadir)
-    chain = readChain(datadir)
-    answers = openChainAnswers(datadir)
-  })
-  after(() => answers.close())
+const { chain, answers } = await openFixtureAnswers({ after })
 
+describe('prefetched blocks', () => {
   const start = async (t: TestContext, fault?: Fault) => {
     const upstream = await startScriptedUpstream(answers, fault)
     t.after(() => upstream.close())
@@ -175,7 +162,7 @@ describe('prefetched blocks', () => {
         }
       }, ChainReorganized)
       assert.deepEqual(first, hashes(31, 30 + first.length))
-      assert.deepEqual(await read({ from: 30, to: 60, parentHash: chain[29].block.hash }), fork.slice(30))
+      assert.deepEqual(await read({ from: 30, to: 60, parentHash: chain[29].block.hash }), fork.slice(30, 61))
     })
   })
 

@@ -1,28 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import type { UpstreamHeader } from '../../../../src/ingest/sources/ethRpc/types.js'
-import { importFixture } from '../../../support/fixtureDatabase.js'
-import { keepLog, type LogLine, openFixtureRpc, readChain } from '../../../support/rightChain.js'
-import {
-  type ChainAnswers,
-  type Fault,
-  openChainAnswers,
-  type ScriptedUpstream,
-  startScriptedUpstream,
-} from '../../../support/scriptedUpstream.js'
-import { temporaryDirectory } from '../../../support/temporary.js'
+import { openFixtureAnswers } from '../../../support/fixtureAnswers.js'
+import { keepLog, type LogLine, openFixtureRpc } from '../../../support/rightChain.js'
+import { type Fault, type ScriptedUpstream, startScriptedUpstream } from '../../../support/scriptedUpstream.js'
+
+const { chain, answers } = await openFixtureAnswers({ after })
+const genesisHash = chain[0].block.hash
 
 describe('the heads of an upstream', () => {
-  const datadir = temporaryDirectory({ after })
-  let genesisHash: Uint8Array
-  let answers: ChainAnswers
-  before(async () => {
-    await importFixture(datadir)
-    genesisHash = readChain(datadir)[0].block.hash
-    answers = openChainAnswers(datadir)
-  })
-  after(() => answers.close())
-
   /** Watches the heads; `next` gives the number of the next one. */
   const watch = async (t: TestContext, { fault, overWebSocket }: { fault?: Fault; overWebSocket: boolean }) => {
     const upstream = await startScriptedUpstream(answers, fault)

@@ -93,8 +93,11 @@ describe('health', () => {
     nowMs = health.availableAtMs
     health.pause(500)
     assert.equal(health.availableAtMs, nowMs + 500)
-    health.refuse()
-    assert.equal(health.availableAtMs, Number.POSITIVE_INFINITY)
+    nowMs += 500
+    assert.deepEqual([health.refuse(), health.refuse()], [5000, 10_000])
+    assert.deepEqual([health.state, health.availableAtMs], ['refused', nowMs + 10_000])
+    nowMs += 10_000
+    assert.notEqual(health.state, 'refused')
   })
 
   it('costs more after failures than a slower upstream that works', () => {

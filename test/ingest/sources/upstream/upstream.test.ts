@@ -37,13 +37,17 @@ function createManualClock() {
 async function start(
   t: TestContext,
   listener: RequestListener,
-  { limits, clock = createManualClock().clock }: { limits?: Partial<UpstreamLimits>; clock?: Clock } = {},
+  {
+    limits,
+    clock = createManualClock().clock,
+    scheme = 'http',
+  }: { limits?: Partial<UpstreamLimits>; clock?: Clock; scheme?: 'http' | 'ws' } = {},
 ): Promise<Upstream> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const upstream = createUpstream(
-    { url: `http://127.0.0.1:${port}` },
+    { url: `${scheme}://127.0.0.1:${port}` },
     {
       limits: { ...DEFAULT_UPSTREAM_LIMITS, maxResponseBytes: 10_000, ...limits },
       clock,
@@ -86,6 +90,16 @@ describe('an upstream', () => {
     await assert.rejects(upstream.call('eth_chainId', []), UpstreamTimeout)
     assert.deepEqual([upstream.limits.concurrency, upstream.limits.batchSize], [2, 4])
   })
+
+  for (const scheme of ['http', 'ws'] as const) {
+    it(`that does not answer is given up with the signal (${scheme})`, { timeout: 10_000 }, async (t) => {
+      const giveUp = new AbortController()
+      const reason = new Error('given up')
+      const upstream = await start(t, () => giveUp.abort(reason), { scheme })
+      await assert.rejects(upstream.call('eth_chainId', [], giveUp.signal), reason)
+      assert.equal(upstream.health.state, 'ok')
+    })
+  }
 
   it('that cannot be reached has its chain compared again', async (t) => {
     const upstream = await start(t, (_, response) => response.destroy())

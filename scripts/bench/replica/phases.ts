@@ -1,0 +1,171 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { type OpenReplica, openReplica } from '../../../src/ingest/replication/apply/openReplica.js'
+import type { PositionedUnit, ReplicationSource, ReplicationUnit } from '../../../src/ingest/replication/types.js'
+import { silentLogger } from '../../../src/lib/logger.js'
+import { DATABASE_FILE } from '../../../src/store/open.js'
+import { createBlockVerifier } from '../../../src/workers/blockVerifier.js'
+import { createCheckpointer } from '../../../src/workers/checkpointer.js'
+import { quantile } from '../client.js'
+import type { StoredChain } from './chain.js'
+import type { ReaderReply } from './readerThread.js'
+
+interface HowToApply {
+  trieInterval: number
+  /** Verify in another thread, and make checkpoints in one. */
+  isThreaded: boolean
+}
+
+/** Fills a new database with the blocks that make the state, and copies it to `path`. */
+export async function growReplica(chain: StoredChain, datadir: string, path: string): Promise<void> {
+  const replica = await startReplica(chain, datadir, { trieInterval: 1_000_000, isThreaded: false })
+  let last = 0
+  for (let number = 1; number <= chain.grown; number++) last = await replica.give(blockUnit(chain, number))
+  await replica.reach(last)
+  await sleep(1000) // the trie
+  await replica.close()
+  copyFileSync(join(datadir, DATABASE_FILE), path)
+}
+
+/** Blocks per second and processor time of the process for blocks that wait, until all of them are committed. */
+export async function measureCatchUp(
+  chain: StoredChain,
+  datadir: string,
+  { blocks, ...how }: HowToApply & { blocks: number },
+): Promise<object> {
+  const replica = await startReplica(chain, datadir, how)
+  const cpu = process.cpuUsage()
+  const startedMs = performance.now()
+  let last = 0
+  for (let i = 1; i <= blocks; i++) last = await replica.give(blockUnit(chain, chain.grown + i))
+  await replica.reach(last)
+  const ms = performance.now() - startedMs
+  const { user, system } = process.cpuUsage(cpu)
+  await replica.close()
+  return { ...how, blocks, blocksPerSecond: (blocks * 1000) / ms, processorMs: (user + system) / 1000 / blocks }
+}
+
+/** Milliseconds from a unit that comes until a reader in another thread has read its block, for blocks that come one by one. */
+export async function measureTip(
+  chain: StoredChain,
+  datadir: string,
+  { from, to }: { from: number; to: number },
+): Promise<object> {
+  const reader = new Worker(new URL('./readerThread.js', import.meta.url), { workerData: datadir })
+  const seen = new Map<number, number>()
+  reader.on('message', ({ number, atMs }: ReaderReply) => void seen.set(number, atMs))
+  const replica = await startReplica(chain, datadir, { trieInterval: 64, isThreaded: true })
+  const lags: number[] = []
+  for (let number = from; number <= to; number++) {
+    const unit = blockUnit(chain, number)
+    await sleep(100) // the trie is that of the block before, and the indexes rest
+    const atMs = performance.timeOrigin + performance.now()
+    await replica.give(unit)
+    while (!seen.has(number)) await sleep(1)
+    lags.push(seen.get(number)! - atMs)
+  }
+  await replica.close()
+  await reader.terminate()
+  const warm = lags.slice(lags.length >> 2)
+  return { blocks: warm.length, p50Ms: quantile(warm, 0.5), p99Ms: quantile(warm, 0.99), maxMs: quantile(warm, 1) }
+}
+
+/** Milliseconds of reorgs between two branches, from the unit that comes to its commit. */
+export async function measureReorgs(chain: StoredChain, datadir: string, count: number): Promise<object> {
+  const { head, branch } = chain
+  const replica = await startReplica(chain, datadir, { trieInterval: 64, isThreaded: true })
+  const ancestor = { number: head - branch, hash: chain.read(head - branch - 1).hash }
+  const own = Array.from({ length: branch }, (_, i) => chain.read(head - branch + i))
+  const other = Array.from({ length: branch }, (_, i) => chain.read(head + i))
+  const times: number[] = []
+  for (let i = 0; i < count; i++) {
+    await sleep(1500) // the trie is that of the head
+    const unit: ReplicationUnit = {
+      kind: 'blocks',
+      ancestor,
+      blocks: i % 2 === 0 ? other : own,
+      finality: NOTHING_FINAL,
+    }
+    const startedMs = performance.now()
+    const sequence = await replica.give(unit)
+    await replica.reach(sequence)
+    times.push(performance.now() - startedMs)
+  }
+  await replica.close()
+  return { depth: branch, count, p50Ms: quantile(times, 0.5), maxMs: quantile(times, 1) }
+}
+
+const NOTHING_FINAL = { safe: 0, finalized: 0 }
+
+function blockUnit(chain: StoredChain, number: number): ReplicationUnit {
+  return { kind: 'blocks', blocks: [chain.read(number - 1)], finality: NOTHING_FINAL }
+}
+
+// Given ahead of what is applied, so that reading the file takes no time of the measurement.
+const AHEAD = 100
+
+async function startReplica(chain: StoredChain, datadir: string, { trieInterval, isThreaded }: HowToApply) {
+  const stop = new AbortController()
+  const waiting: ReplicationUnit[] = []
+  let sequence = 0
+  let given = 0
+  let wake = () => {}
+  const source: ReplicationSource = {
+    units: async function* ({ position }, signal): AsyncGenerator<PositionedUnit> {
+      sequence = position?.sequence ?? 0
+      given = sequence
+      while (!signal.aborted) {
+        const unit = waiting.shift()
+        if (unit) yield { unit, position: { stream: 'bench', sequence: ++sequence, epoch: 1 } }
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve
+            signal.addEventListener('abort', () => resolve(), { once: true })
+          })
+      }
+    },
+  }
+  const checkpoints = isThreaded ? createCheckpointer(datadir) : undefined
+  const replica: OpenReplica = await openReplica(
+    { datadir, chain: { genesis: chain.genesis }, trieInterval },
+    {
+      log: silentLogger,
+      signal: stop.signal,
+      checkpoints,
+      openSource: () => source,
+      openVerifier: isThreaded ? createBlockVerifier : undefined,
+      recovers: () => false,
+    },
+  )
+  const running = replica.run()
+  let failure: unknown
+  running.catch((error: unknown) => {
+    failure = error
+  })
+  await sleep(300)
+  const reach = async (wanted: number) => {
+    while (replica.status().sequence < wanted) {
+      if (failure) throw failure
+      await sleep(1)
+    }
+  }
+  return {
+    /** @returns the unit's sequence */
+    give: async (unit: ReplicationUnit): Promise<number> => {
+      while (waiting.length >= AHEAD) await sleep(5)
+      waiting.push(unit)
+      wake()
+      return ++given
+    },
+    /** Resolves when the unit and all before it are committed. */
+    reach,
+    close: async () => {
+      stop.abort()
+      await running
+      await replica.close()
+      await checkpoints?.close()
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { ALICE, BOB, NOBODY, REVERTER, TOKEN } from '../../test/support/fixtureChain.js'
+import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH, word } from './case.js'
+
+const CALLS = { tracer: 'callTracer', tracerConfig: { withLog: true } }
+const PRESTATE = { tracer: 'prestateTracer' }
+const DIFFERENCE = { ...PRESTATE, tracerConfig: { diffMode: true } }
+
+/** Cases of the methods that execute blocks again. */
+export function traceCases(hashes: FixtureHashes): CasesByMethod {
+  const transfer = hashes.transaction(22)
+  const failing = { from: BOB, to: REVERTER, data: '0xf8f50b81' } // failString()
+  const balance = { to: TOKEN, data: `0x70a08231${word(BOB).slice(2)}` } // balanceOf(BOB)
+  return {
+    debug_traceTransaction: {
+      'struct-logs': positional(hashes.transaction(5), { enableMemory: true, enableReturnData: true }),
+      'no-stack': positional(hashes.transaction(5), { disableStack: true, disableStorage: true, limit: 300 }),
+      calls: positional(transfer, CALLS),
+      'top-call': positional(transfer, { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } }),
+      prestate: positional(transfer, PRESTATE),
+      difference: positional(transfer, DIFFERENCE),
+      flat: positional(transfer, { tracer: 'flatCallTracer' }),
+      selectors: positional(transfer, { tracer: '4byteTracer' }),
+      noop: positional(transfer, { tracer: 'noopTracer', timeout: '10s', reexec: 128 }),
+      mux: positional(transfer, { tracer: 'muxTracer', tracerConfig: { '4byteTracer': {}, noopTracer: {} } }),
+      'unknown-tracer': positional(transfer, { tracer: 'stateTracer' }),
+      javascript: positional(transfer, { tracer: '{ step: function() {} }' }),
+      'bad-timeout': positional(transfer, { timeout: 'soon' }),
+      unknown: positional(UNKNOWN_HASH),
+      missing: positional(),
+      'too-many': positional(transfer, {}, 1),
+    },
+    trace_block: {
+      calls: positional(quantity(22)),
+      mined: positional(quantity(1)),
+      genesis: positional('0x0'),
+      beyond: positional('0xffffff'),
+      missing: positional(),
+    },
+    trace_transaction: { calls: positional(transfer), unknown: positional(UNKNOWN_HASH), missing: positional() },
+    trace_filter: {
+      'to-token': positional({ fromBlock: quantity(1), toBlock: quantity(30), toAddress: [TOKEN], after: 1, count: 2 }),
+      none: positional({ fromBlock: quantity(1), toBlock: quantity(30), fromAddress: [NOBODY] }),
+      'bad-address': positional({ toAddress: ['0x12'] }),
+      missing: positional(),
+    },
+    trace_get: {
+      first: positional(transfer, []),
+      none: positional(transfer, ['0x9']),
+      unknown: positional(UNKNOWN_HASH, []),
+      missing: positional(transfer),
+    },
+    trace_call: {
+      calls: positional(failing, ['trace']),
+      difference: positional({ from: ALICE, to: NOBODY, value: '0x1' }, ['stateDiff'], 'latest'),
+      instructions: positional({ data: '0x602a5f5260205ff3' }, ['vmTrace'], 'latest'),
+      'unknown-kind': positional(failing, ['gas']),
+      missing: positional(failing),
+    },
+    trace_callMany: {
+      two: positional([
+        [failing, ['trace']],
+        [{ from: ALICE, to: NOBODY, value: '0x1' }, ['stateDiff']],
+      ]),
+      'not-a-pair': positional([[failing]]),
+      missing: positional(),
+    },
+    trace_rawTransaction: { 'not-a-transaction': positional('0x1234', ['trace']), missing: positional() },
+    trace_replayTransaction: {
+      all: positional(hashes.transaction(5), ['trace', 'stateDiff', 'vmTrace']),
+      nothing: positional(transfer, []),
+      unknown: positional(UNKNOWN_HASH, ['trace']),
+      missing: positional(transfer),
+    },
+    trace_replayBlockTransactions: {
+      difference: positional(quantity(22), ['stateDiff']),
+      genesis: positional('0x0', ['trace']),
+      missing: positional(quantity(22)),
+    },
+    debug_traceBlockByNumber: {
+      calls: positional(quantity(22), CALLS),
+      genesis: positional('0x0'),
+      beyond: positional('0xffffff'),
+      'not-hex': positional('3'),
+      missing: positional(),
+    },
+    debug_traceCall: {
+      calls: positional(failing, 'latest', CALLS),
+      before: positional(balance, quantity(22), { ...CALLS, txIndex: '0x0' }),
+      'state-override': positional({ to: NOBODY }, 'latest', {
+        stateOverrides: { [NOBODY]: { code: '0x435f5260205ff3' } },
+        blockOverrides: { number: '0x539' },
+      }),
+      'fee-below-base-fee': positional({ ...balance, gasPrice: '0x1' }, 'latest', CALLS),
+      difference: positional({ from: ALICE, to: NOBODY, value: '0x1' }, 'latest', DIFFERENCE),
+      'unknown-block': positional(balance, UNKNOWN_HASH),
+      missing: positional(),
+    },
+    debug_traceBlockByHash: {
+      calls: positional(hashes.block(22), CALLS),
+      genesis: positional(hashes.block(0)),
+      unknown: positional(UNKNOWN_HASH),
+      missing: positional(),
+    },
+  }
+}

@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
+import { type AbiItem, formatAbiJson, parseAbiJson } from '../../decoding/abiItems.js'
+import { InvalidAbi } from '../../decoding/errors.js'
+import { messageOf, UsageError } from '../../lib/errors.js'
+import { abbreviate, parseHex } from '../../lib/hex.js'
+import { didYouMean } from '../../lib/suggestion.js'
+import { type AddedAbi, type AddedAbiTable, createAddedAbiTable, readAddedAbis } from '../../store/addedAbis.js'
+import { openForKeys } from '../../store/apiKeys.js'
+import { openForReading, requireCurrentSchema } from '../../store/open.js'
+import type { ParsedArgs } from '../parseArgs.js'
+import { formatTable, formatTime } from '../table.js'
+import { whenFree } from '../whenFree.js'
+
+const ACTIONS = ['add', 'list', 'remove'] as const
+
+/** `cairn abi add FILE|ADDRESS=FILE... | list | remove ID|NAME`. Only `add` makes a database where there is none. */
+export async function runAbi({ config: { datadir, json }, operands }: ParsedArgs): Promise<number> {
+  const [word, ...rest] = operands
+  const action = ACTIONS.find((candidate) => candidate === word)
+  if (action === undefined) {
+    const got = word === undefined ? '' : `, got '${word}'${didYouMean(word, ACTIONS)}`
+    throw new UsageError(`expected 'add FILE|ADDRESS=FILE', 'list' or 'remove ID|NAME'${got}; see 'cairn help abi'`)
+  }
+  if (action === 'list') {
+    if (rest.length > 0) throw new UsageError(`unexpected operand '${rest[0]}'; see 'cairn help abi'`)
+    return print(list(datadir, json))
+  }
+  if (rest.length === 0) {
+    const expected = action === 'add' ? 'FILE or ADDRESS=FILE' : 'the id or name of an ABI'
+    throw new UsageError(`abi ${action}: expected ${expected}; see 'cairn help abi'`)
+  }
+  if (action === 'add') {
+    const sources = rest.map(readSource)
+    return print(inTable(datadir, (table) => sources.map((source) => add(table, source, json)).join('\n')))
+  }
+  if (rest.length > 1) throw new UsageError(`unexpected operand '${rest[1]}'; see 'cairn help abi'`)
+  openForReading(datadir).close() // where there is no database, `openForKeys` would make one
+  return print(inTable(datadir, (table) => remove(table, rest[0], json)))
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return 0
+}
+
+function inTable(datadir: string, work: (table: AddedAbiTable) => string): string {
+  const db = openForKeys(datadir)
+  try {
+    requireCurrentSchema(db) // of another version, if another process holds the lock
+    return whenFree(() => work(createAddedAbiTable(db)))
+  } finally {
+    db.close()
+  }
+}
+
+/** An ABI file of the command line. */
+interface Source extends Pick<AddedAbi, 'name' | 'address'> {
+  readonly items: readonly AbiItem[]
+}
+
+// The largest artefacts, with bytecode and source, are about a megabyte.
+const MAX_FILE_BYTES = 32 * 1024 * 1024
+
+/** Reads `FILE` or `ADDRESS=FILE`. @throws UsageError */
+function readSource(operand: string): Source {
+  const [, address, path] = /^(0x[^=/]*)=(.*)$/i.exec(operand) ?? [undefined, undefined, operand]
+  if (address !== undefined && !/^0x[0-9a-f]{40}$/i.test(address)) {
+    throw new UsageError(`abi add: expected an address, 0x and 40 hex digits, before '=', got ${abbreviate(address)}`)
+  }
+  const parsed = parseFile(path)
+  try {
+    const items = parseAbiJson(parsed)
+    if (items.length === 0) throw new UsageError(`${path}: expected an ABI with an event or a function, found none`)
+    return { name: nameOf(parsed, path), address: address === undefined ? undefined : parseHex(address), items }
+  } catch (error) {
+    throw error instanceof InvalidAbi ? new UsageError(`${path}: ${error.message}`, { cause: error }) : error
+  }
+}
+
+function parseFile(path: string): unknown {
+  let text: Buffer
+  try {
+    text = readFileSync(path)
+  } catch (error) {
+    throw new UsageError(`abi add: cannot read ${path}: ${messageOf(error)}`, { cause: error })
+  }
+  if (text.length > MAX_FILE_BYTES) {
+    throw new UsageError(`${path}: expected at most ${MAX_FILE_BYTES} bytes, got ${text.length}`)
+  }
+  try {
+    return JSON.parse(text.toString())
+  } catch (error) {
+    throw new UsageError(`${path}: expected a JSON ABI: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** The contract's name in the artefact, else the name of the file. */
+function nameOf(parsed: unknown, path: string): string {
+  const { contractName } = parsed as { contractName?: unknown }
+  const isName = typeof contractName === 'string' && /^[\w$]{1,100}$/.test(contractName)
+  return isName
+    ? contractName
+    : basename(path)
+        .replace(/(\.abi)?\.json$|\.abi$/i, '')
+        .slice(0, 100)
+}
+
+function add(table: AddedAbiTable, { name, address, items }: Source, json: boolean): string {
+  const id = table.add({ name, address, json: JSON.stringify(formatAbiJson(items)) })
+  const counts = countItems(items)
+  if (json) return JSON.stringify({ id, name, address: checksumOrNull(address), ...counts })
+  return `ABI ${id} (${name}), for ${contractWords(address)}: events ${counts.events}, functions ${counts.functions}`
+}
+
+function list(datadir: string, json: boolean): string {
+  const db = openForReading(datadir)
+  try {
+    requireCurrentSchema(db)
+    const abis = readAddedAbis(db).list()
+    if (json) return JSON.stringify(abis.map(describe))
+    if (abis.length === 0) return "no ABIs; add one with 'cairn abi add FILE'"
+    const rows = abis.map(describe).map(({ id, name, address, events, functions, addedAt }) => {
+      return [String(id), name, address ?? 'any', String(events), String(functions), formatTime(addedAt)]
+    })
+    return formatTable([['ID', 'NAME', 'CONTRACT', 'EVENTS', 'FUNCTIONS', 'ADDED'], ...rows])
+  } finally {
+    db.close()
+  }
+}
+
+function describe({ id, name, address, json, addedAt }: AddedAbi) {
+  return { id, name, address: checksumOrNull(address), ...countItems(parseAbiJson(JSON.parse(json))), addedAt }
+}
+
+function countItems(items: readonly AbiItem[]) {
+  const events = items.filter(({ type }) => type === 'event').length
+  return { events, functions: items.length - events }
+}
+
+function checksumOrNull(address: Uint8Array | undefined): string | null {
+  return address === undefined ? null : formatChecksumAddress(address)
+}
+
+function contractWords(address: Uint8Array | undefined): string {
+  return address === undefined ? 'any contract' : formatChecksumAddress(address)
+}
+
+function remove(table: AddedAbiTable, operand: string, json: boolean): string {
+  const { id, name, address } = requireAbi(table.list(), operand)
+  table.remove(id)
+  if (json) return JSON.stringify({ id, name, address: checksumOrNull(address), removed: true })
+  return `ABI ${id} (${name}), for ${contractWords(address)}, is removed`
+}
+
+/** The ABI with this id, else with this name. @throws UsageError if there is none or several */
+function requireAbi(abis: readonly AddedAbi[], operand: string): AddedAbi {
+  const byId = abis.find(({ id }) => String(id) === operand)
+  if (byId) return byId
+  const named = abis.filter(({ name }) => name === operand)
+  if (named.length === 1) return named[0]
+  if (named.length > 1) {
+    const ids = named.map(({ id }) => id).join(', ')
+    throw new UsageError(`${named.length} ABIs are named '${operand}': ids ${ids}; name one by its id`)
+  }
+  const names = abis.map(({ name }) => name)
+  throw new UsageError(`no ABI with id or name '${operand}'${didYouMean(operand, names)}; see 'cairn abi list'`)
+}

@@ -1,0 +1,86 @@
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { UsageError } from '../../lib/errors.js'
+import { createProgress, type Progress } from '../../lib/progress.js'
+import type { CopyOptions } from '../../store/backup.js'
+import { requireKnownSchema } from '../../store/open.js'
+import type { ParsedArgs } from '../parseArgs.js'
+import { listenForStop } from '../stopSignal.js'
+
+/** `cairn backup FILE`. SIGINT and SIGTERM end it with exit code 130 and 143, and leave no file. */
+export async function runBackup({ config, operands }: ParsedArgs): Promise<number> {
+  const target = oneOperand(operands, 'backup', 'the file to write')
+  const { backUp } = await import('../../store/backup.js')
+  return copy(
+    'backup',
+    (options) => backUp(config.datadir, resolve(target), options),
+    (held, size) => `${held}, ${size}: checked and written to ${target}`,
+  )
+}
+
+/** `cairn restore FILE`. SIGINT and SIGTERM end it with exit code 130 and 143, and leave no database. */
+export async function runRestore({ config, operands }: ParsedArgs): Promise<number> {
+  const backup = oneOperand(operands, 'restore', 'a backup')
+  const { datadir } = config
+  const { restoreBackup } = await import('../../store/backup.js')
+  mkdirSync(datadir, { recursive: true, mode: 0o700 })
+  const exitCode = await copy(
+    'restore',
+    (options) => restoreBackup(resolve(backup), datadir, options),
+    (held, size) => `${held}, ${size}: checked and restored to ${datadir}`,
+  )
+  if (exitCode !== 0) return exitCode
+  // Brings an older schema up to date, and sets the journal mode that servers need.
+  const { openForWriting } = await import('../../store/openForWriting.js')
+  openForWriting(datadir).close()
+  return 0
+}
+
+function oneOperand(operands: readonly string[], command: string, what: string): string {
+  const [operand, second] = operands
+  if (operand === undefined) throw new UsageError(`FILE is missing: ${what}; see 'cairn help ${command}'`)
+  if (second !== undefined) throw new UsageError(`unexpected operand '${second}'; see 'cairn help ${command}'`)
+  return operand
+}
+
+async function copy(
+  label: string,
+  run: (options: CopyOptions) => Promise<number>,
+  describe: (held: string, size: string) => string,
+): Promise<number> {
+  const { auditFile, checkIntegrity } = await import('../../ingest/audit/file.js')
+  const { blockRange, CopyExists, NoBackup } = await import('../../store/backup.js')
+  const stop = listenForStop()
+  let progress: Progress | undefined
+  let held = ''
+  try {
+    const bytes = await run({
+      signal: stop.signal,
+      onProgress(done, total) {
+        progress ??= createProgress({ label, unit: 'MB', total: megabytes(total) })
+        progress.update(megabytes(done))
+      },
+      check(db) {
+        progress?.finish()
+        const { found, known } = requireKnownSchema(db)
+        if (found === known) auditFile(db)
+        else checkIntegrity(db)
+        held = describeBlocks(blockRange(db))
+      },
+    })
+    process.stdout.write(`${describe(held, `${megabytes(bytes).toLocaleString('en')} MB`)}\n`)
+    return 0
+  } catch (error) {
+    if (stop.signal.aborted) return stop.exitCode()
+    if (error instanceof CopyExists || error instanceof NoBackup) throw new UsageError(error.message, { cause: error })
+    throw error
+  } finally {
+    stop.close()
+  }
+}
+
+const megabytes = (bytes: number) => Math.ceil(bytes / 1e6)
+
+function describeBlocks(range: { first: number; last: number } | undefined): string {
+  return range === undefined ? 'no blocks' : `blocks ${range.first} to ${range.last}`
+}

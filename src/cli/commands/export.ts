@@ -1,0 +1,188 @@
+import { existsSync, statSync } from 'node:fs'
+import type { Dataset } from '../../export/dataset.js'
+import type { Format } from '../../export/encoders/rowEncoder.js'
+import type { ExportTotals } from '../../export/exportDirectory.js'
+import type { BlockRange } from '../../export/fileNames.js'
+import type { ExportSource } from '../../export/source.js'
+import { CairnError, UsageError } from '../../lib/errors.js'
+import { createProgress, type Progress } from '../../lib/progress.js'
+import type { Config } from '../config.js'
+import type { ParsedArgs } from '../parseArgs.js'
+import { listenForStop, type StopSignal } from '../stopSignal.js'
+import { writeNotice } from '../terminal.js'
+
+const POLL_MS = 1_000
+
+/** `cairn export DATASET... --out DIR|FILE|-`. SIGINT and SIGTERM end it with 130 and 143, and leave whole files and their
+ *  manifest; with --follow that is the normal end. */
+export async function runExport({ config, operands }: ParsedArgs): Promise<number> {
+  const { out } = config
+  if (out === undefined) throw new UsageError("--out is missing: a directory, a file or -; see 'cairn help export'")
+  const { openExportSource } = await import('../../export/source.js')
+  const addresses = config.addresses.length === 0 ? undefined : config.addresses
+  const source = openExportSource(config.datadir, addresses)
+  const stop = listenForStop()
+  try {
+    const datasets = await chooseHeld(source, operands, config)
+    if (datasets.some(({ needsState }) => needsState)) await source.loadTraces()
+    const format = formatOf(out, config.format)
+    if (isDirectory(out)) await toDirectory(source, datasets, { config, directory: out, format, stop })
+    else await toOneFile(source, datasets, { config, out, format, stop })
+    return 0
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+    return config.followExport ? 0 : stop.exitCode()
+  } finally {
+    stop.close()
+    source.close()
+  }
+}
+
+/** The datasets that are named. `all` leaves those out that the database does not hold. @throws UsageError */
+async function chooseHeld(source: ExportSource, operands: readonly string[], config: Config): Promise<Dataset[]> {
+  const { chooseDatasets, splitNames } = await import('../../export/datasets.js')
+  const { whyNotHeld } = await import('../../export/availability.js')
+  const names = splitNames(operands)
+  const isAll = names.includes('all')
+  const namesEvents = names.includes('events')
+  if (config.events.length > 0 && !namesEvents)
+    throw new UsageError('--event is for the dataset events; name that, too')
+  const events = namesEvents ? await listEvents(source, config.events) : []
+  const held: Dataset[] = []
+  for (const dataset of chooseDatasets(names, () => events)) {
+    const reason = whyNotHeld(source, dataset)
+    if (reason === undefined) held.push(dataset)
+    else if (isAll) writeNotice(`left out: ${reason}`)
+    else throw new UsageError(reason)
+  }
+  if (held.length === 0) throw new UsageError('the database holds nothing of what is to be exported')
+  return held
+}
+
+async function listEvents(source: ExportSource, wanted: readonly string[]): Promise<Dataset[]> {
+  const { eventDatasets } = await import('../../export/datasets/events.js')
+  const { openDecoder } = await import('../../decoding/decoder.js')
+  return eventDatasets(source, openDecoder(source.db)(), wanted)
+}
+
+const ENDING = /\.(parquet|csv|ndjson)$/
+
+function isDirectory(out: string): boolean {
+  if (out === '-') return false
+  return existsSync(out) ? statSync(out).isDirectory() : !ENDING.test(out)
+}
+
+function formatOf(out: string, named: Format | undefined): Format {
+  const ending = isDirectory(out) ? undefined : (ENDING.exec(out)?.[1] as Format | undefined)
+  if (named !== undefined && ending !== undefined && named !== ending) {
+    throw new UsageError(`--out ${out} is a file of ${ending}, --format is ${named}; make them agree`)
+  }
+  return named ?? ending ?? 'parquet'
+}
+
+interface Run {
+  readonly config: Config
+  readonly format: Format
+  readonly stop: StopSignal
+}
+
+async function toDirectory(
+  source: ExportSource,
+  datasets: readonly Dataset[],
+  { config, directory, format, stop }: Run & { directory: string },
+): Promise<void> {
+  const { openDirectoryExport } = await import('../../export/exportDirectory.js')
+  const { rangeSize, followExport, verifyFiles } = config
+  const { from, to } = config.blockRange ?? {}
+  if (followExport && to !== undefined) throw new UsageError(`--follow has no end; give --blocks ${from ?? 0}:`)
+  if (!followExport) for (const dataset of datasets) requireRange(source, dataset, config)
+  const observer = {
+    begin: (blocks: number) => createProgress({ label: 'export', unit: 'blocks', total: blocks }),
+  }
+  const terms = { directory, format, rangeSize, from, to, verifiesFiles: verifyFiles, observer }
+  const exported = await openDirectoryExport(source, datasets, terms)
+  try {
+    const { signal } = stop
+    if (followExport) await follow(source, () => exported.update({ finalOnly: true, signal }), signal)
+    else await exported.update({ finalOnly: false, signal })
+  } finally {
+    exported.close()
+    for (const [dataset, totals] of exported.totals) process.stdout.write(`${describe(dataset, totals)}\n`)
+  }
+}
+
+/** Updates after each commit of another process, until the signal. */
+async function follow(source: ExportSource, update: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  let seen: number | undefined
+  while (!signal.aborted) {
+    const now = source.watch.version()
+    if (now !== seen) await update()
+    seen = now
+    await waitFor(POLL_MS, signal)
+  }
+}
+
+function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const timer = setTimeout(end, ms)
+    function end() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    signal.addEventListener('abort', end)
+  })
+}
+
+function describe({ name }: Dataset, { files, rows, bytes, kept }: ExportTotals): string {
+  const written = `${files} ${files === 1 ? 'file' : 'files'} written`
+  const size = `${rows.toLocaleString('en')} rows, ${(bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })} MB`
+  return `${name}: ${files === 0 ? written : `${written} (${size})`}, ${kept} kept`
+}
+
+async function toOneFile(
+  source: ExportSource,
+  datasets: readonly Dataset[],
+  { config, out, format, stop }: Run & { out: string },
+): Promise<void> {
+  const { exportToFile, exportToStream } = await import('../../export/exportStream.js')
+  const [dataset, second] = datasets
+  if (second !== undefined) throw new UsageError(`${out} takes one dataset; name one, or a directory as --out`)
+  if (config.followExport) throw new UsageError('--follow needs a directory as --out')
+  if (out === '-' && format === 'parquet' && process.stdout.isTTY) {
+    throw new UsageError('Parquet is not for a terminal; use --format csv or ndjson, or name a file')
+  }
+  const range = requireRange(source, dataset, config)
+  const progress = createProgress({ label: 'export', unit: 'blocks', total: range.to - range.from + 1 })
+  const control = { signal: stop.signal, onProgress: countInto(progress) }
+  const terms = { dataset, format, range, control }
+  try {
+    if (out === '-') await exportToStream(source, process.stdout, terms)
+    else await exportToFile(source, out, terms)
+  } finally {
+    progress.finish()
+  }
+}
+
+function countInto(progress: Progress): (blocks: number, rows: number) => void {
+  let [blocks, rows] = [0, 0]
+  return (moreBlocks, moreRows) => {
+    blocks += moreBlocks
+    rows += moreRows
+    progress.update(blocks, `${rows.toLocaleString('en')} rows`)
+  }
+}
+
+/** The blocks of `--blocks`, which must be held. @throws UsageError */
+function requireRange(source: ExportSource, { name, layer }: Dataset, { blockRange = {} }: Config): BlockRange {
+  const held = layer.coverage(source)
+  if (held === undefined) throw new CairnError(`${name}: the database holds no ${layer.name} block`)
+  const { from = held.first, to = held.head } = blockRange
+  for (const number of [from, to]) {
+    if (number < held.first || number > held.head) {
+      throw new UsageError(`--blocks: block ${number} is not held; ${name} has ${held.first} to ${held.head}`)
+    }
+  }
+  return { from, to }
+}

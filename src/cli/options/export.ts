@@ -1,0 +1,83 @@
+import { UsageError } from '../../lib/errors.js'
+import type { Option } from './option.js'
+import { choice, flag, maybeText, number, parseAddress } from './rows.js'
+
+// As in `export/encoders`, which `--help` need not load; the type of the command checks that they agree.
+const FORMATS = ['parquet', 'csv', 'ndjson'] as const
+
+/** Blocks [from, to], both inclusive; undefined: from the first, to the newest. */
+export interface BlockBounds {
+  readonly from?: number
+  readonly to?: number
+}
+
+/** Options under the heading "Export". */
+export const exportOptions = {
+  out: maybeText(
+    'out',
+    'DIR|FILE|-',
+    ['export', 'record'],
+    'export: where to write: a directory for files by range with a manifest, a file that ends with .parquet, .csv or .ndjson, or - ' +
+      'for standard output. record: the fixture directory to be made. Required.',
+    'none',
+  ),
+  format: choice('format', FORMATS, ['export'], 'Format of the files.', 'as the ending of FILE says, else parquet'),
+  blockRange: {
+    flag: 'blocks',
+    placeholder: 'A:B',
+    default: undefined as BlockBounds | undefined,
+    defaultText: 'all',
+    doc: 'Blocks A to B, both inclusive. A: is from A on, :B up to B.',
+    commands: ['export', 'record'],
+    parse: parseBlocks,
+  },
+  addresses: {
+    flag: 'address',
+    placeholder: 'ADDRESS',
+    default: [] as readonly Uint8Array[],
+    defaultText: 'all',
+    doc:
+      'Only logs, erc20-transfers and events of this contract, and transactions from or to it. May be given more than ' +
+      'once, or as a list with commas.',
+    commands: ['export'],
+    repeatable: true,
+    parse: (text: string) => text.split(',').map((each) => parseAddress('address')(each.trim())!),
+  },
+  events: {
+    flag: 'event',
+    placeholder: 'NAME|SIGNATURE',
+    default: [] as readonly string[],
+    defaultText: 'all that were logged',
+    doc: 'Only these events of the dataset events: Transfer, Transfer(address,address,uint256) or erc20_transfer. May be repeated.',
+    commands: ['export'],
+    repeatable: true,
+    parse: (text: string): readonly string[] => [text.replace(/\s/g, '')],
+  },
+  rangeSize: number('range-size', 'BLOCKS', 10_000, ['export'], {
+    min: 1,
+    max: 10_000_000,
+    unit: 'blocks',
+    doc: 'Blocks of a file in a directory. Files begin at multiples of it.',
+  }),
+  followExport: flag(
+    'follow',
+    ['export'],
+    'Go on with each whole range of blocks once it is final, until SIGINT or SIGTERM.',
+  ),
+  verifyFiles: flag(
+    'verify-files',
+    ['export'],
+    'Compare the digests of the files that are there, and not only their sizes, before they are kept.',
+  ),
+} as const satisfies { [key: string]: Option<unknown> }
+
+/** @throws UsageError */
+function parseBlocks(text: string): BlockBounds | undefined {
+  const [, a, colon, b] = /^(\d{0,15})(:?)(\d{0,15})$/.exec(text) ?? []
+  const [from, to] = [a, colon === '' ? a : b].map((digits) => (digits ? Number(digits) : undefined))
+  if (colon === undefined || (from === undefined && to === undefined)) {
+    throw new UsageError(`--blocks: expected A:B, A: or :B, got ${JSON.stringify(text)}`)
+  }
+  if (from !== undefined && to !== undefined && from > to) throw new UsageError(`--blocks: ${from} is above ${to}`)
+  return { from, to }
+}

@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import { formatCell, formatRows, type RowFormat } from '../../sql/formats.js'
+import type { RowBatch } from './session.js'
+
+/** How `cairn sql` prints rows. */
+export type SqlFormat = 'table' | RowFormat
+
+/** Prints rows. */
+export interface Printer {
+  /** Prints the rows as they come, and returns how many there were. */
+  print(batches: AsyncIterable<RowBatch>, format: SqlFormat): Promise<number>
+}
+
+/** A printer that waits until the output takes more. */
+export function createPrinter(output: Writable): Printer {
+  const write = async (text: string) => {
+    if (!output.write(text) && !output.destroyed) await Promise.race([once(output, 'drain'), once(output, 'close')])
+  }
+  return {
+    async print(batches, format) {
+      let count = 0
+      let widths: readonly number[] | undefined
+      for await (const { columns, values } of batches) {
+        const header = count === 0 && widths === undefined
+        if (format === 'table') {
+          const cells = values.map((row) =>
+            row.map((value) => (value === null ? '-' : escapeControls(formatCell(value)))),
+          )
+          const wanted = header ? [columns, ...cells] : cells
+          widths = columns.map((_, i) => Math.max(widths?.[i] ?? 0, ...wanted.map((row) => row[i].length)))
+          const lines = (header ? [columns, widths.map((width) => '-'.repeat(width))] : []).concat(cells)
+          await write(lines.map((row) => formatLine(row, widths!)).join(''))
+        } else {
+          await write(formatRows(format, columns, { rows: values, header }))
+          widths ??= []
+        }
+        count += values.length
+      }
+      return count
+    },
+  }
+}
+
+function formatLine(cells: readonly string[], widths: readonly number[]): string {
+  return `${cells
+    .map((cell, i) => cell.padEnd(widths[i]))
+    .join('  ')
+    .trimEnd()}\n`
+}
+
+/** Text of a chain must not control the terminal. */
+function escapeControls(text: string): string {
+  return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,43 @@
+import { createQueryRunner } from '../../sql/queryRunner.js'
+import { CATALOGUE_QUERY, schemaQuery } from '../../store/sql/queryDatabase.js'
+import type { SqlValue } from '../../store/sql/runQuery.js'
+
+/** Rows of a query. */
+export interface RowBatch {
+  readonly columns: readonly string[]
+  readonly values: readonly (readonly SqlValue[])[]
+}
+
+/** Where the command runs its queries: the database or a directory of Parquet files. */
+export interface SqlSession {
+  /** The rows of a query as they are read; at least one batch, which may be empty. `signal` ends it. */
+  run(sql: string, signal?: AbortSignal): AsyncIterable<RowBatch>
+  /** Columns by table or view. */
+  catalogue(): Promise<ReadonlyMap<string, readonly string[]>>
+  /** Definitions of a table or view, or of all. */
+  schema(name: string | undefined): Promise<readonly string[]>
+  close(): void
+}
+
+/** Queries of the database of a data directory, in a process of their own. */
+export function createDatabaseSession(datadir: string): SqlSession {
+  const runner = createQueryRunner({ datadir })
+  const run = (sql: string, signal?: AbortSignal) => runner.run({ sql, format: 'values' }, { signal })
+  const readAll = async (sql: string) => {
+    const rows: SqlValue[][] = []
+    for await (const { values } of run(sql)) rows.push(...(values as SqlValue[][]))
+    return rows
+  }
+  return {
+    run,
+    async catalogue() {
+      const tables = new Map<string, string[]>()
+      for (const [table, column] of (await readAll(CATALOGUE_QUERY)) as string[][]) {
+        tables.set(table, [...(tables.get(table) ?? []), column])
+      }
+      return tables
+    },
+    schema: async (name) => (await readAll(schemaQuery(name))).map(([sql]) => String(sql)),
+    close: runner.close,
+  }
+}

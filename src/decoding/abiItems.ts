@@ -1,0 +1,187 @@
+import { keccak256 } from '../chain/crypto.js'
+import { abbreviate } from '../lib/hex.js'
+import { type AbiParameter, formatType, parseType } from './abiTypes.js'
+import { InvalidAbi } from './errors.js'
+
+/** A parameter of an event. */
+export interface EventParameter extends AbiParameter {
+  readonly indexed: boolean
+}
+
+/** An event of an ABI. */
+export interface AbiEvent {
+  readonly type: 'event'
+  readonly name: string
+  readonly inputs: readonly EventParameter[]
+  readonly anonymous: boolean
+  /** `Transfer(address,address,uint256)`. */
+  readonly signature: string
+}
+
+/** A function of an ABI: its name and its parameters. */
+export interface AbiFunction {
+  readonly type: 'function'
+  readonly name: string
+  readonly inputs: readonly AbiParameter[]
+  readonly signature: string
+}
+
+export type AbiItem = AbiEvent | AbiFunction
+
+// The largest contracts have a few hundred.
+const MAX_ITEMS = 2000
+const MAX_PARAMETERS = 256
+
+// As Solidity has them; empty for parameters without a name.
+const IDENTIFIER = /^[A-Za-z_$][\w$]{0,255}$/
+
+/** Keccak-256 of a signature: topic0 of an event; its first 4 bytes are the selector of a function. */
+export function hashSignature(signature: string): Uint8Array {
+  return keccak256(Buffer.from(signature))
+}
+
+/** Events and functions of a JSON ABI: an array, or an artefact of Hardhat or Foundry with a member `abi`. Other items
+ *  (constructors, errors) are left out. @throws InvalidAbi */
+export function parseAbiJson(json: unknown): AbiItem[] {
+  const list = isObject(json) ? json.abi : json
+  if (!Array.isArray(list)) throw invalid('abi', json, 'a JSON ABI: an array, or an object with a member abi')
+  if (list.length > MAX_ITEMS) throw invalid('abi', list.length, `at most ${MAX_ITEMS} items`)
+  return list.flatMap((item: unknown, i) => {
+    const path = `abi[${i}]`
+    if (!isObject(item)) throw invalid(path, item, 'an object')
+    const { type = 'function' } = item
+    if (typeof type !== 'string') throw invalid(`${path}.type`, type, 'a string such as event or function')
+    return type === 'event' || type === 'function' ? [locate(path, () => parseItem(item, type))] : []
+  })
+}
+
+function parseItem(item: JsonObject, type: AbiItem['type']): AbiItem {
+  const name = parseName(item.name, { mayBeEmpty: false })
+  if (type === 'function') return makeFunction(name, parseParameters(item.inputs))
+  const { anonymous = false } = item
+  if (typeof anonymous !== 'boolean') throw invalid('anonymous', anonymous, 'true or false')
+  const inputs = parseParameters(item.inputs).map((parameter, i) => {
+    const { indexed = false } = (item.inputs as JsonObject[])[i]
+    if (typeof indexed !== 'boolean') throw invalid(`inputs[${i}].indexed`, indexed, 'true or false')
+    return { ...parameter, indexed }
+  })
+  return makeEvent(name, inputs, anonymous)
+}
+
+/** An event. @throws InvalidAbi if it has more indexed parameters than a log has topics */
+export function makeEvent(name: string, inputs: readonly EventParameter[], anonymous = false): AbiEvent {
+  const indexed = inputs.filter((input) => input.indexed).length
+  const most = anonymous ? 4 : 3
+  if (indexed > most) throw invalid('inputs', `${indexed} of them`, `at most ${most} indexed parameters`)
+  return { type: 'event', name, inputs, anonymous, signature: signatureOf(name, inputs) }
+}
+
+/** A function. */
+export function makeFunction(name: string, inputs: readonly AbiParameter[]): AbiFunction {
+  return { type: 'function', name, inputs, signature: signatureOf(name, inputs) }
+}
+
+function signatureOf(name: string, inputs: readonly AbiParameter[]): string {
+  return `${name}(${inputs.map(({ type }) => formatType(type)).join(',')})`
+}
+
+function parseParameters(list: unknown, field = 'inputs', depth = 0): AbiParameter[] {
+  if (!Array.isArray(list) || list.length > MAX_PARAMETERS) {
+    throw invalid(field, list, `an array of at most ${MAX_PARAMETERS} parameters`)
+  }
+  if (depth > 16) throw invalid(field, '…', 'at most 16 levels of tuples')
+  return list.map((parameter: unknown, i) => {
+    const path = `${field}[${i}]`
+    if (!isObject(parameter)) throw invalid(path, parameter, 'an object')
+    return locate(path, () => {
+      const { type, components } = parameter
+      if (typeof type !== 'string') throw invalid('type', type, 'a type such as uint256')
+      const members = type.startsWith('tuple') ? parseParameters(components, 'components', depth + 1) : undefined
+      return { name: parseName(parameter.name ?? '', { mayBeEmpty: true }), type: parseType(type, members) }
+    })
+  })
+}
+
+function parseName(name: unknown, { mayBeEmpty }: { mayBeEmpty: boolean }): string {
+  if (typeof name === 'string' && (IDENTIFIER.test(name) || (mayBeEmpty && name === ''))) return name
+  throw invalid('name', name, 'a Solidity identifier')
+}
+
+type JsonObject = { readonly [name: string]: unknown }
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function invalid(field: string, value: unknown, expected: string): InvalidAbi {
+  return new InvalidAbi({ field, value: abbreviate(JSON.stringify(value) ?? 'nothing'), expected })
+}
+
+function locate<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof InvalidAbi ? error.within(path) : error
+  }
+}
+
+/** The item that a line such as `event Transfer(address indexed from, address indexed to, uint256 value)` declares.
+ *  @throws InvalidAbi */
+export function parseSignature(line: string): AbiItem {
+  const [, type, name, inputs] = /^(event|function) (\w+)\((.*)\)$/.exec(line) ?? []
+  if (type === undefined) throw invalid('signature', line, 'event NAME(…) or function NAME(…)')
+  const parameters = splitParameters(inputs).map(parseDeclaration)
+  return type === 'event' ? makeEvent(name, parameters) : makeFunction(name, parameters)
+}
+
+/** `uint256 value`, `address indexed from`, `(address to, bytes data)[] calls`. */
+function parseDeclaration(text: string): EventParameter {
+  const [, members, array, word, indexed, name] =
+    /^(?:\((.*)\)((?:\[\d*\])*)|(\S+))( indexed)?(?: (\w+))?$/.exec(text) ?? []
+  const type =
+    members === undefined
+      ? parseType(word ?? text)
+      : parseType(`tuple${array}`, splitParameters(members).map(parseDeclaration))
+  return { name: name ?? '', type, indexed: indexed !== undefined }
+}
+
+/** Splits at the commas outside parentheses. */
+function splitParameters(text: string): string[] {
+  const parts: string[] = []
+  let depth = 0
+  let from = 0
+  for (let i = 0; i <= text.length; i++) {
+    if (text[i] === '(') depth++
+    else if (text[i] === ')') depth--
+    else if (i === text.length || (text[i] === ',' && depth === 0)) {
+      parts.push(text.slice(from, i).trim())
+      from = i + 1
+    }
+  }
+  return text === '' ? [] : parts
+}
+
+/** The JSON ABI of the items, for the database. */
+export function formatAbiJson(items: readonly AbiItem[]): object[] {
+  return items.map((item) => ({
+    type: item.type,
+    name: item.name,
+    inputs: item.inputs.map((input) => ({ ...jsonParameter(input), ...indexedMember(input) })),
+    ...(item.type === 'event' && item.anonymous ? { anonymous: true } : {}),
+  }))
+}
+
+function indexedMember(input: AbiParameter): object {
+  return 'indexed' in input && input.indexed === true ? { indexed: true } : {}
+}
+
+function jsonParameter({ name, type }: AbiParameter): object {
+  let suffix = ''
+  let base = type
+  while (base.kind === 'array') {
+    suffix = `[${base.length ?? ''}]${suffix}`
+    base = base.item
+  }
+  if (base.kind !== 'tuple') return { name, type: formatType(type) }
+  return { name, type: `tuple${suffix}`, components: base.components.map(jsonParameter) }
+}

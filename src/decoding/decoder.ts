@@ -1,0 +1,230 @@
+import { equalBytes, keyOfBytes } from '../lib/bytes.js'
+import { formatData } from '../lib/hex.js'
+import { type AddedAbi, readAddedAbis } from '../store/addedAbis.js'
+import type { Database } from '../store/database.js'
+import { type AbiItem, parseAbiJson } from './abiItems.js'
+import { formatType } from './abiTypes.js'
+import {
+  createEventDecoder,
+  createFunctionDecoder,
+  type EventDecoder,
+  type FunctionDecoder,
+  type LogParts,
+} from './eventDecoder.js'
+import type { DecodedValue } from './readValues.js'
+import { wellKnownInterfaces } from './wellKnown.js'
+
+/** An event that is known, from a built-in interface or an added ABI. */
+export interface KnownEvent extends EventDecoder {
+  /** `erc20_transfer`: lower-case letters, digits and underscores; unique. */
+  readonly id: string
+  /** Only logs of this contract; undefined: of any. 20 bytes. */
+  readonly address: Uint8Array | undefined
+  /** False for those built in. */
+  readonly isAdded: boolean
+}
+
+/** A decoded log. */
+export interface DecodedLog {
+  readonly event: KnownEvent
+  /** In the order of `event.columns`. */
+  readonly values: readonly DecodedValue[]
+}
+
+/** Decodes logs and inputs by the ABIs that are known. An ABI of the contract's address wins over one without an address, and that
+ *  over those built in. Among ABIs of one kind the first one added wins that decodes. */
+export interface Decoder {
+  /** All known events, those of added ABIs first. */
+  readonly events: readonly KnownEvent[]
+  /** Null for unknown events and malformed logs. Never throws. */
+  decodeLog(log: LogParts): DecodedLog | null
+  /** The call with this input. `to` is the contract called, 20 bytes. Null for unknown functions and malformed input. */
+  decodeInput(to: Uint8Array, input: Uint8Array): { decoder: FunctionDecoder; values: readonly DecodedValue[] } | null
+}
+
+/** A decoder by the added ABIs and those built in. */
+export function createDecoder(added: readonly AddedAbi[]): Decoder {
+  const events: KnownEvent[] = []
+  const byAddress = new Map<string, Table>()
+  const everywhere = createTable()
+  const builtIn = createTable()
+  const names = createUniqueNames()
+  const addItems = (table: Table, items: readonly AbiItem[], source: Omit<EventSource, 'ids'>) => {
+    events.push(...fillTable(table, items, { ...source, ids: names.ids }))
+  }
+  for (const { name, address, json } of added) {
+    const key = address && keyOfBytes(address)
+    const table = key === undefined ? everywhere : (byAddress.get(key) ?? createTable())
+    if (key !== undefined) byAddress.set(key, table)
+    addItems(table, parseAbiJson(JSON.parse(json)), { abi: names.abi(name, address), address, isAdded: true })
+  }
+  for (const { name, items } of wellKnownInterfaces()) {
+    addItems(builtIn, items, { abi: names.abi(name), address: undefined, isAdded: false })
+  }
+  const general = [everywhere, builtIn]
+  const tablesOf = (address: Uint8Array) => {
+    const own = byAddress.size === 0 ? undefined : byAddress.get(keyOfBytes(address))
+    return own === undefined ? general : [own, ...general]
+  }
+  return {
+    events,
+    decodeLog(log) {
+      const tables = tablesOf(log.address)
+      const key = log.topics.length === 0 ? undefined : keyOfBytes(log.topics[0])
+      const named = key === undefined ? null : firstOf(tables, (table) => decodeAny(table.events.get(key), log))
+      return named ?? (tables === general ? null : decodeAny(tables[0].anonymous, log))
+    },
+    decodeInput(to, input) {
+      if (input.length < 4) return null
+      const key = keyOfBytes(input.subarray(0, 4))
+      return firstOf(tablesOf(to), ({ functions }) =>
+        firstOf(functions.get(key) ?? [], (decoder) => {
+          const values = decoder.decode(input)
+          return values && { decoder, values }
+        }),
+      )
+    },
+  }
+}
+
+/** What decodes for the ABIs of a database, read anew after a change of them. */
+export function openDecoder(db: Database): () => Decoder {
+  const reader = readAddedAbis(db)
+  let version: string | undefined
+  let decoder: Decoder | undefined
+  return () => {
+    const now = reader.version()
+    if (decoder === undefined || now !== version) {
+      decoder = createDecoder(reader.list())
+      version = now
+    }
+    return decoder
+  }
+}
+
+/** Decoders by the key of topic0 or selector; several for overloads that differ in what is indexed. */
+interface Table {
+  readonly events: Map<string, KnownEvent[]>
+  /** Tried last, and only for the ABI of an address: any log of fitting length would be one. */
+  readonly anonymous: KnownEvent[]
+  readonly functions: Map<string, FunctionDecoder[]>
+}
+
+function createTable(): Table {
+  return { events: new Map(), anonymous: [], functions: new Map() }
+}
+
+interface EventSource extends Pick<KnownEvent, 'address' | 'isAdded'> {
+  readonly abi: string
+  readonly ids: (abi: string, event: string) => string
+}
+
+/** Adds the items to the table. Returns the new events. */
+function fillTable(table: Table, items: readonly AbiItem[], { abi, ids, address, isAdded }: EventSource): KnownEvent[] {
+  const events: KnownEvent[] = []
+  for (const item of items) {
+    if (item.type === 'function') {
+      const decoder = createFunctionDecoder(item)
+      append(table.functions, keyOfBytes(decoder.selector), decoder)
+      continue
+    }
+    if (events.some((other) => isSameEvent(other, item))) continue
+    const event = { ...createEventDecoder(item), id: ids(abi, item.name), address, isAdded }
+    events.push(event)
+    if (event.topic0 === undefined) table.anonymous.push(event)
+    else append(table.events, keyOfBytes(event.topic0), event)
+  }
+  return events
+}
+
+function isSameEvent({ event }: KnownEvent, item: AbiItem): boolean {
+  if (item.type !== 'event' || event.signature !== item.signature || event.anonymous !== item.anonymous) return false
+  return event.inputs.every(({ indexed }, i) => indexed === item.inputs[i].indexed)
+}
+
+function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [item])
+  else list.push(item)
+}
+
+function decodeAny(events: readonly KnownEvent[] | undefined, { topics, data }: LogParts): DecodedLog | null {
+  return firstOf(events ?? [], (event) => {
+    const values = event.decode(topics, data)
+    return values && { event, values }
+  })
+}
+
+/** The first result that is not null. */
+function firstOf<T, R>(items: readonly T[], work: (item: T) => R | null): R | null {
+  for (const item of items) {
+    const result = work(item)
+    if (result !== null) return result
+  }
+  return null
+}
+
+/** Names that are unique in a decoder: a second ABI of a name takes 8 digits of its address, anything else a number. */
+function createUniqueNames() {
+  const taken = new Set<string>()
+  const unique = (wanted: string) => {
+    let name = wanted
+    for (let i = 2; taken.has(name); i++) name = `${wanted}_${i}`
+    taken.add(name)
+    return name
+  }
+  return {
+    abi(name: string, address?: Uint8Array): string {
+      const plain = `${plainName(name)}.` // a dot: names of ABIs and ids of events are told apart
+      const wanted = taken.has(plain) && address ? `${plainName(name)}_${formatData(address).slice(2, 10)}.` : plain
+      return unique(wanted).replace('.', '')
+    },
+    ids: (abi: string, event: string) => unique(`${abi}_${plainName(event)}`),
+  }
+}
+
+function plainName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_]/g, '_').toLowerCase()
+}
+
+/** A decoded log as JSON. */
+export interface DecodedLogJson {
+  readonly name: string
+  readonly signature: string
+  readonly args: readonly { name: string; type: string; indexed: boolean; value: DecodedValue }[]
+}
+
+/** A decoded call as JSON. */
+export interface DecodedCallJson {
+  readonly name: string
+  readonly signature: string
+  readonly args: readonly { name: string; type: string; value: DecodedValue }[]
+}
+
+/** The JSON of a decoded log; null for null. */
+export function formatDecodedLog(decoded: DecodedLog | null): DecodedLogJson | null {
+  if (decoded === null) return null
+  const { event, columns } = decoded.event
+  const { name, signature, inputs } = event
+  const args = inputs.map((input, i) => {
+    return { name: input.name, type: columns[i].type, indexed: input.indexed, value: decoded.values[i] }
+  })
+  return { name, signature, args }
+}
+
+/** The JSON of a decoded call; null for null. */
+export function formatDecodedCall(decoded: ReturnType<Decoder['decodeInput']>): DecodedCallJson | null {
+  if (decoded === null) return null
+  const { name, signature, inputs } = decoded.decoder.function
+  const args = inputs.map((input, i) => ({
+    name: input.name,
+    type: formatType(input.type),
+    value: decoded.values[i],
+  }))
+  return { name, signature, args }
+}
+
+/** True if the event may be emitted by the contract at `address`. */
+export function mayEmit(event: KnownEvent, address: Uint8Array): boolean {
+  return event.address === undefined || equalBytes(event.address, address)
+}

@@ -1,0 +1,200 @@
+import { formatChecksumAddress } from '../chain/eth/checksumAddress.js'
+import { type AbiParameter, type AbiType, headBytes, isDynamic } from './abiTypes.js'
+
+/** A decoded value: integers as decimal text, addresses with EIP-55 checksum, bytes as hex DATA, strings as text. A tuple is an
+ *  object by component name, or an array if a component has no name or two have the same. */
+export type DecodedValue = string | boolean | readonly DecodedValue[] | { readonly [name: string]: DecodedValue }
+
+/** Reads the values of a parameter list from `bytes`, beginning at `start`. Null if they are no strict encoding: offsets or
+ *  lengths beyond the end, padding of values that is not zero (or the sign), booleans beyond 1. Bytes behind the last value and
+ *  missing padding behind the last byte of `bytes` and `string` are accepted, as old compilers write them. */
+export type ValuesReader = (bytes: Uint8Array, start: number) => DecodedValue[] | null
+
+interface Source {
+  readonly bytes: Buffer
+  /** Bytes that may still be read. Offsets may overlap: without a limit few bytes make many values. */
+  budget: number
+}
+
+/** Reads a value whose head is at `at`; offsets count from `base`. */
+type Reader = (source: Source, at: number, base: number) => DecodedValue
+
+/** Honest encoders share at most a few tails. */
+const MAX_READS_PER_BYTE = 4
+
+const MALFORMED = new Error('malformed ABI data') // thrown without a stack of its own: strangers cause it
+
+/** A reader of the parameters, compiled once. */
+export function compileReader(parameters: readonly AbiParameter[]): ValuesReader {
+  const readers = compileMembers(parameters)
+  return (bytes, start) => {
+    const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    const source = { bytes: buffer, budget: MAX_READS_PER_BYTE * buffer.length }
+    try {
+      return readers.map(({ read, offset }) => read(source, start + offset, start))
+    } catch (error) {
+      if (error === MALFORMED) return null
+      throw error
+    }
+  }
+}
+
+interface Member {
+  readonly read: Reader
+  /** From the beginning of the heads, bytes. */
+  readonly offset: number
+}
+
+function compileMembers(parameters: readonly AbiParameter[]): Member[] {
+  let end = 0
+  return parameters.map(({ type }) => {
+    const offset = end
+    end += headBytes(type)
+    return { read: compileHead(type), offset }
+  })
+}
+
+/** A reader of what stands in a head: the value, or the offset of a dynamic one. */
+function compileHead(type: AbiType): Reader {
+  const read = compileBody(type)
+  if (!isDynamic(type)) return read
+  return (source, at, base) => {
+    const target = base + readLength(source, at)
+    return read(source, target, target)
+  }
+}
+
+function compileBody(type: AbiType): Reader {
+  switch (type.kind) {
+    case 'uint':
+      return (source, at) => readUint(source.bytes, takeWord(source, at), type.bits)
+    case 'int':
+      return (source, at) => readInt(source.bytes, takeWord(source, at), type.bits)
+    case 'address':
+      return (source, at) => readAddress(source.bytes, takeWord(source, at))
+    case 'bool':
+      return (source, at) => readBool(source.bytes, takeWord(source, at))
+    case 'fixedBytes':
+      return (source, at) => readFixedBytes(source.bytes, takeWord(source, at), type.size)
+    case 'bytes':
+      return (source, at) => {
+        const [from, to] = takeBytes(source, at)
+        return `0x${source.bytes.toString('hex', from, to)}`
+      }
+    case 'string':
+      return (source, at) => {
+        const [from, to] = takeBytes(source, at)
+        return source.bytes.toString('utf8', from, to)
+      }
+    case 'array':
+      return compileArray(type.item, type.length)
+    case 'tuple':
+      return compileTuple(type.components)
+  }
+}
+
+function compileArray(item: AbiType, fixed: number | undefined): Reader {
+  const read = compileHead(item)
+  const size = headBytes(item)
+  return (source, at) => {
+    const length = fixed ?? readLength(source, at)
+    const first = fixed === undefined ? at + 32 : at
+    if (first + length * size > source.bytes.length) throw MALFORMED
+    const items: DecodedValue[] = []
+    for (let i = 0; i < length; i++) items.push(read(source, first + i * size, first))
+    return items
+  }
+}
+
+function compileTuple(components: readonly AbiParameter[]): Reader {
+  const members = compileMembers(components)
+  const names = components.map(({ name }) => name)
+  const areNames = names.every((name) => name !== '') && new Set(names).size === names.length
+  return (source, at) => {
+    const values = members.map(({ read, offset }) => read(source, at + offset, at))
+    return areNames ? Object.fromEntries(values.map((value, i) => [names[i], value])) : values
+  }
+}
+
+/** Charges for a word at `at` and returns `at`. */
+function takeWord(source: Source, at: number): number {
+  source.budget -= 32
+  if (source.budget < 0 || at + 32 > source.bytes.length) throw MALFORMED
+  return at
+}
+
+/** An offset or a length: none is useful beyond the data. */
+function readLength(source: Source, at: number): number {
+  const { bytes } = source
+  const word = takeWord(source, at)
+  const length = bytes.readUInt32BE(word + 28)
+  if (length > bytes.length || !isFilled(bytes, word, word + 28, 0)) throw MALFORMED
+  return length
+}
+
+/** Where the bytes behind their length stand: from, to. */
+function takeBytes(source: Source, at: number): [number, number] {
+  const length = readLength(source, at)
+  const from = at + 32
+  source.budget -= length
+  if (source.budget < 0 || from + length > source.bytes.length) throw MALFORMED
+  return [from, from + length]
+}
+
+function isFilled(bytes: Buffer, from: number, to: number, value: number): boolean {
+  for (let i = from; i < to; i++) if (bytes[i] !== value) return false
+  return true
+}
+
+function readUint(bytes: Buffer, at: number, bits: number): string {
+  if (bits < 256 && !isFilled(bytes, at, at + 32 - bits / 8, 0)) throw MALFORMED
+  return formatUint(bytes, at)
+}
+
+/** Decimal text of a word. Most values need few bytes: a double holds 6 of them, a BigInt of 64 bits 8. */
+function formatUint(bytes: Buffer, at: number): string {
+  let first = at
+  while (first < at + 31 && bytes[first] === 0) first++
+  if (first >= at + 26) return String(bytes.readUIntBE(at + 26, 6))
+  if (first >= at + 24) return bytes.readBigUInt64BE(at + 24).toString()
+  if (first < at + 16) return BigInt(`0x${bytes.toString('hex', first, at + 32)}`).toString()
+  return ((bytes.readBigUInt64BE(at + 16) << 64n) | bytes.readBigUInt64BE(at + 24)).toString()
+}
+
+function readInt(bytes: Buffer, at: number, bits: number): string {
+  const first = at + 32 - bits / 8
+  const isNegative = bytes[first] >= 0x80
+  if (!isFilled(bytes, at, first, isNegative ? 0xff : 0)) throw MALFORMED
+  if (!isNegative) return formatUint(bytes, at)
+  return BigInt.asIntN(256, BigInt(`0x${bytes.toString('hex', at, at + 32)}`)).toString()
+}
+
+function readAddress(bytes: Buffer, at: number): string {
+  if (!isFilled(bytes, at, at + 12, 0)) throw MALFORMED
+  return checksum(bytes, at + 12)
+}
+
+// A chain's busy addresses repeat: a checksum takes a Keccak hash, a look-up a tenth of that.
+const MAX_REMEMBERED = 65_536
+const checksums = new Map<string, string>()
+
+/** The checksummed address at `at`. */
+function checksum(bytes: Buffer, at: number): string {
+  const key = bytes.toString('latin1', at, at + 20)
+  const known = checksums.get(key)
+  if (known !== undefined) return known
+  const text = formatChecksumAddress(bytes.subarray(at, at + 20))
+  if (checksums.size === MAX_REMEMBERED) checksums.clear()
+  checksums.set(key, text)
+  return text
+}
+
+function readBool(bytes: Buffer, at: number): boolean {
+  if (bytes[at + 31] > 1 || !isFilled(bytes, at, at + 31, 0)) throw MALFORMED
+  return bytes[at + 31] === 1
+}
+
+function readFixedBytes(bytes: Buffer, at: number, size: number): string {
+  if (!isFilled(bytes, at + size, at + 32, 0)) throw MALFORMED
+  return `0x${bytes.toString('hex', at, at + size)}`
+}

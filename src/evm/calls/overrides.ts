@@ -1,0 +1,118 @@
+import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
+import type { Header, Withdrawal } from '../../chain/eth/types.js'
+import { keyOfBytes } from '../../lib/bytes.js'
+import { CallFailed } from '../errors.js'
+import { createCode } from '../interpreter/code.js'
+import type { Journal } from '../interpreter/journal/journal.js'
+import { addressKey, type Machine, precompileOfFork } from '../interpreter/machine.js'
+import type { Precompile } from '../interpreter/precompiles/precompile.js'
+import { LIMBS, setBytes } from '../interpreter/words/words.js'
+
+/** A storage slot and its value, 32 bytes each. */
+export interface SlotOverride {
+  slot: Uint8Array
+  value: Uint8Array
+}
+
+/** What a call finds at an address instead of what is stored. */
+export interface AccountOverride {
+  address: Uint8Array // 20
+  balance?: bigint
+  nonce?: bigint
+  code?: Uint8Array
+  /** The whole storage; excludes `stateDiff`. */
+  state?: readonly SlotOverride[]
+  /** Single slots. */
+  stateDiff?: readonly SlotOverride[]
+  /** The precompile at `address` answers at this address, 20 bytes, instead. */
+  movePrecompileTo?: Uint8Array
+}
+
+/** Header fields that a call finds instead of those of its block (execution-apis, schemas/execute: BlockOverrides). */
+export interface BlockOverrides {
+  number?: number
+  difficulty?: bigint // ignored under proof of stake
+  timestamp?: bigint // Unix seconds, 64 bits
+  gasLimit?: bigint
+  feeRecipient?: Uint8Array // 20
+  prevRandao?: Uint8Array // 32
+  baseFeePerGas?: bigint
+  blobBaseFee?: bigint
+  parentBeaconBlockRoot?: Uint8Array // 32; simulated blocks only
+  withdrawals?: Withdrawal[] // simulated blocks only
+}
+
+/** Overrides of a call. Accounts are ordered by address. */
+export interface CallOverrides {
+  accounts?: readonly AccountOverride[]
+  block?: BlockOverrides
+}
+
+/** The header with the overridden fields. */
+export function overrideHeader(header: Header, overrides: BlockOverrides, isProofOfStake: boolean): Header {
+  return {
+    ...header,
+    number: overrides.number ?? header.number,
+    difficulty: (isProofOfStake ? undefined : overrides.difficulty) ?? header.difficulty,
+    timestamp: overrides.timestamp ?? header.timestamp,
+    gasLimit: overrides.gasLimit ?? header.gasLimit,
+    miner: overrides.feeRecipient ?? header.miner,
+    mixHash: overrides.prevRandao ?? header.mixHash,
+    baseFeePerGas: overrides.baseFeePerGas ?? header.baseFeePerGas,
+  }
+}
+
+/** Applies account overrides to the journal, as if by a transaction before the next one, and moves precompiles of the machine,
+ *  whose tables are those of the block's fork. Moves of earlier overrides end. @throws CallFailed in geth's words */
+export function overrideAccounts(machine: Machine, journal: Journal, overrides: readonly AccountOverride[] = []): void {
+  machine.movedPrecompiles = movePrecompiles(machine, overrides)
+  if (overrides.length === 0) return
+  for (const override of overrides) overrideAccount(journal, override)
+  journal.endTransaction(false)
+}
+
+function movePrecompiles(
+  { precompiles }: Machine,
+  overrides: readonly AccountOverride[],
+): ReadonlyMap<string, Precompile | undefined> | undefined {
+  const word = new Int32Array(LIMBS)
+  const overridden = new Set(overrides.map(({ address }) => keyOfBytes(address)))
+  const moved = new Map<string, Precompile | undefined>()
+  for (const { address, movePrecompileTo: to } of overrides) {
+    setBytes(word, 0, address, 0, 20)
+    const precompile = precompileOfFork(precompiles, word)
+    if (moved.get(addressKey(word))) fail(address, 'has already been overridden by a precompile')
+    if (to !== undefined) {
+      if (precompile === undefined) fail(address, 'is not a precompile')
+      if (overridden.has(keyOfBytes(to))) fail(to, 'is already overridden')
+      moved.set(keyOfBytes(to), precompile)
+    }
+    // Whatever is overridden at a precompile's address replaces it.
+    if (precompile !== undefined) moved.set(keyOfBytes(address), undefined)
+  }
+  return moved.size === 0 ? undefined : moved
+}
+
+function overrideAccount(journal: Journal, override: AccountOverride): void {
+  const { address, nonce, code, balance, state, stateDiff } = override
+  const account = journal.account(address)
+  if (nonce !== undefined) journal.setNonce(account, nonce)
+  if (code !== undefined) journal.setCode(account, createCode(code))
+  if (balance !== undefined) journal.setBalance(account, balance)
+  if (state !== undefined && stateDiff !== undefined) fail(address, "has both 'state' and 'stateDiff'")
+  if (state !== undefined) {
+    journal.touch(account)
+    journal.clearStorage(account)
+  }
+  const words = new Int32Array(2 * LIMBS)
+  for (const { slot, value } of state ?? stateDiff ?? []) {
+    journal.touch(account)
+    setBytes(words, 0, slot, 0, slot.length)
+    setBytes(words, LIMBS, value, 0, value.length)
+    journal.writeSlot(journal.slot(account, words, 0), words, LIMBS)
+  }
+}
+
+function fail(address: Uint8Array, reason: string): never {
+  throw new CallFailed(`account ${formatChecksumAddress(address)} ${reason}`)
+}

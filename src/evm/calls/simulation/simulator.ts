@@ -1,0 +1,297 @@
+import { keccak256 } from '../../../chain/crypto.js'
+import { encodeBlock, transactionsRoot, withdrawalsRoot } from '../../../chain/eth/block.js'
+import { encodeBlockAccessList } from '../../../chain/eth/blockAccessList.js'
+import { BLOOM_BYTES, bloomOf, orBloom } from '../../../chain/eth/bloom.js'
+import { EMPTY_UNCLES_HASH } from '../../../chain/eth/emptyHashes.js'
+import { GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../../../chain/eth/fees.js'
+import { type Rules, rulesAt } from '../../../chain/eth/forks.js'
+import { hashHeader } from '../../../chain/eth/header.js'
+import { receiptsRoot } from '../../../chain/eth/receipt.js'
+import type { Header, Log, Receipt, Transaction } from '../../../chain/eth/types.js'
+import { EMPTY_BYTES } from '../../../lib/bytes.js'
+import type { Deadline } from '../../../lib/deadline.js'
+import { parseHex } from '../../../lib/hex.js'
+import type { ChainReader } from '../../../store/chain/types.js'
+import type { StateReader } from '../../../store/state/stateReader.js'
+import type { StateRoot } from '../../../trie/stateRoot.js'
+import { CallFailed, ReturnDataTooLong, StateUnavailable } from '../../errors.js'
+import { createCodeObjects } from '../../interpreter/code.js'
+import type { ForkTables } from '../../interpreter/forkTables.js'
+import { Journal } from '../../interpreter/journal/journal.js'
+import { Machine } from '../../interpreter/machine.js'
+import { transferLog } from '../../interpreter/transferLog.js'
+import type { PastTries } from '../../state/pastTries.js'
+import { createCodeCache, createStateProviders } from '../../state/stateProvider.js'
+import { credit, hasRewards, receiptOf, rewardsOf } from '../../transition/block.js'
+import { SystemCallFailed } from '../../transition/system.js'
+import { callSystemBefore, requestsOf } from '../../transition/systemCalls.js'
+import { blockEnvironment, executeTransaction } from '../../transition/transaction.js'
+import type { CallLimits } from '../callContext.js'
+import { overrideAccounts, overrideHeader } from '../overrides.js'
+import { type NumberedBlock, planBlocks } from './planBlocks.js'
+import { prepareCall, type SimulatedContext } from './simulatedCall.js'
+import type { SimulatedBlock, SimulatedCall, Simulation, SimulationLimits } from './simulation.js'
+
+/** The address of logs of transfers, 20 bytes (ERC-7528). */
+const TRANSFER_LOG_ADDRESS = parseHex('0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee')
+
+const CODE_BYTES = 8 * 2 ** 20
+const ZERO_32 = new Uint8Array(32)
+// A log with its topics, apart from its data.
+const LOG_BYTES = 400
+
+/** What a simulator works with. */
+export interface SimulatorParts {
+  chain: ChainReader
+  reader: StateReader
+  tries: PastTries
+  tables(rules: Rules): ForkTables
+}
+
+/** How long and how much a simulation may take. */
+export interface SimulationTerms {
+  limits: CallLimits & SimulationLimits
+  deadline: Deadline
+}
+
+/** Simulates blocks on top of a stored one. @throws StateUnavailable, SimulationRefused, CallFailed, CallMemoryExceeded,
+ *  ReturnDataTooLong, PastTrieTooFar, DeadlineExceeded */
+export type Simulator = (simulation: Simulation, blockNumber: number, terms: SimulationTerms) => SimulatedBlock[]
+
+/** A simulator over stored blocks and states. Nothing is kept between simulations but code. */
+export function createSimulator(parts: SimulatorParts): Simulator {
+  const { chain, reader, tries } = parts
+  const codes = createCodeCache(reader, CODE_BYTES)
+  const codeObjects = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
+  return (simulation, blockNumber, terms) => {
+    const base = chain.blockByNumber(blockNumber)
+    if (base === undefined) throw new StateUnavailable(blockNumber)
+    const planned = planBlocks(simulation.blocks, base.header)
+    const journal = new Journal(createStateProviders(reader, { codes }).at(blockNumber, base.hash), codeObjects)
+    journal.meter.begin(terms.limits.callMemoryBytes)
+    const trie = tries.after(base, terms.deadline)
+    try {
+      const run = new SimulationRun(parts, { simulation, terms, journal, trie })
+      let parent: Parent = { ...base, isProofOfStake: chain.rulesOf(base).isProofOfStake }
+      return planned.map((each) => {
+        const done = run.block(each, parent)
+        const { block, totalDifficulty } = done
+        parent = { header: block.header, hash: block.hash, totalDifficulty, isProofOfStake: run.isProofOfStake }
+        return done
+      })
+    } catch (error) {
+      if (error instanceof SystemCallFailed) throw new CallFailed(error.message, { cause: error })
+      throw error
+    } finally {
+      trie.discard()
+    }
+  }
+}
+
+interface Parent {
+  header: Header
+  hash: Uint8Array
+  totalDifficulty: bigint
+  isProofOfStake: boolean
+}
+
+interface RunParts {
+  simulation: Simulation
+  terms: SimulationTerms
+  journal: Journal
+  trie: StateRoot
+}
+
+/** What the calls of a block leave. */
+interface BlockBody {
+  transactions: Transaction[]
+  receipts: Receipt[]
+  calls: SimulatedCall[]
+  gasUsed: bigint
+}
+
+/** A simulation that runs: its state, and what it may still use. */
+class SimulationRun {
+  /** Of the last block. */
+  isProofOfStake = false
+  private readonly parts: SimulatorParts
+  private readonly run: RunParts
+  private readonly hashes = new Map<number, Uint8Array>()
+  /** Logs of the block by the order in which they came, those of failed frames too. */
+  private readonly logIndexes = new Map<Log, number>()
+  private readonly transfers = new Set<Log>()
+  private machine: Machine | undefined
+  private gasLeft: bigint
+  private outputBytes = 0
+
+  constructor(parts: SimulatorParts, run: RunParts) {
+    this.parts = parts
+    this.run = run
+    this.gasLeft = BigInt(run.terms.limits.maxSimulationGas)
+  }
+
+  private numberLog(log: Log): void {
+    this.run.journal.meter.take(LOG_BYTES + log.data.length)
+    this.logIndexes.set(log, this.logIndexes.size)
+  }
+
+  block(planned: NumberedBlock, parent: Parent): SimulatedBlock {
+    const { chain } = this.parts
+    const { journal, trie, terms } = this.run
+    terms.deadline.check()
+    const spec = chain.spec()
+    const reached = parent.isProofOfStake ? spec.terminalTotalDifficulty : parent.totalDifficulty
+    const rules = rulesAt(spec, planned.block.number, planned.block.timestamp, reached)
+    this.isProofOfStake = rules.isProofOfStake
+    const header = this.draftHeader(planned, parent, rules)
+    const context = this.begin(header, rules, planned)
+    const recorder = journal.recordAccesses(rules.has('amsterdam'))
+    callSystemBefore(context, header, rules)
+    const body = this.runCalls(context, planned)
+    const { transactions, receipts, calls } = body
+    if (recorder) recorder.index = calls.length + 1
+    const withdrawals = rules.has('shanghai') ? (planned.block.withdrawals ?? []) : undefined
+    for (const { address, amountGwei } of withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
+    journal.endTransaction(context.machine.rules.eip161)
+    if (hasRewards(rules, spec)) {
+      for (const { author, wei } of rewardsOf(header, [], rules)) credit(journal, author, wei)
+    }
+    journal.endTransaction(false)
+    if (rules.has('prague')) {
+      const logs = receipts.flatMap((receipt) => receipt.logs)
+      header.requestsHash = requestsOf(context, logs, spec)
+    }
+    if (recorder) header.blockAccessListHash = keccak256(encodeBlockAccessList(recorder.list()))
+    Object.assign(header, rootsOf(body))
+    if (withdrawals) header.withdrawalsRoot = withdrawalsRoot(withdrawals)
+    header.stateRoot = trie.update(journal.takeTouched())
+    const hash = hashHeader(header)
+    this.hashes.set(header.number, hash)
+    const sizeBytes = encodeBlock({ header, transactions, uncles: [], withdrawals }).length
+    return {
+      block: { hash, header, transactions, uncles: [], withdrawals, sizeBytes },
+      totalDifficulty: parent.totalDifficulty + header.difficulty,
+      calls,
+    }
+  }
+
+  /** The header before execution. */
+  private draftHeader(planned: NumberedBlock, parent: Parent, rules: Rules): Header {
+    const { header: before } = parent
+    const { isValidated } = this.run.simulation
+    const header: Header = {
+      parentHash: parent.hash,
+      unclesHash: EMPTY_UNCLES_HASH,
+      miner: before.miner,
+      stateRoot: ZERO_32,
+      transactionsRoot: ZERO_32,
+      receiptsRoot: ZERO_32,
+      logsBloom: new Uint8Array(BLOOM_BYTES),
+      difficulty: rules.isProofOfStake ? 0n : before.difficulty,
+      number: planned.block.number,
+      gasLimit: before.gasLimit,
+      gasUsed: 0n,
+      timestamp: planned.block.timestamp,
+      extraData: EMPTY_BYTES,
+      mixHash: ZERO_32,
+      nonce: new Uint8Array(8),
+    }
+    if (rules.has('london')) header.baseFeePerGas = isValidated ? nextBaseFee(before) : 0n
+    if (rules.has('cancun')) {
+      header.blobGasUsed = 0n
+      header.excessBlobGas = before.excessBlobGas === undefined ? 0n : nextExcessBlobGas(before, rules)
+      header.parentBeaconBlockRoot = planned.block.parentBeaconBlockRoot ?? ZERO_32
+    }
+    if (rules.has('amsterdam')) header.slotNumber = (before.slotNumber ?? 0n) + 1n
+    return overrideHeader(header, planned.block, rules.isProofOfStake)
+  }
+
+  /** The context of the block's calls, after its state overrides. */
+  private begin(header: Header, rules: Rules, planned: NumberedBlock): SimulatedContext {
+    const { chain, tables } = this.parts
+    const { journal, simulation, terms } = this.run
+    const { chainId } = chain.spec()
+    const blockHash = (number: number) => this.hashes.get(number) ?? chain.blockHash(number) ?? ZERO_32
+    const { blobBaseFee } = planned.block
+    const environment = blockEnvironment(header, rules, { chainId, blockHash, blobBaseFee })
+    const own = tables(rules)
+    this.machine ??= new Machine({ ...own, environment, state: journal, deadline: terms.deadline })
+    const { machine } = this
+    machine.rules = own.rules
+    machine.precompiles = own.precompiles
+    machine.onTransfer = undefined
+    machine.hooks = undefined
+    journal.recordAccesses(false)
+    overrideAccounts(machine, journal, planned.accounts)
+    this.logIndexes.clear()
+    this.transfers.clear()
+    machine.hooks = { log: (log) => this.numberLog(log) }
+    if (simulation.tracesTransfers) {
+      machine.onTransfer = (from, to, value) => {
+        const log = transferLog(TRANSFER_LOG_ADDRESS, [from, to], value)
+        this.transfers.add(log)
+        this.numberLog(log)
+        journal.addLog(log)
+      }
+    }
+    const { isValidated } = simulation
+    const { gasLimit: blockGasLeft } = header
+    return { machine, journal, rules, header, chainId, environment, isValidated, blockGasLeft, gasLeft: this.gasLeft }
+  }
+
+  private runCalls(context: SimulatedContext, { calls: requests }: NumberedBlock): BlockBody {
+    const { journal, trie, terms } = this.run
+    const { header, rules } = context
+    const body: BlockBody = { transactions: [], receipts: [], calls: [], gasUsed: 0n }
+    const used = { execution: 0n, state: 0n }
+    let gasUsed = 0n
+    for (const [index, request] of requests.entries()) {
+      terms.deadline.check()
+      if (journal.recorder) journal.recorder.index = index + 1
+      const { transaction, terms: fees } = prepareCall(context, request)
+      const applied = executeTransaction(context, transaction, fees)
+      journal.endTransaction(rules.has('spuriousDragon'), rules.has('amsterdam'))
+      gasUsed += applied.gasUsed
+      used.execution += applied.blockGas.execution
+      used.state += applied.blockGas.state
+      body.gasUsed = used.execution > used.state ? used.execution : used.state
+      context.blockGasLeft = header.gasLimit - body.gasUsed
+      context.gasLeft -= applied.gasUsed
+      const logs = applied.logs.filter((log) => !this.transfers.has(log))
+      const root = rules.has('byzantium') ? undefined : trie.update(journal.takeTouched())
+      const receipt = receiptOf(
+        transaction,
+        { ...applied, logs },
+        { header, rules, gasUsed, root, logsBloom: bloomOf(logs) },
+      )
+      body.transactions.push(transaction)
+      body.receipts.push(receipt)
+      body.calls.push(this.outcomeOf(applied))
+      if (header.blobGasUsed !== undefined) {
+        header.blobGasUsed += BigInt(transaction.blobVersionedHashes?.length ?? 0) * GAS_PER_BLOB
+      }
+    }
+    this.gasLeft = context.gasLeft
+    return body
+  }
+
+  private outcomeOf(applied: ReturnType<typeof executeTransaction>): SimulatedCall {
+    const { status, failure, output, gasUsed, peakGas: maxUsedGas } = applied
+    const limit = this.run.terms.limits.maxReturnBytes
+    this.outputBytes += output.length
+    if (this.outputBytes > limit) throw new ReturnDataTooLong({ reverted: false, length: this.outputBytes, limit })
+    const logs = applied.logs.map((log) => ({ log, logIndex: this.logIndexes.get(log)! }))
+    return { status, failure, output, gasUsed, maxUsedGas, logs }
+  }
+}
+
+function rootsOf({ transactions, receipts, gasUsed }: BlockBody): Partial<Header> {
+  const logsBloom = new Uint8Array(BLOOM_BYTES)
+  for (const receipt of receipts) orBloom(logsBloom, receipt.logsBloom)
+  return {
+    gasUsed,
+    logsBloom,
+    transactionsRoot: transactionsRoot(transactions),
+    receiptsRoot: receiptsRoot(receipts),
+  }
+}

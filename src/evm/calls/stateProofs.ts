@@ -1,0 +1,45 @@
+import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
+import type { Deadline } from '../../lib/deadline.js'
+import type { ChainReader } from '../../store/chain/types.js'
+import type { StateReader } from '../../store/state/stateReader.js'
+import type { StateProof } from '../../trie/stateRoot.js'
+import { StateUnavailable } from '../errors.js'
+import type { PastTries } from '../state/pastTries.js'
+
+/** An account with proofs of it and of slots (EIP-1186). Without an account, fields are zero and hashes those of nothing. */
+export interface AccountProof extends StateProof {
+  nonce: bigint
+  balance: bigint
+  codeHash: Uint8Array // 32
+}
+
+/** Which account and slots are to be proved: 20 bytes, and 32 each. */
+export interface ProofRequest {
+  address: Uint8Array
+  slots: readonly Uint8Array[]
+}
+
+/** Proves accounts of stored states. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
+export type ProveAccount = (request: ProofRequest, blockNumber: number, deadline: Deadline) => AccountProof
+
+/** Proofs over stored blocks and states. */
+export function createAccountProver(parts: {
+  chain: ChainReader
+  reader: StateReader
+  tries: PastTries
+}): ProveAccount {
+  const { chain, reader, tries } = parts
+  return ({ address, slots }, blockNumber, deadline) => {
+    const block = chain.blockByNumber(blockNumber)
+    if (block === undefined) throw new StateUnavailable(blockNumber)
+    const trie = tries.after(block, deadline)
+    deadline.check()
+    const account = reader.account(address, blockNumber)?.account
+    return {
+      ...trie.prove(address, slots),
+      nonce: account?.nonce ?? 0n,
+      balance: account?.balance ?? 0n,
+      codeHash: account?.codeId === undefined ? EMPTY_CODE_HASH : reader.codeHash(account.codeId),
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import type { Log } from '../../chain/eth/types.js'
+import type { Frame } from './frame.js'
+import type { EvmRules } from './rules.js'
+import type { EvmState } from './state.js'
+import type { Words } from './words/words.js'
+
+/** A message call, contract creation or SELFDESTRUCT that begins. */
+export interface EnteredCall {
+  /** The instruction; CALL or CREATE for the message of a transaction. */
+  readonly opcode: number
+  readonly from: Uint8Array // 20
+  /** The called account, the new contract, or the beneficiary: 20 bytes. */
+  readonly to: Uint8Array
+  /** Calldata or init code. */
+  readonly input: Uint8Array
+  readonly gas: bigint
+  /** Wei; undefined for STATICCALL. DELEGATECALL has its caller's. */
+  readonly value: bigint | undefined
+}
+
+/** How a call ended. */
+export interface EndedCall {
+  /** Return data, revert data, or the new code. */
+  readonly output: Uint8Array
+  readonly gasLeft: bigint
+  /** In geth's words, if it failed. */
+  readonly failure?: string
+}
+
+/** What a tracer sees of the machine. */
+export interface SteppedMachine {
+  /** Stacks and memories of all frames, one after another. */
+  readonly stack: Words
+  readonly memory: Uint8Array
+  readonly state: EvmState
+  readonly rules: EvmRules
+}
+
+/** What a tracer is told of an execution. Machines without hooks run the loop of `runFrame`. */
+export interface Hooks {
+  /** A call begins; also one that cannot: it ends at once. */
+  enter?(call: EnteredCall): void
+  /** The innermost call ends. */
+  exit?(end: EndedCall): void
+  log?(log: Log): void
+  /** The frame's next instruction, at `frame.pc`, has not changed anything yet. With this hook, frames run one instruction at
+   *  a time. */
+  step?(machine: SteppedMachine, frame: Frame, opcode: number): void
+  /** The instruction that was announced last has run, or has reached the first instruction of its callee. `cost` includes the
+   *  gas passed to a call. `failure` is set if it could not start for lack of gas or stack. */
+  stepped?(machine: SteppedMachine, cost: number, failure: string | undefined): void
+}

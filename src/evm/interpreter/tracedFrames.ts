@@ -1,0 +1,80 @@
+import { enter, leave } from './calls.js'
+import { OUT_OF_GAS, REVERTED_BY_CODE } from './failures.js'
+import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
+import type { Hooks } from './hooks.js'
+import { expansionGas, type Machine } from './machine.js'
+import { wordsOf } from './operations.js'
+import { reportEnd } from './reports.js'
+import { runFrame } from './runFrame.js'
+import { settle } from './settle.js'
+import { stepFrame } from './stepFrame.js'
+import { LIMBS, toIndex } from './words/words.js'
+
+const CREATE = 0xf0
+const CREATE2 = 0xf5
+const HASH_WORD_GAS = 6
+
+/** Runs a frame and all its calls, and tells the machine's hooks. Frames run at full speed if no hook wants their
+ *  instructions. Returns the final status. @throws DeadlineExceeded */
+export function runTracedFrames(machine: Machine, first: Frame): number {
+  const hooks = machine.hooks!
+  const isStepped = hooks.step !== undefined
+  let frame = first
+  for (;;) {
+    machine.deadline.check()
+    let status = isStepped ? stepFrame(machine, frame, hooks) : runFrame(machine, frame)
+    if (status === CALLING) {
+      const next = isStepped ? enterStepped(machine, frame, hooks) : enter(machine, frame)
+      if (next !== undefined) {
+        frame = next
+        continue
+      }
+      frame.outputLength = 0
+      status = HALTED
+    }
+    status = settle(machine, frame, status)
+    if (frame.depth === 0) return status
+    const { outputOffset, outputLength } = frame
+    const failure = status === SUCCEEDED ? undefined : status === REVERTED ? REVERTED_BY_CODE : frame.failure
+    reportEnd(machine, frame, failure, machine.memory.slice(outputOffset, outputOffset + outputLength))
+    frame = leave(machine, frame, status === SUCCEEDED, status === REVERTED)
+  }
+}
+
+/** Runs `enter`, and says what the instruction cost. */
+function enterStepped(machine: Machine, frame: Frame, hooks: Hooks): Frame | undefined {
+  const { callOpcode: op, gas, memorySize, sp } = frame
+  const constant = machine.rules.gas[op]
+  const isCreation = op === CREATE || op === CREATE2
+  const next = enter(machine, frame)
+  if (next === undefined) {
+    const isGas = frame.failure === OUT_OF_GAS
+    // The price of a call that cannot be paid is not known: that of accessing the account is said instead.
+    const access = isCreation || !machine.rules.eip2929 ? constant : WARM_GAS
+    const cost = isGas && isCreation ? creationCost(machine, frame, { sp, memorySize }) : access
+    hooks.stepped!(machine, cost, isGas ? OUT_OF_GAS : undefined)
+    return undefined
+  }
+  const paid = constant + gas - frame.gas
+  const child = machine.frames[frame.depth + 1]
+  // What a creation passes on is not part of its price; what a call passes on is, and has come back if it ran no code.
+  if (!isCreation) hooks.stepped!(machine, next === frame ? paid + child.gas : paid, undefined)
+  else if (next !== frame) hooks.stepped!(machine, paid - child.gas, undefined)
+  else hooks.stepped!(machine, creationCost(machine, frame, { sp, memorySize }), undefined)
+  return next
+}
+
+const WARM_GAS = 100
+
+/** Gas of a creation without what is passed on. */
+function creationCost(
+  { rules, stack }: Machine,
+  frame: Frame,
+  { sp, memorySize }: { sp: number; memorySize: number },
+): number {
+  const { callOpcode: op } = frame
+  const length = toIndex(stack, sp - 3 * LIMBS)
+  const end = length === 0 ? 0 : toIndex(stack, sp - 2 * LIMBS) + length
+  const wordGas = rules.initCodeWordGas + (op === CREATE2 ? HASH_WORD_GAS : 0)
+  return rules.gas[op] + wordGas * wordsOf(length) + expansionGas({ memorySize, memoryBase: frame.memoryBase }, end)
+}

@@ -1,0 +1,119 @@
+import { commitsToState } from '../../chain/eth/forks.js'
+import { equalBytes } from '../../lib/bytes.js'
+import { type Deadline, DeadlineExceeded } from '../../lib/deadline.js'
+import { CairnError } from '../../lib/errors.js'
+import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import { createDataVersion } from '../../store/commitWatch.js'
+import type { Database } from '../../store/database.js'
+import type { StateReader } from '../../store/state/stateReader.js'
+import { createStateTrieTable } from '../../store/state/stateTrieTable.js'
+import { createTouchedAbove } from '../../store/state/touchedAbove.js'
+import { createTrieHistory } from '../../store/state/trieHistory.js'
+import { type BlockChanges, createBlockChanges } from '../../trie/blockChanges.js'
+import { createStateRoot, type StateRoot } from '../../trie/stateRoot.js'
+import type { TouchedAccount } from '../../trie/touchedAccount.js'
+import { findTrieBlock } from '../../trie/trieBlock.js'
+import { PastTrieTooFar, StateUnavailable } from '../errors.js'
+import { toTouched } from '../transition/blockExecutor.js'
+
+/** The state trie that was restored is not that of the block's header: the database is damaged. */
+export class RestoredTrieDiffers extends CairnError {
+  constructor(blockNumber: number) {
+    super(`the state trie of block ${blockNumber}, restored from the history, does not have the root of its header`)
+  }
+}
+
+/** State tries of stored blocks. Those of the newest blocks are stored. Any other is restored in memory from the earliest of
+ *  them, or from that of the request before: each account and slot that changed in between is set back, which takes time in
+ *  proportion to their number. Where the newest stored trie is of a block before the head, that of a later block is made from
+ *  it in memory in the same way. */
+export interface PastTries {
+  /** The trie after the block. The caller may change it and must then call `discard`. It is kept for the next request.
+   *  @throws StateUnavailable; PastTrieTooFar if the deadline ends before */
+  after(block: StoredBlock, deadline: Deadline): StateRoot
+}
+
+// Clean pages in memory.
+const PAGE_BYTES = 32 * 2 ** 20
+// Accounts and slots hashed between two looks at the clock: some milliseconds.
+const STEP = 500
+// Restoring ends before the deadline, so that its error is answered and not that of a thread that ran past its time.
+const RESERVE_MS = 50
+
+/** Tries over an open database, one at a time. Call them in a snapshot. */
+export function createPastTries(
+  db: Database,
+  { chain, reader }: { chain: ChainReader; reader: StateReader },
+): PastTries {
+  const newest = createStateTrieTable(db)
+  const history = createTrieHistory(db)
+  const touchedAbove = createTouchedAbove(db, reader)
+  const dataVersion = createDataVersion(db)
+  let blockChanges: BlockChanges | undefined
+  let held: { headHash: Uint8Array; version: number; number: number; trie: StateRoot } | undefined
+
+  const restore = (block: StoredBlock, head: StoredBlock, deadline: Deadline): StateRoot => {
+    const { number, stateRoot } = block.header
+    const stored = findTrieBlock(newest, chain)
+    if (stored === undefined) throw new StateUnavailable(number)
+    const reserveMs = Math.min(RESERVE_MS, deadline.limitMs / 10)
+    const check = () => {
+      deadline.check()
+      if (deadline.remainingMs() < reserveMs) throw new DeadlineExceeded(deadline.limitMs)
+    }
+    const { trie, number: from } = startOf(number, stored.number, head.hash)
+    held = undefined // until the trie is restored
+    const apply = (account: TouchedAccount) => {
+      for (const part of partsOf(account)) {
+        trie.note([part])
+        if (trie.pending < STEP) continue
+        trie.root()
+        check()
+      }
+    }
+    for (const changed of touchedAbove.take({ above: number, upTo: from }, check)) {
+      apply(toTouched(touchedAbove.restored(changed, number, check)))
+    }
+    for (let next = from + 1; next <= number; next++) {
+      check()
+      blockChanges ??= createBlockChanges(db, reader)
+      for (const account of blockChanges.of(next)) apply(account)
+    }
+    trie.settle()
+    if (commitsTo(block) && !equalBytes(trie.root(), stateRoot)) throw new RestoredTrieDiffers(number)
+    held = { headHash: head.hash, version: dataVersion(), number, trie }
+    return trie
+  }
+  /** The trie from which that of a block is made; the stored ones end with that of block `newestStored`. */
+  const startOf = (number: number, newestStored: number, headHash: Uint8Array) => {
+    const from = Math.min(Math.max(number, history.from(newestStored)), newestStored)
+    // After any commit: a reorg and another one back leave other pages below the same head.
+    const isCurrent = held?.version === dataVersion() && equalBytes(held!.headHash, headHash)
+    const isBetween = held && Math.min(number, from) <= held.number && held.number <= Math.max(number, from)
+    return isBetween && isCurrent
+      ? held!
+      : { trie: createStateRoot(history.at(from, newestStored), PAGE_BYTES), number: from }
+  }
+  const commitsTo = ({ header }: StoredBlock) => commitsToState(chain.spec(), header.number)
+
+  return {
+    after: (block, deadline) => {
+      const head = chain.blockByNumber(chain.head()!)!
+      try {
+        return restore(block, head, deadline)
+      } catch (error) {
+        if (!(error instanceof DeadlineExceeded)) throw error
+        throw new PastTrieTooFar(block.header.number, head.header.number, deadline.limitMs)
+      }
+    },
+  }
+}
+
+/** The account in parts of at most `STEP` slots. */
+function* partsOf(account: TouchedAccount): Generator<TouchedAccount> {
+  const slots = [...account.slots.values()]
+  yield { ...account, slots: slots.slice(0, STEP) }
+  for (let i = STEP; i < slots.length; i += STEP) {
+    yield { ...account, cleared: false, slots: slots.slice(i, i + STEP) }
+  }
+}

@@ -1,0 +1,81 @@
+import { type Rules, rulesAt } from '../../chain/eth/forks.js'
+import { EMPTY_BYTES } from '../../lib/bytes.js'
+import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import { requireCallTerms, ZERO_ADDRESS } from '../calls/callChecks.js'
+import type { RunTerms } from '../calls/callContext.js'
+import type { CallRequest } from '../calls/callRequest.js'
+import { type CallPlace, environmentsOf, runCall } from '../calls/callRunner.js'
+import { type CallOverrides, overrideAccounts, overrideHeader } from '../calls/overrides.js'
+import type { ForkTables } from '../interpreter/forkTables.js'
+import type { TransactionContext } from '../transition/transactionContext.js'
+import type { Applied, Execution } from './execution.js'
+
+const NO_HASH = new Uint8Array(32)
+
+/** The context with what the overrides replace. @throws CallFailed for overrides that cannot be */
+export function overridePlace(
+  { machine, journal, chainId, rules: before, header: stored }: TransactionContext,
+  { chain, tables, block }: { chain: ChainReader; tables: (rules: Rules) => ForkTables; block: StoredBlock },
+  overrides: CallOverrides,
+): CallPlace {
+  const { number, timestamp, blobBaseFee } = overrides.block ?? {}
+  const header = overrideHeader(stored, overrides.block ?? {}, before.isProofOfStake)
+  const spec = chain.spec()
+  const reached = before.isProofOfStake ? spec.terminalTotalDifficulty : block.totalDifficulty - stored.difficulty
+  const isMoved = number !== undefined || timestamp !== undefined
+  const rules = isMoved ? rulesAt(spec, header.number, header.timestamp, reached) : before
+  // Blocks between the stored ones and the overridden number have no hash.
+  const blockHash = (at: number) => chain.blockHash(at) ?? NO_HASH
+  const environments = environmentsOf(header, rules, { chainId, blobBaseFee, blockHash })
+  const own = tables(rules)
+  machine.rules = own.rules
+  machine.precompiles = own.precompiles
+  overrideAccounts(machine, journal, overrides.accounts)
+  return { machine, journal, rules, header, chainId, blobBaseFee, ...environments }
+}
+
+/** A call as an execution. Its changes stay for those after it. */
+export function callExecution(place: CallPlace, request: CallRequest, terms: RunTerms): Execution {
+  const { machine, journal, header, rules, chainId, blobBaseFee } = place
+  const { from = ZERO_ADDRESS, to, value = 0n, data: input = EMPTY_BYTES, authorizationList } = request
+  const { gasLimit } = terms
+  const run = (): Applied => {
+    const sender = journal.account(from)
+    const planned = { request, gasLimit, header, rules, blobBaseFee }
+    const { gasPrice } = requireCallTerms(planned, () => sender.balance)
+    const outcome = runCall(place, request, terms)
+    // Transactions get unused gas back and pay for the rest; calls that only show their output need not.
+    if (gasPrice > 0n) {
+      const coinbase = journal.account(header.miner)
+      const tip = gasPrice - (header.baseFeePerGas ?? 0n)
+      journal.setBalance(sender, sender.balance + (gasLimit - outcome.gasUsed) * gasPrice)
+      journal.setBalance(coinbase, coinbase.balance + outcome.gasUsed * (tip > 0n ? tip : 0n))
+    }
+    return outcome
+  }
+  return {
+    machine,
+    journal,
+    header,
+    rules,
+    chainId,
+    transaction: { from, to, value, input, gasLimit, authorizationList },
+    logsBefore: 0,
+    run(hooks) {
+      machine.hooks = hooks
+      try {
+        const applied = run()
+        journal.endTransaction(machine.rules.eip161, machine.rules.eip8246)
+        return applied
+      } finally {
+        machine.hooks = undefined
+      }
+    },
+    tryOut() {
+      const before = journal.snapshot()
+      const applied = run()
+      journal.revert(before)
+      return applied
+    },
+  }
+}

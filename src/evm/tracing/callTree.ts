@@ -1,0 +1,87 @@
+import type { Log } from '../../chain/eth/types.js'
+import type { EnteredCall, Hooks } from '../interpreter/hooks.js'
+import type { MemoryMeter } from '../interpreter/memoryMeter.js'
+
+/** A log, and where its call emitted it. */
+export interface TracedLog extends Log {
+  /** Its number among the logs of the transaction, reverted ones included until they were reverted. */
+  readonly index: number
+  /** Calls that its call had made before it. */
+  readonly position: number
+}
+
+/** A call, creation or SELFDESTRUCT of a transaction. */
+export interface TracedCall extends EnteredCall {
+  gasUsed: bigint
+  /** Return data, revert data, or the new code; empty for other failures. */
+  output: Uint8Array
+  /** In geth's words, if it failed. */
+  failure?: string
+  readonly calls: TracedCall[]
+  /** Logs that it and its callers did not revert, if they are wanted. */
+  logs: TracedLog[]
+}
+
+/** Records the calls of one execution. */
+export interface CallRecorder {
+  readonly hooks: Hooks
+  /** The first call, with the others below it. Only after the execution. */
+  root(): TracedCall
+}
+
+const NO_BYTES = new Uint8Array(0)
+
+// A call with its members, lists and texts.
+const CALL_BYTES = 600
+const LOG_BYTES = 400
+
+/** A recorder whose memory is counted by the meter. `onlyTopCall` leaves out what the first call calls. The hooks throw
+ *  CallMemoryExceeded. */
+export function recordCalls(meter: MemoryMeter, { onlyTopCall = false, withLog = false } = {}): CallRecorder {
+  const open: TracedCall[] = []
+  let root: TracedCall | undefined
+  let depth = 0
+  /** Logs that are not reverted; those of a call from its element of `logsBefore` on. */
+  let logCount = 0
+  const logsBefore: number[] = []
+  const hooks: Hooks = {
+    enter(call) {
+      depth++
+      logsBefore.push(logCount)
+      if (onlyTopCall && depth > 1) return
+      meter.take(CALL_BYTES + call.input.length)
+      const traced: TracedCall = { ...call, gasUsed: 0n, output: NO_BYTES, calls: [], logs: [] }
+      if (root === undefined) root = traced
+      else open[open.length - 1].calls.push(traced)
+      open.push(traced)
+    },
+    exit({ output, gasLeft, failure }) {
+      depth--
+      const before = logsBefore.pop()!
+      if (failure !== undefined) logCount = before
+      if (onlyTopCall && depth > 0) return
+      meter.take(output.length)
+      const call = open.pop()!
+      call.gasUsed = call.gas - gasLeft
+      call.output = output
+      if (failure === undefined) return
+      call.failure = failure
+      dropLogs(call)
+    },
+    log: withLog
+      ? (log) => {
+          const index = logCount++
+          if (onlyTopCall && depth > 1) return
+          meter.take(LOG_BYTES + log.data.length)
+          const call = open[open.length - 1]
+          call.logs.push({ ...log, index, position: call.calls.length })
+        }
+      : undefined,
+  }
+  return { hooks, root: () => root! }
+}
+
+function dropLogs(call: TracedCall): void {
+  call.logs = []
+  for (const each of call.calls) dropLogs(each)
+}

@@ -1,0 +1,28 @@
+import type { Rules } from '../../chain/eth/forks.js'
+import type { Header, Transaction } from '../../chain/eth/types.js'
+import type { Hooks } from '../interpreter/hooks.js'
+import type { Journal } from '../interpreter/journal/journal.js'
+import type { Machine } from '../interpreter/machine.js'
+import type { AppliedTransaction } from '../transition/transaction.js'
+
+/** A transaction or call that is about to run on the state before it. */
+export interface Execution {
+  readonly machine: Machine
+  readonly journal: Journal
+  readonly header: Header
+  readonly rules: Rules
+  readonly chainId: bigint
+  readonly transaction: Executed
+  /** Logs of the block before it. */
+  readonly logsBefore: number
+  /** Runs it and keeps its changes, followed by the hooks. Once. @throws DeadlineExceeded, CallMemoryExceeded */
+  run(hooks?: Hooks): Applied
+  /** Runs it and takes its changes back. */
+  tryOut(): Applied
+}
+
+/** What a trace needs of the outcome of an execution. */
+export type Applied = Pick<AppliedTransaction, 'gasUsed' | 'failure' | 'output'>
+
+/** The fields of a transaction that a trace shows. */
+export type Executed = Pick<Transaction, 'from' | 'to' | 'value' | 'input' | 'gasLimit' | 'authorizationList'>

@@ -1,0 +1,15 @@
+import { createAddress } from '../../chain/eth/transaction.js'
+import { recoverAuthority } from '../transition/authorizations.js'
+import type { Execution } from './execution.js'
+import { recordState, type StateRecorder } from './stateRecorder.js'
+
+/** A recorder that has noted the accounts that change without an instruction of the execution: sender, callee or new
+ *  contract, fee recipient, and those that sign authorizations (EIP-7702). Call it before the execution runs. */
+export function recordExecutionState({ journal, header, transaction }: Execution): StateRecorder {
+  const recorder = recordState(journal)
+  const { from, to, authorizationList = [] } = transaction
+  const authorities = authorizationList.flatMap((each) => recoverAuthority(each) ?? [])
+  const called = to ?? createAddress(from, journal.account(from).nonce)
+  for (const address of [from, called, header.miner, ...authorities]) recorder.touch(address)
+  return recorder
+}

@@ -1,0 +1,193 @@
+import type { Rules } from '../../chain/eth/forks.js'
+import type { Transaction } from '../../chain/eth/types.js'
+import { equalBytes } from '../../lib/bytes.js'
+import type { Deadline } from '../../lib/deadline.js'
+import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import type { CommitWatch } from '../../store/commitWatch.js'
+import type { Database } from '../../store/database.js'
+import { createStateReader, type StateReader } from '../../store/state/stateReader.js'
+import { type CallLimits, clampGas } from '../calls/callContext.js'
+import type { CallRequest } from '../calls/callRequest.js'
+import type { CallOverrides } from '../calls/overrides.js'
+import { StateUnavailable } from '../errors.js'
+import { createForkTables } from '../interpreter/allPrecompiles.js'
+import { createCodeObjects } from '../interpreter/code.js'
+import type { ForkTables } from '../interpreter/forkTables.js'
+import { Journal } from '../interpreter/journal/journal.js'
+import { Machine } from '../interpreter/machine.js'
+import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
+import { createCodeCache, createStateProviders } from '../state/stateProvider.js'
+import { isDaoFork, moveDaoBalances } from '../transition/block.js'
+import { requireHash } from '../transition/blockExecutor.js'
+import { callSystemBefore } from '../transition/systemCalls.js'
+import { applyTransaction, blockEnvironment, runTransaction } from '../transition/transaction.js'
+import type { TransactionContext } from '../transition/transactionContext.js'
+import { callExecution, overridePlace } from './callExecution.js'
+import type { Execution } from './execution.js'
+
+/** A transaction of a block. */
+export interface BlockExecution extends Execution {
+  readonly block: StoredBlock
+  readonly index: number
+  readonly transaction: Transaction
+}
+
+/** Transactions of a block, `first` and `last` inclusive; all by default. */
+export interface ReplayRange {
+  readonly first?: number
+  readonly last?: number
+  readonly deadline: Deadline
+  /** Memory that one of them may take, with what is recorded of it. */
+  readonly memoryBytes: number
+}
+
+/** Executes stored blocks again, on the state of their parents. */
+export interface TraceService {
+  /** Executes the transactions of the block up to number `last`, and hands those from number `first` on to `visit`, which
+   *  runs them. @throws StateUnavailable if the state of its parent is not stored; DeadlineExceeded */
+  replay(block: StoredBlock, range: ReplayRange, visit: (execution: BlockExecution) => void): void
+  /** Hands the calls to `visit`, which runs them one after another: on the state after the block, or before its transaction
+   *  number `transactionIndex`. @throws StateUnavailable; CallFailed for overrides that cannot be */
+  calls(block: StoredBlock, terms: CallTerms, visit: (executionOf: (request: CallRequest) => Execution) => void): void
+}
+
+/** Where and how calls are traced. */
+export interface CallTerms {
+  readonly transactionIndex?: number
+  readonly overrides?: CallOverrides
+  readonly limits: Pick<CallLimits, 'gasCapPercent' | 'maxCallGas' | 'callMemoryBytes'>
+  readonly deadline: Deadline
+}
+
+const CODE_BYTES = 32 * 2 ** 20
+
+/** What executes blocks again. */
+export interface ReplayParts {
+  chain: ChainReader
+  reader: StateReader
+  watch: CommitWatch
+  tables(rules: Rules): ForkTables
+}
+
+/** A trace service over an open database. */
+export async function loadTraceService(
+  db: Database,
+  { chain, watch }: { chain: ChainReader; watch: CommitWatch },
+): Promise<TraceService> {
+  const tables = createForkTables(await loadKzgVerifier())
+  return createTraceService({ chain, watch, reader: createStateReader(db), tables })
+}
+
+function createTraceService({ chain, reader, watch, tables }: ReplayParts): TraceService {
+  const codes = createCodeCache(reader, CODE_BYTES)
+  const codeObjects = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
+  const blockHash = (number: number) => requireHash((at) => chain.blockHash(at), number)
+
+  const providers = createStateProviders(reader, { codes })
+  const requireCanonical = ({ header, hash }: StoredBlock) => {
+    if (!equalBytes(blockHash(header.number), hash)) throw new StateUnavailable(header.number)
+  }
+
+  /** The context of a block's transactions, on the state of its parent after the system calls. */
+  const open = (block: StoredBlock, deadline: Deadline): TransactionContext => {
+    const { header } = block
+    const { stateFirst } = chain.coverage() ?? {}
+    if (stateFirst === undefined || header.number <= stateFirst) throw new StateUnavailable(header.number - 1)
+    requireCanonical(block)
+    const spec = chain.spec()
+    const { chainId } = spec
+    const rules = chain.rulesOf(block)
+    const journal = new Journal(providers.at(header.number - 1, header.parentHash), codeObjects)
+    const environment = blockEnvironment(header, rules, { chainId, blockHash })
+    const machine = new Machine({ ...tables(rules), environment, state: journal, deadline })
+    const context = { machine, journal, rules, header, chainId, environment }
+    if (isDaoFork(spec, header)) moveDaoBalances(journal)
+    callSystemBefore(context, header, rules)
+    return context
+  }
+
+  /** The context of calls on the state after a block. */
+  const openAfter = (block: StoredBlock, deadline: Deadline): TransactionContext => {
+    const { header, hash } = block
+    const { stateFirst } = chain.coverage() ?? {}
+    if (stateFirst === undefined || header.number < stateFirst) throw new StateUnavailable(header.number)
+    requireCanonical(block)
+    const { chainId } = chain.spec()
+    const rules = chain.rulesOf(block)
+    const journal = new Journal(providers.at(header.number, hash), codeObjects)
+    const environment = blockEnvironment(header, rules, { chainId, blockHash })
+    const machine = new Machine({ ...tables(rules), environment, state: journal, deadline })
+    return { machine, journal, rules, header, chainId, environment }
+  }
+
+  /** The context of calls before a transaction of the block. */
+  const openBefore = (block: StoredBlock, index: number, deadline: Deadline): TransactionContext => {
+    const context = open(block, deadline)
+    const used = { execution: 0n, state: 0n, logs: 0 }
+    for (const transaction of chain.transactions(block).slice(0, index)) executionOf(context, transaction, used).run()
+    return context
+  }
+
+  return {
+    calls: (block, { transactionIndex, overrides = {}, limits, deadline }, visit) =>
+      watch.withSnapshot(() => {
+        watch.beforeRead()
+        const context =
+          transactionIndex === undefined ? openAfter(block, deadline) : openBefore(block, transactionIndex, deadline)
+        const place = overridePlace(context, { chain, tables, block }, overrides)
+        visit((request) => {
+          const gasLimit = clampGas(place.header, request.gas, limits)
+          return callExecution(place, request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
+        })
+      }),
+    replay: (block, { first = 0, last = block.txCount - 1, deadline, memoryBytes }, visit) =>
+      watch.withSnapshot(() => {
+        watch.beforeRead() // may repeat the work, so before the first visit
+        const context = open(block, deadline)
+        const used = { execution: 0n, state: 0n, logs: 0 }
+        for (const [index, transaction] of chain.transactions(block).entries()) {
+          if (index > last) return
+          const execution = { ...executionOf(context, transaction, used), block, index, transaction }
+          context.journal.meter.begin(index < first ? Infinity : memoryBytes)
+          if (index < first) execution.run()
+          else visit(execution)
+        }
+      }),
+  }
+}
+
+/** A transaction on that context. Adds the gas of its run to `used`. */
+function executionOf(
+  context: TransactionContext,
+  transaction: Transaction,
+  used: { execution: bigint; state: bigint; logs: number },
+): Execution {
+  const { machine, journal, header, rules, chainId } = context
+  return {
+    machine,
+    journal,
+    header,
+    rules,
+    chainId,
+    transaction,
+    logsBefore: used.logs,
+    run(hooks) {
+      machine.hooks = hooks
+      try {
+        const applied = applyTransaction(context, transaction, used)
+        used.execution += applied.blockGas.execution
+        used.state += applied.blockGas.state
+        used.logs += applied.logs.length
+        return applied
+      } finally {
+        machine.hooks = undefined
+      }
+    },
+    tryOut() {
+      const before = journal.snapshot()
+      const applied = runTransaction(context, transaction, used)
+      journal.revert(before)
+      return applied
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import type { Dataset } from './dataset.js'
+import type { ExportSource } from './source.js'
+
+/** Why the dataset cannot be exported from this database, and what would help; undefined if it can. */
+export function whyNotHeld(source: ExportSource, dataset: Dataset): string | undefined {
+  const { name, layer, needsState, filtersAddresses } = dataset
+  if (layer.coverage(source) === undefined)
+    return `${name}: the database holds no ${layer.name} blocks; import some first`
+  if (needsState && source.chain.coverage()?.stateFirst === undefined) {
+    return `${name}: the database has no state, because its blocks were imported with --state none; import them with --state execute`
+  }
+  if (source.addresses !== undefined && !filtersAddresses) {
+    return `${name}: --address does not apply to it; export it without`
+  }
+  return undefined
+}

@@ -1,0 +1,52 @@
+import { UsageError } from '../lib/errors.js'
+import { didYouMean } from '../lib/suggestion.js'
+import type { Dataset } from './dataset.js'
+import { blocks } from './datasets/blocks.js'
+import { contracts } from './datasets/contracts.js'
+import { erc20Transfers } from './datasets/erc20Transfers.js'
+import { l2Blocks } from './datasets/l2Blocks.js'
+import { logs } from './datasets/logs.js'
+import { receipts } from './datasets/receipts.js'
+import { balanceDiffs, storageDiffs } from './datasets/stateDiffs.js'
+import { transactions } from './datasets/transactions.js'
+
+/** All datasets with fixed columns, by their names on the command line. */
+export const DATASETS: readonly Dataset[] = [
+  blocks,
+  transactions,
+  receipts,
+  logs,
+  erc20Transfers,
+  contracts,
+  balanceDiffs,
+  storageDiffs,
+  l2Blocks,
+] as readonly Dataset[]
+
+/** The names among operands, which commas separate, too. `_` may stand for `-`. */
+export function splitNames(operands: readonly string[]): string[] {
+  const names = operands.flatMap((operand) => operand.split(',')).map((name) => name.trim().replaceAll('_', '-'))
+  return names.filter((name) => name !== '')
+}
+
+/** The datasets with these names, each once; `all` is all with fixed columns, `events` those that `listEvents` makes. @throws
+ *  UsageError for an unknown name, and for none */
+export function chooseDatasets(names: readonly string[], listEvents: () => readonly Dataset[] = () => []): Dataset[] {
+  const known = DATASETS.map(({ name }) => name)
+  const chosen = new Set<Dataset>()
+  for (const name of names) {
+    const found = name === 'all' ? DATASETS : name === 'events' ? listEvents() : byName(name)
+    if (found.length === 0 && name !== 'events') {
+      throw new UsageError(
+        `unknown dataset '${name}'${didYouMean(name, [...known, 'events', 'all'])}; there are ${known.join(', ')}, events`,
+      )
+    }
+    for (const dataset of found) chosen.add(dataset)
+  }
+  if (names.length === 0) throw new UsageError(`no dataset; name some of ${known.join(', ')}, events, or all`)
+  return [...chosen]
+}
+
+function byName(name: string): Dataset[] {
+  return DATASETS.filter((dataset) => dataset.name === name)
+}

@@ -1,0 +1,73 @@
+import { keccak256 } from '../../chain/crypto.js'
+import { recordCalls, type TracedCall } from '../../evm/tracing/callTree.js'
+import { noDeadline } from '../../lib/deadline.js'
+import type { BlockLink } from '../../store/chain/exportRows.js'
+import { columns, type Row, toU32 } from '../columns.js'
+import type { Dataset } from '../dataset.js'
+import { LAYER_1 } from '../layers.js'
+import type { ExportSource } from '../source.js'
+
+/** What a replay may take in memory: these transactions have run before, and their blocks are verified. */
+export const REPLAY = { deadline: noDeadline, memoryBytes: Number.POSITIVE_INFINITY }
+
+export const contracts: Dataset<BlockLink> = {
+  name: 'contracts',
+  fileName: 'contracts',
+  summary: 'Contracts that transactions created, found by executing the blocks again.',
+  layer: LAYER_1,
+  needsState: true,
+  columns: [
+    ...columns('u32', 'block_number'),
+    ...columns('binary', 'block_hash'),
+    ...columns('u32', 'create_index'),
+    ...columns('binary', 'transaction_hash', 'contract_address', 'deployer', 'factory', 'init_code', 'code'),
+    ...columns('binary', 'init_code_hash'),
+    ...columns('u32', 'n_init_code_bytes', 'n_code_bytes'),
+    ...columns('binary', 'code_hash'),
+    ...columns('u64', 'chain_id'),
+    ...columns('u32', 'block_timestamp'),
+  ],
+  batchBlocks: () => 1,
+  *rows(source, links) {
+    for (const link of links) yield* rowsOf(source, link)
+  },
+}
+
+function rowsOf({ chain, traces }: ExportSource, { number, hash, timestamp, txCount }: BlockLink): Row[] {
+  if (txCount === 0) return []
+  const rows: Row[] = []
+  const chainId = chain.chainId()
+  traces().replay(chain.blockByNumber(number)!, REPLAY, (execution) => {
+    const { hooks, root } = recordCalls(execution.journal.meter)
+    execution.run(hooks)
+    for (const { to, from, input, output } of listCreated(root())) {
+      rows.push([
+        number,
+        hash,
+        rows.length,
+        execution.transaction.hash,
+        to,
+        execution.transaction.from,
+        from,
+        input,
+        output,
+        keccak256(input),
+        input.length,
+        output.length,
+        keccak256(output),
+        chainId,
+        toU32(timestamp),
+      ])
+    }
+  })
+  return rows
+}
+
+const CREATES = [0xf0, 0xf5]
+
+/** Creations that succeeded and that no caller reverted, in the order in which they began. */
+function listCreated(call: TracedCall): TracedCall[] {
+  if (call.failure !== undefined) return []
+  const own = CREATES.includes(call.opcode) ? [call] : []
+  return [...own, ...call.calls.flatMap(listCreated)]
+}

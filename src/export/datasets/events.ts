@@ -1,0 +1,97 @@
+import { type Decoder, type KnownEvent, mayEmit } from '../../decoding/decoder.js'
+import type { EventColumn } from '../../decoding/eventDecoder.js'
+import type { DecodedValue } from '../../decoding/readValues.js'
+import { UsageError } from '../../lib/errors.js'
+import { parseHex } from '../../lib/hex.js'
+import { didYouMean } from '../../lib/suggestion.js'
+import type { BlockLink, ExportedLog } from '../../store/chain/exportRows.js'
+import { type Cell, type Column, columns, toU32, uint256, uint256Cells } from '../columns.js'
+import type { Dataset } from '../dataset.js'
+import { LAYER_1 } from '../layers.js'
+import type { ExportSource } from '../source.js'
+import { readLogs } from './logs.js'
+
+// A few logs in many blocks, which the index finds.
+const BATCH_BLOCKS = 256
+
+/** A dataset for each known event that `wanted` names by name, signature or id; all of which there is a log if it names none. @throws
+ *  UsageError for a name of no event */
+export function eventDatasets({ rows }: ExportSource, decoder: Decoder, wanted: readonly string[]): Dataset[] {
+  const named = wanted.flatMap((name) => {
+    const found = decoder.events.filter(({ id, event }) => [id, event.name, event.signature].includes(name))
+    if (found.length > 0) return found
+    const known = decoder.events.flatMap(({ id, event }) => [id, event.name])
+    throw new UsageError(
+      `--event: no known event is named ${JSON.stringify(name)}${didYouMean(name, known)}; see docs/decoding.md`,
+    )
+  })
+  const isLogged = ({ topic0 }: KnownEvent) => topic0 === undefined || rows.hasTopic(topic0)
+  const chosen = wanted.length > 0 ? new Set(named) : decoder.events.filter(isLogged)
+  return [...chosen].map((event) => datasetOf(event, decoder) as Dataset)
+}
+
+/** The logs that are decoded as this event. Each log is in the dataset of one event at most. */
+function datasetOf(event: KnownEvent, decoder: Decoder): Dataset<BlockLink> {
+  const { id, topic0, address, columns: args } = event
+  return {
+    name: `events ${id}`,
+    fileName: `event_${id}`,
+    summary: `Logs of \`${event.event.signature}\`, decoded.`,
+    layer: LAYER_1,
+    filtersAddresses: true,
+    columns: [
+      ...columns('u32', 'block_number', 'transaction_index', 'log_index'),
+      ...columns('binary', 'transaction_hash', 'address'),
+      ...args.flatMap(columnsOf),
+      ...columns('u64', 'chain_id'),
+      ...columns('u32', 'block_timestamp'),
+    ],
+    batchBlocks: () => BATCH_BLOCKS,
+    *rows(source, links) {
+      const chainId = source.chain.chainId()
+      const addresses = address === undefined ? source.addresses : only(address, event, source)
+      const topics0 = topic0 === undefined ? undefined : [topic0]
+      for (const { log, block, logIndex, transactionHash } of readLogs(source, links, { topics0, addresses })) {
+        const decoded = decoder.decodeLog({ address: log.address, topics: topicsOf(log), data: log.data })
+        if (decoded?.event !== event) continue
+        const cells = decoded.values.flatMap((value, i) => cellsOf(args[i], value))
+        const place = [block.number, log.transactionIndex, logIndex, transactionHash, log.address]
+        yield [...place, ...cells, chainId, toU32(block.timestamp)]
+      }
+    },
+  }
+}
+
+function only(address: Uint8Array, event: KnownEvent, { addresses }: ExportSource): Uint8Array[] {
+  return addresses === undefined || addresses.some((each) => mayEmit(event, each)) ? [address] : []
+}
+
+function topicsOf({ topics }: ExportedLog): Uint8Array[] {
+  return topics.filter((topic) => topic !== null)
+}
+
+/** As cryo names and types the arguments of a decoded event. */
+function columnsOf({ name, kind, bits = 0 }: EventColumn): Column[] {
+  const own = `event__${name}`
+  if (kind === 'uint' || kind === 'int') {
+    if (bits > 64) return uint256(own)
+    return columns(kind === 'uint' ? 'u64' : 'i64', own)
+  }
+  if (kind === 'bool') return columns('bool', own)
+  return columns(kind === 'address' || kind === 'bytes' ? 'binary' : 'string', own)
+}
+
+function cellsOf({ kind, bits = 0 }: EventColumn, value: DecodedValue): Cell[] {
+  switch (kind) {
+    case 'uint':
+    case 'int':
+      return bits > 64 ? uint256Cells(BigInt(value as string)) : [BigInt(value as string)]
+    case 'address':
+    case 'bytes':
+      return [parseHex(value as string)]
+    case 'json':
+      return [JSON.stringify(value)]
+    default:
+      return [value as Cell]
+  }
+}

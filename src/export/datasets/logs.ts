@@ -1,0 +1,91 @@
+import type { LogIdFilter } from '../../logs/logIds.js'
+import type { BlockLink, ExportedLog, LogShape } from '../../store/chain/exportRows.js'
+import { columns, nullable, toU32 } from '../columns.js'
+import type { Dataset } from '../dataset.js'
+import { LAYER_1 } from '../layers.js'
+import type { ExportSource } from '../source.js'
+
+export const logs: Dataset<BlockLink> = {
+  name: 'logs',
+  fileName: 'logs',
+  summary: 'Logs as they are.',
+  layer: LAYER_1,
+  filtersAddresses: true,
+  columns: [
+    ...columns('u32', 'block_number', 'transaction_index', 'log_index'),
+    ...columns('binary', 'transaction_hash', 'address'),
+    ...nullable('binary', 'topic0', 'topic1', 'topic2', 'topic3'),
+    ...columns('binary', 'data'),
+    ...columns('u32', 'n_data_bytes'),
+    ...columns('u64', 'chain_id'),
+    ...columns('u32', 'block_timestamp'),
+  ],
+  batchBlocks: logBatchBlocks,
+  *rows(source, links) {
+    const chainId = source.chain.chainId()
+    for (const { log, block, logIndex, transactionHash } of readLogs(source, links)) {
+      yield [
+        block.number,
+        log.transactionIndex,
+        logIndex,
+        transactionHash,
+        log.address,
+        ...log.topics,
+        log.data,
+        log.data.length,
+        chainId,
+        toU32(block.timestamp),
+      ]
+    }
+  },
+}
+
+/** A log in its block. */
+export interface PlacedLog {
+  readonly log: ExportedLog
+  readonly block: BlockLink
+  readonly logIndex: number
+  readonly transactionHash: Uint8Array
+}
+
+/** Blocks in one snapshot: more of them when the index finds the few logs that are wanted. */
+export function logBatchBlocks({ addresses }: ExportSource): number {
+  return addresses === undefined ? 16 : 256
+}
+
+/** What selects logs: the shape, by reading all rows; first topics and addresses, by the log search index. */
+export interface WantedLogs {
+  readonly shape?: LogShape
+  /** Default: those of the source. */
+  readonly addresses?: readonly Uint8Array[]
+  readonly topics0?: readonly Uint8Array[]
+}
+
+/** The logs of the blocks, of the addresses that are wanted, ascending. */
+export function* readLogs(
+  source: ExportSource,
+  links: readonly BlockLink[],
+  { shape, topics0, addresses = source.addresses }: WantedLogs = {},
+): Generator<PlacedLog> {
+  const [first, last] = [links[0], links[links.length - 1]]
+  const { rows, logIds } = source
+  const range = { from: first.firstLog, to: last.firstLog + last.logCount }
+  const filter: LogIdFilter = { addresses, topics0: topics0 ?? (addresses && shape && [shape.topic0]) }
+  const isIndexed = filter.addresses !== undefined || filter.topics0 !== undefined
+  const found = isIndexed ? rows.logsByIds(logIds.find(filter, range)) : rows.logs(range, shape)
+  let at = 0
+  for (const block of links) {
+    const end = block.firstLog + block.logCount
+    let hashes: Uint8Array[] | undefined
+    for (; at < found.length && found[at].id < end; at++) {
+      const log = found[at]
+      hashes ??= rows.transactionHashes({ from: block.firstTx, to: block.firstTx + block.txCount })
+      if (shape !== undefined && isIndexed && countTopics(log) !== shape.topicCount) continue
+      yield { log, block, logIndex: log.id - block.firstLog, transactionHash: hashes[log.transactionIndex] }
+    }
+  }
+}
+
+function countTopics({ topics }: ExportedLog): number {
+  return topics.filter((topic) => topic !== null).length
+}

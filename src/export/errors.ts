@@ -1,0 +1,18 @@
+import { CairnError, UsageError } from '../lib/errors.js'
+
+/** Blocks were replaced while they were read. */
+export class ChainChanged extends CairnError {
+  constructor() {
+    super('blocks were replaced while they were exported; run the same command again')
+  }
+}
+
+/** The place to write to holds something that this export must not add to or replace. */
+export class OtherExport extends UsageError {}
+
+/** Another process exports to the directory. */
+export class ExportLocked extends CairnError {
+  constructor(directory: string) {
+    super(`another cairn export writes to ${directory}; wait for it to end, or use another --out`)
+  }
+}

@@ -1,0 +1,82 @@
+import { equalBytes } from '../lib/bytes.js'
+import type { Dataset, ExportedBlock } from './dataset.js'
+import type { RowEncoder } from './encoders/rowEncoder.js'
+import { ChainChanged } from './errors.js'
+import type { BlockRange } from './fileNames.js'
+import type { ExportSource } from './source.js'
+
+/** Where rows go. */
+export interface RowTarget {
+  readonly encoder: RowEncoder
+  /** Takes bytes of the file, in order. */
+  write(bytes: Uint8Array): void | Promise<void>
+}
+
+/** What a range was found to be. */
+export interface ExportedRange {
+  rows: number
+  /** Undefined when the range has no block, as in a gap of layer 2. */
+  first?: ExportedBlock
+  last?: ExportedBlock
+}
+
+/** Control of a long export. */
+export interface ExportControl {
+  readonly signal: AbortSignal
+  /** Called with blocks and rows since the last call. */
+  onProgress(blocks: number, rows: number): void
+}
+
+/** Encodes the rows of blocks [from, to], in batches of a snapshot each: a long read transaction would keep the write-ahead log
+ *  from being shortened. Batches are checked to link. @throws ChainChanged when a reorg meets the range; the reason of the signal */
+export async function exportBlocks(
+  source: ExportSource,
+  dataset: Dataset,
+  { range, target, control }: { range: BlockRange; target: RowTarget; control: ExportControl },
+): Promise<ExportedRange> {
+  const { encoder, write } = target
+  const found: ExportedRange = { rows: 0 }
+  const size = dataset.batchBlocks(source)
+  for (let from = range.from; from <= range.to; from += size) {
+    control.signal.throwIfAborted()
+    const to = Math.min(range.to, from + size - 1)
+    const { blocks, rows } = readBatch(source, dataset, { from, to })
+    requireLinks(dataset, found.last, blocks, { from, to })
+    found.first ??= blocks[0]
+    found.last = blocks.at(-1) ?? found.last
+    for (const row of rows) {
+      const bytes = encoder.add(row)
+      if (bytes !== undefined) await write(bytes)
+    }
+    found.rows += rows.length
+    control.onProgress(to - from + 1, rows.length)
+    await new Promise((resolve) => setImmediate(resolve)) // signals are heard
+  }
+  const hash = dataset.layer.hashAt(source, range.to)
+  if (found.last && !(hash && equalBytes(hash, found.last.hash))) throw new ChainChanged()
+  await write(encoder.end())
+  return found
+}
+
+function readBatch(source: ExportSource, dataset: Dataset, { from, to }: BlockRange) {
+  return source.watch.withSnapshot(() => {
+    source.watch.beforeRead()
+    const blocks = dataset.layer.blocks(source, from, to)
+    return { blocks, rows: blocks.length === 0 ? [] : [...dataset.rows(source, blocks)] }
+  })
+}
+
+function requireLinks(
+  { layer }: Dataset,
+  last: ExportedBlock | undefined,
+  blocks: readonly ExportedBlock[],
+  { from, to }: BlockRange,
+): void {
+  if (layer.name === 'Ethereum' && blocks.length !== to - from + 1) throw new ChainChanged()
+  let parent = last
+  for (const block of blocks) {
+    const follows = parent !== undefined && parent.number === block.number - 1
+    if (follows && !equalBytes(block.parentHash, parent!.hash)) throw new ChainChanged()
+    parent = block
+  }
+}

@@ -1,0 +1,64 @@
+import { existsSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { Writable } from 'node:stream'
+import { publishFile } from '../lib/durableFiles.js'
+import type { Dataset } from './dataset.js'
+import { createEncoder } from './encoders/encoder.js'
+import type { Format } from './encoders/rowEncoder.js'
+import { OtherExport } from './errors.js'
+import { type ExportControl, type ExportedRange, exportBlocks } from './exportBlocks.js'
+import { type BlockRange, temporaryName } from './fileNames.js'
+import type { ExportSource } from './source.js'
+
+/** One dataset as one file. */
+export interface FileTerms {
+  readonly dataset: Dataset
+  readonly format: Format
+  readonly range: BlockRange
+  readonly control: ExportControl
+}
+
+/** Writes the file, which appears under its name when it is whole. @throws OtherExport if it is there already; ChainChanged; the
+ *  reason of the signal */
+export async function exportToFile(source: ExportSource, path: string, terms: FileTerms): Promise<ExportedRange> {
+  const { dataset, format, range, control } = terms
+  if (existsSync(path)) throw new OtherExport(`${path} is there already; remove it, or use another --out`)
+  const temporary = temporaryName(path)
+  const file = await open(temporary, 'w')
+  try {
+    const encoder = await createEncoder(format, dataset.columns)
+    const write = async (bytes: Uint8Array) => {
+      for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
+    }
+    const found = await exportBlocks(source, dataset, { range, target: { encoder, write }, control })
+    await file.close()
+    publishFile(temporary, path)
+    return found
+  } catch (error) {
+    await file.close()
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}
+
+/** Writes to a stream, as fast as its reader takes it. Undefined when the reader has gone (EPIPE), as `head` does. @throws
+ *  ChainChanged; the reason of the signal; another failure of the stream */
+export async function exportToStream(
+  source: ExportSource,
+  stream: Writable,
+  { dataset, format, range, control }: FileTerms,
+): Promise<ExportedRange | undefined> {
+  const encoder = await createEncoder(format, dataset.columns)
+  const write = (bytes: Uint8Array) =>
+    new Promise<void>((resolve, reject) => {
+      stream.write(bytes, (error) => (error ? reject(error) : resolve()))
+    })
+  const ignore = () => {} // the write's callback has it, too
+  stream.on('error', ignore)
+  try {
+    return await exportBlocks(source, dataset, { range, target: { encoder, write }, control })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return undefined
+    throw error
+  }
+}

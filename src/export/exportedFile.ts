@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import { closeSync, createReadStream, openSync, statSync, writeSync } from 'node:fs'
+import type { ManifestFile } from './manifest.js'
+
+/** Writes a new file. */
+export interface FileSink {
+  write(chunk: Uint8Array): void
+  /** Closes the file; may be called again. Returns its length and its SHA-256 as hex. */
+  close(): { bytes: number; sha256: string }
+}
+
+/** A sink into a file at the path, which is emptied if it is there. */
+export function createSink(path: string): FileSink {
+  const fd = openSync(path, 'w')
+  const hash = createHash('sha256')
+  let bytes = 0
+  let end: { bytes: number; sha256: string } | undefined
+  return {
+    write: (chunk: Uint8Array) => {
+      hash.update(chunk)
+      bytes += chunk.length
+      for (let at = 0; at < chunk.length; ) at += writeSync(fd, chunk, at)
+    },
+    close: () => {
+      if (end === undefined) {
+        closeSync(fd)
+        end = { bytes, sha256: hash.digest('hex') }
+      }
+      return end
+    },
+  }
+}
+
+/** True if the file has the size that the manifest says; with `readsIt`, also the digest. */
+export async function isWhole(path: string, { bytes, sha256 }: ManifestFile, readsIt: boolean): Promise<boolean> {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.size !== bytes) return false
+  return !readsIt || (await digestOf(path)) === sha256
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array)
+  return hash.digest('hex')
+}

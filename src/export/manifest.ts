@@ -1,0 +1,87 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { replaceFile } from '../lib/durableFiles.js'
+import { messageOf } from '../lib/errors.js'
+import type { Column } from './columns.js'
+import type { Format } from './encoders/rowEncoder.js'
+import { OtherExport } from './errors.js'
+import type { BlockRange } from './fileNames.js'
+
+/** A finished file. */
+export interface ManifestFile extends BlockRange {
+  readonly file: string
+  readonly rows: number
+  readonly bytes: number
+  /** 64 hex digits. */
+  readonly sha256: string
+  /** Hashes of the first and the last block as hex DATA; null when the range has none. */
+  readonly firstBlockHash: string | null
+  readonly lastBlockHash: string | null
+}
+
+/** What the files of a dataset have in common: an export with other terms needs another directory. */
+export interface DatasetTerms {
+  /** Decimal; of layer 2 as text. */
+  readonly chainId: string | null
+  readonly network: string
+  /** The first stored block: tells apart chains with one id. */
+  readonly firstBlock: { readonly number: number; readonly hash: string }
+  readonly format: Format
+  readonly rangeSize: number
+  /** Addresses that select rows, as hex DATA; null: all. */
+  readonly addresses: readonly string[] | null
+  readonly columns: readonly Column[]
+}
+
+/** The files of a dataset, ascending. */
+export interface DatasetManifest extends DatasetTerms {
+  files: ManifestFile[]
+}
+
+/** The finished files of a directory: nothing else in it counts. */
+export interface Manifest {
+  readonly version: 1
+  /** By the dataset's name in file names. */
+  readonly datasets: { [dataset: string]: DatasetManifest }
+}
+
+/** The manifest's name in its directory. */
+export const MANIFEST = 'manifest.json'
+
+/** The manifest of the directory; an empty one where there is none. @throws OtherExport for a file that is none */
+export function readManifest(directory: string): Manifest {
+  const path = join(directory, MANIFEST)
+  if (!existsSync(path)) return { version: 1, datasets: {} }
+  const manifest = parse(path, readFileSync(path, 'utf8'))
+  if (manifest?.version === 1 && typeof manifest.datasets === 'object') return manifest
+  throw new OtherExport(`${path} is no manifest of this version of cairn export; use another --out`)
+}
+
+function parse(path: string, text: string): Manifest | undefined {
+  try {
+    return JSON.parse(text) as Manifest | undefined
+  } catch (error) {
+    throw new OtherExport(`${path} is no JSON: ${messageOf(error)}; use another --out`, { cause: error })
+  }
+}
+
+/** Replaces the manifest of the directory. A crash leaves the old or the new one. */
+export function writeManifest(directory: string, manifest: Manifest): void {
+  replaceFile(join(directory, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`)
+}
+
+/** What differs between the terms of an export and those of the files that are there; undefined if nothing does. */
+export function differingTerm(held: DatasetTerms, wanted: DatasetTerms): string | undefined {
+  const { firstBlock, ...others } = wanted
+  const isSameFirst = held.firstBlock.number !== firstBlock.number || held.firstBlock.hash === firstBlock.hash
+  const names = Object.keys(others) as (keyof typeof others)[]
+  const differing = names.find((name) => JSON.stringify(held[name]) !== JSON.stringify(others[name]))
+  if (differing === 'chainId' || differing === 'network' || !isSameFirst) {
+    return `another chain (${held.network}, block ${held.firstBlock.number} is ${held.firstBlock.hash})`
+  }
+  if (differing === undefined) return undefined
+  if (differing === 'columns') return 'other columns'
+  return `${WORDS[differing]} ${JSON.stringify(held[differing])}`
+}
+
+const WORDS = { format: 'the format', rangeSize: '--range-size', addresses: '--address' } as const

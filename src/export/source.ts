@@ -1,0 +1,63 @@
+import type { TraceService } from '../evm/tracing/traceService.js'
+import { createLogIds, type LogIds } from '../logs/logIds.js'
+import { createChainReader } from '../store/chain/chainReader.js'
+import { createExportRows, type ExportRows } from '../store/chain/exportRows.js'
+import type { ChainReader } from '../store/chain/types.js'
+import { type CommitWatch, createCommitWatch } from '../store/commitWatch.js'
+import type { Database } from '../store/database.js'
+import { createL2Reader, type L2Reader } from '../store/l2/l2Reader.js'
+import { openForReading, requireCurrentSchema } from '../store/open.js'
+import { createRawState, type RawState } from '../store/state/rawState.js'
+import { createStateReads, type StateReads } from '../store/state/stateReader.js'
+
+/** What datasets are read from: one read-only connection. */
+export interface ExportSource {
+  readonly db: Database
+  readonly watch: CommitWatch
+  readonly chain: ChainReader
+  readonly rows: ExportRows
+  readonly logIds: LogIds
+  readonly l2: L2Reader
+  readonly state: StateReads
+  readonly changes: RawState
+  /** Only for datasets that execute transactions again. @throws Error before `loadTraces` */
+  traces(): TraceService
+  loadTraces(): Promise<void>
+  /** Addresses that `--address` names; undefined: all. */
+  readonly addresses?: readonly Uint8Array[]
+  close(): void
+}
+
+/** Opens the database of `datadir`. @throws DatabaseMissing, DatabaseOutdated */
+export function openExportSource(datadir: string, addresses?: readonly Uint8Array[]): ExportSource {
+  const db = openForReading(datadir)
+  try {
+    requireCurrentSchema(db)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+  const watch = createCommitWatch(db)
+  const chain = createChainReader(db, watch)
+  let traces: TraceService | undefined
+  return {
+    db,
+    watch,
+    chain,
+    rows: createExportRows(db),
+    logIds: createLogIds(db),
+    l2: createL2Reader(db),
+    state: createStateReads(db),
+    changes: createRawState(db),
+    traces: () => {
+      if (traces === undefined) throw new Error('the trace service is not loaded')
+      return traces
+    },
+    loadTraces: async () => {
+      const { loadTraceService } = await import('../evm/tracing/traceService.js')
+      traces ??= await loadTraceService(db, { chain, watch })
+    },
+    addresses,
+    close: () => void db.close(),
+  }
+}

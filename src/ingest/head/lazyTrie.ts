@@ -1,0 +1,101 @@
+import { type ChainSpec, commitsToState } from '../../chain/eth/forks.js'
+import { toTouched } from '../../evm/transition/blockExecutor.js'
+import { equalBytes } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
+import type { ChainReader } from '../../store/chain/types.js'
+import type { Database } from '../../store/database.js'
+import { createStateReader } from '../../store/state/stateReader.js'
+import type { TrieBlock } from '../../store/state/stateTrieTable.js'
+import { createTouchedAbove } from '../../store/state/touchedAbove.js'
+import { createRecordedTrieTable } from '../../store/state/trieHistory.js'
+import { createBlockChanges } from '../../trie/blockChanges.js'
+import { createStateRoot } from '../../trie/stateRoot.js'
+import { findTrieBlock } from '../../trie/trieBlock.js'
+import type { HeadState } from './chainHead.js'
+import { StateRootDiffers } from './errors.js'
+import { requireRootAfterRemoval } from './executedState.js'
+
+/** The state trie of a chain whose blocks come with their state changes. It follows the rows when it is told to, and may be
+ *  some blocks behind the head between two transactions. */
+export interface LazyTrie extends HeadState {
+  /** The block whose state the trie is. */
+  readonly block: TrieBlock
+  /** Brings it to a stored block, within the caller's transaction; the root is compared with the header of that block.
+   *  @throws StateRootDiffers, StorageOfOtherIncarnation; the transaction must then be rolled back */
+  advance(to: number): void
+}
+
+/** The stored trie of an open chain, with about `cacheBytes` in memory. @throws Error when no trie of the chain is stored */
+export function createLazyTrie(
+  db: Database,
+  { chain, spec, cacheBytes }: { chain: ChainReader; spec: ChainSpec; cacheBytes: number },
+): LazyTrie {
+  const table = createRecordedTrieTable(db)
+  const root = createStateRoot(table, cacheBytes)
+  const reader = createStateReader(db)
+  const touchedAbove = createTouchedAbove(db, reader)
+  const changes = createBlockChanges(db, reader)
+  const findBlock = () => {
+    const found = findTrieBlock(table, chain)
+    if (found === undefined) throw new Error('no state trie of this chain is stored')
+    return found
+  }
+  let block = findBlock()
+  let saved = block
+  let wasSetBack = false
+
+  const compare = (from: number, to: number) => {
+    const { hash, header } = chain.blockByNumber(to)!
+    const computed = root.root()
+    if (commitsToState(spec, to) && !equalBytes(computed, header.stateRoot)) {
+      throw new StateRootDiffers({ from, to, computed, inHeader: header.stateRoot })
+    }
+    root.settle()
+    block = { number: to, hash: formatData(hash) }
+  }
+  return {
+    get block() {
+      return block
+    },
+    advance: (to) => {
+      const from = block.number + 1
+      for (let number = from; number <= to; number++) root.note(changes.of(number))
+      if (to >= from) compare(from, to)
+    },
+    beforeRemoval: (ancestor, upTo) => {
+      const { header, hash } = ancestor
+      if (block.number <= header.number) return () => {}
+      const touched = touchedAbove.take({ above: header.number, upTo: Math.min(block.number, upTo) })
+      return () => {
+        const reverted = root.update(touched.map((each) => toTouched(touchedAbove.restored(each))))
+        requireRootAfterRemoval(spec, header, reverted)
+        root.settle()
+        block = { number: header.number, hash: formatData(hash) }
+        wasSetBack = true
+      }
+    },
+    beforeCommit: () => {
+      if (block === saved) return
+      table.recorded(block, !wasSetBack && block.number === saved.number + 1, () => root.save())
+      saved = block
+      wasSetBack = false
+    },
+    afterRollback: () => {
+      table.forget()
+      root.reset()
+      block = findBlock()
+      saved = block
+      wasSetBack = false
+    },
+  }
+}
+
+// So few blocks are added to the trie one by one, which keeps the tries before the head readable.
+const FEW_BLOCKS = 8
+// Blocks that are hashed together otherwise: their changes lie in memory.
+const MOST_BLOCKS = 64
+
+/** How far to bring a trie that is to follow the chain up to `head` in the next transaction. */
+export function nextTrieBlock({ block: { number } }: LazyTrie, head: number): number {
+  return head - number <= FEW_BLOCKS ? Math.min(number + 1, head) : Math.min(number + MOST_BLOCKS, head)
+}

@@ -1,0 +1,195 @@
+import { type ChainSpec, rulesAt } from '../../../chain/eth/forks.js'
+import type { Block } from '../../../chain/eth/types.js'
+import { equalBytes } from '../../../lib/bytes.js'
+import { formatData } from '../../../lib/hex.js'
+import type { Logger } from '../../../lib/logger.js'
+import type { Finality } from '../../../store/chain/types.js'
+import type { Database } from '../../../store/database.js'
+import { createMetaTable, META_REPLICATION } from '../../../store/meta.js'
+import type { WritableChain } from '../../chainState.js'
+import type { Head } from '../../head/chainHead.js'
+import type { BlockRef } from '../../head/events.js'
+import { nextTrieBlock } from '../../head/lazyTrie.js'
+import { InvalidBlock, verifyHeader } from '../../verify.js'
+import type { PositionedUnit, ReplicaPosition } from '../types.js'
+import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
+import type { VerifiedBlock } from './verifyReplicated.js'
+
+/** A unit whose blocks are being verified. */
+export interface UnitToApply extends PositionedUnit {
+  /** Of its blocks, in order. */
+  verified(index: number): VerifiedBlock | Promise<VerifiedBlock>
+}
+
+/** Writes the chain of a replica. */
+export interface Applier {
+  /** How far the replica is in what it reads, as committed; undefined in a new one. */
+  readonly position: ReplicaPosition | undefined
+  /** The newest block, as committed. */
+  readonly newest: Head | undefined
+  /** Applies a unit: all of it or nothing. Blocks on top of the head join the open transaction; a unit that removes blocks is
+   *  committed, as is what was applied before it. A unit whose blocks are held changes the position alone.
+   *  @throws InvalidBlock, UnknownAncestor, ReorgBelowFinalized, StateChangesMissing, StaleEpoch when the unit is refused: what
+   *    was applied before it is committed. StateRootDiffers: the open transaction is given up */
+  apply(unit: UnitToApply): Promise<void>
+  /** Commits what was applied, with the position. */
+  commit(): void
+  /** Brings the state trie nearer to the head, in a transaction of its own. @returns true when more is left
+   *  @throws StateRootDiffers */
+  workOnTrie(): boolean
+}
+
+/** What an applier needs besides the chain. */
+export interface ApplierOptions {
+  readonly log: Logger
+  /** Most blocks that the state trie may be behind the head. */
+  readonly trieInterval: number
+}
+
+/** An applier over a chain that was opened with `lazyTrie`. */
+export function createApplier(db: Database, chain: WritableChain, { log, trieInterval }: ApplierOptions): Applier {
+  const { head, reader, spec, trie } = chain
+  const meta = createMetaTable(db)
+  let position = meta.get<ReplicaPosition>(META_REPLICATION)
+  let stored = position
+  let { newest } = head
+  let { keepsAppearances } = chain
+  const keepsState = chain.stateMode === 'execute'
+
+  const commit = () => {
+    if (position !== stored) {
+      head.begin()
+      meta.set(META_REPLICATION, position)
+    }
+    head.commit()
+    stored = position
+    newest = head.newest
+  }
+  const isHeld = ({ number, hash }: BlockRef) => {
+    const held = reader.blockHash(number)
+    return held !== undefined && equalBytes(held, hash)
+  }
+  const append = ({ block, parts }: VerifiedBlock) => {
+    const { changes, appearances, blockAccessList } = parts
+    const { number } = block.header
+    if (keepsAppearances && !appearances) {
+      log.warn(
+        { block: number },
+        "the writer keeps no address index, so this replica ends its own; 'cairn reindex' makes it",
+      )
+      keepsAppearances = false
+    }
+    head.append(block, {
+      ...parts,
+      changes: keepsState ? changes : undefined,
+      appearances: keepsAppearances ? appearances : undefined,
+      blockAccessList: chain.keepsAccessLists ? blockAccessList : undefined,
+    })
+    if (trie && number - trie.block.number >= trieInterval) trie.advance(number)
+  }
+  /** Checks that the blocks go on from `parent`, each from the one before. */
+  const verifyLinks = async (blocks: readonly VerifiedBlock[], first: Head | undefined) => {
+    let parent = first
+    for (const { block, parts } of blocks) {
+      const { number } = block.header
+      if (parent) verifyLink(block, parts.totalDifficulty, parent, spec)
+      else await verifyFirst(block, chain)
+      if (keepsState && !parts.changes) throw new StateChangesMissing(number)
+      parent = { hash: block.hash, header: block.header, totalDifficulty: parts.totalDifficulty }
+    }
+  }
+  /** Checks a unit. @returns what writes it */
+  const prepare = async ({ unit, position: { stream, epoch }, verified }: UnitToApply): Promise<() => void> => {
+    if (position?.stream === stream && epoch < position.epoch) throw new StaleEpoch(epoch, position.epoch)
+    if (unit.kind === 'epoch') return () => {}
+    if (unit.kind === 'finality') return () => head.raiseFinality(unit.finality)
+    const { ancestor, blocks, finality } = unit
+    let held = 0
+    while (held < blocks.length && isHeld(blocks[held])) held++
+    if (held > 0 && held === blocks.length) return () => raise(finality)
+    const added = await Promise.all(blocks.slice(held).map((_, i) => verified(held + i)))
+    const last: BlockRef | undefined = held > 0 ? blocks[held - 1] : ancestor
+    const isReplacing = ancestor !== undefined && last !== undefined
+    await verifyLinks(added, isReplacing ? requireAncestor(last) : head.newest)
+    return () => {
+      if (isReplacing) {
+        if (!head.isFinalityStored()) raise(finality, last.number)
+        head.rewind(last.number)
+      }
+      for (const each of added) append(each)
+      raise(finality)
+    }
+  }
+  const raise = (told: Finality | undefined, most = Number.POSITIVE_INFINITY) => {
+    if (!told) return
+    head.raiseFinality({ safe: Math.min(told.safe, most), finalized: Math.min(told.finalized, most) })
+  }
+  const requireAncestor = (ancestor: BlockRef): Head => {
+    if (!isHeld(ancestor)) throw new UnknownAncestor(ancestor, reader.blockHash(ancestor.number))
+    const { hash, header, totalDifficulty } = reader.blockByNumber(ancestor.number)!
+    return { hash, header, totalDifficulty }
+  }
+  const apply = async (next: UnitToApply) => {
+    const isReplacing = next.unit.kind === 'blocks' && next.unit.ancestor !== undefined
+    let write: () => void
+    try {
+      write = await prepare(next)
+    } catch (error) {
+      commit()
+      throw error
+    }
+    if (isReplacing) commit()
+    try {
+      write()
+      position = next.position
+      if (isReplacing) commit()
+    } catch (error) {
+      head.rollback()
+      position = stored
+      throw error
+    }
+  }
+  return {
+    get position() {
+      return stored
+    },
+    get newest() {
+      return newest
+    },
+    commit,
+    apply,
+    workOnTrie: () => {
+      commit()
+      const number = newest?.header.number
+      if (!trie || number === undefined || trie.block.number >= number) return false
+      head.begin()
+      try {
+        trie.advance(nextTrieBlock(trie, number))
+        head.commit()
+      } catch (error) {
+        head.rollback()
+        throw error
+      }
+      return trie.block.number < number
+    },
+  }
+}
+
+/** @throws InvalidBlock unless the block goes on from `parent` */
+function verifyLink({ hash, header }: Block, totalDifficulty: bigint, parent: Head, spec: ChainSpec): void {
+  const { number, timestamp, difficulty } = header
+  verifyHeader(header, hash, parent, rulesAt(spec, number, timestamp, parent.totalDifficulty), spec)
+  const expected = parent.totalDifficulty + difficulty
+  if (totalDifficulty === expected) return
+  const [check, actual] = ['total difficulty', String(totalDifficulty)]
+  throw new InvalidBlock({ blockNumber: number, blockHash: hash, check, expected: String(expected), actual })
+}
+
+/** The first block of a chain without state: block 0 is that of the genesis, the parent of any other is not known. */
+async function verifyFirst({ hash, header }: Block, chain: WritableChain): Promise<void> {
+  if (header.number !== 0) return
+  const genesis = await chain.genesisBlock()
+  if (equalBytes(genesis.hash, hash)) return
+  const [expected, actual] = [genesis.hash, hash].map(formatData)
+  throw new InvalidBlock({ blockNumber: 0, blockHash: hash, check: 'genesis hash', expected, actual })
+}

@@ -1,0 +1,296 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { logCrypto } from '../../../chain/crypto.js'
+import { equalBytes } from '../../../lib/bytes.js'
+import { messageOf, UsageError } from '../../../lib/errors.js'
+import type { Logger } from '../../../lib/logger.js'
+import type { Progress } from '../../../lib/progress.js'
+import { createChainReader } from '../../../store/chain/chainReader.js'
+import { type ChainSource, readChainSource } from '../../../store/chain/chainSource.js'
+import type { ChainReader } from '../../../store/chain/types.js'
+import type { Database } from '../../../store/database.js'
+import { DATABASE_FILE, DatabaseLocked, openForReading } from '../../../store/open.js'
+import { openForWriting } from '../../../store/openForWriting.js'
+import { truncateWriteAheadLog } from '../../../store/writeAheadLog.js'
+import { StorageOfOtherIncarnation } from '../../../trie/blockChanges.js'
+import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from '../../chainState.js'
+import type { Checkpoints } from '../../checkpoints.js'
+import { ReorgBelowFinalized, StateRootDiffers } from '../../head/errors.js'
+import type { BlockRef } from '../../head/events.js'
+import { type Clock, systemClock } from '../../sources/upstream/clock.js'
+import { InvalidBlock } from '../../verify.js'
+import { InvalidMessage, ReplicationGap } from '../errors.js'
+import type { ReplicationStatus } from '../status.js'
+import type { ReplicaPosition, ReplicationSource } from '../types.js'
+import { type Applier, createApplier } from './applier.js'
+import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
+import { applyUnits } from './replicaLoop.js'
+import { readAhead, type UnitQueue, type VerifyElsewhere } from './unitQueue.js'
+
+/** Into which database a replica writes. Can be sent to a thread. */
+export interface ReplicaSettings {
+  readonly datadir: string
+  /** Which chain it is; needed for a new database only. */
+  readonly chain?: ChainSource
+  readonly stateMode?: StateMode
+  /** Store the access lists that come with blocks (EIP-7928). Default: true. */
+  readonly blockAccessLists?: boolean
+  /** Keep the address index. Default: true. */
+  readonly addressIndex?: boolean
+  /** Memory for the state trie; undefined: 256 MiB. */
+  readonly stateCacheBytes?: number
+  /** Most blocks that the state trie is behind the head while catching up. Default: 64. */
+  readonly trieInterval?: number
+  /** What its status says. Default: 'replica'. */
+  readonly role?: 'replica' | 'standby'
+}
+
+/** What a source is told of the chain that it is to be of. */
+export interface ReplicaChain {
+  readonly chainId: bigint
+  readonly genesisHash: Uint8Array // 32
+}
+
+/** What a replica needs besides its settings. */
+export interface ReplicaParts {
+  readonly log: Logger
+  readonly signal: AbortSignal
+  readonly checkpoints?: Checkpoints
+  openSource(chain: ReplicaChain): ReplicationSource
+  /** Opens what verifies the blocks of the chain in another thread. Default: they are verified in the thread that writes. */
+  openVerifier?(chain: ChainSource): { readonly verify: VerifyElsewhere; close(): Promise<void> }
+  /** Errors after which it begins again by itself. Default: all but UsageError. */
+  recovers?(error: unknown): boolean
+  /** Time and timers, for tests. */
+  readonly clock?: Clock
+  /** Shows what opening an older database has to bring up to date. */
+  startProgress?(label: string, unit: string, total: number): Progress
+}
+
+/** A database that a replica writes. */
+export interface OpenReplica {
+  /** Applies what the source gives until the signal aborts. What it refuses is an alarm: the database is closed, so that
+   *  `cairn rewind` can have it, and the replica begins again when the chain was rewound, and after a minute.
+   *  @throws an error that `recovers` does not name */
+  run(): Promise<void>
+  status(): ReplicationStatus
+  /** Closes the database, and ends the thread that verifies. */
+  close(): Promise<void>
+}
+
+const TRIE_INTERVAL = 64
+// Between two attempts to open a database that another process writes, and between two looks whether it was rewound.
+const LOOK_MS = 500
+// After a failure of the source, twice as long each time; after an alarm the longest at once.
+const FIRST_RETRY_MS = 1000
+const MAX_RETRY_MS = 60_000
+// Blocks behind what was read ahead from which on a replica counts as catching up.
+const CATCHING_UP_BLOCKS = 16
+
+/** Opens the database of a replica, which is made when it is not there: a new one begins with the genesis of `settings.chain`.
+ *  @throws UsageError and as `openWritableChain`; DatabaseLocked */
+export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts): Promise<OpenReplica> {
+  const { log, signal, clock = systemClock, recovers = (error) => !(error instanceof UsageError) } = parts
+  let writer: OpenWriter | undefined = await openWriter(settings, parts)
+  const closeWriter = () => {
+    writer?.close()
+    writer = undefined
+  }
+  let source: ReplicationSource
+  try {
+    source = parts.openSource(await describeChain(writer.chain))
+  } catch (error) {
+    closeWriter()
+    throw error
+  }
+  const verifier = parts.openVerifier?.(readChainSource(writer.db)!)
+  const figures = createFigures(settings.role ?? 'replica', writer)
+  const follow = async (own: OpenWriter) => {
+    const { db, chain } = own
+    const { trieInterval = TRIE_INTERVAL } = settings
+    const applier = createApplier(db, chain, { log, trieInterval })
+    while (applier.workOnTrie()) await parts.checkpoints?.afterCommit()
+    const reading = new AbortController()
+    const stop = () => reading.abort(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    const from = { position: applier.position, locator: createLocator(chain.reader) }
+    const { spec } = chain
+    const queue = readAhead(source.units(from, reading.signal), {
+      spec,
+      verify: verifier?.verify,
+      signal: reading.signal,
+    })
+    figures.begins(applier, queue)
+    try {
+      await applyUnits(chain, { applier, queue, checkpoints: parts.checkpoints, signal })
+    } finally {
+      signal.removeEventListener('abort', stop)
+      reading.abort(new Error('applying ended'))
+      figures.ends()
+      await queue.closed()
+    }
+  }
+  return {
+    run: async () => {
+      for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
+        const before = figures.blocks()
+        try {
+          writer ??= await openUnlocked(settings, parts, clock)
+          await follow(writer)
+          return
+        } catch (error) {
+          if (signal.aborted) return
+          const state = isAlarm(error) ? 'alarm' : 'failed'
+          figures.stops(state, messageOf(error))
+          closeWriter()
+          if (!recovers(error)) {
+            log.error({ problem: messageOf(error) }, 'the replica ended')
+            throw error
+          }
+          if (figures.blocks() > before) retryMs = FIRST_RETRY_MS
+          const waitMs = state === 'alarm' ? MAX_RETRY_MS : retryMs
+          log.error({ problem: messageOf(error), retryInMs: waitMs }, 'the replica stopped applying blocks')
+          try {
+            await untilRewound(settings.datadir, waitMs, clock, signal)
+          } catch {
+            return // the signal aborted
+          }
+        }
+      }
+    },
+    status: figures.status,
+    close: async () => {
+      closeWriter()
+      await verifier?.close()
+    },
+  }
+}
+
+const ALARMS = [
+  ...[ReorgBelowFinalized, StateRootDiffers, StorageOfOtherIncarnation, InvalidBlock, InvalidMessage, ReplicationGap],
+  ...[UnknownAncestor, StateChangesMissing, StaleEpoch],
+]
+
+/** True for what the writer or the operator has to settle. */
+function isAlarm(error: unknown): boolean {
+  return ALARMS.some((kind) => error instanceof kind)
+}
+
+async function describeChain(chain: WritableChain): Promise<ReplicaChain> {
+  return {
+    chainId: chain.spec.chainId,
+    genesisHash: chain.reader.blockHash(0) ?? (await chain.genesisBlock()).hash,
+  }
+}
+
+interface OpenWriter {
+  readonly db: Database
+  readonly chain: WritableChain
+  close(): void
+}
+
+/** As `openWriter`; waits while another process writes, such as `cairn rewind`. */
+async function openUnlocked(settings: ReplicaSettings, parts: ReplicaParts, clock: Clock): Promise<OpenWriter> {
+  for (;;) {
+    try {
+      return await openWriter(settings, parts)
+    } catch (error) {
+      if (!(error instanceof DatabaseLocked)) throw error
+      await clock.sleep(LOOK_MS, parts.signal)
+    }
+  }
+}
+
+async function openWriter(settings: ReplicaSettings, parts: ReplicaParts): Promise<OpenWriter> {
+  const { datadir, chain: wanted, stateMode, stateCacheBytes, blockAccessLists = true, addressIndex } = settings
+  const { log, signal, checkpoints, startProgress } = parts
+  if (wanted === undefined && !existsSync(join(datadir, DATABASE_FILE))) throw new ChainNotNamed() // before one is made
+  const db = openForWriting(datadir)
+  const close = () => {
+    truncateWriteAheadLog(db)
+    db.close()
+  }
+  try {
+    logCrypto(log)
+    if (checkpoints) db.pragma('wal_autocheckpoint = 0')
+    const opening = { startProgress, signal, checkpoints, stateCacheBytes, blockAccessLists, addressIndex, log }
+    const chain = await openWritableChain(db, wanted, stateMode, { ...opening, lazyTrie: true })
+    return { db, chain, close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+// Blocks of a locator: with steps that double it reaches any genesis.
+const LOCATOR_ENTRIES = 32
+
+/** Blocks of the chain, newest first, each twice as far back as the one before; the first stored one is the last of them. */
+export function createLocator(reader: ChainReader): BlockRef[] {
+  const coverage = reader.coverage()
+  if (coverage === undefined) return []
+  const { first, head } = coverage
+  const numbers: number[] = []
+  for (let back = 0; head - back > first && numbers.length < LOCATOR_ENTRIES - 1; back = 2 * back + 1)
+    numbers.push(head - back)
+  return [...numbers, first].map((number) => ({ number, hash: reader.blockHash(number)! }))
+}
+
+/** Resolves after `ms`, or when the head of the database is another one. @throws the reason of the signal */
+async function untilRewound(datadir: string, ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  const look = () => {
+    const db = openForReading(datadir)
+    try {
+      return createChainReader(db).headHash()
+    } finally {
+      db.close()
+    }
+  }
+  const seen = look()
+  for (const until = clock.nowMs() + ms; clock.nowMs() < until; ) {
+    await clock.sleep(Math.min(LOOK_MS, ms), signal)
+    const now = look()
+    if (seen && now && !equalBytes(seen, now)) return
+  }
+}
+
+/** Keeps what the status tells, also while the database is closed. */
+function createFigures(role: 'replica' | 'standby', { chain }: OpenWriter) {
+  let head = chain.head.newest
+  let position: ReplicaPosition | undefined
+  let newest: number | undefined
+  let current: { applier: Applier; queue: UnitQueue } | undefined
+  let stopped: { state: 'alarm' | 'failed'; problem: string } | undefined
+  /** When every known block was applied. */
+  let wholeMs = performance.now()
+  const status = (): ReplicationStatus => {
+    if (current) {
+      head = current.applier.newest
+      position = current.applier.position
+      newest = current.queue.newest ?? newest
+    }
+    const own = head?.header.number ?? -1
+    const lagBlocks = Math.max(0, (newest ?? own) - own)
+    if (lagBlocks === 0 && !stopped) wholeMs = performance.now()
+    const lagSeconds = Math.floor((performance.now() - wholeMs) / 1000)
+    const state = lagBlocks > CATCHING_UP_BLOCKS ? 'catching up' : 'following'
+    const { epoch = 0, sequence = 0 } = position ?? {}
+    return { role, epoch, sequence, lagBlocks, lagSeconds, state, problem: null, ...stopped }
+  }
+  return {
+    status,
+    blocks: () => head?.header.number ?? -1,
+    begins: (applier: Applier, queue: UnitQueue) => {
+      stopped = undefined
+      current = { applier, queue }
+    },
+    ends: () => {
+      status()
+      current = undefined
+    },
+    stops: (state: 'alarm' | 'failed', problem: string) => {
+      stopped = { state, problem }
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type { WritableChain } from '../../chainState.js'
+import type { Checkpoints } from '../../checkpoints.js'
+import type { Applier } from './applier.js'
+import type { UnitQueue } from './unitQueue.js'
+
+// While units wait, so much of them is one transaction.
+const BATCH_MS = 1000
+// How long the next unit may have to wait for the indexes.
+const INDEX_SLICE_MS = 3
+
+/** Applies units until the signal aborts. Each is committed at once, unless others wait: then they share transactions of about
+ *  a second. While none waits, the state trie, the indexes and the tries before the head are brought up to date.
+ *  @throws as `Applier.apply`, and what the source throws; what was applied before is committed */
+export async function applyUnits(
+  chain: WritableChain,
+  {
+    applier,
+    queue,
+    checkpoints,
+    signal,
+  }: { applier: Applier; queue: UnitQueue; checkpoints?: Checkpoints; signal: AbortSignal },
+): Promise<void> {
+  const { head } = chain
+  let begunMs: number | undefined
+  let [trieDue, indexesDue, historyDue] = [true, true, true]
+  /** The indexes of a replica that never rests get as much time as the blocks took, in slices. */
+  const keepIndexesUp = async (forMs: number) => {
+    const until = performance.now() + forMs
+    while (head.workOnIndexes(INDEX_SLICE_MS) && performance.now() < until) await checkpoints?.afterCommit()
+  }
+  /** One step of what can wait. @returns false when nothing is left */
+  const work = async (): Promise<boolean> => {
+    if (trieDue) trieDue = applier.workOnTrie()
+    else if (indexesDue) indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
+    else if (historyDue) historyDue = chain.extendTrieHistory()
+    else return false
+    await checkpoints?.afterCommit()
+    await new Promise(setImmediate)
+    return true
+  }
+  try {
+    while (!signal.aborted) {
+      const next = queue.shift()
+      if (next) {
+        begunMs ??= performance.now()
+        await applier.apply(next)
+        trieDue = indexesDue = historyDue = true
+        if (!queue.isEmpty && performance.now() - begunMs < BATCH_MS) continue
+        const tookMs = performance.now() - begunMs
+        applier.commit()
+        begunMs = undefined
+        await checkpoints?.afterCommit()
+        if (!queue.isEmpty) await keepIndexesUp(tookMs)
+        await new Promise(setImmediate)
+      } else if (!(await work())) await queue.wait()
+    }
+  } finally {
+    if (head.inTransaction) applier.commit()
+  }
+}

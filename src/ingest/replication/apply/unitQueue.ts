@@ -1,0 +1,106 @@
+import type { ChainSpec } from '../../../chain/eth/forks.js'
+import type { EncodedBlock, PositionedUnit } from '../types.js'
+import type { UnitToApply } from './applier.js'
+import { type VerifiedBlock, verifyReplicated } from './verifyReplicated.js'
+
+// Units read ahead of the writer, by number and by size of their payloads.
+const MAX_UNITS = 64
+const MAX_BYTES = 32 * 2 ** 20
+
+/** Verifies a block in another thread. The function that it gives decodes the block: call it when the block is to be written,
+ *  since a decoded block takes ten times the memory. It throws as `verifyReplicated`. */
+export type VerifyElsewhere = (block: EncodedBlock) => Promise<() => VerifiedBlock>
+
+/** The units of a source, read and verified ahead of the writer. */
+export interface UnitQueue {
+  /** Takes the next unit; undefined when none waits. @throws what the source threw, after its last unit */
+  shift(): UnitToApply | undefined
+  readonly isEmpty: boolean
+  /** Resolves when a unit waits or the source ended. */
+  wait(): Promise<void>
+  /** Number of the newest block that came; undefined before the first. */
+  readonly newest: number | undefined
+  /** Resolves when the source is closed. The signal that was given to `readAhead` must have aborted. */
+  closed(): Promise<void>
+}
+
+/** Reads the units until `signal` aborts. Without `verify`, blocks are verified in this thread when they are asked for. */
+export function readAhead(
+  units: AsyncIterable<PositionedUnit>,
+  { spec, verify, signal }: { spec: ChainSpec; verify?: VerifyElsewhere; signal: AbortSignal },
+): UnitQueue {
+  const waiting: { item: UnitToApply; bytes: number }[] = []
+  let bytes = 0
+  let newest: number | undefined
+  let end: { error: unknown } | undefined
+  let onArrival = () => {}
+  let onRoom = () => {}
+  const add = ({ unit, position }: PositionedUnit) => {
+    const blocks = unit.kind === 'blocks' ? unit.blocks : []
+    const verified = blocks.map((block) =>
+      verify ? startVerifying(verify, block) : () => verifyReplicated(block, spec),
+    )
+    const size = blocks.reduce((sum, { payload }) => sum + payload.length, 0)
+    const tip = unit.kind === 'epoch' ? unit.head.number : blocks.at(-1)?.number
+    newest = tip ?? newest
+    bytes += size
+    waiting.push({ item: { unit, position, verified: (index) => verified[index]() }, bytes: size })
+    onArrival()
+  }
+  const isFull = () => waiting.length >= MAX_UNITS || bytes >= MAX_BYTES
+  const read = async () => {
+    for await (const each of units) {
+      if (signal.aborted) return
+      add(each)
+      while (isFull() && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          onRoom = resolve
+        })
+      }
+    }
+    if (!signal.aborted) throw new Error('the source of blocks ended')
+  }
+  const reading = read().catch((error: unknown) => {
+    end = { error }
+    onArrival()
+  })
+  const stop = () => {
+    onRoom()
+    onArrival()
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  return {
+    shift: () => {
+      const next = waiting.shift()
+      if (next === undefined) {
+        if (end) throw end.error
+        return undefined
+      }
+      bytes -= next.bytes
+      onRoom()
+      return next.item
+    },
+    get isEmpty() {
+      return waiting.length === 0
+    },
+    wait: async () => {
+      if (waiting.length > 0 || end || signal.aborted) return
+      await new Promise<void>((resolve) => {
+        onArrival = resolve
+      })
+    },
+    get newest() {
+      return newest
+    },
+    closed: async () => {
+      signal.removeEventListener('abort', stop)
+      await reading
+    },
+  }
+}
+
+function startVerifying(verify: VerifyElsewhere, block: EncodedBlock): () => Promise<VerifiedBlock> {
+  const verdict = verify(block)
+  verdict.catch(() => {}) // told to who asks for it
+  return () => verdict.then((take) => take())
+}

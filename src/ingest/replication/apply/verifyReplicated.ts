@@ -1,0 +1,61 @@
+import { keccak256 } from '../../../chain/crypto.js'
+import { type ChainSpec, rulesAt } from '../../../chain/eth/forks.js'
+import type { Block } from '../../../chain/eth/types.js'
+import { equalBytes } from '../../../lib/bytes.js'
+import { formatData } from '../../../lib/hex.js'
+import { deriveReceipts } from '../../givenBlock.js'
+import type { BlockParts } from '../../head/chainHead.js'
+import { InvalidBlock, verifyBodyRoots, verifyReceipts } from '../../verify.js'
+import { decodeInflated, inflateMessage } from '../message.js'
+import type { DecodedBlock, EncodedBlock } from '../types.js'
+
+/** A block that agrees with itself: what is left to check is its link to the head. */
+export interface VerifiedBlock {
+  readonly block: Block
+  readonly parts: BlockParts
+}
+
+/** Decodes a block of a writer and checks all that needs no database: what `decodeReplicatedBlock` checks (the header's hash, the order
+ *  of state changes), the roots of body and receipts, bloom, gas, and the hash of the access list. Nothing is executed. Senders
+ *  and appearances are the writer's word, as are state changes until a state root is compared.
+ *  @throws InvalidMessage, InvalidBlock for the first check that fails */
+export function verifyReplicated(encoded: EncodedBlock, spec: ChainSpec): VerifiedBlock {
+  return verifyInflated(encoded, inflateMessage(encoded.payload), spec)
+}
+
+/** As `verifyReplicated`, of the inflated message. */
+export function verifyInflated(encoded: EncodedBlock, body: Uint8Array, spec: ChainSpec): VerifiedBlock {
+  const decoded = decodeInflated(encoded, body)
+  const { block, receipts, blockAccessList, encodedTransactions, encodedReceipts } = decoded
+  verifyBodyRoots(block, encodedTransactions)
+  verifyReceipts(block.header, receipts, { blockHash: block.hash, encoded: encodedReceipts })
+  if (blockAccessList) verifyAccessList(block, blockAccessList)
+  return toVerified(decoded, spec)
+}
+
+/** The block of an inflated message that another thread has verified. */
+export function takeVerified(encoded: EncodedBlock, body: Uint8Array, spec: ChainSpec): VerifiedBlock {
+  return toVerified(decodeInflated(encoded, body), spec)
+}
+
+function toVerified(decoded: DecodedBlock, spec: ChainSpec): VerifiedBlock {
+  const { block, totalDifficulty, changes, appearances, blockAccessList } = decoded
+  const { number, timestamp, difficulty } = block.header
+  const rules = rulesAt(spec, number, timestamp, totalDifficulty - difficulty)
+  const receipts = deriveReceipts(block, decoded.receipts, rules)
+  return { block, parts: { receipts, totalDifficulty, changes, appearances, blockAccessList } }
+}
+
+function verifyAccessList({ hash: blockHash, header }: Block, list: Uint8Array): void {
+  const { number: blockNumber, blockAccessListHash } = header
+  const hash = keccak256(list)
+  if (blockAccessListHash && equalBytes(hash, blockAccessListHash)) return
+  const actual = blockAccessListHash ? formatData(blockAccessListHash) : 'none'
+  throw new InvalidBlock({
+    blockNumber,
+    blockHash,
+    check: 'block access list hash',
+    expected: formatData(hash),
+    actual,
+  })
+}

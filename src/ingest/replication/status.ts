@@ -1,0 +1,23 @@
+/** What a process does in replication. `writer`: it publishes its chain. `replica`: it applies what another one publishes.
+ *  `standby`: a replica that takes over when the writer is gone. `none`: neither. */
+export type ReplicationRole = 'writer' | 'replica' | 'standby' | 'none'
+
+/** `catching up`: it has not reached the newest block that it knows of. `alarm`: it stopped, and an operator has to decide.
+ *  `failed`: it stopped with an error. */
+export type ReplicationState = 'following' | 'catching up' | 'alarm' | 'failed'
+
+/** A snapshot of replication, for health, metrics and the page. */
+export interface ReplicationStatus {
+  readonly role: ReplicationRole
+  /** Of the writer: higher for each new one; 0 over HTTP. */
+  readonly epoch: number
+  /** In the stream, of the last message that was published or applied; 0 over HTTP. */
+  readonly sequence: number
+  /** Blocks behind the newest one that is known of; 0 for a writer. */
+  readonly lagBlocks: number
+  /** Seconds since this process last had every known block; 0 while it has. */
+  readonly lagSeconds: number
+  readonly state: ReplicationState
+  /** Why the state is `alarm` or `failed`, or why there is no connection; null when all is well. */
+  readonly problem: string | null
+}

@@ -1,0 +1,36 @@
+import type { JsonSchema } from '../core/method.js'
+import { LOG_SCHEMA, orNull } from '../eth/schemas.js'
+
+/* JSON schemas of decoded logs and calls. */
+
+const TEXT: JsonSchema = { type: 'string' }
+
+const VALUE: JsonSchema = {
+  description:
+    'Integers are decimal text, addresses have EIP-55 checksums, bytes are DATA. A tuple is an object by member name, or an ' +
+    'array if a member has no name. Of an indexed string, bytes, array or tuple: the 32-byte hash.',
+}
+
+const NAMED = { name: { ...TEXT, description: 'Empty if the ABI gives none.' }, type: TEXT }
+
+function decodedSchema(title: string, members: { [name: string]: JsonSchema }): JsonSchema {
+  const item: JsonSchema = { type: 'object', properties: members, required: Object.keys(members) }
+  const properties = { name: TEXT, signature: TEXT, args: { type: 'array', items: item } }
+  return orNull({ title, type: 'object', properties, required: Object.keys(properties) })
+}
+
+/** The decoded call of a transaction, or null. */
+export const DECODED_CALL_SCHEMA = decodedSchema('DecodedCall', { ...NAMED, value: VALUE })
+
+const { properties, required } = LOG_SCHEMA as { properties: { [name: string]: JsonSchema }; required: string[] }
+
+/** A log with the member `decoded`. */
+export const DECODED_LOG_SCHEMA: JsonSchema = {
+  title: 'DecodedLog',
+  type: 'object',
+  properties: {
+    ...properties,
+    decoded: decodedSchema('DecodedEvent', { ...NAMED, indexed: { type: 'boolean' }, value: VALUE }),
+  },
+  required: [...required, 'decoded'],
+}

@@ -1,0 +1,40 @@
+import type { TracedCall } from '../../../evm/tracing/callTree.js'
+import { formatData, formatQuantity } from '../../../lib/hex.js'
+import { decodeRevertReason } from '../../revertReason.js'
+import { OPCODE_NAMES } from './opcodeNames.js'
+
+/** True for CREATE and CREATE2. */
+export function isCreation({ opcode }: Pick<TracedCall, 'opcode'>): boolean {
+  return opcode === 0xf0 || opcode === 0xf5
+}
+
+/** A call as geth's callTracer writes it. `logsBefore` is the number of the block's logs before the transaction. */
+export function formatCallFrame(call: TracedCall, logsBefore: number): object {
+  const { failure, output } = call
+  const isReverted = failure === 'execution reverted'
+  const hasOutput = output.length > 0 && (failure === undefined || isReverted)
+  return {
+    from: formatData(call.from),
+    gas: formatQuantity(call.gas),
+    gasUsed: formatQuantity(call.gasUsed),
+    to: failure !== undefined && isCreation(call) ? undefined : formatData(call.to),
+    input: formatData(call.input),
+    output: hasOutput ? formatData(output) : undefined,
+    error: failure,
+    revertReason: (isReverted && decodeRevertReason(output)) || undefined,
+    calls: call.calls.length > 0 ? call.calls.map((each) => formatCallFrame(each, logsBefore)) : undefined,
+    logs: call.logs.length > 0 ? formatLogs(call, logsBefore) : undefined,
+    value: call.value === undefined ? undefined : formatQuantity(call.value),
+    type: OPCODE_NAMES[call.opcode],
+  }
+}
+
+function formatLogs({ logs }: TracedCall, logsBefore: number): object[] {
+  return logs.map(({ address, topics, data, index, position }) => ({
+    address: formatData(address),
+    topics: topics.map(formatData),
+    data: formatData(data),
+    index: formatQuantity(logsBefore + index),
+    position: formatQuantity(position),
+  }))
+}

@@ -1,0 +1,21 @@
+import type { TracedCall } from '../../../evm/tracing/callTree.js'
+import { formatData } from '../../../lib/hex.js'
+
+const CALLS = new Set([0xf1, 0xf2, 0xf4, 0xfa])
+
+/** How often each selector was called, with the length of what follows it, as geth's 4byteTracer counts. */
+export function countSelectors(
+  root: TracedCall,
+  isPrecompile: (address: Uint8Array) => boolean,
+): Record<string, number> {
+  const counts = new Map<string, number>()
+  const count = ({ opcode, to, input, calls }: TracedCall) => {
+    if (input.length >= 4 && CALLS.has(opcode) && !isPrecompile(to)) {
+      const id = `${formatData(input.subarray(0, 4))}-${input.length - 4}`
+      counts.set(id, (counts.get(id) ?? 0) + 1)
+    }
+    for (const each of calls) count(each)
+  }
+  count(root)
+  return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,169 @@
+import { createAddress } from '../../../chain/eth/transaction.js'
+import type { Hooks } from '../../../evm/interpreter/hooks.js'
+import { precompileAt } from '../../../evm/interpreter/machine.js'
+import { LIMBS, setBytes } from '../../../evm/interpreter/words/words.js'
+import { recordCalls, type TracedCall } from '../../../evm/tracing/callTree.js'
+import type { Applied, Execution } from '../../../evm/tracing/execution.js'
+import { recordState } from '../../../evm/tracing/stateRecorder.js'
+import { recoverAuthority } from '../../../evm/transition/authorizations.js'
+import { keyOfBytes } from '../../../lib/bytes.js'
+import { formatData } from '../../../lib/hex.js'
+import type { StoredBlock } from '../../../store/chain/types.js'
+import type { JsonOutput } from '../../core/jsonOutput.js'
+import { formatCallFrame } from './callFrames.js'
+import { type FlatCall, type FlatOptions, flattenCalls } from './flatCalls.js'
+import { byKey, formatDifference, formatPrestate, type PrestateOptions } from './prestate.js'
+import { countSelectors } from './selectors.js'
+import { type StructLogOptions, writeStructLogs } from './structLogs.js'
+
+/** Which tracer is wanted, with its options. */
+export type TracerChoice = ({ readonly name: 'structLogger' } & StructLogOptions) | NativeTracer
+/** A tracer with a name, which a muxTracer may contain. */
+export type NativeTracer =
+  | { readonly name: 'callTracer'; readonly onlyTopCall?: boolean; readonly withLog?: boolean }
+  | ({ readonly name: 'flatCallTracer' } & Omit<FlatOptions, 'isPrecompile'>)
+  | ({ readonly name: 'prestateTracer' } & PrestateOptions)
+  | { readonly name: '4byteTracer' | 'noopTracer' }
+  | { readonly name: 'muxTracer'; readonly tracers: readonly NativeTracer[] }
+
+/** The place of a traced transaction; calls have none. */
+export interface TracePlace {
+  readonly block: StoredBlock
+  readonly index: number
+  readonly hash: Uint8Array // 32
+}
+
+/** Runs the execution under the tracer and writes its result. @throws DeadlineExceeded, CallMemoryExceeded */
+export function writeTrace(out: JsonOutput, choice: TracerChoice, execution: Execution, place?: TracePlace): void {
+  const { journal } = execution
+  if (choice.name === 'structLogger') {
+    const applied = execution.tryOut()
+    writeStructLogs(out, choice, { applied, journal, run: (hooks) => void execution.run(hooks) })
+    return
+  }
+  const { hooks, result } = startTracer(choice, execution, place)
+  out.write(JSON.stringify(result(execution.run(hooks))))
+}
+
+/** A tracer of one execution. */
+interface RunningTracer {
+  readonly hooks?: Hooks
+  result(applied: Applied): unknown
+}
+
+function startTracer(choice: NativeTracer, execution: Execution, place: TracePlace | undefined): RunningTracer {
+  switch (choice.name) {
+    case 'callTracer': {
+      const { hooks, root } = recordCalls(execution.journal.meter, choice)
+      return {
+        hooks,
+        result: (applied) => formatCallFrame(ofTransaction(root(), execution, applied), execution.logsBefore),
+      }
+    }
+    case 'flatCallTracer': {
+      const { hooks, root } = recordCalls(execution.journal.meter)
+      const options = { ...choice, isPrecompile: precompilesOf(execution) }
+      return {
+        hooks,
+        result: (applied) =>
+          flattenCalls(ofTransaction(root(), execution, applied), options).map((each) => placeFlatCall(each, place)),
+      }
+    }
+    case '4byteTracer': {
+      const { hooks, root } = recordCalls(execution.journal.meter)
+      return { hooks, result: () => countSelectors(root(), precompilesOf(execution)) }
+    }
+    case 'prestateTracer':
+      return startPrestate(choice, execution)
+    case 'noopTracer':
+      return { result: () => ({}) }
+    case 'muxTracer': {
+      const tracers = choice.tracers.map((each) => ({ name: each.name, ...startTracer(each, execution, place) }))
+      return {
+        hooks: joinHooks(tracers.flatMap(({ hooks }) => hooks ?? [])),
+        result: (applied) => byKey(tracers.map(({ name, result }) => [name, result(applied)])),
+      }
+    }
+  }
+}
+
+function startPrestate(options: PrestateOptions, execution: Execution): RunningTracer {
+  const { journal, machine, header, transaction } = execution
+  const { hooks, touch, touched } = recordState(journal)
+  const { from, to } = transaction
+  const created = to === undefined ? createAddress(from, journal.account(from).nonce) : undefined
+  if (to !== undefined && machine.rules.delegations) {
+    const { delegation } = journal.code(journal.account(to))
+    if (delegation !== undefined) touch(delegation)
+  }
+  touch(from)
+  touch(to ?? created!)
+  touch(header.miner)
+  for (const authorization of transaction.authorizationList ?? []) {
+    const authority = recoverAuthority(authorization)
+    if (authority !== undefined) touch(authority)
+  }
+  if (created !== undefined) touched.get(keyOfBytes(created))!.isCreated = true
+  return {
+    hooks,
+    result: () =>
+      options.diffMode
+        ? formatDifference(touched.values(), journal, options)
+        : formatPrestate(touched.values(), options),
+  }
+}
+
+/** The first call, with the gas of the whole transaction. */
+export function ofTransaction(root: TracedCall, { transaction }: Execution, { gasUsed }: Applied): TracedCall {
+  return { ...root, gas: transaction.gasLimit, gasUsed }
+}
+
+/** Whether there is a precompile at an address. */
+export function precompilesOf({ machine }: Execution): (address: Uint8Array) => boolean {
+  const word = new Int32Array(LIMBS)
+  return (address) => {
+    setBytes(word, 0, address, 0, 20)
+    return precompileAt(machine, word) !== undefined
+  }
+}
+
+function placeFlatCall({ action, error, result, subtraces, traceAddress, type }: FlatCall, place?: TracePlace): object {
+  return {
+    action,
+    blockHash: place === undefined ? null : formatData(place.block.hash),
+    blockNumber: place?.block.header.number ?? 0,
+    error,
+    result,
+    subtraces,
+    traceAddress,
+    transactionHash: place === undefined ? null : formatData(place.hash),
+    transactionPosition: place?.index ?? 0,
+    type,
+  }
+}
+
+/** Hooks that call all of them, in order. */
+export function joinHooks(all: readonly Hooks[]): Hooks {
+  const has = (name: keyof Hooks) => all.some((hooks) => hooks[name] !== undefined)
+  return {
+    enter: (call) => {
+      for (const hooks of all) hooks.enter?.(call)
+    },
+    exit: (end) => {
+      for (const hooks of all) hooks.exit?.(end)
+    },
+    log: (log) => {
+      for (const hooks of all) hooks.log?.(log)
+    },
+    step: has('step')
+      ? (machine, frame, opcode) => {
+          for (const hooks of all) hooks.step?.(machine, frame, opcode)
+        }
+      : undefined,
+    stepped: has('step')
+      ? (machine, cost, failure) => {
+          for (const hooks of all) hooks.stepped?.(machine, cost, failure)
+        }
+      : undefined,
+  }
+}

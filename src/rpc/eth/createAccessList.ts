@@ -1,0 +1,38 @@
+import { formatQuantity } from '../../lib/hex.js'
+import { mapMaybePromise } from '../../lib/maybePromise.js'
+import { requireStateBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { quantity64, text } from '../core/params.js'
+import { CALL_LIMIT_ERRORS, CALL_REQUEST_ERRORS, callParam, overriddenRequest } from './callObject.js'
+import { stateBlockParam } from './commonParams.js'
+import { formatAccess } from './format/transaction.js'
+import { ACCESS_LIST_SCHEMA, STATE_ERRORS } from './schemas.js'
+import { stateOverridesParam } from './stateOverrides.js'
+
+export const createAccessList = defineMethod({
+  name: 'eth_createAccessList',
+  summary: 'The access list (EIP-2930) of a message call, and the gas that it uses with it.',
+  description:
+    'Accounts and slots that the call accesses, those of failed frames too. Sender, recipient, precompiles and authorities are ' +
+    'listed only with slots, because they are warm anyway. A call that fails has its error in `error`.',
+  cost: 'evm',
+  params: [callParam, stateBlockParam, stateOverridesParam],
+  result: {
+    name: 'access list, gas used, and error',
+    schema: {
+      type: 'object',
+      properties: { accessList: ACCESS_LIST_SCHEMA, gasUsed: quantity64.schema, error: text.schema },
+      required: ['accessList', 'gasUsed'],
+    },
+  },
+  errors: [...CALL_LIMIT_ERRORS, ...CALL_REQUEST_ERRORS, ...STATE_ERRORS],
+  handler: ({ chain, evm, limits, deadline }, object, id, accounts) => {
+    const request = overriddenRequest(chain, object, { accounts })
+    const created = evm.createAccessList(request, requireStateBlock(chain, id), limits, deadline)
+    return mapMaybePromise(created, ({ accessList, failure, gasUsed }) => ({
+      accessList: accessList.map(formatAccess),
+      error: failure,
+      gasUsed: formatQuantity(gasUsed),
+    }))
+  },
+})

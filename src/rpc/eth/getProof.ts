@@ -1,0 +1,103 @@
+import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
+import { bytesToBigInt, equalBytes } from '../../lib/bytes.js'
+import { formatData, formatQuantity } from '../../lib/hex.js'
+import { mapMaybePromise } from '../../lib/maybePromise.js'
+import { requireStateBlock } from '../core/blockId.js'
+import { INVALID_PARAMS, invalidParams, SERVER_ERROR } from '../core/errors.js'
+import { defineMethod } from '../core/method.js'
+import { arrayOf, data, hash32, quantity, required, slot, type ValueType } from '../core/params.js'
+import { accountParam, stateBlockParam } from './commonParams.js'
+import { STATE_ERRORS } from './schemas.js'
+
+// geth's limit and words.
+const MAX_KEYS = 1024
+const TOO_MANY_KEYS = `too many storage keys requested (max ${MAX_KEYS}, got …)`
+
+interface StorageKey {
+  readonly slot: Uint8Array // 32
+  /** As the response repeats it: 32 bytes as they were sent, else a quantity (geth). */
+  readonly text: string
+}
+
+const storageKey: ValueType<StorageKey> = {
+  schema: slot.schema,
+  decode: (value, path) => {
+    const bytes = slot.decode(value, path)
+    const isWord = (value as string).length === 66
+    return { slot: bytes, text: isWord ? formatData(bytes) : formatQuantity(bytesToBigInt(bytes)) }
+  },
+}
+
+const proofSchema = { type: 'array', items: data.schema }
+
+export const getProof = defineMethod({
+  name: 'eth_getProof',
+  summary: 'An account and storage slots with their Merkle proofs (EIP-1186) after a block.',
+  description:
+    'Proofs of the newest block and of the 128 before it are read from stored state tries. For an earlier block the trie is restored ' +
+    'in memory from what changed since, which takes time in proportion, up to `--call-timeout`. An account that does not exist has ' +
+    'proofs of its absence.',
+  cost: 'evm',
+  params: [
+    accountParam,
+    required('storageKeys', arrayOf(storageKey), `up to ${MAX_KEYS} storage slots`),
+    stateBlockParam,
+  ],
+  result: {
+    name: 'account with proofs',
+    schema: {
+      type: 'object',
+      properties: {
+        ...{
+          address: accountParam.schema,
+          accountProof: proofSchema,
+          balance: quantity.schema,
+          codeHash: hash32.schema,
+        },
+        ...{ nonce: quantity.schema, storageHash: hash32.schema },
+        storageProof: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { key: slot.schema, value: quantity.schema, proof: proofSchema },
+            required: ['key', 'value', 'proof'],
+          },
+        },
+      },
+      required: ['address', 'accountProof', 'balance', 'codeHash', 'nonce', 'storageHash', 'storageProof'],
+    },
+  },
+  errors: [
+    { code: INVALID_PARAMS, message: TOO_MANY_KEYS },
+    {
+      code: SERVER_ERROR,
+      message:
+        'eth_getProof: the state trie of block … cannot be restored within 5s: it is … blocks behind the head; ask for one of the ' +
+        'last 128 blocks, or raise --call-timeout',
+      when: 'a chain with a large state has moved on by many blocks',
+    },
+    ...STATE_ERRORS,
+  ],
+  // Where a thread could not say by itself how far the block is behind.
+  timeoutMessage: (limitMs) =>
+    `eth_getProof: the state trie of that block cannot be restored within ${limitMs / 1000}s: it is too far behind the head; ` +
+    'ask for one of the last 128 blocks, or raise --call-timeout',
+  handler: ({ chain, evm, deadline }, address, keys, id) => {
+    if (keys.length > MAX_KEYS) throw invalidParams(TOO_MANY_KEYS.replace('…', String(keys.length)))
+    const slots = keys.map((key) => key.slot)
+    const proved = evm.proveAccount({ address, slots }, requireStateBlock(chain, id), deadline)
+    return mapMaybePromise(proved, ({ nodes, storageRoot, slots: proofs, nonce, balance, codeHash }) => ({
+      address: formatData(address),
+      accountProof: nodes.map(formatData),
+      balance: formatQuantity(balance),
+      codeHash: formatData(codeHash),
+      nonce: formatQuantity(nonce),
+      storageHash: formatData(storageRoot),
+      storageProof: keys.map(({ text }, i) => ({
+        key: text,
+        value: formatQuantity(bytesToBigInt(proofs[i].value)),
+        proof: equalBytes(storageRoot, EMPTY_TRIE_ROOT) ? [] : proofs[i].nodes.map(formatData),
+      })),
+    }))
+  },
+})

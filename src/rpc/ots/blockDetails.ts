@@ -1,0 +1,53 @@
+import { type BlockReward, hasRewards, rewardsOf } from '../../evm/transition/block.js'
+import { formatQuantity } from '../../lib/hex.js'
+import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import { formatBlock } from '../eth/format/block.js'
+import { QUANTITY_SCHEMA } from './schemas.js'
+
+/** A block object as Otterscan shows it: the number of transactions, and no bloom. */
+export function formatOtsBlock(chain: ChainReader, block: StoredBlock): object {
+  const { transactions: _, ...members } = formatBlock(chain, block, false)
+  return { ...members, logsBloom: null, transactionCount: block.txCount }
+}
+
+/** A block with its reward and its fees, the burnt part included. */
+export function formatBlockDetails(chain: ChainReader, block: StoredBlock): object {
+  const fees = chain.transactionFees(block)
+  const totalFees = fees.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n)
+  const rewards = rewardsIn(chain, block)
+  const sumOf = (kind: 'block' | 'uncle') =>
+    rewards.reduce((sum, reward) => (reward.kind === kind ? sum + reward.wei : sum), 0n)
+  const [blockReward, uncleReward] = [sumOf('block'), sumOf('uncle')]
+  return {
+    block: formatOtsBlock(chain, block),
+    issuance: {
+      blockReward: formatQuantity(blockReward),
+      uncleReward: formatQuantity(uncleReward),
+      issuance: formatQuantity(blockReward + uncleReward),
+    },
+    totalFees: formatQuantity(totalFees),
+  }
+}
+
+/** Rewards of proof of work; none in the genesis. */
+function rewardsIn(chain: ChainReader, block: StoredBlock): BlockReward[] {
+  const { header } = block
+  const rules = chain.rulesOf(block)
+  if (header.number === 0 || !hasRewards(rules, chain.spec())) return []
+  return rewardsOf(header, chain.uncles(header.number), rules)
+}
+
+/** Schema of `formatBlockDetails`. */
+export const BLOCK_DETAILS_SCHEMA = {
+  type: 'object',
+  properties: {
+    block: { type: 'object', properties: { transactionCount: { type: 'integer' } }, required: ['transactionCount'] },
+    issuance: {
+      type: 'object',
+      properties: { blockReward: QUANTITY_SCHEMA, uncleReward: QUANTITY_SCHEMA, issuance: QUANTITY_SCHEMA },
+      required: ['blockReward', 'uncleReward', 'issuance'],
+    },
+    totalFees: QUANTITY_SCHEMA,
+  },
+  required: ['block', 'issuance', 'totalFees'],
+}

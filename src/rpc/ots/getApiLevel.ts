@@ -1,0 +1,14 @@
+import { defineMethod } from '../core/method.js'
+
+/** The version of its interface that Otterscan asks for (otterscan/otterscan, useProvider.ts). */
+const API_LEVEL = 8
+
+export const getApiLevel = defineMethod({
+  name: 'ots_getApiLevel',
+  summary: 'Version of the Otterscan interface: 8.',
+  cost: 'point',
+  params: [],
+  result: { name: 'level', schema: { type: 'integer' } },
+  errors: [],
+  handler: () => API_LEVEL,
+})

@@ -1,0 +1,21 @@
+import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { blockIdOrDecimal, required } from '../core/params.js'
+import { orNull } from '../eth/schemas.js'
+import { BLOCK_DETAILS_SCHEMA, formatBlockDetails } from './blockDetails.js'
+
+export const getBlockDetails = defineMethod({
+  name: 'ots_getBlockDetails',
+  summary: 'A block with its reward and its fees, or null.',
+  description:
+    'The block has `transactionCount` in place of `transactions`, and no `logsBloom`. `issuance` is zero under proof of stake; ' +
+    '`totalFees` includes what the base fee burns.',
+  cost: 'point',
+  params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, or tag')],
+  result: { name: 'block details', schema: orNull(BLOCK_DETAILS_SCHEMA) },
+  errors: [BLOCK_NOT_HELD],
+  handler: ({ chain }, id) => {
+    const block = findBlock(chain, id)
+    return block ? formatBlockDetails(chain, block) : null
+  },
+})

@@ -1,0 +1,92 @@
+import { StateUnavailable } from '../../evm/errors.js'
+import { equalBytes } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
+import type { RpcContext } from '../core/context.js'
+import { defineMethod } from '../core/method.js'
+import { hash32 } from '../core/params.js'
+import { TRACE_ERRORS } from '../debug/traceErrors.js'
+import { isCreation } from '../debug/tracers/callFrames.js'
+import { accountParam } from '../eth/commonParams.js'
+import { orNull } from '../eth/schemas.js'
+import { NEITHER_STATE_NOR_INDEX } from './addressPage.js'
+import { firstBlockWhere } from './firstBlockWhere.js'
+import { ADDRESS_SCHEMA } from './schemas.js'
+import { effectiveCalls, traceBlockCalls } from './tracedCalls.js'
+
+export const getContractCreator = defineMethod({
+  name: 'ots_getContractCreator',
+  summary: 'Who created a contract, and in which transaction; null for other accounts.',
+  description:
+    'Found in the state history and by executing transactions of the block again that created it. Null for contracts of the ' +
+    'genesis, and for those that are gone. Without state, contracts that a transaction itself created are found in the address index.',
+  cost: 'evm',
+  isTrace: true,
+  params: [accountParam],
+  result: {
+    name: 'creator',
+    schema: orNull({
+      type: 'object',
+      properties: { hash: hash32.schema, creator: ADDRESS_SCHEMA },
+      required: ['hash', 'creator'],
+    }),
+  },
+  errors: [NEITHER_STATE_NOR_INDEX, ...TRACE_ERRORS],
+  handler: async (context, address) => {
+    const { chain, state } = context
+    const { head, stateFirst } = chain.coverage()!
+    if (stateFirst === undefined) return findDirectCreation(context, address)
+    const contract = state.contract(address, head)
+    if (contract === undefined) return null
+    const isSame = (at: number) => state.contract(address, at) === contract
+    const number = firstBlockWhere(stateFirst, head, isSame)!
+    if (number === 0) return null
+    if (number === stateFirst) return findDirectCreation(context, address)
+    const block = chain.blockByNumber(number)!
+    let creation: Creation | null = null
+    for (const { index, root } of await traceBlockCalls(context, block, transactionsOf(context, address, number))) {
+      for (const call of effectiveCalls(root)) {
+        if (!isCreation(call) || !equalBytes(call.to, address)) continue
+        creation = { hash: formatData(chain.transactionHashes(block)[index]), creator: formatData(call.from) }
+      }
+    }
+    return creation
+  },
+})
+
+interface Creation {
+  hash: string
+  creator: string
+}
+
+/** The first and the last transaction of a block in which the address appears; all without the index. */
+function transactionsOf({ appearances, deadline }: RpcContext, address: Uint8Array, blockNumber: number) {
+  let indexes: readonly number[] = []
+  if (appearances.isComplete()) {
+    const range = { fromBlock: blockNumber, toBlock: blockNumber, newestFirst: false, deadline }
+    appearances.search(address, range, (block) => {
+      indexes = block.indexes
+      return false
+    })
+  }
+  return { first: indexes[0], last: indexes.at(-1) }
+}
+
+/** A contract that a transaction itself created, from its receipt. @throws StateUnavailable if there is none: a call may have
+ *  created it */
+function findDirectCreation({ chain, appearances, deadline }: RpcContext, address: Uint8Array): Creation {
+  const range = { fromBlock: 0, toBlock: Number.MAX_SAFE_INTEGER, newestFirst: true, deadline }
+  let creation: Creation | undefined
+  appearances.search(address, range, ({ blockNumber, indexes }) => {
+    const block = chain.blockByNumber(blockNumber)!
+    for (const index of indexes.toReversed()) {
+      const { contractAddress, status } = chain.receipt(block, index)!.receipt
+      if (status === 0 || contractAddress === undefined || !equalBytes(contractAddress, address)) continue
+      const { hash, from } = chain.transaction(block, index)!
+      creation = { hash: formatData(hash), creator: formatData(from) }
+      return false
+    }
+    return true
+  })
+  if (creation === undefined) throw new StateUnavailable(chain.coverage()!.head)
+  return creation
+}

@@ -1,0 +1,58 @@
+import type { TracedCall } from '../../evm/tracing/callTree.js'
+import { formatData, formatQuantity } from '../../lib/hex.js'
+import { HASH_NOT_HELD } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
+import { transactionHashParam } from '../eth/commonParams.js'
+import { ADDRESS_SCHEMA, QUANTITY_SCHEMA } from './schemas.js'
+import { effectiveCalls, traceTransactionCalls } from './tracedCalls.js'
+
+/** Otterscan's numbers of operations (types.ts, OperationType), by opcode: CALL, SELFDESTRUCT, CREATE, CREATE2. */
+const OPERATIONS: ReadonlyMap<number, number> = new Map([
+  [0xf1, 0],
+  [0xff, 1],
+  [0xf0, 2],
+  [0xf5, 3],
+])
+const CALL = 0xf1
+
+export const getInternalOperations = defineMethod({
+  name: 'ots_getInternalOperations',
+  summary: 'Transfers of ether, creations and destructions that the contracts of a transaction made.',
+  description:
+    '`type` is 0 for a transfer, 1 for SELFDESTRUCT, 2 for CREATE, 3 for CREATE2. Operations that were reverted are left out.',
+  cost: 'evm',
+  isTrace: true,
+  params: [transactionHashParam],
+  result: {
+    name: 'operations',
+    schema: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          type: { type: 'integer', enum: [0, 1, 2, 3] },
+          from: ADDRESS_SCHEMA,
+          to: ADDRESS_SCHEMA,
+          value: QUANTITY_SCHEMA,
+        },
+        required: ['type', 'from', 'to', 'value'],
+      },
+    },
+  },
+  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  handler: async (context, hash) => {
+    const { root } = await traceTransactionCalls(context, hash)
+    const [, ...internal] = effectiveCalls(root)
+    return internal.filter(isOperation).map(({ opcode, from, to, value = 0n }) => ({
+      type: OPERATIONS.get(opcode),
+      from: formatData(from),
+      to: formatData(to),
+      value: formatQuantity(value),
+    }))
+  },
+})
+
+function isOperation({ opcode, value }: TracedCall): boolean {
+  return opcode === CALL ? value !== undefined && value > 0n : OPERATIONS.has(opcode)
+}

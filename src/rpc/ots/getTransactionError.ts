@@ -1,0 +1,21 @@
+import { formatData } from '../../lib/hex.js'
+import { HASH_NOT_HELD } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
+import { transactionHashParam } from '../eth/commonParams.js'
+import { DATA_SCHEMA } from './schemas.js'
+import { traceTransactionCalls } from './tracedCalls.js'
+
+export const getTransactionError = defineMethod({
+  name: 'ots_getTransactionError',
+  summary: 'Revert data of a transaction; `0x` if it succeeded or failed without data.',
+  cost: 'evm',
+  isTrace: true,
+  params: [transactionHashParam],
+  result: { name: 'revert data', schema: DATA_SCHEMA },
+  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  handler: async (context, hash) => {
+    const { root } = await traceTransactionCalls(context, hash)
+    return root.failure === undefined ? '0x' : formatData(root.output)
+  },
+})

@@ -1,0 +1,19 @@
+import { defineMethod } from '../core/method.js'
+import { findTransactions, SEARCH_DESCRIPTION, SEARCH_ERRORS, SEARCH_PARAMS, SEARCH_RESULT } from './addressPage.js'
+
+export const searchTransactionsBefore = defineMethod({
+  name: 'ots_searchTransactionsBefore',
+  summary: 'A page of the transactions of an address before a block.',
+  description: `${SEARCH_DESCRIPTION} A block number of 0 begins at the newest block.`,
+  cost: 'scan',
+  costKey: ([address]) => (typeof address === 'string' ? address : undefined),
+  params: SEARCH_PARAMS,
+  result: SEARCH_RESULT,
+  errors: SEARCH_ERRORS,
+  handler: (context, address, blockNumber, pageSize) => {
+    const toBlock = blockNumber === 0 ? Number.MAX_SAFE_INTEGER : blockNumber - 1
+    const range = { fromBlock: 0, toBlock, newestFirst: true, pageSize }
+    const { hasMore, ...page } = findTransactions(context, address, range)
+    return { ...page, firstPage: blockNumber === 0, lastPage: !hasMore }
+  },
+})

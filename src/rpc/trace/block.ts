@@ -1,0 +1,41 @@
+import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { createJsonOutput } from '../core/jsonOutput.js'
+import { defineMethod } from '../core/method.js'
+import { blockIdOrDecimal, required } from '../core/params.js'
+import { TRACE_ERRORS } from '../debug/traceErrors.js'
+import { orNull } from '../eth/schemas.js'
+import { traceCalls, traceRewards } from './flatTraces.js'
+import { FLAT_TRACES_SCHEMA } from './schemas.js'
+
+export const traceBlock = defineMethod({
+  name: 'trace_block',
+  summary: 'Calls of all transactions of a block, and its rewards, or null.',
+  description:
+    "In OpenEthereum's shape. A block of proof of work ends with its reward and those of its uncles. The genesis has no traces.",
+  cost: 'evm',
+  isTrace: true,
+  params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object')],
+  result: { name: 'traces', schema: orNull(FLAT_TRACES_SCHEMA) },
+  errors: [BLOCK_NOT_HELD, ...TRACE_ERRORS],
+  handler: async (context, id) => {
+    const traces = await context.loadTraces()
+    const block = findBlock(context.chain, id)
+    if (block === undefined) return null
+    const out = createJsonOutput(context.sendPart)
+    let isFirst = true
+    const write = ({ json }: { json: object }) => {
+      out.write(`${isFirst ? '' : ','}${JSON.stringify(json)}`)
+      isFirst = false
+    }
+    const { deadline, limits } = context
+    out.write('[')
+    if (block.txCount > 0) {
+      traces.replay(block, { deadline, memoryBytes: limits.callMemoryBytes }, (execution) => {
+        for (const each of traceCalls(execution)) write(each)
+      })
+    }
+    for (const each of traceRewards(context, block)) write(each)
+    out.write(']')
+    return out.end()
+  },
+})

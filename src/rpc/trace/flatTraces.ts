@@ -1,0 +1,84 @@
+import type { MemoryMeter } from '../../evm/interpreter/memoryMeter.js'
+import { recordCalls } from '../../evm/tracing/callTree.js'
+import type { BlockExecution } from '../../evm/tracing/traceService.js'
+import { hasRewards, rewardsOf } from '../../evm/transition/block.js'
+import { formatData, formatQuantity } from '../../lib/hex.js'
+import type { StoredBlock } from '../../store/chain/types.js'
+import type { RpcContext } from '../core/context.js'
+import { requireTransaction } from '../debug/traceErrors.js'
+import { type FlatCall, flattenCalls } from '../debug/tracers/flatCalls.js'
+import { precompilesOf } from '../debug/tracers/tracers.js'
+
+/** A trace in its block. */
+export interface LocalTrace {
+  readonly json: object
+  readonly traceAddress: readonly number[]
+  /** Addresses in lower-case hex; undefined where there is none. */
+  readonly from?: string
+  readonly to?: string
+}
+
+/** The traces of a transaction, which this runs. */
+export function traceCalls(execution: BlockExecution): LocalTrace[] {
+  const meter: MemoryMeter = execution.journal.meter
+  const { hooks, root } = recordCalls(meter)
+  execution.run(hooks)
+  const { block, index, transaction } = execution
+  const place = {
+    blockHash: formatData(block.hash),
+    blockNumber: block.header.number,
+    transactionHash: formatData(transaction.hash),
+    transactionPosition: index,
+  }
+  const options = { convertParityErrors: true, isPrecompile: precompilesOf(execution) }
+  return flattenCalls(root(), options).map((each) => ({
+    json: { ...unplaced(each), ...place },
+    traceAddress: each.traceAddress,
+    ...endsOf(each),
+  }))
+}
+
+/** The traces of a stored transaction. @throws RpcError if there is none with that hash; DeadlineExceeded,
+ *  CallMemoryExceeded */
+export async function tracesOfTransaction(context: RpcContext, hash: Uint8Array): Promise<LocalTrace[]> {
+  const traces = await context.loadTraces()
+  const { block, index: at } = requireTransaction(context, hash)
+  const { deadline, limits } = context
+  const out: LocalTrace[] = []
+  const range = { first: at, last: at, deadline, memoryBytes: limits.callMemoryBytes }
+  traces.replay(block, range, (execution) => out.push(...traceCalls(execution)))
+  return out
+}
+
+/** A trace without its place, with OpenEthereum's null for no result. */
+export function unplaced({ action, error, result, subtraces, traceAddress, type }: FlatCall): object {
+  return { action, error, result: result ?? null, subtraces, traceAddress, type }
+}
+
+function endsOf({ action, result }: FlatCall): Pick<LocalTrace, 'from' | 'to'> {
+  const { from, to, address, refundAddress } = action as Record<string, string | undefined>
+  const created = (result as { address?: string } | null | undefined)?.address
+  return { from: from ?? address, to: to ?? refundAddress ?? created }
+}
+
+/** The rewards of a block of proof of work; none under proof of stake. */
+export function traceRewards({ chain }: RpcContext, block: StoredBlock): LocalTrace[] {
+  const { header, hash } = block
+  const rules = chain.rulesOf(block)
+  if (header.number === 0 || !hasRewards(rules, chain.spec())) return []
+  return rewardsOf(header, chain.uncles(header.number), rules).map(({ kind, author, wei }) => ({
+    json: {
+      action: { author: formatData(author), rewardType: kind, value: formatQuantity(wei) },
+      result: null,
+      subtraces: 0,
+      traceAddress: [],
+      type: 'reward',
+      blockHash: formatData(hash),
+      blockNumber: header.number,
+      transactionHash: null,
+      transactionPosition: null,
+    },
+    traceAddress: [],
+    to: formatData(author),
+  }))
+}

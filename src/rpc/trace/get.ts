@@ -1,0 +1,24 @@
+import { HASH_NOT_HELD } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { arrayOf, index, required } from '../core/params.js'
+import { TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
+import { transactionHashParam } from '../eth/commonParams.js'
+import { orNull } from '../eth/schemas.js'
+import { tracesOfTransaction } from './flatTraces.js'
+import { FLAT_TRACE_SCHEMA } from './schemas.js'
+
+export const get = defineMethod({
+  name: 'trace_get',
+  summary: 'One call of a transaction by its trace address, or null.',
+  cost: 'evm',
+  isTrace: true,
+  params: [transactionHashParam, required('traceAddress', arrayOf(index), 'the trace address, in quantities')],
+  result: { name: 'trace', schema: orNull(FLAT_TRACE_SCHEMA) },
+  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  handler: async (context, hash, address) => {
+    const key = address.join()
+    return (
+      (await tracesOfTransaction(context, hash)).find(({ traceAddress }) => traceAddress.join() === key)?.json ?? null
+    )
+  },
+})

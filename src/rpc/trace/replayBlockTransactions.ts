@@ -1,0 +1,40 @@
+import { formatData } from '../../lib/hex.js'
+import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { createJsonOutput } from '../core/jsonOutput.js'
+import { defineMethod } from '../core/method.js'
+import { blockIdOrDecimal, required } from '../core/params.js'
+import { TRACE_ERRORS } from '../debug/traceErrors.js'
+import { orNull } from '../eth/schemas.js'
+import { replayResult, traceKindsParam } from './replayResult.js'
+import { REPLAY_SCHEMA } from './schemas.js'
+
+export const replayBlockTransactions = defineMethod({
+  name: 'trace_replayBlockTransactions',
+  summary: 'Calls, state changes and instructions of all transactions of a block, or null.',
+  description: 'As `trace_replayTransaction`, with the hash of each transaction.',
+  cost: 'evm',
+  isTrace: true,
+  params: [
+    required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object'),
+    traceKindsParam,
+  ],
+  result: { name: 'replays', schema: orNull({ type: 'array', items: REPLAY_SCHEMA }) },
+  errors: [BLOCK_NOT_HELD, ...TRACE_ERRORS],
+  handler: async (context, id, kinds) => {
+    const traces = await context.loadTraces()
+    const block = findBlock(context.chain, id)
+    if (block === undefined) return null
+    const out = createJsonOutput(context.sendPart)
+    const { deadline, limits } = context
+    out.write('[')
+    if (block.txCount > 0) {
+      traces.replay(block, { deadline, memoryBytes: limits.callMemoryBytes }, (execution) => {
+        const { index, transaction } = execution
+        const result = { ...replayResult(execution, kinds), transactionHash: formatData(transaction.hash) }
+        out.write(`${index === 0 ? '' : ','}${JSON.stringify(result)}`)
+      })
+    }
+    out.write(']')
+    return out.end()
+  },
+})

@@ -1,0 +1,25 @@
+import type { CallRequest } from '../../evm/calls/callRequest.js'
+import { findBlock, requireStateBlock } from '../core/blockId.js'
+import type { RpcContext } from '../core/context.js'
+import type { BlockId } from '../core/params.js'
+import { TRACE_ERRORS } from '../debug/traceErrors.js'
+import { CALL_REFUSED } from '../eth/callObject.js'
+import { type Kind, replayResult } from './replayResult.js'
+
+/** Errors of traces of calls. */
+export const TRACED_CALL_ERRORS = [...TRACE_ERRORS, CALL_REFUSED]
+
+/** The results of the calls, each on the state that those before it have left. */
+export async function traceCalls(
+  { chain, limits, deadline, loadTraces }: RpcContext,
+  id: BlockId,
+  wanted: readonly { request: CallRequest; kinds: readonly Kind[] }[],
+): Promise<object[]> {
+  const traces = await loadTraces()
+  const block = findBlock(chain, requireStateBlock(chain, id))!
+  let results: object[] = []
+  traces.calls(block, { limits, deadline }, (executionOf) => {
+    results = wanted.map(({ request, kinds }) => replayResult(executionOf(request), kinds))
+  })
+  return results
+}

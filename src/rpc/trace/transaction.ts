@@ -1,0 +1,18 @@
+import { HASH_NOT_HELD } from '../core/blockId.js'
+import { defineMethod } from '../core/method.js'
+import { TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
+import { transactionHashParam } from '../eth/commonParams.js'
+import { tracesOfTransaction } from './flatTraces.js'
+import { FLAT_TRACES_SCHEMA } from './schemas.js'
+
+export const traceTransaction = defineMethod({
+  name: 'trace_transaction',
+  summary: 'Calls of a transaction, by executing its block again up to it.',
+  description: "In OpenEthereum's shape: parents before children, without calls to precompiles.",
+  cost: 'evm',
+  isTrace: true,
+  params: [transactionHashParam],
+  result: { name: 'traces', schema: FLAT_TRACES_SCHEMA },
+  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  handler: async (context, hash) => (await tracesOfTransaction(context, hash)).map(({ json }) => json),
+})

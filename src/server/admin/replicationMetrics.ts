@@ -1,0 +1,33 @@
+import type { ReplicationRole, ReplicationState, ReplicationStatus } from '../../ingest/replication/status.js'
+import type { Metrics } from '../../lib/metrics.js'
+
+const ROLES: readonly ReplicationRole[] = ['writer', 'replica', 'standby', 'none']
+const STATES: readonly ReplicationState[] = ['following', 'catching up', 'alarm', 'failed']
+
+/** Registers the part of a server in replication; `status` is undefined for a server that takes none. */
+export function registerReplicationMetrics(metrics: Metrics, status: () => ReplicationStatus | undefined): void {
+  metrics.gauge('cairn_replication_role', '1 for the present role in replication, 0 for the others.', () => {
+    const now = status()?.role ?? 'none'
+    return ROLES.map((role) => [{ role }, Number(now === role)])
+  })
+  metrics.gauge('cairn_replication_state', '1 for the present state of replication, 0 for the others.', () => {
+    const now = status()?.state
+    return now === undefined ? undefined : STATES.map((state) => [{ state }, Number(now === state)])
+  })
+  metrics.gauge('cairn_replication_epoch', 'Epoch of the writer.', () => status()?.epoch)
+  metrics.gauge(
+    'cairn_replication_sequence',
+    'Sequence in the stream of the last message that was published or applied.',
+    () => status()?.sequence,
+  )
+  metrics.gauge(
+    'cairn_replication_lag_blocks',
+    'Blocks behind the newest one that is known of.',
+    () => status()?.lagBlocks,
+  )
+  metrics.gauge(
+    'cairn_replication_lag_seconds',
+    'Time since every known block was there; 0 while it is.',
+    () => status()?.lagSeconds,
+  )
+}

@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { BlockRef } from '../../ingest/head/events.js'
+import type { ReplicationFeed, StreamStart } from '../../ingest/replication/http/feed.js'
+import { CairnError } from '../../lib/errors.js'
+import { abbreviate, parseHex } from '../../lib/hex.js'
+import { type Access, type Caller, isRefusal, type Refusal } from '../access/access.js'
+import type { RefusalReason } from '../limits/refusals.js'
+import type { ReplicationLimits } from './replicationLimits.js'
+
+/** A request of a replica. */
+export interface ReplicationExchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly caller: Caller | Refusal
+}
+
+/** Answers `GET /replication/<KEY>`. */
+export interface ReplicationEndpoint {
+  handle(exchange: ReplicationExchange): void
+  /** Ends all streams. */
+  close(): void
+}
+
+/** The name of streams among the methods of a key. */
+const LIMITED_AS = 'replication'
+
+const CONTENT_TYPE = 'application/vnd.cairn.replication'
+
+const MAX_LOCATOR = 32
+
+/** A query that names no place to begin. */
+class BadStart extends CairnError {}
+
+/** The endpoint over a feed. */
+export function createReplicationEndpoint(options: {
+  feed: ReplicationFeed
+  limits: ReplicationLimits
+  access: Access
+  count(reason: RefusalReason): void
+}): ReplicationEndpoint {
+  const { feed, limits, access, count } = options
+  const open = new Set<() => void>()
+  const refuse = (response: ServerResponse, { status, error, reason, retryAfterSeconds }: Refusal) => {
+    count(reason)
+    sendError(response, status, error.message, retryAfterSeconds)
+  }
+  const start = (response: ServerResponse, caller: Caller, begin: StreamStart) => {
+    const end = () => {
+      if (!open.delete(end)) return
+      clearTimeout(timer)
+      closeStream()
+      if (response.headersSent) response.end()
+      else sendError(response, 503, 'the server stops', 1)
+    }
+    let timer: NodeJS.Timeout | undefined
+    open.add(end)
+    response.on('close', end)
+    const closeStream = feed.open(begin, {
+      frames: (bytes, taken) => {
+        if (!access.isLive(caller)) return end()
+        if (!response.headersSent) {
+          timer = setTimeout(end, limits.streamMs)
+          response.writeHead(200, [
+            'Content-Type',
+            CONTENT_TYPE,
+            'Cache-Control',
+            'no-store',
+            'X-Accel-Buffering',
+            'no',
+          ])
+        }
+        // Called when the kernel has the bytes: a client that does not read gets no more, and is cut off in the end by the rule for
+        // all connections.
+        response.write(bytes, () => taken())
+      },
+      end: (problem) => {
+        if (!response.headersSent) sendError(response, 409, problem)
+        end()
+      },
+    })
+  }
+  return {
+    handle({ request, response, caller }) {
+      if (isRefusal(caller)) return refuse(response, access.countRefusal(caller, request.socket.remoteAddress))
+      if (request.method !== 'GET') return sendError(response, 405, 'method not allowed, use GET')
+      const refusal = access.refuse(caller, 1)
+      if (refusal !== undefined) return refuse(response, refusal)
+      if (access.exclude(caller, LIMITED_AS) !== undefined) {
+        return sendError(response, 403, `this API key may not replicate: its methods do not include ${LIMITED_AS}`)
+      }
+      if (open.size >= limits.streams) {
+        count('in_flight')
+        return sendError(response, 503, `${limits.streams} replicas are connected already; try again`, 5)
+      }
+      try {
+        start(response, caller, parseStart(request.url ?? '/'))
+      } catch (error) {
+        if (!(error instanceof BadStart)) throw error
+        sendError(response, 400, error.message)
+      }
+    },
+    close() {
+      for (const end of [...open]) end()
+    },
+  }
+}
+
+/** The place where a request begins. @throws BadStart */
+function parseStart(url: string): StreamStart {
+  const query = new URL(url, 'http://localhost').searchParams
+  const [from, locator] = [query.get('from'), query.get('locator')]
+  if ((from === null) === (locator === null)) {
+    throw new BadStart('expected ?from=NUMBER or ?locator=NUMBER:HASH,…')
+  }
+  if (from !== null) {
+    if (/^\d{1,15}$/.test(from)) return { from: Number(from) }
+    throw new BadStart(`from: expected a block number, got ${abbreviate(from)}`)
+  }
+  const entries = locator!.split(',')
+  if (entries.length > MAX_LOCATOR)
+    throw new BadStart(`locator: expected at most ${MAX_LOCATOR} blocks, got ${entries.length}`)
+  return { locator: entries.map(parseEntry) }
+}
+
+function parseEntry(text: string): BlockRef {
+  const [, number, hash] = /^(\d{1,15}):(0x[0-9a-f]{64})$/i.exec(text) ?? []
+  if (hash === undefined) throw new BadStart(`locator: expected NUMBER:HASH, got ${abbreviate(text)}`)
+  return { number: Number(number), hash: parseHex(hash) }
+}
+
+function sendError(response: ServerResponse, status: number, message: string, retryAfterSeconds?: number): void {
+  if (response.destroyed || response.headersSent) return
+  const body = JSON.stringify({ error: message })
+  const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]
+  const allow = status === 405 ? ['Allow', 'GET'] : []
+  const length = String(Buffer.byteLength(body))
+  response.writeHead(status, [...retry, ...allow, 'Content-Type', 'application/json', 'Content-Length', length])
+  response.end(body)
+}

@@ -1,0 +1,189 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { messageOf } from '../../lib/errors.js'
+import { ROW_FORMATS, type RowFormat } from '../../sql/formats.js'
+import type { Batch } from '../../sql/protocol.js'
+import { createQueryRunner, type QueryRunner } from '../../sql/queryRunner.js'
+import { type Access, type Caller, isRefusal, type Refusal } from '../access/access.js'
+import { type CorsPolicy, isAllowedOrigin } from '../access/cors.js'
+import { writeParts } from '../connections/writeParts.js'
+import type { RefusalReason } from '../limits/refusals.js'
+import type { SqlLimits } from './sqlLimits.js'
+
+/** A request for SQL and how to read it. */
+export interface SqlExchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly caller: Caller | Refusal
+  /** Headers of every response, alternating names and values. */
+  readonly headers: readonly string[]
+  /** Reads the body, or answers why it cannot be read. */
+  readBody(take: (body: Buffer) => void, fail: (status: number, message: string) => void): void
+}
+
+/** Answers `POST /sql/<KEY>`. */
+export interface SqlEndpoint {
+  handle(exchange: SqlExchange): void
+  close(): void
+}
+
+/** The name of queries among the methods of a key. */
+const LIMITED_AS = 'sql'
+
+const CONTENT_TYPES: { readonly [F in RowFormat]: string } = {
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8',
+}
+
+/** A query and the format of its rows. With `hasEnd` the last line is the end: `{"end":{}}`, or why there are no more rows. */
+interface SqlBody {
+  readonly sql: string
+  readonly format: RowFormat
+  readonly hasEnd: boolean
+}
+
+/** A request that cannot be answered, with the status of the response. */
+class BadRequest extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** The endpoint, whose processes are started at once. */
+export function createSqlEndpoint(options: {
+  datadir: string
+  limits: SqlLimits
+  access: Access
+  cors: CorsPolicy
+  count(reason: RefusalReason): void
+}): SqlEndpoint {
+  const { datadir, limits, access, cors } = options
+  const { memoryBytes, maxRows, timeoutMs } = limits
+  const runners = Array.from({ length: limits.processes }, () => createQueryRunner({ datadir, memoryBytes }))
+  const free: QueryRunner[] = [...runners]
+  const answer = async (exchange: SqlExchange, body: SqlBody): Promise<void> => {
+    const runner = free.pop()
+    if (runner === undefined) {
+      options.count('in_flight')
+      const message = `${limits.processes} queries run already; try again`
+      return sendError(exchange, 503, message, ['Retry-After', '1'])
+    }
+    const gone = new AbortController()
+    exchange.response.on('close', () => gone.abort())
+    try {
+      const { sql, format } = body
+      await sendRows(exchange, body, runner.run({ sql, format, maxRows }, { timeoutMs, signal: gone.signal }))
+    } finally {
+      free.push(runner)
+    }
+  }
+  const refuse = (exchange: SqlExchange, { status, error, reason, retryAfterSeconds }: Refusal) => {
+    options.count(reason)
+    const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]
+    sendError(exchange, status, error.message, retry)
+  }
+  return {
+    handle(exchange) {
+      const { request, caller } = exchange
+      if (isRefusal(caller)) return refuse(exchange, access.countRefusal(caller, request.socket.remoteAddress))
+      if (!mayAsk(request, cors)) {
+        options.count('bad_origin')
+        return sendError(exchange, 403, `pages of ${request.headers.origin} may not query; allow them with --cors`)
+      }
+      if (request.method !== 'POST')
+        return sendError(exchange, 405, 'method not allowed, use POST', ['Allow', 'POST, OPTIONS'])
+      const refusal = access.refuse(caller, 1)
+      if (refusal !== undefined) return refuse(exchange, refusal)
+      if (access.exclude(caller, LIMITED_AS) !== undefined) {
+        return sendError(exchange, 403, `this API key may not query: its methods do not include ${LIMITED_AS}`)
+      }
+      exchange.readBody(
+        (body) => {
+          try {
+            answer(exchange, parseBody(request, body)).catch((error: unknown) => fail(exchange, error))
+          } catch (error) {
+            fail(exchange, error)
+          }
+        },
+        (status, message) => sendError(exchange, status, message),
+      )
+    },
+    close() {
+      for (const runner of runners) runner.close()
+    },
+  }
+}
+
+/** False for pages of other origins: a browser sends them plain text without asking first. */
+function mayAsk({ headers: { origin, host } }: IncomingMessage, cors: CorsPolicy): boolean {
+  if (origin === undefined || isAllowedOrigin(cors, origin)) return true
+  return origin.replace(/^https?:\/\//, '') === host
+}
+
+function parseBody({ headers }: IncomingMessage, body: Buffer): SqlBody {
+  const type = (headers['content-type'] ?? 'text/plain').split(';')[0].trim().toLowerCase()
+  const accepted: RowFormat = /\btext\/csv\b/.test(headers.accept ?? '') ? 'csv' : 'ndjson'
+  if (type === 'text/plain' || type === 'application/sql')
+    return { sql: body.toString(), format: accepted, hasEnd: false }
+  if (type !== 'application/json') {
+    throw new BadRequest(415, 'content type must be text/plain, application/sql or application/json')
+  }
+  let json: { query?: unknown; format?: unknown; end?: unknown } | null
+  try {
+    json = JSON.parse(body.toString()) as typeof json
+  } catch (error) {
+    throw new BadRequest(400, `expected a JSON object with query: ${messageOf(error)}`)
+  }
+  const { query, format = accepted, end: hasEnd = false } = json ?? {}
+  if (typeof query !== 'string') throw new BadRequest(400, 'query: expected a string')
+  const known = ROW_FORMATS.find((name) => name === format)
+  if (known === undefined)
+    throw new BadRequest(400, `format: expected ${ROW_FORMATS.join(' or ')}, got ${JSON.stringify(format)}`)
+  if (typeof hasEnd !== 'boolean') throw new BadRequest(400, `end: expected a boolean, got ${JSON.stringify(hasEnd)}`)
+  if (hasEnd && known !== 'ndjson') throw new BadRequest(400, `end: expected false with format ${known}`)
+  return { sql: query, format: known, hasEnd }
+}
+
+/** Sends the rows as they are read. An error before the first row is the response; later it is the end, where one was asked for, else
+ *  it ends the connection in the middle, after a line that says why. */
+async function sendRows(
+  exchange: SqlExchange,
+  { format, hasEnd }: SqlBody,
+  batches: AsyncGenerator<Batch>,
+): Promise<void> {
+  const { response, headers } = exchange
+  const first = await batches.next()
+  response.writeHead(200, [...headers, 'Content-Type', CONTENT_TYPES[format], 'Cache-Control', 'no-store'])
+  async function* parts() {
+    if (!first.done) yield Buffer.from(first.value.text)
+    for await (const { text } of batches) yield Buffer.from(text)
+  }
+  try {
+    await writeParts(response, parts(), (part) => response.write(part))
+    response.end(hasEnd ? '{"end":{}}\n' : undefined)
+  } catch (error) {
+    if (hasEnd) return void response.end(`${JSON.stringify({ end: { error: messageOf(error) } })}\n`)
+    if (format === 'ndjson') response.write(`${JSON.stringify({ error: messageOf(error) })}\n`)
+    setImmediate(() => response.destroy())
+  } finally {
+    await batches.return(undefined)
+  }
+}
+
+function fail(exchange: SqlExchange, error: unknown): void {
+  sendError(exchange, error instanceof BadRequest ? error.status : 400, messageOf(error))
+}
+
+function sendError(
+  { response, headers }: SqlExchange,
+  status: number,
+  message: string,
+  more: readonly string[] = [],
+): void {
+  if (response.headersSent || response.destroyed) return void response.destroy()
+  const body = JSON.stringify({ error: message })
+  const length = String(Buffer.byteLength(body))
+  response.writeHead(status, [...headers, ...more, 'Content-Type', 'application/json', 'Content-Length', length])
+  response.end(body)
+}

@@ -1,0 +1,21 @@
+/** Limits of `POST /sql`. */
+export interface SqlLimits {
+  /** Of a query with the reading of its rows. */
+  readonly timeoutMs: number
+  readonly maxRows: number
+  /** Of the process of a query. */
+  readonly memoryBytes: number
+  /** Queries at a time, each in a process. */
+  readonly processes: number
+}
+
+/** Default limits of `POST /sql`. */
+export const DEFAULT_SQL_LIMITS: SqlLimits = {
+  timeoutMs: 30_000,
+  maxRows: 1_000_000,
+  memoryBytes: 512 * 2 ** 20,
+  processes: 2,
+}
+
+/** Longest body in bytes: a query has at most 100,000 characters. */
+export const MAX_SQL_BODY_BYTES = 1_000_000

@@ -1,0 +1,33 @@
+import { createDecoder, type Decoder, type KnownEvent } from '../decoding/decoder.js'
+import type { DecodedValue } from '../decoding/readValues.js'
+import { readAddedAbis } from '../store/addedAbis.js'
+import type { Database } from '../store/database.js'
+import type { EventView } from '../store/sql/queryDatabase.js'
+
+/** A view for each event of the added ABIs. */
+export function readEventViews(db: Database): EventView[] {
+  const decoder = createDecoder(readAddedAbis(db).list())
+  return decoder.events.filter(({ isAdded }) => isAdded).map((event) => viewOf(event, decoder))
+}
+
+function viewOf(event: KnownEvent, decoder: Decoder): EventView {
+  const { id, topic0, topicCount, address, columns } = event
+  return {
+    name: `v_event_${id}`,
+    columns: columns.map(({ name }) => name),
+    topic0,
+    topicCount,
+    address,
+    decode(log) {
+      if (topic0 !== undefined) return event.decode(log.topics, log.data)?.map(cellOf) ?? null
+      // Any log of fitting length would be an anonymous event: only what no other event explains is one.
+      const decoded = decoder.decodeLog(log)
+      return decoded?.event === event ? decoded.values.map(cellOf) : null
+    },
+  }
+}
+
+function cellOf(value: DecodedValue): string | number {
+  if (typeof value === 'string') return value
+  return typeof value === 'boolean' ? Number(value) : JSON.stringify(value)
+}

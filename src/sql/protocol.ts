@@ -1,0 +1,30 @@
+import type { SqlValue } from '../store/sql/runQuery.js'
+import type { RowFormat } from './formats.js'
+
+/** Ends a query process that takes too much memory. */
+export const MEMORY_SIGNAL = 'SIGUSR2'
+
+/** Arguments of a query process, as JSON. */
+export interface QueryProcessOptions {
+  readonly datadir: string
+  /** For queries of strangers: bounded memory, no secrets. Undefined: a user with the file. */
+  readonly memoryBytes?: number
+}
+
+/** A message to a query process. `next` asks for one more batch. */
+export type QueryRequest =
+  | { readonly kind: 'run'; readonly sql: string; readonly format: RowFormat | 'values'; readonly maxRows?: number }
+  | { readonly kind: 'next' }
+
+/** A batch of rows. */
+export interface Batch {
+  readonly kind: 'batch'
+  readonly columns: readonly string[]
+  /** The lines of a format, or the values. */
+  readonly text: string
+  readonly values: readonly (readonly SqlValue[])[]
+  readonly isLast: boolean
+}
+
+/** A message of a query process. */
+export type QueryReply = Batch | { readonly kind: 'ready' } | { readonly kind: 'failed'; readonly message: string }

@@ -1,0 +1,127 @@
+import type { Block, ConsensusReceipt } from '../../chain/eth/types.js'
+import { padLeft } from '../../lib/bytes.js'
+import { decodeAppearances } from '../chain/appearances.js'
+import { createChainReader } from '../chain/chainReader.js'
+import type { AccountChange, StateChanges, StorageChange } from '../chain/chainWriter.js'
+import type { ChainReader } from '../chain/types.js'
+import { decodeUint, type StoredUint } from '../columns.js'
+import type { Database } from '../database.js'
+import { createMetaTable, META_STATE_MODE } from '../meta.js'
+
+/** A stored block with everything that came with it. */
+export interface StoredBlockParts {
+  block: Block
+  receipts: ConsensusReceipt[]
+  totalDifficulty: bigint
+  /** Undefined when the chain keeps no state. */
+  changes?: StateChanges
+  /** By transaction: the addresses (20 bytes) in which it appears. Undefined for a block that is not in the address index. */
+  appearances?: Uint8Array[][]
+  /** RLP (EIP-7928); undefined if it is not stored. */
+  blockAccessList?: Uint8Array
+}
+
+/** Reads stored blocks back as they were when they were stored. */
+export interface StoredBlocks {
+  /** Undefined when the block is not stored. Several reads make up one block: call it within a transaction. */
+  read(number: number): StoredBlockParts | undefined
+}
+
+interface AccountRow {
+  address: Uint8Array
+  nonce: StoredUint
+  balance: StoredUint | null
+  incarnation: number
+  code_id: number | null
+  code_hash: Uint8Array | null
+  previous_code_id: number | null
+}
+
+interface SlotRow {
+  address_id: number
+  incarnation: number
+  slot: Uint8Array
+  value: Uint8Array
+}
+
+/** A reader over an open database, with statements prepared once. */
+export function createStoredBlocks(db: Database, reader: ChainReader = createChainReader(db)): StoredBlocks {
+  const meta = createMetaTable(db)
+  const readChanges = createChangesReader(db)
+  const selectAppearances = db
+    .prepare<[number], Uint8Array>('SELECT data FROM address_appearances WHERE block_number = ?')
+    .pluck()
+  const addressOf = createAddressReader(db)
+  let keepsState: boolean | undefined
+  return {
+    read(number) {
+      const stored = reader.blockByNumber(number)
+      if (stored === undefined) return undefined
+      keepsState ??= meta.get(META_STATE_MODE) === 'execute'
+      const { hash, header, withdrawals, sizeBytes, totalDifficulty } = stored
+      const appearances = selectAppearances.get(number)
+      const nameOf = addressOf()
+      return {
+        block: {
+          ...{ hash, header, withdrawals, sizeBytes },
+          transactions: reader.transactions(stored),
+          uncles: reader.uncles(number),
+        },
+        receipts: reader.receipts(stored).map(({ receipt }) => receipt),
+        totalDifficulty,
+        changes: keepsState ? readChanges(number, nameOf) : undefined,
+        appearances: appearances && decodeAppearances(appearances).map((ids) => ids.map(nameOf)),
+        blockAccessList: reader.blockAccessList(number),
+      }
+    },
+  }
+}
+
+/** Returns a function that begins with no address read: within a block they recur. */
+function createAddressReader(db: Database): () => (id: number) => Uint8Array {
+  const select = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
+  return () => {
+    const known = new Map<number, Uint8Array>()
+    return (id) => {
+      const found = known.get(id) ?? select.get(id)!
+      known.set(id, found)
+      return found
+    }
+  }
+}
+
+/** Reads the state changes of a block. Code is new with the block where an account's row before had other code. */
+function createChangesReader(db: Database) {
+  const selectAccounts = db.prepare<[number], AccountRow>(
+    `SELECT a.address, h.nonce, h.balance, h.incarnation, h.code_id, c.hash AS code_hash,
+       CASE WHEN h.code_id IS NOT NULL THEN
+         (SELECT p.code_id FROM account_history p WHERE p.address_id = h.address_id
+          AND p.block_number < h.block_number ORDER BY p.block_number DESC LIMIT 1) END AS previous_code_id
+     FROM account_history h INDEXED BY account_history_by_block
+     JOIN addresses a ON a.id = h.address_id LEFT JOIN code c ON c.id = h.code_id WHERE h.block_number = ?`,
+  )
+  const selectSlots = db.prepare<[number], SlotRow>(
+    `SELECT address_id, incarnation, slot, value FROM storage_history INDEXED BY storage_history_by_block
+     WHERE block_number = ?`,
+  )
+  const selectCode = db.prepare<[number], Uint8Array>('SELECT bytes FROM code WHERE id = ?').pluck()
+  return (number: number, addressOf: (id: number) => Uint8Array): StateChanges => {
+    const rows = selectAccounts.all(number)
+    const codes = new Map<number, { hash: Uint8Array; bytes: Uint8Array }>()
+    for (const { code_id: id, code_hash: hash, previous_code_id: before } of rows) {
+      if (id !== null && id !== before && !codes.has(id)) codes.set(id, { hash: hash!, bytes: selectCode.get(id)! })
+    }
+    const storage = selectSlots.all(number).map(
+      ({ address_id, incarnation, slot, value }): StorageChange => ({
+        ...{ address: addressOf(address_id), incarnation, slot: padLeft(slot, 32), value },
+      }),
+    )
+    return { accounts: rows.map(accountOf), storage, codes: [...codes.values()] }
+  }
+}
+
+function accountOf({ address, incarnation, nonce, balance, code_hash: codeHash }: AccountRow): AccountChange {
+  if (balance === null) return { address, incarnation }
+  const account = { nonce: decodeUint(nonce), balance: decodeUint(balance), codeHash: codeHash ?? undefined }
+  return { address, incarnation, account }
+}

@@ -1,0 +1,120 @@
+import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
+import { bytesToBigInt, padLeft } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
+import type { Database } from '../database.js'
+import { openForReading, requireCurrentSchema } from '../open.js'
+
+/** An event that gets a view. */
+export interface EventView {
+  /** `v_event_…` */
+  readonly name: string
+  /** Columns of the arguments. */
+  readonly columns: readonly string[]
+  readonly topic0: Uint8Array | undefined // 32; undefined: anonymous
+  /** Topics of its logs, topic0 included. */
+  readonly topicCount: number
+  readonly address: Uint8Array | undefined // 20; undefined: any contract
+  /** Values by column: text, or 0 and 1. Null for a log that is none of this event. */
+  decode(log: {
+    address: Uint8Array
+    topics: readonly Uint8Array[]
+    data: Uint8Array
+  }): readonly (string | number)[] | null
+}
+
+/** Names of tables, views and columns, for completion: rows (name, column). */
+export const CATALOGUE_QUERY = `SELECT s.name AS name, c.name AS column
+  FROM (SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') UNION SELECT name FROM sqlite_temp_schema WHERE type = 'view') s,
+  pragma_table_info(s.name) c
+  WHERE s.name NOT LIKE 'sqlite!_%' ESCAPE '!' AND s.name NOT LIKE '!_!_%' ESCAPE '!' ORDER BY s.name, c.cid`
+
+/** The query that shows the definition of a table or view, or of all: rows (sql). */
+export function schemaQuery(name: string | undefined): string {
+  const wanted = name === undefined ? '' : ` AND lower(name) = lower('${name.replaceAll("'", "''")}')`
+  return `SELECT sql FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)
+    WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'${wanted} ORDER BY type DESC, name`
+}
+
+/** Opens the database of `datadir` read-only for SQL of users: with a view per event, and addresses of `v_erc20_transfers` with
+ *  checksums. Views are temporary: they use functions that only this connection has. @throws DatabaseMissing, DatabaseOutdated */
+export function openForQueries(datadir: string, readEvents: (db: Database) => readonly EventView[]): Database {
+  const db = openForReading(datadir)
+  try {
+    requireCurrentSchema(db)
+    const events = readEvents(db)
+    addFunctions(db, events)
+    for (const sql of [ERC20_TRANSFERS, ...events.map(eventView)]) db.exec(sql)
+    db.pragma('query_only = 1')
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function addFunctions(db: Database, events: readonly EventView[]): void {
+  const options = { deterministic: true }
+  db.function('cairn_address', options, (bytes: Uint8Array) => formatChecksumAddress(padLeft(bytes, 20)))
+  db.function('cairn_uint', options, (bytes: Uint8Array) => bytesToBigInt(bytes).toString())
+  // A row asks for each column in turn: the last log is kept.
+  let last: { event: number; log: number; values: readonly (string | number)[] | null } | undefined
+  const read = (event: number, log: number, row: readonly (Uint8Array | number | null)[]) => {
+    if (last === undefined || last.log !== log || last.event !== event) {
+      const { topics, address, data } = logOfRow(row)
+      last = { event, log, values: events[event].decode({ topics, address, data }) }
+    }
+    return last.values
+  }
+  db.function(
+    'cairn_event',
+    { varargs: true },
+    (event: number, column: number, log: number, ...row: (Uint8Array | number | null)[]) => {
+      const values = read(event, log, row)
+      if (column < 0) return values === null ? 0 : 1
+      return values === null ? null : values[column]
+    },
+  )
+}
+
+/** The log of a row (address, topic0 to topic3, data, data_length) as it is stored, without leading zero bytes. */
+function logOfRow([address, topic0, topic1, topic2, topic3, data, length]: readonly (Uint8Array | number | null)[]) {
+  const topics = [topic0, topic1, topic2, topic3].filter((topic) => topic !== null) as Uint8Array[]
+  return {
+    address: address as Uint8Array,
+    topics: topics.map((topic) => padLeft(topic, 32)),
+    data: padLeft(data as Uint8Array, (length as number | null) ?? 32),
+  }
+}
+
+const PLACE = `b.number AS block_number, b.timestamp AS timestamp, l.tx_index AS transaction_index,
+  '0x' || lower(hex(t.hash)) AS transaction_hash, l.id - b.first_log AS log_index, cairn_address(a.address) AS address`
+// Conditions on ids have a `+`: see migration 0016.
+const JOINED_LOGS = `FROM blocks b CROSS JOIN logs l ON l.id >= b.first_log AND l.id < b.first_log + b.n_logs
+  JOIN transactions t ON t.id = b.first_tx + l.tx_index JOIN addresses a ON a.id = l.address_id
+  LEFT JOIN topics z ON z.id = l.topic0_id`
+const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+
+/** As in migration 0016, with checksums; its own decimals are ten times as fast. */
+const ERC20_TRANSFERS = `CREATE TEMP VIEW v_erc20_transfers AS SELECT ${PLACE},
+  cairn_address(l.topic1) AS "from", cairn_address(l.topic2) AS "to", cairn_uint(l.data) AS value ${JOINED_LOGS}
+  WHERE +l.topic0_id = (SELECT id FROM topics WHERE topic = X'${TRANSFER}')
+  AND length(l.topic1) <= 20 AND length(l.topic2) <= 20 AND l.topic3 IS NULL AND l.data_length IS NULL`
+
+function eventView({ name, columns, topic0, topicCount, address }: EventView, index: number): string {
+  const row = 'l.id, a.address, z.topic, l.topic1, l.topic2, l.topic3, l.data, l.data_length'
+  const selected = columns.map((column, i) => `cairn_event(${index}, ${i}, ${row}) AS ${quote(column)}`)
+  const conditions = [`cairn_event(${index}, -1, ${row})`]
+  if (topicCount < 4) conditions.unshift(`l.topic${topicCount === 0 ? '0_id' : topicCount} IS NULL`)
+  if (address) conditions.unshift(`+l.address_id = (SELECT id FROM addresses WHERE address = ${literal(address)})`)
+  if (topic0) conditions.unshift(`+l.topic0_id = (SELECT id FROM topics WHERE topic = ${literal(topic0)})`)
+  return `CREATE TEMP VIEW ${quote(name)} AS SELECT ${[PLACE, ...selected].join(', ')} ${JOINED_LOGS}
+    WHERE ${conditions.join(' AND ')}`
+}
+
+function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+function literal(bytes: Uint8Array): string {
+  return `X'${formatData(bytes).slice(2)}'`
+}

@@ -1,0 +1,161 @@
+import { formatData, parseHex } from '../../lib/hex.js'
+import type { Database } from '../database.js'
+import { createStateTrieTable, type StateTrieHead, type StateTrieTable, type TrieBlock } from './stateTrieTable.js'
+
+/** State tries of so many blocks before the head are kept: the number for which geth serves proofs. */
+export const TRIE_HISTORY_BLOCKS = 128
+
+// Ids from here on are of pages that only tries before the head have. The trie of the head allocates from 1.
+const EARLIER_PAGES = 2 ** 40
+// Stands for the reference to the root node among the versions.
+const TOP = 0
+
+/** Past contents of the pages of the state trie. A version with block number B is the content in the tries of blocks below B,
+ *  down to the version before it. Tries of the blocks [from, head] can be read. */
+export interface TrieHistory {
+  /** The earliest block whose trie can be read; `head` itself when there is no history up to it. */
+  from(head: number): number
+  /** The trie after a block in [from, head], to be read only. */
+  at(blockNumber: number, head: number): StateTrieTable
+  /** Whether the page of the trie before that block is other than the one after it. */
+  changed(page: number, blockNumber: number): boolean
+  /** Begins with the head alone unless the history reaches it. In a transaction. */
+  begin(head: number): void
+  /** The trie of block `from`. What is written makes it the trie of the block before; `done` makes that `from`. */
+  before(from: number): StateTrieTable & { done(): void }
+}
+
+/** The history of an open database. `begin` and `before` need a writing connection. */
+export function createTrieHistory(db: Database): TrieHistory {
+  const newest = createStateTrieTable(db)
+  const select = db
+    .prepare<[number, number], Uint8Array>(
+      'SELECT data FROM trie_page_versions WHERE page_id = ? AND block_number > ? ORDER BY block_number LIMIT 1',
+    )
+    .pluck()
+  const exists = db
+    .prepare<[number, number], number>('SELECT 1 FROM trie_page_versions WHERE page_id = ? AND block_number = ?')
+    .pluck()
+  const insert = db.prepare('INSERT INTO trie_page_versions (page_id, block_number, data) VALUES (?, ?, ?)')
+  const at = (blockNumber: number, head: number): StateTrieTable => ({
+    ...newest,
+    read: (page) => {
+      const bytes = blockNumber === head ? undefined : select.get(page, blockNumber)
+      return bytes === undefined ? newest.read(page) : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+    },
+    head: () => {
+      const held = newest.head()
+      const top = blockNumber === head ? undefined : select.get(TOP, blockNumber)
+      return (
+        held && { ...held, top: top ? formatData(top) : held.top, nextPage: held.history?.nextPage ?? EARLIER_PAGES }
+      )
+    },
+    inTransaction: false, // changes stay in memory
+  })
+  return {
+    at,
+    changed: (page, blockNumber) => exists.get(page, blockNumber) !== undefined,
+    from: (head) => {
+      const history = newest.head()?.history
+      return history?.head === head ? history.from : head
+    },
+    begin: (head) => {
+      const held = newest.head()
+      if (held === undefined || held.history?.head === head) return
+      clearVersions(db)
+      newest.setHead({ ...held, history: { head, from: head, nextPage: EARLIER_PAGES } })
+    },
+    before: (from) => {
+      const held = newest.head()!
+      const history = { ...held.history!, from: from - 1 }
+      return {
+        ...at(from, history.head),
+        write: (page, bytes) => void insert.run(page, from, bytes),
+        remove: () => {},
+        setHead: ({ top, nextPage }) => {
+          insert.run(TOP, from, parseHex(top))
+          history.nextPage = nextPage
+        },
+        done: () => newest.setHead({ ...held, history }),
+      }
+    },
+  }
+}
+
+/** The stored trie of the newest block, which keeps what a new block replaces. */
+export interface RecordedTrieTable extends StateTrieTable {
+  /** Writes the trie as that of `block`. When `isNext`, it is the only block since the last time: the pages that it replaces are
+   *  kept, and versions are removed that only tries more than 128 blocks back need. Else the history ends. */
+  recorded(block: TrieBlock, isNext: boolean, save: () => void): void
+  /** After a rollback. */
+  forget(): void
+}
+
+/** The table of a writing connection. */
+export function createRecordedTrieTable(db: Database): RecordedTrieTable {
+  const table = createStateTrieTable(db)
+  const keep = db.prepare(
+    `INSERT OR IGNORE INTO trie_page_versions (page_id, block_number, data)
+     SELECT id, ?, data FROM state_trie_pages WHERE id = ?`,
+  )
+  const keepTop = db.prepare('INSERT INTO trie_page_versions (page_id, block_number, data) VALUES (?, ?, ?)')
+  const prune = db.prepare('DELETE FROM trie_page_versions WHERE block_number <= ?')
+  let recording: number | undefined
+  /** Pages were replaced that nothing was kept of. */
+  let lost = false
+  const replace = (page: number) => {
+    if (recording === undefined) lost = true
+    else keep.run(recording, page)
+  }
+  const record = (block: TrieBlock, held: StateTrieHead, save: () => void) => {
+    const { number } = block
+    const goesOn = held.history?.head === number - 1
+    if (!goesOn) clearVersions(db)
+    keepTop.run(TOP, number, parseHex(held.top))
+    recording = number
+    save()
+    const { from, nextPage } = goesOn ? held.history! : { from: number - 1, nextPage: EARLIER_PAGES }
+    const earliest = number - TRIE_HISTORY_BLOCKS
+    prune.run(earliest)
+    table.setHead({ ...table.head()!, block, history: { head: number, from: Math.max(from, earliest), nextPage } })
+  }
+  /** The same trie may be that of a later block. */
+  const name = (block: TrieBlock) => {
+    const held = table.head()
+    if (held && !held.building && held.block?.hash !== block.hash) table.setHead({ ...held, block })
+  }
+  return {
+    ...table,
+    get inTransaction() {
+      return table.inTransaction
+    },
+    write: (page, bytes) => {
+      replace(page)
+      table.write(page, bytes)
+    },
+    remove: (page) => {
+      replace(page)
+      table.remove(page)
+    },
+    recorded: (block, isNext, save) => {
+      const held = table.head()
+      try {
+        if (isNext && !lost && held !== undefined && !held.building) record(block, held, save)
+        else {
+          save()
+          name(block)
+        }
+      } finally {
+        recording = undefined
+        lost = false
+      }
+    },
+    forget: () => {
+      lost = false
+    },
+  }
+}
+
+function clearVersions(db: Database): void {
+  db.exec('DELETE FROM trie_page_versions')
+}

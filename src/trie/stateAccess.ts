@@ -1,0 +1,6 @@
+/** An account that a block reads or writes, and whether it is deleted or its slots are. */
+export interface StateAccess {
+  address: Uint8Array // 20
+  isDeleted: boolean
+  slots: readonly { slot: Uint8Array; isDeleted: boolean }[] // 32 bytes each
+}

@@ -1,0 +1,22 @@
+import { commitsToState } from '../chain/eth/forks.js'
+import { formatData } from '../lib/hex.js'
+import type { ChainReader } from '../store/chain/types.js'
+import type { StateTrieTable, TrieBlock } from '../store/state/stateTrieTable.js'
+
+/** The block whose state the stored trie is: the head, or an earlier one where the trie is brought up to date later, as on a
+ *  replica. Undefined when no trie is stored, or only one that is of no block of the chain. */
+export function findTrieBlock(table: StateTrieTable, chain: ChainReader): TrieBlock | undefined {
+  const held = table.head()
+  const head = chain.head()
+  if (held === undefined || held.building || head === undefined) return undefined
+  /** The block with that number, if it has that hash (any if undefined) and the root of the trie. */
+  const ofBlock = (number: number, wanted: string | undefined): TrieBlock | undefined => {
+    const block = chain.blockByNumber(number)
+    if (block === undefined) return undefined
+    const [hash, root] = [block.hash, block.header.stateRoot].map(formatData)
+    const hasRoot = held.root === root || !commitsToState(chain.spec(), number)
+    return hasRoot && (wanted ?? hash) === hash ? { number, hash } : undefined
+  }
+  // Older versions stored no block; after a rewind over blocks that changed nothing it is one of those.
+  return (held.block && ofBlock(held.block.number, held.block.hash)) ?? ofBlock(head, undefined)
+}

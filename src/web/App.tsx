@@ -1,0 +1,225 @@
+import type { ComponentType } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { liveBy, newestBlock } from './client/live.js'
+import { isOnline } from './client/rpc.js'
+import { apiKey, keyProblem, setKey } from './client/session.js'
+import { useStore } from './client/store.js'
+import { formatCount } from './format.js'
+import { goTo, linkTo, type Route, route } from './routing.js'
+import { Icon, Mark } from './ui/Icon.js'
+import { ViewTitle } from './ui/Layout.js'
+import { Empty } from './ui/States.js'
+import { THEMES, theme } from './ui/theme.js'
+import { AddressView } from './views/AddressView.js'
+import { BlockView } from './views/BlockView.js'
+import { ConsoleView } from './views/ConsoleView.js'
+import { Layer2View } from './views/Layer2View.js'
+import { LogsView } from './views/LogsView.js'
+import { OverviewView } from './views/OverviewView.js'
+import { SearchView } from './views/SearchView.js'
+import { SqlView } from './views/SqlView.js'
+import { TransactionView } from './views/TransactionView.js'
+
+const VIEWS: { readonly [view: string]: ComponentType<{ route: Route }> } = {
+  '': OverviewView,
+  search: SearchView,
+  block: BlockView,
+  tx: TransactionView,
+  address: AddressView,
+  logs: LogsView,
+  console: ConsoleView,
+  l2: Layer2View,
+  sql: SqlView,
+}
+
+const NAVIGATION = [
+  ['', 'Overview'],
+  ['logs', 'Logs'],
+  ['l2', 'Layer 2'],
+  ['console', 'Console'],
+  ['sql', 'SQL'],
+] as const
+
+/** The page. */
+export function App() {
+  const current = useStore(route)
+  const View = VIEWS[current.view]
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to content
+      </button>
+      <Header current={current} />
+      <Notices />
+      <main id="main" tabIndex={-1}>
+        {View === undefined ? <NotFound /> : <View key={`${current.view}/${current.item}`} route={current} />}
+      </main>
+      <Footer />
+    </>
+  )
+}
+
+function Header({ current }: { current: Route }) {
+  return (
+    <header class="header">
+      <a class="brand" href={linkTo('')} aria-label="Cairn, overview">
+        <Mark />
+        <span>Cairn</span>
+      </a>
+      <SearchBox />
+      <nav class="navigation" aria-label="Main">
+        {NAVIGATION.map(([view, text]) => (
+          <a key={view} href={linkTo(view)} aria-current={current.view === view ? 'page' : undefined}>
+            {text}
+          </a>
+        ))}
+      </nav>
+      <ThemeButton />
+    </header>
+  )
+}
+
+function SearchBox() {
+  const field = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState('')
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement
+      const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)
+      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
+      event.preventDefault()
+      field.current?.select()
+      field.current?.focus()
+    }
+    addEventListener('keydown', focus)
+    return () => removeEventListener('keydown', focus)
+  }, [])
+  const search = (event: Event) => {
+    event.preventDefault()
+    const wanted = text.trim()
+    if (wanted !== '') goTo(linkTo('search', '', { q: wanted }))
+    setText('')
+  }
+  return (
+    <search>
+      <form class="search" onSubmit={search}>
+        <Icon name="search" />
+        <input
+          ref={field}
+          type="search"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          placeholder="Block, transaction, address"
+          aria-label="Search for a block, a transaction or an address"
+          aria-keyshortcuts="/"
+          autocomplete="off"
+          spellcheck={false}
+        />
+        <span class="key">/</span>
+      </form>
+    </search>
+  )
+}
+
+function ThemeButton() {
+  const current = useStore(theme)
+  const next = THEMES[(THEMES.indexOf(current) + 1) % THEMES.length]
+  const icon = current === 'auto' ? 'auto' : current === 'light' ? 'sun' : 'moon'
+  return (
+    <button
+      type="button"
+      class="plain theme"
+      onClick={() => theme.set(next)}
+      aria-label={`Theme: ${current}. Switch to ${next}`}
+      title={`Theme: ${current}`}
+    >
+      <Icon name={icon} />
+    </button>
+  )
+}
+
+/** What stands between the user and the server: it is gone, or it wants a key. */
+function Notices() {
+  const online = useStore(isOnline)
+  const problem = useStore(keyProblem)
+  return (
+    <div aria-live="polite">
+      {!online && (
+        <p class="notice" role="alert">
+          The server does not answer. The page tries again every few seconds.
+        </p>
+      )}
+      {problem !== undefined && <KeyForm problem={problem} />}
+    </div>
+  )
+}
+
+function KeyForm({ problem }: { problem: string }) {
+  const [key, setText] = useState('')
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  const isWrong = useStore(apiKey) !== ''
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (key.trim() !== '') setKey(key.trim())
+  }
+  return (
+    <form class="notice key-form" onSubmit={submit}>
+      <label for="api-key">
+        <strong>{isWrong ? 'The server does not know this API key' : 'This server asks for an API key'}</strong>
+        <span class="quiet"> ({problem})</span>
+      </label>
+      <div class="inline-form">
+        <input
+          id="api-key"
+          ref={field}
+          type="password"
+          value={key}
+          onInput={(event) => setText(event.currentTarget.value)}
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby="api-key-note"
+        />
+        <button type="submit" class="primary">
+          Use key
+        </button>
+      </div>
+      <p id="api-key-note" class="quiet">
+        It is kept for this tab only. <code>cairn keys create NAME</code> makes one.
+      </p>
+    </form>
+  )
+}
+
+function Footer() {
+  const head = useStore(newestBlock)
+  const by = useStore(liveBy)
+  const online = useStore(isOnline)
+  const key = useStore(apiKey)
+  const problem = useStore(keyProblem)
+  return (
+    <footer class="footer">
+      <span>
+        <span class={online ? 'dot' : 'dot off'} aria-hidden="true" />
+        {!online ? 'offline' : problem !== undefined ? 'no key' : by === 'socket' ? 'live' : 'polling'}
+        {head !== undefined && ` · block ${formatCount(head)}`}
+      </span>
+      {key !== '' && (
+        <button type="button" class="link" onClick={() => setKey('')}>
+          Forget the API key
+        </button>
+      )}
+    </footer>
+  )
+}
+
+function NotFound() {
+  return (
+    <>
+      <ViewTitle>Not found</ViewTitle>
+      <Empty title="There is no such place on this page">
+        Use the search above, or go to the <a href={linkTo('')}>overview</a>.
+      </Empty>
+    </>
+  )
+}

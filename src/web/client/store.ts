@@ -1,0 +1,38 @@
+import { useEffect, useState } from 'preact/hooks'
+
+/** A value that views watch. */
+export interface Store<T> {
+  get(): T
+  set(value: T): void
+  /** Calls `listener` after each change. @returns a function that ends it */
+  watch(listener: () => void): () => void
+}
+
+/** A store with a first value. Setting an identical value tells nobody. */
+export function createStore<T>(first: T): Store<T> {
+  const listeners = new Set<() => void>()
+  let value = first
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return
+      value = next
+      for (const listener of listeners) listener()
+    },
+    watch(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+/** The value of a store; the component is drawn again when it changes. */
+export function useStore<T>(store: Store<T>): T {
+  const [value, setValue] = useState(store.get())
+  useEffect(() => {
+    const read = () => setValue(() => store.get())
+    read()
+    return store.watch(read)
+  }, [store])
+  return value
+}

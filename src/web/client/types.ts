@@ -1,0 +1,206 @@
+/* Results of the public interface, as far as the page shows them. */
+
+export type Hex = `0x${string}`
+
+/** A result of `cairn_getStatus`. */
+export interface Status {
+  version: string
+  chainId: Hex | null
+  head: { number: Hex; hash: Hex; timestamp: Hex } | null
+  safe: Hex | null
+  finalized: Hex | null
+  coverage: {
+    fromBlock: Hex
+    toBlock: Hex
+    stateFromBlock: Hex | null
+    gap: { fromBlock: Hex; toBlock: Hex } | null
+  } | null
+  highestBlock: Hex | null
+  counts: { transactions: number; logs: number }
+  l2: { fromBlock: Hex; head: Hex; headHash: Hex; acceptedOnL1: Hex | null } | null
+  replication: {
+    role: string
+    state: string
+    epoch: number
+    sequence: number
+    lagBlocks: number
+    lagSeconds: number
+  } | null
+  database: { bytes: number; walBytes: number; freeBytes: number }
+  calls: { count: number; uptimeSeconds: number }
+  blocks: StatusBlock[]
+}
+
+/** One of the newest blocks. */
+export interface StatusBlock {
+  number: Hex
+  hash: Hex
+  timestamp: Hex
+  transactions: number
+  logs: number
+  gasUsed: Hex
+  gasLimit: Hex
+  baseFeePerGas: Hex | null
+  size: number
+}
+
+export interface Transaction {
+  hash: Hex
+  blockHash: Hex | null
+  blockNumber: Hex | null
+  transactionIndex: Hex | null
+  from: Hex
+  to: Hex | null
+  value: Hex
+  gas: Hex
+  gasPrice: Hex
+  maxFeePerGas?: Hex
+  maxPriorityFeePerGas?: Hex
+  input: Hex
+  nonce: Hex
+  type: Hex
+  blobVersionedHashes?: Hex[]
+  accessList?: unknown[]
+  authorizationList?: unknown[]
+}
+
+export interface Withdrawal {
+  index: Hex
+  validatorIndex: Hex
+  address: Hex
+  amount: Hex
+}
+
+export interface Block {
+  number: Hex
+  hash: Hex
+  parentHash: Hex
+  timestamp: Hex
+  miner: Hex
+  gasUsed: Hex
+  gasLimit: Hex
+  baseFeePerGas?: Hex
+  blobGasUsed?: Hex
+  difficulty: Hex
+  size: Hex
+  extraData: Hex
+  stateRoot: Hex
+  transactionsRoot: Hex
+  receiptsRoot: Hex
+  uncles: Hex[]
+  transactions: Transaction[]
+  withdrawals?: Withdrawal[]
+}
+
+export interface Log {
+  address: Hex
+  topics: Hex[]
+  data: Hex
+  blockNumber: Hex
+  blockHash: Hex
+  transactionHash: Hex
+  transactionIndex: Hex
+  logIndex: Hex
+}
+
+export interface Receipt {
+  transactionHash: Hex
+  status?: Hex
+  root?: Hex
+  gasUsed: Hex
+  effectiveGasPrice: Hex
+  contractAddress: Hex | null
+  logs: Log[]
+  from: Hex
+  to: Hex | null
+}
+
+/** A decoded event or function call. */
+export interface Decoded {
+  name: string
+  signature: string
+  args: { name: string; type: string; indexed?: boolean; value: unknown }[]
+}
+
+export interface DecodedLog extends Log {
+  decoded: Decoded | null
+}
+
+/** A frame of `callTracer`. */
+export interface CallFrame {
+  type: string
+  from: Hex
+  to?: Hex
+  value?: Hex
+  gasUsed: Hex
+  input: Hex
+  output?: Hex
+  error?: string
+  revertReason?: string
+  calls?: CallFrame[]
+}
+
+/** One side of a `prestateTracer` difference. */
+export interface AccountState {
+  balance?: Hex
+  nonce?: number
+  code?: Hex
+  storage?: { [slot: string]: Hex }
+}
+
+export interface StateDiff {
+  pre: { [address: string]: AccountState }
+  post: { [address: string]: AccountState }
+}
+
+/** A result of `cairn_explainLogs`. */
+export interface Explanation {
+  outcome: 'answered' | 'tooMany' | 'timeout' | 'notHeld'
+  plan: 'none' | 'arithmetic' | 'rows' | 'index'
+  results: number
+  maxResults: number
+  answerBytes: number | null
+  range: { fromBlock: Hex; toBlock: Hex; firstLog: number | null; logs: number }
+  clauses: {
+    member: string
+    values: number
+    known: number | null
+    first: string | null
+    asked: number
+    skipped: number
+    found: number
+    postings: number
+  }[]
+  segments: ExplainedSegment[]
+  tail: { firstLog: number; logs: number; loaded: number; candidates: number } | null
+  rows: { fetched: number; met: number; rejected: number }
+  ms: { total: number } & { [step: string]: number }
+  advice: string[]
+}
+
+export interface ExplainedSegment {
+  id: number
+  level: number
+  firstLog: number
+  logs: number
+  fromBlock: Hex
+  toBlock: Hex
+  clauses: { member: string; keys: number; found: number; postings: number; skipped: 'rows' | 'empty' | null }[]
+  disjoint: boolean
+  candidates: number
+  ms: number
+}
+
+export interface L2Block {
+  status: string
+  block_hash: Hex
+  parent_hash: Hex
+  block_number: number
+  new_root: Hex
+  timestamp: number
+  sequencer_address: Hex
+  l1_gas_price: { price_in_fri?: string; price_in_wei?: string }
+  zk_version?: string
+  starknet_version?: string
+  transactions: Hex[]
+}

@@ -1,0 +1,26 @@
+/* What was typed into the search. Pure functions, without the browser. */
+
+/** What a text may name. */
+export type Wanted =
+  | { kind: 'block'; block: string }
+  | { kind: 'address'; address: string }
+  /** A hash of a transaction or a block, on layer 1 or 2. */
+  | { kind: 'hash'; hash: string }
+  | { kind: 'nothing' }
+
+const TAGS = ['latest', 'earliest', 'safe', 'finalized', 'pending']
+
+/** Recognises a block number in decimal or hex, a block tag, an address, or a hash. */
+export function recognise(text: string): Wanted {
+  const trimmed = text.trim()
+  const plain = trimmed.replace(/[,_\s]/g, '')
+  if (/^\d{1,15}$/.test(plain)) return { kind: 'block', block: plain }
+  if (TAGS.includes(plain.toLowerCase())) return { kind: 'block', block: plain.toLowerCase() }
+  const hex = /^(?:0x)?([\da-f]+)$/i.exec(plain)?.[1].toLowerCase()
+  if (hex === undefined) return { kind: 'nothing' }
+  if (hex.length === 40) return { kind: 'address', address: `0x${hex}` }
+  // Hashes of layer 2 are felts, which may be written without leading zeros.
+  if (hex.length <= 64 && hex.length > 40) return { kind: 'hash', hash: `0x${hex}` }
+  if (/^0x/i.test(plain) && hex.length <= 12) return { kind: 'block', block: String(Number(`0x${hex}`)) }
+  return { kind: 'nothing' }
+}

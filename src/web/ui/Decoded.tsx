@@ -1,0 +1,101 @@
+import type { Decoded, DecodedLog, Log } from '../client/types.js'
+import { formatCount, splitWords } from '../format.js'
+import { eventOf } from '../logFilter.js'
+import { linkTo } from '../routing.js'
+import { AddressLink, Code } from './Value.js'
+
+/** A function call with its arguments. */
+export function DecodedCall({ decoded }: { decoded: Decoded }) {
+  return (
+    <div class="decoded">
+      <p class="signature">
+        <code>{decoded.signature}</code>
+      </p>
+      <Arguments decoded={decoded} />
+    </div>
+  )
+}
+
+/** A log: its event and arguments where it could be decoded, else topics and data. */
+export function LogCard({ log }: { log: Log | DecodedLog }) {
+  const decoded = 'decoded' in log ? log.decoded : null
+  const name = decoded?.signature ?? eventOf(log.topics[0]) ?? 'Unknown event'
+  const filter = { address: log.address, topic0: log.topics[0] ?? '' }
+  return (
+    <article class="card log">
+      <header>
+        <span class="quiet number">{formatCount(log.logIndex)}</span>
+        <strong class="signature">
+          <code>{name}</code>
+        </strong>
+        <AddressLink address={log.address} />
+        <a class="more" href={linkTo('logs', '', filter)}>
+          Find more like it
+        </a>
+      </header>
+      {decoded !== null && <Arguments decoded={decoded} />}
+      <details open={decoded === null}>
+        <summary>Topics and data</summary>
+        <RawLog log={log} />
+      </details>
+    </article>
+  )
+}
+
+/** Topics and data words. */
+export function RawLog({ log }: { log: Log }) {
+  return (
+    <dl class="words">
+      {log.topics.map((topic, i) => (
+        <Word key={`t${i}`} name={`topic ${i}`} word={topic} />
+      ))}
+      {splitWords(log.data)
+        .slice(0, 64)
+        .map((word, i) => (
+          <Word key={`d${i}`} name={`data ${i}`} word={word} />
+        ))}
+    </dl>
+  )
+}
+
+function Word({ name, word }: { name: string; word: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <code class="whole">{word}</code>
+      </dd>
+    </div>
+  )
+}
+
+function Arguments({ decoded }: { decoded: Decoded }) {
+  if (decoded.args.length === 0) return <p class="quiet">No arguments</p>
+  return (
+    <dl class="arguments">
+      {decoded.args.map(({ name, type, indexed, value }, i) => (
+        <div key={i}>
+          <dt>
+            {name || `#${i}`}{' '}
+            <span class="quiet">
+              {type}
+              {indexed && ', indexed'}
+            </span>
+          </dt>
+          <dd>
+            <Argument type={type} value={value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** A decoded value: integers come as decimal text, bytes as hex. */
+function Argument({ type, value }: { type: string; value: unknown }) {
+  if (type === 'address' && typeof value === 'string') return <AddressLink address={value} whole />
+  if (/^u?int\d*$/.test(type) && typeof value === 'string')
+    return <span class="number break">{formatCount(value)}</span>
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return /^bytes\d*$/.test(type) ? <Code text={text} whole={text.length <= 66} /> : <span class="break">{text}</span>
+}

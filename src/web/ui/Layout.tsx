@@ -1,0 +1,136 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { route } from '../routing.js'
+
+/** The heading of a view. It takes the focus when the view was come to by a link, so that screen readers begin there. */
+export function ViewTitle({ children, actions }: { children: ComponentChildren; actions?: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const { view, item } = route.get()
+  useEffect(() => {
+    const text = heading.current?.textContent ?? ''
+    document.title = `${text} · Cairn`
+    if (wasShown) heading.current?.focus({ preventScroll: true })
+    wasShown = true
+    scrollTo({ top: 0 })
+  }, [view, item])
+  return (
+    <div class="title">
+      <h1 ref={heading} tabIndex={-1}>
+        {children}
+      </h1>
+      {actions !== undefined && <div class="actions">{actions}</div>}
+    </div>
+  )
+}
+
+let wasShown = false
+
+/** Names and values. */
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren] | false)[] }) {
+  return (
+    <dl class="facts">
+      {facts.map((fact) => fact !== false && <Fact key={fact[0]} name={fact[0]} value={fact[1]} />)}
+    </dl>
+  )
+}
+
+function Fact({ name, value }: { name: string; value: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  )
+}
+
+/** A part of a view with its heading. */
+export function Section({
+  title,
+  note,
+  children,
+}: {
+  title: string
+  note?: ComponentChildren
+  children: ComponentChildren
+}) {
+  return (
+    <section class="section">
+      <div class="section-title">
+        <h2>{title}</h2>
+        {note !== undefined && <span class="quiet">{note}</span>}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+/** Links to the parts of a view. */
+export function Tabs({
+  label,
+  tabs,
+  current,
+}: {
+  label: string
+  tabs: readonly [name: string, text: string, href: string][]
+  current: string
+}) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(([name, text, href]) => (
+        <a key={name} href={href} aria-current={name === current ? 'page' : undefined}>
+          {text}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+/** A column: its heading, and whether it holds numbers, which are aligned at their last digit. */
+export type Column = string | { name: string; isNumber: true }
+
+/** A table that scrolls by itself where it is too wide. The first cell of a row is its heading. */
+export function Table(props: {
+  caption: string
+  columns: readonly Column[]
+  rows: readonly (readonly ComponentChildren[])[]
+}) {
+  const { caption, columns, rows } = props
+  const classOf = (i: number) => (typeof columns[i] === 'object' ? 'number' : undefined)
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="scroll" tabIndex={0} aria-label={caption}>
+      <table>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column, i) => {
+              const name = typeof column === 'string' ? column : column.name
+              return (
+                <th key={name} scope="col" class={classOf(i)}>
+                  {name}
+                </th>
+              )
+            })}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells, row) => (
+            <tr key={row}>
+              {cells.map((cell, i) =>
+                i === 0 ? (
+                  <th key={0} scope="row" class={classOf(0)}>
+                    {cell}
+                  </th>
+                ) : (
+                  <td key={i} class={classOf(i)}>
+                    {cell}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

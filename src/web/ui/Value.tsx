@@ -1,0 +1,115 @@
+import { useEffect, useState } from 'preact/hooks'
+import { hexToNumber } from 'viem'
+import { cutMiddle, formatAge, formatCount, formatEther, formatTime } from '../format.js'
+import { linkTo } from '../routing.js'
+import { Icon } from './Icon.js'
+
+/** A button that copies a text. */
+export function CopyButton({ text, what = 'value' }: { text: string; what?: string }) {
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!isCopied) return
+    const timer = setTimeout(() => setCopied(false), 1500)
+    return () => clearTimeout(timer)
+  }, [isCopied])
+  const copy = () => void copyText(text).then((worked) => setCopied(worked))
+  return (
+    <button type="button" class="copy" onClick={copy} aria-label={isCopied ? 'Copied' : `Copy ${what}`} title="Copy">
+      <Icon name={isCopied ? 'done' : 'copy'} />
+    </button>
+  )
+}
+
+/** Copies where the page may: browsers allow the clipboard on HTTPS and on this machine only. */
+async function copyText(text: string): Promise<boolean> {
+  if (navigator.clipboard !== undefined) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    )
+  }
+  const field = document.createElement('textarea')
+  field.value = text
+  document.body.append(field)
+  field.select()
+  const worked = document.execCommand('copy')
+  field.remove()
+  return worked
+}
+
+/** Hex or other machine text, cut in the middle unless `whole`. */
+export function Code({ text, whole = false, copies = true }: { text: string; whole?: boolean; copies?: boolean }) {
+  return (
+    <span class="value">
+      <code class={whole ? 'whole' : undefined} title={whole ? undefined : text}>
+        {whole ? text : cutMiddle(text)}
+      </code>
+      {copies && text.length > 12 && <CopyButton text={text} />}
+    </span>
+  )
+}
+
+interface LinkProps {
+  /** Shown in full, if there is room. */
+  whole?: boolean
+  copies?: boolean
+}
+
+function LinkedCode({
+  text,
+  href,
+  what,
+  whole,
+  copies = true,
+}: LinkProps & { text: string; href: string; what: string }) {
+  return (
+    <span class="value">
+      <a href={href} title={whole ? undefined : text}>
+        <code class={whole ? 'whole' : undefined}>{whole ? text : cutMiddle(text)}</code>
+      </a>
+      {copies && <CopyButton text={text} what={what} />}
+    </span>
+  )
+}
+
+/** A link to an address. */
+export function AddressLink({ address, ...props }: LinkProps & { address: string }) {
+  return <LinkedCode text={address} href={linkTo('address', address)} what="address" {...props} />
+}
+
+/** A link to a transaction. */
+export function TransactionLink({ hash, ...props }: LinkProps & { hash: string }) {
+  return <LinkedCode text={hash} href={linkTo('tx', hash)} what="transaction hash" {...props} />
+}
+
+/** A link to a block, by its number. */
+export function BlockLink({ number }: { number: string | number }) {
+  const value = typeof number === 'number' ? number : hexToNumber(number as `0x${string}`)
+  return (
+    <a class="number" href={linkTo('block', value)}>
+      {formatCount(value)}
+    </a>
+  )
+}
+
+/** An amount of wei in ether. */
+export function Ether({ wei }: { wei: bigint | string }) {
+  return (
+    <span class="number">
+      {formatEther(BigInt(wei))} <abbr title="ether">ETH</abbr>
+    </span>
+  )
+}
+
+/** A time in Unix seconds, with its age. */
+export function Time({ seconds, onlyAge = false }: { seconds: bigint | string; onlyAge?: boolean }) {
+  const value = BigInt(seconds)
+  const text = formatTime(value)
+  const age = formatAge(value, Date.now())
+  if (onlyAge) return <time title={text}>{age}</time>
+  return (
+    <time>
+      {text} <span class="quiet">({age})</span>
+    </time>
+  )
+}

@@ -1,0 +1,112 @@
+import { CallFailed, call, callIfServed } from '../client/rpc.js'
+import type { Hex } from '../client/types.js'
+import { useRequest } from '../client/useRequest.js'
+import { byteLength, formatCount } from '../format.js'
+import { linkTo, type Route } from '../routing.js'
+import { Facts, Section, Tabs, ViewTitle } from '../ui/Layout.js'
+import { Empty, Loaded } from '../ui/States.js'
+import { AddressLink, Code, CopyButton, Ether, TransactionLink } from '../ui/Value.js'
+import { AddressHistory } from './AddressHistory.js'
+import { BalanceChart, StorageReader } from './AddressState.js'
+
+interface Account {
+  balance: Hex
+  nonce: Hex
+  code: Hex
+  creator: { hash: Hex; creator: Hex } | null
+}
+
+/** An address: its account, history, code and storage. */
+export function AddressView({ route }: { route: Route }) {
+  const address = route.item
+  const tab = route.query.get('tab') ?? 'transactions'
+  const request = useRequest(() => loadAccount(address), [address])
+  const link = (name: string) => linkTo('address', address, name === 'transactions' ? {} : { tab: name })
+  return (
+    <>
+      <ViewTitle actions={<a href={linkTo('logs', '', { address })}>Logs</a>}>
+        {request.data !== undefined && request.data.code !== '0x' ? 'Contract' : 'Address'}
+      </ViewTitle>
+      <p class="subtitle">
+        <Code text={address} whole />
+      </p>
+      <Loaded request={request} what="the account">
+        {(account) => (
+          <>
+            <AccountFacts account={account} />
+            <Tabs
+              label="Parts of the account"
+              current={tab}
+              tabs={[
+                ['transactions', 'Transactions', link('transactions')],
+                ['balance', 'Balance over time', link('balance')],
+                ['code', 'Code', link('code')],
+                ['storage', 'Storage', link('storage')],
+              ]}
+            />
+            {tab === 'balance' && <BalanceChart address={address} />}
+            {tab === 'code' && <ContractCode code={account.code} />}
+            {tab === 'storage' && <StorageReader key={address} address={address} isContract={account.code !== '0x'} />}
+            {tab === 'transactions' && (
+              <AddressHistory address={address} before={Number(route.query.get('before') ?? 0)} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+async function loadAccount(address: string): Promise<Account> {
+  const [balance, nonce, code] = await Promise.all([
+    call<Hex>('eth_getBalance', [address, 'latest']),
+    call<Hex>('eth_getTransactionCount', [address, 'latest']),
+    call<Hex>('eth_getCode', [address, 'latest']),
+  ])
+  const creator = code === '0x' || DELEGATION.test(code) ? null : await findCreator(address)
+  return { balance, nonce, code, creator }
+}
+
+/** Null where it is not known: finding it needs state and the index of addresses. */
+async function findCreator(address: string): Promise<Account['creator']> {
+  try {
+    return (await callIfServed<Account['creator']>('ots_getContractCreator', [address])) ?? null
+  } catch (error) {
+    if (error instanceof CallFailed && error.kind === 'call') return null
+    throw error
+  }
+}
+
+/** Code of an account that delegates to a contract (EIP-7702). */
+const DELEGATION = /^0xef0100([\da-f]{40})$/
+
+function AccountFacts({ account: { balance, nonce, code, creator } }: { account: Account }) {
+  const target = DELEGATION.exec(code)?.[1]
+  return (
+    <Facts
+      facts={[
+        ['Balance', <Ether key="v" wei={balance} />],
+        ['Nonce', formatCount(nonce)],
+        code !== '0x' && target === undefined && ['Code', `${formatCount(byteLength(code))} bytes`],
+        target !== undefined && ['Delegates to', <AddressLink key="v" address={`0x${target}`} whole />],
+        creator !== null && ['Made by', <AddressLink key="v" address={creator.creator} whole />],
+        creator !== null && ['Made in', <TransactionLink key="v" hash={creator.hash} />],
+      ]}
+    />
+  )
+}
+
+/** Code is up to 64 KiB of hex: shown whole. */
+function ContractCode({ code }: { code: Hex }) {
+  if (code === '0x') {
+    return <Empty title="This account has no code">It is not a contract at the newest block.</Empty>
+  }
+  return (
+    <Section title="Code" note={`${formatCount(byteLength(code))} bytes`}>
+      <div class="raw">
+        <CopyButton text={code} what="code" />
+        <pre>{code}</pre>
+      </div>
+    </Section>
+  )
+}

@@ -1,0 +1,59 @@
+import { Worker } from 'node:worker_threads'
+import type { VerifyElsewhere } from '../ingest/replication/apply/unitQueue.js'
+import { takeVerified, type VerifiedBlock, verifyReplicated } from '../ingest/replication/apply/verifyReplicated.js'
+import type { EncodedBlock } from '../ingest/replication/types.js'
+import { type ChainSource, specOfSource } from '../store/chain/chainSource.js'
+import type { BlockVerifierReply } from './blockVerifierProtocol.js'
+
+/** A thread that verifies the blocks of a replica ahead of its writer. */
+export interface BlockVerifier {
+  readonly verify: VerifyElsewhere
+  /** Ends the thread. Blocks that wait for it are verified where they are taken. */
+  close(): Promise<void>
+}
+
+interface Job {
+  readonly block: EncodedBlock
+  resolve(take: () => VerifiedBlock): void
+}
+
+/** Starts the thread with the first block, and again when it died. */
+export function createBlockVerifier(source: ChainSource): BlockVerifier {
+  const spec = specOfSource(source)
+  const waiting: Job[] = []
+  let thread: Worker | undefined
+  let isClosed = false
+  const answer = (reply: BlockVerifierReply) => {
+    const { block, resolve } = waiting.shift()!
+    if (waiting.length === 0) thread?.unref() // an idle thread does not keep the process alive
+    resolve(reply ? () => takeVerified(block, reply, spec) : () => verifyReplicated(block, spec))
+  }
+  const start = () => {
+    const worker = new Worker(new URL('./blockVerifierThread.js', import.meta.url), { workerData: source })
+    const end = () => {
+      if (thread !== worker) return // `exit` after `error`
+      thread = undefined
+      while (waiting.length > 0) answer(null)
+    }
+    worker.on('message', answer)
+    worker.on('error', end)
+    worker.on('exit', end)
+    return worker
+  }
+  return {
+    verify: (block) =>
+      new Promise((resolve) => {
+        waiting.push({ block, resolve })
+        if (isClosed) return answer(null)
+        thread ??= start()
+        thread.ref()
+        thread.postMessage(block)
+      }),
+    close: async () => {
+      isClosed = true
+      const ending = thread
+      ending?.ref() // otherwise the process would exit before the end of the thread is noticed
+      await ending?.terminate()
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import type { ReplicationStatus } from '../ingest/replication/status.js'
+import type { Logger } from '../lib/logger.js'
+import { keepThread } from './keptThread.js'
+import type { ReplicaData, ReplicaReply } from './replicaProtocol.js'
+
+/** A thread that applies what a writer publishes, the only writer of the database. */
+export interface ReplicaWorker {
+  /** At most 250 ms old. */
+  status(): ReplicationStatus
+  /** Ends the thread after the transaction under way. */
+  close(): Promise<void>
+}
+
+// As for the thread that follows upstreams.
+const YOUNG_GENERATION_MB = 192
+
+/** Starts the thread. Resolves when the database is open for writing, and made where there was none. A thread that dies later
+ *  is replaced by another one. @throws UsageError, CairnError when it cannot be opened, as `openReplica` says */
+export async function startReplicaWorker(workerData: ReplicaData, { log }: { log: Logger }): Promise<ReplicaWorker> {
+  const role = workerData.settings.role ?? 'replica'
+  const figures = { epoch: 0, sequence: 0, lagBlocks: 0, lagSeconds: 0 }
+  let status: ReplicationStatus = { role, ...figures, state: 'catching up', problem: null }
+  const thread = await keepThread<never, ReplicaReply>({
+    url: new URL('./replicaThread.js', import.meta.url),
+    options: { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB } },
+    does: 'applies blocks of the writer',
+    log,
+    onReply: (reply) => {
+      status = reply.status
+    },
+    onFailure: (problem) => {
+      status = { ...status, state: 'failed', problem }
+    },
+  })
+  return { status: () => status, close: thread.close }
+}

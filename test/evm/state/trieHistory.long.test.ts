@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createStateGenesis, withdrawalTo } from '../../../scripts/bench/stateChain.js'
+import { createChainBuilder, createSender } from '../../../scripts/fixture/chainBuilder.js'
+import type { Block } from '../../../src/chain/eth/types.js'
+import { createTrieHistoryExtension } from '../../../src/evm/state/extendTrieHistory.js'
+import { createPastTries } from '../../../src/evm/state/pastTries.js'
+import { openWritableChain } from '../../../src/ingest/chainState.js'
+import { importBlocks } from '../../../src/ingest/pipeline.js'
+import { noDeadline } from '../../../src/lib/deadline.js'
+import { formatData } from '../../../src/lib/hex.js'
+import { noProgress } from '../../../src/lib/progress.js'
+import { createChainReader } from '../../../src/store/chain/chainReader.js'
+import type { Database } from '../../../src/store/database.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
+import { createStateReader } from '../../../src/store/state/stateReader.js'
+import { createTrieHistory } from '../../../src/store/state/trieHistory.js'
+import { fixtureBlocks, fixtureGenesis, sourceOf } from '../../support/fixture.js'
+import { temporaryDirectory } from '../../support/temporary.js'
+
+const blocks = fixtureBlocks()
+const head = blocks.length
+
+type Ends = { after(end: () => void): void }
+
+/** A new database with the genesis of the fixture, and how its blocks are imported: each call is one transaction. */
+async function openFixtureChain(t: Ends) {
+  const db = openForWriting(temporaryDirectory(t))
+  t.after(() => void db.close())
+  const chain = await openWritableChain(db, { genesis: fixtureGenesis() }, 'execute')
+  const add = async (batch: readonly Block[]) => {
+    await importBlocks(chain, sourceOf(batch), { progress: noProgress, finishIndexes: false })
+  }
+  return { db, chain, add, extend: extensionOf(db, 1) }
+}
+
+function extensionOf(db: Database, few?: number) {
+  return createTrieHistoryExtension(db, { chain: createChainReader(db), reader: createStateReader(db) }, few)
+}
+
+function extendAll(extend: () => boolean): number {
+  let steps = 0
+  while (extend()) steps++
+  return steps
+}
+
+const firstOf = (db: Database) => createTrieHistory(db).from(createChainReader(db).head()!)
+
+/** Proofs of every account and every slot at every height, as text. */
+function allProofs(db: Database): string[] {
+  const [chain, reader] = [createChainReader(db), createStateReader(db)]
+  const tries = createPastTries(db, { chain, reader })
+  const slotsOf = db.prepare<[Uint8Array], Uint8Array>(
+    'SELECT DISTINCT slot FROM storage_history JOIN addresses a ON a.id = address_id WHERE a.address = ? ORDER BY 1 LIMIT 8',
+  )
+  const accounts = db
+    .prepare<[], Uint8Array>('SELECT address FROM addresses ORDER BY address')
+    .pluck()
+    .all()
+    .map((address) => ({ address, slots: slotsOf.pluck().all(address).map(padded) }))
+  return Array.from({ length: chain.head()! + 1 }, (_, number) => {
+    const trie = tries.after(chain.blockByNumber(number)!, noDeadline)
+    const proofs = accounts.map(({ address, slots }) => {
+      const { nodes, storageRoot, slots: proved } = trie.prove(address, slots)
+      return [...nodes, storageRoot, ...proved.flatMap((each) => [...each.nodes, each.value])].map(formatData)
+    })
+    return `${number} ${JSON.stringify(proofs)}`
+  })
+}
+
+function padded(slot: Uint8Array): Uint8Array {
+  const word = new Uint8Array(32)
+  word.set(slot, 32 - slot.length)
+  return word
+}
+
+/** Proofs over tries that were restored from the rows of accounts and slots. */
+function provedWithoutHistory(db: Database): string[] {
+  db.exec("BEGIN; UPDATE meta SET value = json_remove(value, '$.history') WHERE key = 'state_trie'")
+  try {
+    assert.equal(firstOf(db), createChainReader(db).head())
+    return allProofs(db)
+  } finally {
+    db.exec('ROLLBACK')
+  }
+}
+
+test('tries of blocks that were stored one by one are those restored from the rows', async (t) => {
+  const { db, add } = await openFixtureChain(t)
+  for (const block of blocks) await add([block])
+  assert.equal(firstOf(db), 0)
+  assert.deepEqual(allProofs(db), provedWithoutHistory(db))
+})
+
+test('after an import in one go the history is made from the head down', async (t) => {
+  const { db, add, extend } = await openFixtureChain(t)
+  await add(blocks)
+  assert.equal(firstOf(db), head)
+  assert.equal(extendAll(extend), head)
+  assert.equal(firstOf(db), 0)
+  assert.deepEqual(allProofs(db), provedWithoutHistory(db))
+})
+
+test('the history goes on over new blocks while it is made, and begins anew after a batch and a reorg', async (t) => {
+  const { db, chain, add, extend } = await openFixtureChain(t)
+  const check = (first: number) => {
+    assert.equal(firstOf(db), first)
+    assert.deepEqual(allProofs(db), provedWithoutHistory(db))
+  }
+  await add(blocks.slice(0, 20))
+  for (let i = 0; i < 5; i++) extend()
+  await add([blocks[20]])
+  await add([blocks[21]])
+  for (let i = 0; i < 5; i++) extend()
+  check(10)
+  await add(blocks.slice(22, 40))
+  check(40)
+  for (let i = 0; i < 12; i++) extend()
+  check(28)
+  chain.head.rewind(35, { byOperator: true })
+  await add([blocks[35]])
+  check(36)
+  await add([blocks[36]])
+  check(36)
+  chain.head.rewind(30, { byOperator: true })
+  chain.head.commit()
+  check(30)
+  for (const block of blocks.slice(30, 45)) await add([block])
+  check(30)
+  extendAll(extend)
+  check(0)
+})
+
+test('the tries of 128 blocks before the head are kept, and what only earlier ones need is removed', async (t) => {
+  const db = openForWriting(temporaryDirectory(t))
+  t.after(() => void db.close())
+  const builder = await createChainBuilder(db, createStateGenesis(createSender('state bench')))
+  const countVersions = db.prepare<[], number>('SELECT count(*) FROM trie_page_versions').pluck()
+  let most = 0
+  for (let block = 0; block < 160; block++) {
+    await builder.add({ withdrawals: [0, 1, 2].map((i) => withdrawalTo((block * 3 + i) % 50)) })
+    if (block === 135) most = countVersions.get()!
+  }
+  assert.equal(firstOf(db), 160 - 128)
+  assert.ok(countVersions.get()! < 1.2 * most, `${countVersions.get()} rows, ${most} at block 136`)
+  // Older ones are restored from the earliest that is kept.
+  assert.deepEqual(allProofs(db), provedWithoutHistory(db))
+})
+
+test('a chain whose newest blocks changed little has no history made', async (t) => {
+  const { db, add } = await openFixtureChain(t)
+  await add(blocks.slice(0, 10))
+  assert.equal(extendAll(extensionOf(db)), 0)
+})

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import type { Block } from '../../../../src/chain/eth/types.js'
+import { openWritableChain } from '../../../../src/ingest/chainState.js'
+import type { ReplicaParts } from '../../../../src/ingest/replication/apply/openReplica.js'
+import { createLocator, openReplica } from '../../../../src/ingest/replication/apply/openReplica.js'
+import { type VerifiedBlock, verifyReplicated } from '../../../../src/ingest/replication/apply/verifyReplicated.js'
+import { encodeReplicatedBlock } from '../../../../src/ingest/replication/message.js'
+import type { EncodedBlock, PositionedUnit, ReplicationSource } from '../../../../src/ingest/replication/types.js'
+import { rewindChain } from '../../../../src/ingest/rewindChain.js'
+import { silentLogger } from '../../../../src/lib/logger.js'
+import { noProgress } from '../../../../src/lib/progress.js'
+import { createChainReader } from '../../../../src/store/chain/chainReader.js'
+import { DatabaseLocked, openForReading } from '../../../../src/store/open.js'
+import { openForWriting } from '../../../../src/store/openForWriting.js'
+import { BRANCHES_GENESIS, growBranch, importInOneGo, openBranches } from '../../../support/branches.js'
+import { checkDatabase } from '../../../support/checkDatabase.js'
+import { seededRandom } from '../../../support/random.js'
+import { encodeStored, positioned, readReplicated, scriptedSource, unitOf } from '../../../support/replicated.js'
+import { temporaryDirectory } from '../../../support/temporary.js'
+
+const BLOCKS = 24
+const directory = temporaryDirectory({ after })
+let shared: Promise<EncodedBlock[]> | undefined
+
+/** Blocks of a chain, as its writer gives them. */
+function writersBlocks(): Promise<EncodedBlock[]> {
+  shared ??= (async () => {
+    const trunk: Block[] = await growBranch(temporaryDirectory({ after: () => {} }), {
+      trunk: [],
+      count: BLOCKS,
+      random: seededRandom(7),
+    })
+    await importInOneGo(directory, trunk)
+    const db = openForReading(directory)
+    const blocks = encodeStored(db, 1, BLOCKS)
+    db.close()
+    return blocks
+  })()
+  return shared
+}
+
+/** Waits for a change that a running replica makes, looking as often as it can. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(setImmediate)
+}
+
+function start(t: TestContext, units: () => readonly PositionedUnit[], parts: Partial<ReplicaParts> = {}) {
+  const datadir = temporaryDirectory(t)
+  const stop = new AbortController()
+  const source: ReplicationSource = { units: (from, signal) => scriptedSource(units()).units(from, signal) }
+  const opening = openReplica(
+    { datadir, chain: { genesis: BRANCHES_GENESIS } },
+    { log: silentLogger, signal: stop.signal, openSource: () => source, ...parts },
+  )
+  const run = async () => {
+    const replica = await opening
+    const running = replica.run()
+    const end = async () => {
+      stop.abort()
+      await running
+      await replica.close()
+    }
+    t.after(end)
+    return { replica, end }
+  }
+  return { datadir, run }
+}
+
+test('a replica applies what its source gives, and is whole when it is closed', async (t) => {
+  const blocks = await writersBlocks()
+  const units = positioned(blocks.map((block) => unitOf([block])))
+  const { datadir, run } = start(t, () => units)
+  const { replica, end } = await run()
+  await until(() => replica.status().sequence === BLOCKS)
+  const { role, state, lagBlocks, problem } = replica.status()
+  assert.deepEqual(
+    { role, state, lagBlocks, problem },
+    { role: 'replica', state: 'following', lagBlocks: 0, problem: null },
+  )
+  // The trie follows while nothing else is to be done.
+  const reader = openForReading(datadir)
+  const trie = reader.prepare("SELECT json_extract(value, '$.block.number') FROM meta WHERE key = 'state_trie'").pluck()
+  await until(() => trie.get() === BLOCKS)
+  reader.close()
+  await end()
+  assert.deepEqual(checkDatabase(datadir), checkDatabase(directory))
+})
+
+test('blocks that another thread verifies are applied in their order', async (t) => {
+  const blocks = await writersBlocks()
+  const spec = (await openChain(t)).spec
+  const waiting: (() => void)[] = []
+  // The last answer comes first.
+  const verify = (block: EncodedBlock) =>
+    new Promise<() => VerifiedBlock>((resolve) => {
+      waiting.push(() => resolve(() => verifyReplicated(block, spec)))
+      if (waiting.length === BLOCKS) for (const answer of waiting.reverse()) answer()
+    })
+  const { run } = start(t, () => positioned(blocks.map((block) => unitOf([block]))), {
+    openVerifier: () => ({ verify, close: async () => {} }),
+  })
+  const { replica } = await run()
+  await until(() => replica.status().sequence === BLOCKS)
+  assert.equal(replica.status().problem, null)
+})
+
+test('a refused block is an alarm; the database is free for a rewind, after which the replica goes on', async (t) => {
+  const blocks = await writersBlocks()
+  const { spec } = await openChain(t)
+  const db = openForReading(directory)
+  const last = readReplicated(db, BLOCKS)
+  db.close()
+  const forged = encodeReplicatedBlock({ ...last, totalDifficulty: last.totalDifficulty + 1n })
+  assert.notEqual(verifyReplicated(forged, spec), undefined)
+  const good = blocks.map((block) => unitOf([block]))
+  let given = positioned([...good.slice(0, -1), unitOf([forged])])
+  const { datadir, run } = start(t, () => given)
+  const { replica, end } = await run()
+  await until(() => replica.status().state === 'alarm')
+  assert.match(replica.status().problem!, new RegExp(`^block ${BLOCKS} .*total difficulty`))
+  given = positioned(good)
+  await until(() => isFree(datadir))
+  const own = openForWriting(datadir)
+  const chain = await openWritableChain(own, undefined, undefined, { lazyTrie: true })
+  assert.equal(chain.reader.head(), BLOCKS - 1)
+  await rewindChain(chain, BLOCKS - 3, { startProgress: () => noProgress })
+  own.prepare("DELETE FROM meta WHERE key = 'replication'").run() // as a source over HTTP goes on from the locator
+  own.close()
+  await until(() => replica.status().sequence === BLOCKS)
+  assert.equal(replica.status().problem, null)
+  await end()
+  const { db: taken } = await openBranches(datadir) // a writer brings the trie up to date
+  taken.close()
+  assert.deepEqual(checkDatabase(datadir), checkDatabase(directory))
+})
+
+test('a source that fails is asked again', async (t) => {
+  const blocks = await writersBlocks()
+  const units = positioned(blocks.map((block) => unitOf([block])))
+  let attempts = 0
+  const { run } = start(t, () => units, {
+    clock: { nowMs: () => performance.now(), unixMs: Date.now, sleep: () => new Promise(setImmediate) },
+    openSource: () => ({
+      units: async function* (from, signal) {
+        const source = scriptedSource(units)
+        let given = 0
+        attempts++
+        for await (const each of source.units(from, signal)) {
+          yield each
+          if (++given === 5) throw new Error('the connection was lost')
+        }
+      },
+    }),
+  })
+  const { replica } = await run()
+  await until(() => replica.status().sequence === BLOCKS)
+  assert.equal(attempts, Math.ceil(BLOCKS / 5))
+})
+
+test('a locator names the newest block first and the first one last', async (t) => {
+  await writersBlocks()
+  const db = openForReading(directory)
+  t.after(() => db.close())
+  const numbers = createLocator(createChainReader(db)).map(({ number }) => number)
+  assert.deepEqual(numbers, [24, 23, 21, 17, 9, 0])
+})
+
+async function openChain(t: TestContext) {
+  const db = openForWriting(temporaryDirectory(t))
+  t.after(() => void db.close())
+  return openWritableChain(db, { genesis: BRANCHES_GENESIS }, 'execute')
+}
+
+function isFree(datadir: string): boolean {
+  try {
+    openForWriting(datadir).close()
+    return true
+  } catch (error) {
+    if (error instanceof DatabaseLocked) return false
+    throw error
+  }
+}

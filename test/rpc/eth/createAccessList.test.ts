@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createSender } from '../../../scripts/fixture/chainBuilder.js'
+import { formatData } from '../../../src/lib/hex.js'
+import { silentLogger } from '../../../src/lib/logger.js'
+import { runMethod } from '../../../src/rpc/core/dispatch.js'
+import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
+import { openContext } from '../../../src/rpc/core/openContext.js'
+import { createAccessList } from '../../../src/rpc/eth/createAccessList.js'
+import { createGenesis, writeGenesisChain } from '../../support/genesisChain.js'
+
+const ALICE = formatData(createSender('alice').address)
+const CODE = '0x000000000000000000000000000000000000c0de'
+const OTHER = '0x00000000000000000000000000000000000000f0'
+const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
+const genesis = (options: object) => createGenesis({ [ALICE]: { balance: '0x3635c9adc5dea00000' } }, options)
+
+async function open(options: object) {
+  const datadir = await writeGenesisChain({ after }, genesis(options))
+  const { context, close } = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
+  after(close)
+  return async (code: string, call: object = {}) => {
+    const params = [{ from: ALICE, to: CODE, ...call }, 'latest', { [CODE]: { code } }]
+    const outcome = await runMethod(createAccessList, params, context)
+    if ('error' in outcome) throw new Error(outcome.error.message)
+    return JSON.parse(Buffer.from(outcome.result).toString())
+  }
+}
+const create = await open({ forks: 'cancun' })
+
+test('lists slots and other accounts, not the accounts that are warm anyway', async () => {
+  // SLOAD 5, SSTORE 1 to 3, BALANCE of other, of the caller and of the identity precompile
+  const { accessList } = await create(`0x600554600160035573${OTHER.slice(2)}313331600431`)
+  assert.deepEqual(accessList, [
+    { address: OTHER, storageKeys: [] },
+    { address: CODE, storageKeys: [word(3), word(5)] },
+  ])
+  const { accessList: none, gasUsed } = await create('0x')
+  assert.deepEqual([none, gasUsed], [[], '0x5208'])
+})
+
+test('lists what a failed call accessed, with its error', async () => {
+  const reverted = await create('0x6005545f5ffd')
+  assert.deepEqual(reverted.accessList, [{ address: CODE, storageKeys: [word(5)] }])
+  assert.equal(reverted.error, 'execution reverted')
+  const halted = await create('0x600554fe', { gas: '0x10000' })
+  assert.deepEqual([halted.error, halted.gasUsed], ['invalid opcode: INVALID', '0x10000'])
+})
+
+test('keeps the given list, and finds what a call does only with the gas of a list', async () => {
+  const given = [{ address: OTHER, storageKeys: [word(9)] }]
+  const { accessList } = await create('0x600554', { accessList: given })
+  assert.deepEqual(accessList, [...given, { address: CODE, storageKeys: [word(5)] }])
+  // Reads slot 1, and slot 2 only where that cost less than 200 gas.
+  const picky = `0x5a600154505a900360c811600f57005b600254`
+  const found = await create(picky)
+  assert.deepEqual(found.accessList, [{ address: CODE, storageKeys: [word(1), word(2)] }])
+})
+
+test('counts the gas that the call uses with its list', async () => {
+  const { gasUsed } = await create('0x60055450')
+  // 21,000, an address and a key of the list, PUSH1, a warm SLOAD, POP
+  assert.equal(Number(gasUsed), 21_000 + 2400 + 1900 + 3 + 100 + 2)
+})

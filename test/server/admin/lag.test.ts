@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FollowStatus } from '../../../src/ingest/follow/status.js'
+import type { ReplicationStatus } from '../../../src/ingest/replication/status.js'
+import { createLagCheck } from '../../../src/server/admin/lag.js'
+import type { IngestWorker } from '../../../src/workers/ingestWorker.js'
+import { parseExposition } from '../../support/exposition.js'
+import { post, request, startTestServer } from '../../support/serving.js'
+
+const REPLICA: ReplicationStatus = {
+  ...{ role: 'replica', epoch: 7, sequence: 1234, lagBlocks: 0, lagSeconds: 0, state: 'following', problem: null },
+}
+
+function checkOf(maxLag: number | undefined, first: Partial<ReplicationStatus> = {}) {
+  let status: ReplicationStatus = { ...REPLICA, ...first }
+  const check = createLagCheck({ replication: () => status, following: () => null, maxLag })
+  return (change: Partial<ReplicationStatus> = {}) => {
+    status = { ...status, ...change }
+    return check()
+  }
+}
+
+test('a replica may be asked up to 16 blocks behind, or as many as the operator says', () => {
+  for (const [maxLag, limit] of [
+    [undefined, 16],
+    [3, 3],
+  ] as const) {
+    const check = checkOf(maxLag)
+    assert.equal(check(), undefined)
+    assert.equal(check({ lagBlocks: limit, state: 'catching up' }), undefined)
+    const problem = `${limit + 1} blocks behind, at most ${limit} are allowed (--max-lag)`
+    assert.equal(check({ lagBlocks: limit + 1 }), problem)
+    assert.equal(
+      check({ lagBlocks: 0, role: 'standby', state: 'failed', problem: 'a gap' }),
+      'the replica has stopped: a gap',
+    )
+  }
+  const unlimited = checkOf(0, { state: 'catching up' })
+  assert.equal(unlimited(), undefined)
+  assert.equal(unlimited({ lagBlocks: 1_000, state: 'alarm' }), undefined)
+})
+
+test('a replica that was just started is not asked before it has caught up once', () => {
+  const check = checkOf(undefined, { state: 'catching up' })
+  assert.equal(check(), 'the replica has not caught up yet')
+  assert.equal(check({ state: 'following' }), undefined)
+  assert.equal(check({ state: 'catching up', lagBlocks: 1 }), undefined)
+})
+
+test('a server with upstreams has a limit only if the operator sets one', () => {
+  const following = { block: 10, upstreamBlock: 40 } as FollowStatus
+  const check = (maxLag: number | undefined, status: FollowStatus | null = following) =>
+    createLagCheck({ replication: () => undefined, following: () => status, maxLag })()
+  assert.equal(check(undefined), undefined)
+  assert.equal(check(30), undefined)
+  assert.equal(check(29), '30 blocks behind, at most 29 are allowed (--max-lag)')
+  assert.equal(check(1, { ...following, upstreamBlock: null }), undefined)
+  assert.equal(check(1, null), undefined)
+})
+
+test('health, readiness, metrics and status tell the part in replication', async (t) => {
+  let status: ReplicationStatus = REPLICA
+  const ingest: IngestWorker = {
+    status: () => ({ l1: null, l2: null }),
+    pending: () => undefined,
+    replication: () => status,
+    close: async () => {},
+  }
+  const metrics = { onRpcPort: true, ownPort: undefined }
+  const { url, warm } = await startTestServer(t, { ingest, metrics, methodsModule: undefined })
+  await warm()
+  const ready = async () => {
+    const response = await fetch(`${url}/ready`)
+    return { status: response.status, body: await response.json() }
+  }
+  assert.deepEqual(await ready(), { status: 200, body: { ready: true } })
+  const page = parseExposition(await (await fetch(`${url}/metrics`)).text())
+  assert.deepEqual(
+    ['writer', 'replica', 'standby', 'none'].map((role) => page.value('cairn_replication_role', { role })),
+    [0, 1, 0, 0],
+  )
+  assert.equal(page.value('cairn_replication_state', { state: 'following' }), 1)
+  assert.equal(page.value('cairn_replication_epoch'), 7)
+  assert.equal(page.value('cairn_replication_sequence'), 1234)
+  status = { ...REPLICA, lagBlocks: 17, lagSeconds: 2.5, state: 'catching up' }
+  const error = '17 blocks behind, at most 16 are allowed (--max-lag)'
+  assert.deepEqual(await ready(), { status: 503, body: { ready: false, error } })
+  const health = (await (await fetch(`${url}/health`)).json()) as { ready: boolean; replication: ReplicationStatus }
+  assert.deepEqual([health.ready, health.replication], [false, status])
+  const { json } = await post(url, request('cairn_getStatus'))
+  const { problem: _, ...facts } = status
+  assert.deepEqual((json.result as { replication: unknown }).replication, facts)
+})

@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process'
+import { formatQuantity } from '../../src/lib/hex.js'
+import { spawnProgram } from './cairn.js'
+import type { Peer } from './followPeer.js'
+import { ask, resultOf } from './rpcClient.js'
+import { temporaryDirectory } from './temporary.js'
+
+/** Why tests beside geth are skipped; false when it is on the PATH. */
+export const SKIP_GETH: false | string =
+  spawnSync('geth', ['version'], { stdio: 'ignore' }).status !== 0 && 'no geth on the PATH'
+
+/** Serves a chain file with geth; the URL. It ends with the test. */
+export async function serveWithGeth(
+  t: { after(callback: () => void | Promise<void>): void },
+  { datadir, genesis, chain }: { datadir: string; genesis: string; chain: string },
+): Promise<string> {
+  const fixed = ['--datadir', datadir, '--state.scheme=hash']
+  for (const args of [
+    ['init', genesis],
+    ['--gcmode=archive', 'import', chain],
+  ]) {
+    const { status, stderr } = spawnSync('geth', [...fixed, ...args], { encoding: 'utf8' })
+    if (status !== 0) throw new Error(`geth ${args.join(' ')}: ${stderr}`)
+  }
+  const serving = ['--gcmode=archive', '--nodiscover', '--maxpeers=0', '--port=0', '--ipcdisable', '--authrpc.port=0']
+  const { child, ended, waitFor } = spawnProgram('geth', [
+    ...fixed,
+    ...serving,
+    '--http',
+    '--http.port=0',
+    '--http.api=debug,eth',
+  ])
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  const [, address] = await waitFor('stderr', /HTTP server started\s+endpoint=(127\.0\.0\.1:\d+) auth=false/)
+  return `http://${address}`
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+/** `geth --dev`, which mines each transaction at once, or with a period all that came in it. */
+export async function startGethPeer(
+  t: { after(callback: () => void | Promise<void>): void },
+  args: readonly string[] = [],
+): Promise<Peer> {
+  const http = ['--http', '--http.port', '0', '--http.api', 'eth,debug,net,web3']
+  const ws = ['--ws', '--ws.port', '0', '--ws.api', 'eth,debug']
+  const rest = ['--nodiscover', '--port', '0', '--authrpc.port', '0', '--ipcdisable', '--gcmode', 'archive']
+  const running = spawnProgram('geth', ['--dev', '--datadir', temporaryDirectory(t), ...http, ...ws, ...rest, ...args])
+  t.after(async () => {
+    running.child.kill('SIGINT')
+    await running.ended
+  })
+  const [, address] = await running.waitFor('stderr', /HTTP server started\s+endpoint=(127\.0\.0\.1:\d+) auth=false/)
+  const [, wsUrl] = await running.waitFor('stderr', /WebSocket enabled\s+url=(ws:\/\/127\.0\.0\.1:\d+)/)
+  const url = `http://${address}`
+  const [from] = await resultOf<string[]>(url, 'eth_accounts')
+  const mineOne = async (transaction: object): Promise<string> => {
+    const hash = await resultOf<string>(url, 'eth_sendTransaction', [{ from, ...transaction }])
+    // Null until it is mined; an error while geth indexes.
+    while (!(await ask(url, 'eth_getTransactionReceipt', [hash])).result) await pause()
+    return hash
+  }
+  return {
+    url,
+    wsUrl,
+    mine: async (transactions) => {
+      const hashes: string[] = []
+      for (const each of transactions) hashes.push(await mineOne(each))
+      return hashes
+    },
+    reorg: async (depth) => {
+      const head = Number(await resultOf<string>(url, 'eth_blockNumber'))
+      await resultOf(url, 'debug_setHead', [formatQuantity(head - depth)])
+    },
+    faults: /^$/,
+  }
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { hashHeader } from '../../src/chain/eth/header.js'
+import { verifyReplicated } from '../../src/ingest/replication/apply/verifyReplicated.js'
+import { InvalidMessage } from '../../src/ingest/replication/errors.js'
+import { encodeReplicatedBlock } from '../../src/ingest/replication/message.js'
+import { InvalidBlock } from '../../src/ingest/verify.js'
+import { createChainReader } from '../../src/store/chain/chainReader.js'
+import { openForReading } from '../../src/store/open.js'
+import { createBlockVerifier } from '../../src/workers/blockVerifier.js'
+import { fixtureGenesis } from '../support/fixture.js'
+import { importFixture } from '../support/fixtureDatabase.js'
+import { encodeStored, readReplicated } from '../support/replicated.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+test('a thread verifies blocks as the writer would, and names what is wrong', async (t) => {
+  const datadir = temporaryDirectory(t)
+  await importFixture(datadir)
+  const db = openForReading(datadir)
+  t.after(() => void db.close())
+  const chain = createChainReader(db)
+  const verifier = createBlockVerifier({ genesis: fixtureGenesis() })
+  t.after(() => verifier.close())
+  const blocks = encodeStored(db, 1, chain.head()!)
+  const taken = await Promise.all(blocks.map(verifier.verify))
+  const spec = chain.spec()
+  for (const [i, take] of taken.entries()) assert.deepEqual(take(), verifyReplicated(blocks[i], spec))
+  const last = readReplicated(db, chain.head()!)
+  const header = { ...last.block.header, receiptsRoot: new Uint8Array(32) }
+  const wrong = encodeReplicatedBlock({ ...last, block: { ...last.block, header, hash: hashHeader(header) } })
+  const damaged = { ...blocks[0], payload: blocks[0].payload.subarray(0, 40) }
+  const [takeWrong, takeDamaged] = await Promise.all([wrong, damaged].map(verifier.verify))
+  assert.throws(takeDamaged, InvalidMessage)
+  assert.throws(takeWrong, InvalidBlock)
+  await verifier.close()
+  // What comes after the end is verified where it is taken.
+  assert.deepEqual((await verifier.verify(blocks[0]))(), verifyReplicated(blocks[0], spec))
+})
