@@ -81,7 +81,8 @@ export function createCommitWatch(db: Database, { mainThread = false } = {}): Co
     },
     beforeRead() {
       if (known === undefined || begun) return
-      open()
+      // A transaction of the work itself, such as a search, is a snapshot already.
+      if (!db.inTransaction) open()
       // This query starts the read transaction.
       if (select() !== known) throw new StateMoved()
     },

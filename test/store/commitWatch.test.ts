@@ -75,6 +75,29 @@ test('work within such work is a part of it, and without a read no transaction i
   assert.equal(db.inTransaction, false)
 })
 
+test('a transaction of the work itself is its snapshot, also while rows are read', (t) => {
+  const { db, watch, write, read } = openBoth(t)
+  const rows = db.prepare<[], number>('SELECT value FROM probe').pluck()
+  const seen: number[][] = []
+  const search = db.transaction(() => {
+    for (const row of rows.iterate()) {
+      watch.beforeRead()
+      seen.push([row, read()])
+    }
+  })
+  watch.withSnapshot(() => {
+    search()
+    const isFirst = seen.length === 1
+    assert.equal(db.inTransaction, !isFirst)
+    if (isFirst) write(1)
+    watch.beforeRead()
+    seen.push([read()])
+  })
+  // The commit between the search and the next read made all of it run again.
+  assert.deepEqual(seen, [[0, 0], [1, 1], [1]])
+  assert.equal(db.inTransaction, false)
+})
+
 test('what work throws ends its transaction', (t) => {
   const { db, watch, read, write } = openBoth(t)
   const failing = () =>
