@@ -46,18 +46,9 @@ function makeCheckout(t: TestContext): Checkout {
   const configs = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.types.json', 'test/tsconfig.json']
   const scripts = ['ensure', 'build', 'bundle'].map((name) => `scripts/${name}.mjs`)
   for (const name of [...configs, ...scripts]) cpSync(packagePath(name), at(name))
-  for (const name of [
-    'cli/main',
-    'cli/startCairn',
-    'sql/queryProcess',
-    'store/views',
-    'workers/readerThread',
-    'workers/l2VerifierThread',
-    'workers/ingestWorkerThread',
-    'workers/checkpointerThread',
-  ]) {
+  for (const name of entryNames()) {
     mkdirSync(dirname(at('src', name)), { recursive: true })
-    writeFileSync(at('src', `${name}.ts`), `export const name: string = '${name}'\n`)
+    writeFileSync(at('src', name), `export const name: string = '${name}'\n`)
   }
   writeFileSync(at('src/cli/lazy.ts'), 'export const lazy = 1\n')
   writeFileSync(at('src/cli/main.ts'), "export const { lazy } = await import('./lazy.js')\n")
@@ -83,6 +74,14 @@ function makeCheckout(t: TestContext): Checkout {
       return calls
     },
   }
+}
+
+/** The files that the bundles begin with, below `src`. */
+function entryNames(): string[] {
+  const script = readFileSync(packagePath('scripts/bundle.mjs'), 'utf8')
+  const names = [...script.matchAll(/'(?:src\/)?([a-zA-Z0-9/]+\.ts)'/g)].map(([, name]) => name as string)
+  assert.ok(names.includes('cli/main.ts'), 'scripts/bundle.mjs names no entries')
+  return [...new Set(names)]
 }
 
 test('a checkout is installed and compiled once, also when it is moved', async (t) => {
