@@ -14,6 +14,11 @@ export interface Claims {
   requestStop(): void
   /** Called by the thread: true once it was asked to stop. */
   stopRequested(): boolean
+  /** Called by the thread around steps in which it must not be terminated. When it was asked to stop, it ends itself instead of
+   *  beginning one, and after one. */
+  setUnterminable(isUnterminable: boolean): void
+  /** False once the thread was asked to stop: it is then in no such step, and begins none. */
+  isUnterminable(): boolean
   /** Frees the slot, after the outcome has arrived or the request could not be assigned. */
   free(slot: number): void
 }
@@ -25,9 +30,11 @@ const WITHDRAWN = 3
 
 const SLOT_BYTES = Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT
 
-/** Shared memory for claims on at most `slots` requests of one thread, and its stop flag. */
+const FLAGS = 2
+
+/** Shared memory for claims on at most `slots` requests of one thread, and its flags. */
 export function createClaimMemory(slots: number): SharedArrayBuffer {
-  return new SharedArrayBuffer(slots * SLOT_BYTES + Int32Array.BYTES_PER_ELEMENT)
+  return new SharedArrayBuffer(slots * SLOT_BYTES + FLAGS * Int32Array.BYTES_PER_ELEMENT)
 }
 
 /** The claims in `createClaimMemory` memory, for either side. */
@@ -35,7 +42,8 @@ export function openClaims(memory: SharedArrayBuffer): Claims {
   const slots = Math.floor(memory.byteLength / SLOT_BYTES)
   const times = new Float64Array(memory, 0, slots)
   const states = new Int32Array(memory, times.byteLength, slots)
-  const stop = new Int32Array(memory, slots * SLOT_BYTES, 1)
+  const flags = new Int32Array(memory, slots * SLOT_BYTES, FLAGS)
+  const [STOP, UNTERMINABLE] = [0, 1]
   const change = (slot: number, from: number, to: number) => Atomics.compareExchange(states, slot, from, to) === from
   return {
     offer() {
@@ -50,8 +58,10 @@ export function openClaims(memory: SharedArrayBuffer): Claims {
     },
     begunMs: (slot) => (Atomics.load(states, slot) === BEGUN ? times[slot] : undefined),
     withdraw: (slot) => change(slot, OFFERED, WITHDRAWN),
-    requestStop: () => void Atomics.store(stop, 0, 1),
-    stopRequested: () => Atomics.load(stop, 0) === 1,
+    requestStop: () => void Atomics.store(flags, STOP, 1),
+    stopRequested: () => Atomics.load(flags, STOP) === 1,
+    setUnterminable: (isUnterminable) => void Atomics.store(flags, UNTERMINABLE, isUnterminable ? 1 : 0),
+    isUnterminable: () => Atomics.load(flags, UNTERMINABLE) === 1,
     free: (slot) => void Atomics.store(states, slot, FREE),
   }
 }

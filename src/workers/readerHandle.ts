@@ -37,8 +37,8 @@ export interface ReaderHandle<J extends Job> {
   withdrawLast(): J | undefined
   /** All assigned requests without an answer: those not started, in order, and the others. */
   withdrawAll(): { waiting: J[]; begun: J[] }
-  /** Asks the thread to stop, and terminates it if it has not stopped within a second. Resolves with which of both
-   *  happened. */
+  /** Asks the thread to stop, and terminates it if it has not stopped within a second, or within five while it opens the database;
+   *  before and after that, while it starts, at once. Resolves with which of both happened. */
   end(): Promise<'ended' | 'terminated'>
 }
 
@@ -69,8 +69,9 @@ const SLOTS_PER_JOB = 2
 /** Offset of this thread's `performance.now()` from `monotonicMs`. */
 const CLOCK_OFFSET_MS = monotonicMs() - performance.now()
 
-/** How long stopping may take. Work that checks its deadline takes some milliseconds. */
-const END_GRACE_MS = 1000
+/** How long stopping may take. Work that checks its deadline takes some milliseconds, opening the database as long; on a busy machine
+ *  threads of low priority wait for a core. */
+const END_GRACE_MS = { working: 1000, opening: 5000 }
 
 /** Starts a thread with at most `maxJobs` assigned requests. */
 export function startReaderThread<J extends Job>(
@@ -166,11 +167,12 @@ export function startReaderThread<J extends Job>(
       return { waiting, begun: [...slots.keys()] }
     },
     end() {
-      if (!ready) return terminate() // before it has loaded everything it would not notice
       claims.requestStop()
+      // Before it has loaded everything it would not notice for half a second.
+      if (!ready && !claims.isUnterminable()) return terminate()
       worker.postMessage('stop' satisfies ReaderCommand)
       return new Promise((resolve) => {
-        const timer = setTimeout(() => resolve(terminate()), END_GRACE_MS)
+        const timer = setTimeout(() => resolve(terminate()), END_GRACE_MS[ready ? 'working' : 'opening'])
         void exited.then(() => {
           clearTimeout(timer)
           resolve('ended')

@@ -32,8 +32,14 @@ process.on('uncaughtException', (error) => {
   process.exit(1)
 })
 const options = workerData as ReaderData
+const claims = openClaims(options.claims)
 if (!options.awaited) yieldToMainThread(options.niceness)
+// better-sqlite3 aborts the process when its thread is terminated while it makes an error.
+claims.setUnterminable(true)
+leaveIfStopped()
 const opened = openContext({ ...options, log: createLogger(options.logging) })
+claims.setUnterminable(false)
+leaveIfStopped()
 const methods = await loadMethods(options.methodsModule)
 if (options.loadEvm) {
   await opened.context.evm.warm()
@@ -43,7 +49,6 @@ if (options.loadEvm) {
 const hasMoreLogs = options.warmLogs && readTail(opened, TAIL_SLICES)
 if (options.warmLogs) await warmLogQueries(methods, opened.context)
 if (options.awaited) yieldToMainThread(options.niceness)
-const claims = openClaims(options.claims)
 const flow = openFlow(options.flow)
 const waiting: ReaderRequest[] = []
 let working = false
@@ -54,6 +59,11 @@ port.on('message', (request: ReaderRequest | ReaderCommand) => {
 })
 port.postMessage({ kind: 'ready' } satisfies ReaderMessage)
 if (hasMoreLogs) setImmediate(readTailOn)
+
+/** Ends a thread that is asked to stop while it opens the database. */
+function leaveIfStopped(): void {
+  if (claims.stopRequested()) process.exit() // this thread
+}
 
 /** Runs assigned requests in order. */
 async function work(): Promise<void> {

@@ -37,3 +37,18 @@ test('a thread learns that it is to stop', () => {
   assert.equal(thread.stopRequested(), true)
   assert.equal(thread.begin(main.offer()!, 1), true)
 })
+
+test('whoever comes later sees the other: a step without termination is not begun, or waited for', () => {
+  const late = bothSides(1)
+  late.main.requestStop()
+  assert.equal(late.main.isUnterminable(), false)
+  late.thread.setUnterminable(true)
+  assert.equal(late.thread.stopRequested(), true, 'the thread ends itself')
+  const early = bothSides(1)
+  early.thread.setUnterminable(true)
+  assert.equal(early.thread.stopRequested(), false)
+  early.main.requestStop()
+  assert.equal(early.main.isUnterminable(), true, 'the main thread waits')
+  early.thread.setUnterminable(false)
+  assert.equal(early.main.isUnterminable(), false)
+})
