@@ -7,7 +7,7 @@ import type { UpstreamAddress } from '../ingest/sources/upstream/types.js'
 import { CairnError, messageOf } from '../lib/errors.js'
 import { createFailureLog } from '../lib/failureLog.js'
 import { reduceGcFrequency } from '../lib/garbageCollection.js'
-import { createLogger, type Logger, type LogSettings } from '../lib/logger.js'
+import { createLogger, type LogSettings } from '../lib/logger.js'
 import { createMetrics, type Metrics } from '../lib/metrics.js'
 import type { L2SyncProgress, PendingBlockForm, RpcLimits, SyncProgress } from '../rpc/core/context.js'
 import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/core/dispatch.js'
@@ -22,9 +22,7 @@ import { warmCalls } from '../rpc/warmUp.js'
 import { createAccess } from '../server/access/access.js'
 import { type CorsPolicy, isLoopback } from '../server/access/cors.js'
 import type { HostPolicy } from '../server/access/hosts.js'
-import { createAccessLog } from '../server/accounting/accessLog.js'
-import { createKeyUsage } from '../server/accounting/keyUsage.js'
-import type { Accounting } from '../server/accounting/requestRecord.js'
+import { openAccounting } from '../server/accounting/openAccounting.js'
 import { measureCalls } from '../server/admin/callMetrics.js'
 import { registerDatabaseMetrics } from '../server/admin/databaseMetrics.js'
 import { registerFollowMetrics } from '../server/admin/followMetrics.js'
@@ -214,7 +212,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const page = isMeasured ? (await import('../server/admin/metricsPage.js')).createMetricsPage(metrics) : undefined
   const calls = createDispatcher(dispatch)
   const dispatcher = isMeasured ? measureCalls(calls, methods, metrics) : calls
-  const accounting = createAccounting(options, { methods, metrics, log })
+  const accounting = openAccounting(options, { methods, metrics, log })
   const subscriptions = createSubscriptions({
     ...{ db, slices: calls.slices!, limits: options.subscriptionLimits, failures, metrics, log },
   })
@@ -336,28 +334,6 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     close: () => {
       closing ??= close()
       return closing
-    },
-  }
-}
-
-/** What requests are recorded for; undefined when for nothing. SIGUSR2 opens the access log again. @throws UsageError */
-function createAccounting(
-  { accessLog: path, usageDays: days, datadir, open }: ServingOptions,
-  { methods, metrics, log }: { methods: MethodTable; metrics: Metrics; log: Logger },
-): (Accounting & { close(): Promise<void> }) | undefined {
-  const countsUsage = days > 0 && !open
-  if (path === undefined && !countsUsage) return undefined
-  const accessLog = path === undefined ? undefined : createAccessLog(path, metrics)
-  const usage = countsUsage ? createKeyUsage({ datadir, days, methods, log }) : undefined
-  const reopen = () => accessLog!.reopen()
-  if (accessLog !== undefined) process.on('SIGUSR2', reopen)
-  return {
-    accessLog,
-    usage,
-    async close() {
-      process.off('SIGUSR2', reopen)
-      usage?.close()
-      await accessLog?.close()
     },
   }
 }

@@ -41,17 +41,6 @@ export function matchesFilter(log: Log, filter: LogFilter): boolean {
   return filter.topics.every((values, i) => !values?.length || includesBytes(values, log.topics[i]))
 }
 
-/** `matchesFilter` for many logs, given a normalized filter: lists, which may have thousands of values, become sets. */
-export function createFilterTest({ addresses, topics }: LogFilter): (log: Log) => boolean {
-  const setOf = (values: Uint8Array[] | null | undefined) => values && new Set(values.map(keyOfBytes))
-  const wantedAddresses = setOf(addresses)
-  const wantedTopics = topics.map(setOf)
-  return (log) =>
-    log.topics.length >= topics.length &&
-    (!wantedAddresses || wantedAddresses.has(keyOfBytes(log.address))) &&
-    wantedTopics.every((wanted, i) => !wanted || wanted.has(keyOfBytes(log.topics[i])))
-}
-
 function includesBytes(values: Uint8Array[], wanted: Uint8Array): boolean {
   return values.some((value) => equalBytes(value, wanted))
 }

@@ -10,7 +10,7 @@ import type { ResultStream } from '../rpc/core/resultStream.js'
 import type { Subscriber } from '../rpc/core/session.js'
 import type { Client } from '../rpc/subscriptions/filters.js'
 import type { Subscriptions } from '../rpc/subscriptions/subscriptions.js'
-import { type Access, type Caller, clientOf, type Refusal } from './access/access.js'
+import { type Access, type Caller, clientOf, type Refusal, retryHeaders } from './access/access.js'
 import { clientOfAddress } from './access/addresses.js'
 import { type CorsPolicy, corsHeaders } from './access/cors.js'
 import type { HostPolicy } from './access/hosts.js'
@@ -212,11 +212,6 @@ export function sendRefusal({ reply, headers, options, record }: Exchange, refus
   record?.refuse(error)
   headers.push(...retryHeaders(refusal))
   reply.send(status, headers, refuseBody(body, error) ?? encodeResponse('null', { error }))
-}
-
-/** The `Retry-After` header of a refusal, if a retry makes sense. */
-export function retryHeaders({ retryAfterSeconds }: Refusal): string[] {
-  return retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]
 }
 
 /** Error message for the content headers of a request; undefined when they are valid. */

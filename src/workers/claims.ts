@@ -14,10 +14,10 @@ export interface Claims {
   requestStop(): void
   /** Called by the thread: true once it was asked to stop. */
   stopRequested(): boolean
-  /** Called by the thread around steps in which it must not be terminated. When it was asked to stop, it ends itself instead of
-   *  beginning one, and after one. */
+  /** Called by the thread before and after a step in which it must not be terminated. It looks at `stopRequested` after each
+   *  call, so that it ends itself instead. */
   setUnterminable(isUnterminable: boolean): void
-  /** False once the thread was asked to stop: it is then in no such step, and begins none. */
+  /** True while the thread is in such a step. False after `requestStop` stays false: the thread begins none any more. */
   isUnterminable(): boolean
   /** Frees the slot, after the outcome has arrived or the request could not be assigned. */
   free(slot: number): void

@@ -1,5 +1,7 @@
-import type { Option } from './option.js'
+import { COMMANDS, type Command, type Option } from './option.js'
 import { text } from './rows.js'
+
+const WITHOUT_DATABASE: readonly Command[] = ['record', 'version', 'help']
 
 /** Options under the heading "Database". */
 export const databaseOptions = {
@@ -7,23 +9,7 @@ export const databaseOptions = {
     'datadir',
     'DIR',
     './data',
-    [
-      'import',
-      'sync',
-      'serve',
-      'keys',
-      'status',
-      'explain-logs',
-      'verify',
-      'reindex',
-      'rewind',
-      'backup',
-      'restore',
-      'migrate',
-      'export',
-      'abi',
-      'sql',
-    ],
+    COMMANDS.filter((command) => !WITHOUT_DATABASE.includes(command)),
     'Directory of the database.',
   ),
 } as const satisfies { [key: string]: Option<unknown> }

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { logCrypto } from '../../chain/crypto.js'
 import type { PendingBlock } from '../../chain/eth/types.js'
 import type { EvmKind } from '../../evm/kinds.js'
@@ -8,12 +6,10 @@ import type { Logger } from '../../lib/logger.js'
 import type { Progress } from '../../lib/progress.js'
 import { type ChainSource, readChainSource } from '../../store/chain/chainSource.js'
 import type { Database } from '../../store/database.js'
-import { DATABASE_FILE, DatabaseLocked } from '../../store/open.js'
-import { openForWriting } from '../../store/openForWriting.js'
-import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
-import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
+import { openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
 import type { Checkpoints } from '../checkpoints.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
+import { type OpenWriter, openWriter, whenUnlocked } from '../openWriter.js'
 import { fetchDevelopmentGenesis } from '../sources/ethRpc/developmentGenesis.js'
 import { openEthRpc } from '../sources/ethRpc/ethRpc.js'
 import type { EthRpc } from '../sources/ethRpc/types.js'
@@ -78,9 +74,6 @@ export interface FollowerParts {
   startProgress?(label: string, unit: string, total: number): Progress
 }
 
-// Between two attempts to open a database that another process writes.
-const LOCKED_MS = 500
-
 /** A database that is followed into. */
 export interface OpenFollower {
   /** Follows until the signal aborts. A fork below the finalized block is an alarm: the database is closed, so that
@@ -98,7 +91,7 @@ export interface OpenFollower {
 export async function openFollower(settings: FollowSettings, parts: FollowerParts): Promise<OpenFollower> {
   const { log, signal, clock = systemClock, recovers = isAlarm } = parts
   for (const address of settings.upstreams) parseUpstreamAddress(address)
-  let writer: OpenWriter | undefined = await openWriter(settings, parts)
+  let writer: OpenWriter | undefined = await openChainWriter(settings, parts)
   const { chain } = writer
   const figures = createFollowFigures()
   const { chainId } = chain.spec
@@ -141,7 +134,7 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
   const follow = async () => {
     for (;;) {
       try {
-        writer ??= await openUnlocked(settings, parts, clock)
+        writer ??= await whenUnlocked(() => openChainWriter(settings, parts), clock, signal)
         ended = undefined
         return await followBeside(parts.l2, writer)
       } catch (error) {
@@ -188,43 +181,11 @@ function describeEnd(error: unknown): { state: FollowState; problem: string } {
   return { state: isAlarm(error) ? 'alarm' : 'failed', problem: messageOf(error) }
 }
 
-interface OpenWriter {
-  readonly db: Database
-  readonly chain: WritableChain
-  close(): void
-}
-
-/** As `openWriter`; waits while another process writes, such as `cairn rewind`. */
-async function openUnlocked(settings: FollowSettings, parts: FollowerParts, clock: Clock): Promise<OpenWriter> {
-  for (;;) {
-    try {
-      return await openWriter(settings, parts)
-    } catch (error) {
-      if (!(error instanceof DatabaseLocked)) throw error
-      await clock.sleep(LOCKED_MS, parts.signal)
-    }
-  }
-}
-
-async function openWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
-  const {
-    datadir,
-    chain: wanted,
-    stateMode,
-    stateCacheBytes,
-    evm,
-    blockAccessLists,
-    addressIndex,
-    coreContract,
-  } = settings
+function openChainWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
+  const { datadir, chain: wanted, stateMode, stateCacheBytes } = settings
+  const { evm, blockAccessLists, addressIndex, coreContract } = settings
   const { log, signal, checkpoints, startProgress } = parts
-  if (wanted === undefined && !existsSync(join(datadir, DATABASE_FILE))) throw new ChainNotNamed() // before one is made
-  const db = openForWriting(datadir)
-  const close = () => {
-    truncateWriteAheadLog(db)
-    db.close()
-  }
-  try {
+  return openWriter({ datadir, isNamed: wanted !== undefined }, async (db) => {
     logCrypto(log)
     db.pragma('wal_autocheckpoint = 0')
     if (coreContract) nameCoreContract(db, coreContract)
@@ -233,11 +194,8 @@ async function openWriter(settings: FollowSettings, parts: FollowerParts): Promi
     const chain = await openWritableChain(db, source, stateMode, opening)
     requireFrom(chain, settings.from)
     parts.l2?.setNetwork(db)
-    return { db, chain, close }
-  } catch (error) {
-    close()
-    throw error
-  }
+    return chain
+  })
 }
 
 function isDevelopment(source: ChainSource | DevelopmentSource | undefined): source is DevelopmentSource {

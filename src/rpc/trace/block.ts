@@ -4,7 +4,7 @@ import { defineMethod } from '../core/method.js'
 import { blockIdOrDecimal, required } from '../core/params.js'
 import { TRACE_ERRORS } from '../debug/traceErrors.js'
 import { orNull } from '../eth/schemas.js'
-import { traceCalls, traceRewards } from './flatTraces.js'
+import { visitTraces } from './flatTraces.js'
 import { FLAT_TRACES_SCHEMA } from './schemas.js'
 
 export const traceBlock = defineMethod({
@@ -27,14 +27,8 @@ export const traceBlock = defineMethod({
       out.write(`${isFirst ? '' : ','}${JSON.stringify(json)}`)
       isFirst = false
     }
-    const { deadline, limits } = context
     out.write('[')
-    if (block.txCount > 0) {
-      traces.replay(block, { deadline, memoryBytes: limits.callMemoryBytes }, (execution) => {
-        for (const each of traceCalls(execution)) write(each)
-      })
-    }
-    for (const each of traceRewards(context, block)) write(each)
+    visitTraces(context, { traces, block }, write)
     out.write(']')
     return out.end()
   },

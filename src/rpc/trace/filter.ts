@@ -5,7 +5,7 @@ import { createJsonOutput } from '../core/jsonOutput.js'
 import { defineMethod } from '../core/method.js'
 import { address, arrayOf, blockNumberOrTag, integerBetween, maybe, objectOf, required } from '../core/params.js'
 import { TRACE_ERRORS } from '../debug/traceErrors.js'
-import { type LocalTrace, traceCalls, traceRewards } from './flatTraces.js'
+import { type LocalTrace, visitTraces } from './flatTraces.js'
 import { FLAT_TRACES_SCHEMA } from './schemas.js'
 
 /** Blocks that one filter may execute. */
@@ -44,7 +44,7 @@ export const traceFilter = defineMethod({
     ...TRACE_ERRORS,
   ],
   handler: async (context, filter) => {
-    const { chain, deadline, limits } = context
+    const { chain, deadline } = context
     const traces = await context.loadTraces()
     const from = resolveNumber(chain, filter.fromBlock ?? 'latest') ?? 0
     const to = Math.min(resolveNumber(chain, filter.toBlock ?? 'latest') ?? 0, chain.head() ?? 0)
@@ -65,13 +65,7 @@ export const traceFilter = defineMethod({
     out.write('[')
     for (let number = from; number <= to && found < end; number++) {
       deadline.check()
-      const block = findBlock(chain, number)!
-      if (block.txCount > 0) {
-        traces.replay(block, { deadline, memoryBytes: limits.callMemoryBytes }, (execution) => {
-          for (const each of traceCalls(execution)) write(each)
-        })
-      }
-      for (const each of traceRewards(context, block)) write(each)
+      visitTraces(context, { traces, block: findBlock(chain, number)! }, write)
     }
     out.write(']')
     return out.end()

@@ -1,6 +1,6 @@
 import type { MemoryMeter } from '../../evm/interpreter/memoryMeter.js'
 import { recordCalls } from '../../evm/tracing/callTree.js'
-import type { BlockExecution } from '../../evm/tracing/traceService.js'
+import type { BlockExecution, TraceService } from '../../evm/tracing/traceService.js'
 import { hasRewards, rewardsOf } from '../../evm/transition/block.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import type { StoredBlock } from '../../store/chain/types.js'
@@ -18,8 +18,24 @@ export interface LocalTrace {
   readonly to?: string
 }
 
+/** Hands the traces of all transactions of a block to `visit`, in order, then those of its rewards.
+ *  @throws DeadlineExceeded, CallMemoryExceeded */
+export function visitTraces(
+  context: RpcContext,
+  { traces, block }: { traces: TraceService; block: StoredBlock },
+  visit: (trace: LocalTrace) => void,
+): void {
+  const { deadline, limits } = context
+  if (block.txCount > 0) {
+    traces.replay(block, { deadline, memoryBytes: limits.callMemoryBytes }, (execution) => {
+      for (const each of traceTransaction(execution)) visit(each)
+    })
+  }
+  for (const each of traceRewards(context, block)) visit(each)
+}
+
 /** The traces of a transaction, which this runs. */
-export function traceCalls(execution: BlockExecution): LocalTrace[] {
+function traceTransaction(execution: BlockExecution): LocalTrace[] {
   const meter: MemoryMeter = execution.journal.meter
   const { hooks, root } = recordCalls(meter)
   execution.run(hooks)
@@ -46,7 +62,7 @@ export async function tracesOfTransaction(context: RpcContext, hash: Uint8Array)
   const { deadline, limits } = context
   const out: LocalTrace[] = []
   const range = { first: at, last: at, deadline, memoryBytes: limits.callMemoryBytes }
-  traces.replay(block, range, (execution) => out.push(...traceCalls(execution)))
+  traces.replay(block, range, (execution) => out.push(...traceTransaction(execution)))
   return out
 }
 
@@ -62,7 +78,7 @@ function endsOf({ action, result }: FlatCall): Pick<LocalTrace, 'from' | 'to'> {
 }
 
 /** The rewards of a block of proof of work; none under proof of stake. */
-export function traceRewards({ chain }: RpcContext, block: StoredBlock): LocalTrace[] {
+function traceRewards({ chain }: RpcContext, block: StoredBlock): LocalTrace[] {
   const { header, hash } = block
   const rules = chain.rulesOf(block)
   if (header.number === 0 || !hasRewards(rules, chain.spec())) return []

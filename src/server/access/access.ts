@@ -44,6 +44,11 @@ export interface Refusal {
   readonly retryAfterSeconds?: number
 }
 
+/** The `Retry-After` header of a refusal, if a retry makes sense. */
+export function retryHeaders({ retryAfterSeconds }: Refusal): string[] {
+  return retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]
+}
+
 /** Authentication and rate limits. */
 export interface Access {
   /** The caller named by the API key in the path, else in the headers, or the refusal. Undefined for a path that takes no

@@ -3,7 +3,15 @@ import type { Socket } from 'node:net'
 import { encodeResponse, parseBody, sizeOf } from '../../rpc/core/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
 import { createTimeSlices } from '../../rpc/core/timeSlices.js'
-import { type Caller, type Credentials, clientOf, isRefusal, maskKey, type Refusal } from '../access/access.js'
+import {
+  type Caller,
+  type Credentials,
+  clientOf,
+  isRefusal,
+  maskKey,
+  type Refusal,
+  retryHeaders,
+} from '../access/access.js'
 import { corsHeaders, type Header, preflightHeaders } from '../access/cors.js'
 import { createHostCheck } from '../access/hosts.js'
 import { openRecord } from '../accounting/requestRecord.js'
@@ -18,7 +26,6 @@ import {
   checkContentHeaders,
   type Exchange,
   type Reply,
-  retryHeaders,
   type ServerOptions,
   sendError,
   sendRefusal,
@@ -113,9 +120,9 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     if (options.page?.answer(request, response)) return discardBody(request, reads)
     const cors = corsHeaders(options.cors, request.headers.origin)
     const caller = options.access.identify(credentialsOf(request), '/v3')
-    const replica = identifyReplica(options, request)
+    const replica = options.replication && identifyBelow('/replication', options, request)
     const isCall = caller !== undefined && request.method !== 'OPTIONS'
-    const sqlCaller = request.method === 'OPTIONS' ? undefined : identifySql(options, request)
+    const sqlCaller = options.sql && request.method !== 'OPTIONS' ? identifyBelow('/sql', options, request) : undefined
     if (!isCall) {
       recordResponse(options, request, response)
       if (sqlCaller === undefined) discardBody(request, reads)
@@ -304,19 +311,15 @@ function createPlainHandler(
   }
 }
 
-/** The caller of `/sql` and paths below it; undefined for other paths, and if SQL is not served. */
-function identifySql({ sql, access }: ServerOptions, request: IncomingMessage): Caller | Refusal | undefined {
-  if (sql === undefined || !/^\/sql(?:[/?]|$)/.test(request.url ?? '')) return undefined
-  return access.identify(credentialsOf(request), '/sql')
-}
-
-/** The caller of `/replication` and paths below it; undefined for other paths, and if replicas are not served. */
-function identifyReplica(
-  { replication, access }: ServerOptions,
+/** The caller of `prefix` and of paths below it; undefined for other paths. */
+function identifyBelow(
+  prefix: '/sql' | '/replication',
+  { access }: ServerOptions,
   request: IncomingMessage,
 ): Caller | Refusal | undefined {
-  if (replication === undefined || !/^\/replication(?:[/?]|$)/.test(request.url ?? '')) return undefined
-  return access.identify(credentialsOf(request), '/replication')
+  const { url = '' } = request
+  const isBelow = url.startsWith(prefix) && ['/', '?', undefined].includes(url[prefix.length])
+  return isBelow ? access.identify(credentialsOf(request), prefix) : undefined
 }
 
 function receiveSql(

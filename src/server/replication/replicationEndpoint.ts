@@ -3,7 +3,8 @@ import type { BlockRef } from '../../ingest/head/events.js'
 import type { ReplicationFeed, StreamStart } from '../../ingest/replication/http/feed.js'
 import { CairnError } from '../../lib/errors.js'
 import { abbreviate, parseHex } from '../../lib/hex.js'
-import { type Access, type Caller, isRefusal, type Refusal } from '../access/access.js'
+import { type Access, type Caller, isRefusal, type Refusal, retryHeaders } from '../access/access.js'
+import { sendJsonError } from '../http/jsonError.js'
 import type { RefusalReason } from '../limits/refusals.js'
 import type { ReplicationLimits } from './replicationLimits.js'
 
@@ -40,9 +41,9 @@ export function createReplicationEndpoint(options: {
 }): ReplicationEndpoint {
   const { feed, limits, access, count } = options
   const open = new Set<() => void>()
-  const refuse = (response: ServerResponse, { status, error, reason, retryAfterSeconds }: Refusal) => {
-    count(reason)
-    sendError(response, status, error.message, retryAfterSeconds)
+  const refuse = (response: ServerResponse, refusal: Refusal) => {
+    count(refusal.reason)
+    sendError(response, refusal.status, refusal.error.message, retryHeaders(refusal))
   }
   const start = (response: ServerResponse, caller: Caller, begin: StreamStart) => {
     const end = () => {
@@ -50,7 +51,7 @@ export function createReplicationEndpoint(options: {
       clearTimeout(timer)
       closeStream()
       if (response.headersSent) response.end()
-      else sendError(response, 503, 'the server stops', 1)
+      else sendError(response, 503, 'the server stops', ['Retry-After', '1'])
     }
     let timer: NodeJS.Timeout | undefined
     open.add(end)
@@ -82,7 +83,9 @@ export function createReplicationEndpoint(options: {
   return {
     handle({ request, response, caller }) {
       if (isRefusal(caller)) return refuse(response, access.countRefusal(caller, request.socket.remoteAddress))
-      if (request.method !== 'GET') return sendError(response, 405, 'method not allowed, use GET')
+      if (request.method !== 'GET') {
+        return sendError(response, 405, 'method not allowed, use GET', ['Allow', 'GET'])
+      }
       const refusal = access.refuse(caller, 1)
       if (refusal !== undefined) return refuse(response, refusal)
       if (access.exclude(caller, LIMITED_AS) !== undefined) {
@@ -90,7 +93,10 @@ export function createReplicationEndpoint(options: {
       }
       if (open.size >= limits.streams) {
         count('in_flight')
-        return sendError(response, 503, `${limits.streams} replicas are connected already; try again`, 5)
+        return sendError(response, 503, `${limits.streams} replicas are connected already; try again`, [
+          'Retry-After',
+          '5',
+        ])
       }
       try {
         start(response, caller, parseStart(request.url ?? '/'))
@@ -128,12 +134,6 @@ function parseEntry(text: string): BlockRef {
   return { number: Number(number), hash: parseHex(hash) }
 }
 
-function sendError(response: ServerResponse, status: number, message: string, retryAfterSeconds?: number): void {
-  if (response.destroyed || response.headersSent) return
-  const body = JSON.stringify({ error: message })
-  const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]
-  const allow = status === 405 ? ['Allow', 'GET'] : []
-  const length = String(Buffer.byteLength(body))
-  response.writeHead(status, [...retry, ...allow, 'Content-Type', 'application/json', 'Content-Length', length])
-  response.end(body)
+function sendError(response: ServerResponse, status: number, message: string, headers?: readonly string[]): void {
+  if (!response.destroyed && !response.headersSent) sendJsonError(response, { status, message, headers })
 }

@@ -3,9 +3,10 @@ import { messageOf } from '../../lib/errors.js'
 import { ROW_FORMATS, type RowFormat } from '../../sql/formats.js'
 import type { Batch } from '../../sql/protocol.js'
 import { createQueryRunner, type QueryRunner } from '../../sql/queryRunner.js'
-import { type Access, type Caller, isRefusal, type Refusal } from '../access/access.js'
+import { type Access, type Caller, isRefusal, type Refusal, retryHeaders } from '../access/access.js'
 import { type CorsPolicy, isAllowedOrigin } from '../access/cors.js'
 import { writeParts } from '../connections/writeParts.js'
+import { sendJsonError } from '../http/jsonError.js'
 import type { RefusalReason } from '../limits/refusals.js'
 import type { SqlLimits } from './sqlLimits.js'
 
@@ -78,10 +79,9 @@ export function createSqlEndpoint(options: {
       free.push(runner)
     }
   }
-  const refuse = (exchange: SqlExchange, { status, error, reason, retryAfterSeconds }: Refusal) => {
-    options.count(reason)
-    const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]
-    sendError(exchange, status, error.message, retry)
+  const refuse = (exchange: SqlExchange, refusal: Refusal) => {
+    options.count(refusal.reason)
+    sendError(exchange, refusal.status, refusal.error.message, retryHeaders(refusal))
   }
   return {
     handle(exchange) {
@@ -182,8 +182,5 @@ function sendError(
   more: readonly string[] = [],
 ): void {
   if (response.headersSent || response.destroyed) return void response.destroy()
-  const body = JSON.stringify({ error: message })
-  const length = String(Buffer.byteLength(body))
-  response.writeHead(status, [...headers, ...more, 'Content-Type', 'application/json', 'Content-Length', length])
-  response.end(body)
+  sendJsonError(response, { status, message, headers: [...headers, ...more] })
 }

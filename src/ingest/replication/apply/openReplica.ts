@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { logCrypto } from '../../../chain/crypto.js'
 import { equalBytes } from '../../../lib/bytes.js'
 import { messageOf, UsageError } from '../../../lib/errors.js'
@@ -8,15 +6,13 @@ import type { Progress } from '../../../lib/progress.js'
 import { createChainReader } from '../../../store/chain/chainReader.js'
 import { type ChainSource, readChainSource } from '../../../store/chain/chainSource.js'
 import type { ChainReader } from '../../../store/chain/types.js'
-import type { Database } from '../../../store/database.js'
-import { DATABASE_FILE, DatabaseLocked, openForReading } from '../../../store/open.js'
-import { openForWriting } from '../../../store/openForWriting.js'
-import { truncateWriteAheadLog } from '../../../store/writeAheadLog.js'
+import { openForReading } from '../../../store/open.js'
 import { StorageOfOtherIncarnation } from '../../../trie/blockChanges.js'
-import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from '../../chainState.js'
+import { openWritableChain, type StateMode, type WritableChain } from '../../chainState.js'
 import type { Checkpoints } from '../../checkpoints.js'
 import { ReorgBelowFinalized, StateRootDiffers } from '../../head/errors.js'
 import type { BlockRef } from '../../head/events.js'
+import { type OpenWriter, openWriter, whenUnlocked } from '../../openWriter.js'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import { InvalidBlock } from '../../verify.js'
 import { InvalidMessage, ReplicationGap } from '../errors.js'
@@ -79,7 +75,7 @@ export interface OpenReplica {
 }
 
 const TRIE_INTERVAL = 64
-// Between two attempts to open a database that another process writes, and between two looks whether it was rewound.
+// Between two looks whether the chain was rewound.
 const LOOK_MS = 500
 // After a failure of the source, twice as long each time; after an alarm the longest at once.
 const FIRST_RETRY_MS = 1000
@@ -91,7 +87,7 @@ const CATCHING_UP_BLOCKS = 16
  *  @throws UsageError and as `openWritableChain`; DatabaseLocked */
 export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts): Promise<OpenReplica> {
   const { log, signal, clock = systemClock, recovers = (error) => !(error instanceof UsageError) } = parts
-  let writer: OpenWriter | undefined = await openWriter(settings, parts)
+  let writer: OpenWriter | undefined = await openChainWriter(settings, parts)
   const closeWriter = () => {
     writer?.close()
     writer = undefined
@@ -136,7 +132,7 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
       for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
         const before = figures.blocks()
         try {
-          writer ??= await openUnlocked(settings, parts, clock)
+          writer ??= await whenUnlocked(() => openChainWriter(settings, parts), clock, signal)
           await follow(writer)
           return
         } catch (error) {
@@ -184,43 +180,15 @@ async function describeChain(chain: WritableChain): Promise<ReplicaChain> {
   }
 }
 
-interface OpenWriter {
-  readonly db: Database
-  readonly chain: WritableChain
-  close(): void
-}
-
-/** As `openWriter`; waits while another process writes, such as `cairn rewind`. */
-async function openUnlocked(settings: ReplicaSettings, parts: ReplicaParts, clock: Clock): Promise<OpenWriter> {
-  for (;;) {
-    try {
-      return await openWriter(settings, parts)
-    } catch (error) {
-      if (!(error instanceof DatabaseLocked)) throw error
-      await clock.sleep(LOOK_MS, parts.signal)
-    }
-  }
-}
-
-async function openWriter(settings: ReplicaSettings, parts: ReplicaParts): Promise<OpenWriter> {
+function openChainWriter(settings: ReplicaSettings, parts: ReplicaParts): Promise<OpenWriter> {
   const { datadir, chain: wanted, stateMode, stateCacheBytes, blockAccessLists = true, addressIndex } = settings
   const { log, signal, checkpoints, startProgress } = parts
-  if (wanted === undefined && !existsSync(join(datadir, DATABASE_FILE))) throw new ChainNotNamed() // before one is made
-  const db = openForWriting(datadir)
-  const close = () => {
-    truncateWriteAheadLog(db)
-    db.close()
-  }
-  try {
+  return openWriter({ datadir, isNamed: wanted !== undefined }, (db) => {
     logCrypto(log)
     if (checkpoints) db.pragma('wal_autocheckpoint = 0')
     const opening = { startProgress, signal, checkpoints, stateCacheBytes, blockAccessLists, addressIndex, log }
-    const chain = await openWritableChain(db, wanted, stateMode, { ...opening, lazyTrie: true })
-    return { db, chain, close }
-  } catch (error) {
-    close()
-    throw error
-  }
+    return openWritableChain(db, wanted, stateMode, { ...opening, lazyTrie: true })
+  })
 }
 
 // Blocks of a locator: with steps that double it reaches any genesis.

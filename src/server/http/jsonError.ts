@@ -1,0 +1,12 @@
+import type { ServerResponse } from 'node:http'
+
+/** Ends a response with the body `{"error": message}`. `headers` are further names and values in turn. */
+export function sendJsonError(
+  response: ServerResponse,
+  { status, message, headers = [] }: { status: number; message: string; headers?: readonly string[] },
+): void {
+  const body = JSON.stringify({ error: message })
+  const length = String(Buffer.byteLength(body))
+  response.writeHead(status, [...headers, 'Content-Type', 'application/json', 'Content-Length', length])
+  response.end(body)
+}
