@@ -57,5 +57,6 @@ export const META_FINALITY = 'finality'
 export const META_UPSTREAM_HEAD = 'upstream_head'
 /** Meta key of the trie of the newest state; see state/stateTrieTable. */
 export const META_STATE_TRIE = 'state_trie'
-/** Meta key of how far a replica is in what it reads: `{stream, sequence, epoch}`. */
+/** Meta key of how far a replica is in what it reads: `{stream, sequence, epoch, head}`. It holds while `head` (hex DATA) is the hash of
+ *  the newest block. */
 export const META_REPLICATION = 'replication'

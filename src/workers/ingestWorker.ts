@@ -29,7 +29,7 @@ const STARTING: FollowStatus = {
 }
 
 /** The status before following begins. */
-function describeIdle({ upstreams, l2 }: FollowSettings): FollowersStatus {
+export function describeIdle({ upstreams, l2 }: FollowSettings): FollowersStatus {
   return {
     l1: upstreams.length > 0 ? STARTING : null,
     l2: l2 ? { ...STARTING, upstreamHash: null, acceptedOnL1: null } : null,
@@ -41,7 +41,7 @@ function describeIdle({ upstreams, l2 }: FollowSettings): FollowersStatus {
  *  @throws UsageError, CairnError when it cannot be opened, as `openFollower` says */
 export async function startIngestWorker(
   settings: FollowSettings,
-  { log, logging, pending }: { log: Logger; logging: LogSettings; pending: boolean },
+  { log, logging, pending, signal }: { log: Logger; logging: LogSettings; pending: boolean; signal?: AbortSignal },
 ): Promise<IngestWorker> {
   let status = describeIdle(settings)
   let pendingBlock: PendingBlock | undefined
@@ -57,6 +57,7 @@ export async function startIngestWorker(
     },
     does: 'follows the upstreams',
     log,
+    signal,
     onReply: (reply) => {
       if (reply.kind === 'pending') pendingBlock = reply.block
       else status = reply.status

@@ -12,6 +12,8 @@ export type KeptThreadReply =
 /** A thread that is replaced when it dies. */
 export interface KeptThread<Request> {
   post(request: Request): void
+  /** Resolves when the thread said that its work is over, or was closed. */
+  readonly ended: Promise<void>
   /** Ends the thread when it has finished what it does. */
   close(): Promise<void>
 }
@@ -23,6 +25,8 @@ interface KeptThreadOptions<Reply> {
   /** For the log: what the thread does. */
   readonly does: string
   readonly log: Logger
+  /** Ends a start that takes long: it is then refused. */
+  readonly signal?: AbortSignal
   onReply(reply: Exclude<Reply, KeptThreadReply>): void
   /** It died; another one is started. */
   onFailure(problem: string): void
@@ -37,10 +41,20 @@ const MAX_RESTART_MS = 60_000
 export async function keepThread<Request, Reply extends { readonly kind: string }>(
   options: KeptThreadOptions<Reply>,
 ): Promise<KeptThread<Request | 'stop'>> {
-  const { does, log, onFailure } = options
+  const { does, log, signal, onFailure } = options
   const launch = () => launchThread<Request, Reply>(options)
   let thread = launch()
-  await thread.opened
+  const giveUp = () => thread.post('stop')
+  signal?.addEventListener('abort', giveUp, { once: true })
+  if (signal?.aborted) giveUp()
+  try {
+    await thread.opened
+  } catch (error) {
+    await thread.ended // it may have the database open
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
+  }
   const stopped = new AbortController()
   /** Ends when it is closed, or the thread says that its work is over. */
   const keepAlive = async () => {
@@ -60,6 +74,7 @@ export async function keepThread<Request, Reply extends { readonly kind: string 
   const kept = keepAlive()
   return {
     post: (request) => thread.post(request),
+    ended: kept,
     close: async () => {
       stopped.abort()
       thread.post('stop')

@@ -5,7 +5,7 @@ import { formatData } from '../../../lib/hex.js'
 import type { Logger } from '../../../lib/logger.js'
 import type { Finality } from '../../../store/chain/types.js'
 import type { Database } from '../../../store/database.js'
-import { createMetaTable, META_REPLICATION } from '../../../store/meta.js'
+import { createMetaTable, META_REPLICATION, type MetaTable } from '../../../store/meta.js'
 import type { WritableChain } from '../../chainState.js'
 import type { Head } from '../../head/chainHead.js'
 import type { BlockRef } from '../../head/events.js'
@@ -23,7 +23,8 @@ export interface UnitToApply extends PositionedUnit {
 
 /** Writes the chain of a replica. */
 export interface Applier {
-  /** How far the replica is in what it reads, as committed; undefined in a new one. */
+  /** How far the replica is in what it reads, as committed; undefined in a new one, and after the chain was changed otherwise: by a
+   *  rewind, an import or a time as the writer. */
   readonly position: ReplicaPosition | undefined
   /** The newest block, as committed. */
   readonly newest: Head | undefined
@@ -50,7 +51,7 @@ export interface ApplierOptions {
 export function createApplier(db: Database, chain: WritableChain, { log, trieInterval }: ApplierOptions): Applier {
   const { head, reader, spec, trie } = chain
   const meta = createMetaTable(db)
-  let position = meta.get<ReplicaPosition>(META_REPLICATION)
+  let position = readPosition(meta, head.newest)
   let stored = position
   let { newest } = head
   let { keepsAppearances } = chain
@@ -59,7 +60,10 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
   const commit = () => {
     if (position !== stored) {
       head.begin()
-      meta.set(META_REPLICATION, position)
+      meta.set(META_REPLICATION, {
+        ...position,
+        head: head.newest && formatData(head.newest.hash),
+      } satisfies StoredPosition)
     }
     head.commit()
     stored = position
@@ -173,6 +177,17 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
       return trie.block.number < number
     },
   }
+}
+
+/** A position as it is stored: with the newest block at that time, as hex DATA. */
+type StoredPosition = Partial<ReplicaPosition> & { readonly head?: string }
+
+/** The stored position; undefined when the chain was changed otherwise since: by a rewind, an import or a time as the writer. */
+function readPosition(meta: MetaTable, newest: Head | undefined): ReplicaPosition | undefined {
+  const stored = meta.get<StoredPosition>(META_REPLICATION)
+  if (stored?.stream === undefined || stored.head !== (newest && formatData(newest.hash))) return undefined
+  const { stream, sequence = 0, epoch = 0 } = stored
+  return { stream, sequence, epoch }
 }
 
 /** @throws InvalidBlock unless the block goes on from `parent` */

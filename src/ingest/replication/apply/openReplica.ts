@@ -1,51 +1,29 @@
-import { logCrypto } from '../../../chain/crypto.js'
 import { equalBytes } from '../../../lib/bytes.js'
 import { messageOf, UsageError } from '../../../lib/errors.js'
 import type { Logger } from '../../../lib/logger.js'
 import type { Progress } from '../../../lib/progress.js'
 import { createChainReader } from '../../../store/chain/chainReader.js'
 import { type ChainSource, readChainSource } from '../../../store/chain/chainSource.js'
-import type { ChainReader } from '../../../store/chain/types.js'
 import { openForReading } from '../../../store/open.js'
 import { StorageOfOtherIncarnation } from '../../../trie/blockChanges.js'
-import { openWritableChain, type StateMode, type WritableChain } from '../../chainState.js'
 import type { Checkpoints } from '../../checkpoints.js'
 import { ReorgBelowFinalized, StateRootDiffers } from '../../head/errors.js'
 import type { BlockRef } from '../../head/events.js'
-import { type OpenWriter, openWriter, whenUnlocked } from '../../openWriter.js'
+import { type OpenWriter, whenUnlocked } from '../../openWriter.js'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import { InvalidBlock } from '../../verify.js'
 import { InvalidMessage, ReplicationGap } from '../errors.js'
 import type { ReplicationStatus } from '../status.js'
-import type { ReplicaPosition, ReplicationSource } from '../types.js'
+import type { ReplicaPlace, ReplicaPosition, ReplicationSource } from '../types.js'
 import { type Applier, createApplier } from './applier.js'
 import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
+import { createLocator } from './locator.js'
+import { removeAbove } from './removeAbove.js'
+import { describeChain, openReplicaWriter, type ReplicaChain, type ReplicaSettings } from './replicaChain.js'
 import { applyUnits } from './replicaLoop.js'
 import { readAhead, type UnitQueue, type VerifyElsewhere } from './unitQueue.js'
 
-/** Into which database a replica writes. Can be sent to a thread. */
-export interface ReplicaSettings {
-  readonly datadir: string
-  /** Which chain it is; needed for a new database only. */
-  readonly chain?: ChainSource
-  readonly stateMode?: StateMode
-  /** Store the access lists that come with blocks (EIP-7928). Default: true. */
-  readonly blockAccessLists?: boolean
-  /** Keep the address index. Default: true. */
-  readonly addressIndex?: boolean
-  /** Memory for the state trie; undefined: 256 MiB. */
-  readonly stateCacheBytes?: number
-  /** Most blocks that the state trie is behind the head while catching up. Default: 64. */
-  readonly trieInterval?: number
-  /** What its status says. Default: 'replica'. */
-  readonly role?: 'replica' | 'standby'
-}
-
-/** What a source is told of the chain that it is to be of. */
-export interface ReplicaChain {
-  readonly chainId: bigint
-  readonly genesisHash: Uint8Array // 32
-}
+export type { ReplicaChain, ReplicaSettings } from './replicaChain.js'
 
 /** What a replica needs besides its settings. */
 export interface ReplicaParts {
@@ -53,6 +31,9 @@ export interface ReplicaParts {
   readonly signal: AbortSignal
   readonly checkpoints?: Checkpoints
   openSource(chain: ReplicaChain): ReplicationSource
+  /** The newest block of the locator that the source's chain has; the blocks above it are removed. Undefined: none, or the source goes
+   *  on from the position. Default: the source sees to it. */
+  findPublished?(chain: ReplicaChain, place: ReplicaPlace, signal: AbortSignal): Promise<BlockRef | undefined>
   /** Opens what verifies the blocks of the chain in another thread. Default: they are verified in the thread that writes. */
   openVerifier?(chain: ChainSource): { readonly verify: VerifyElsewhere; close(): Promise<void> }
   /** Errors after which it begins again by itself. Default: all but UsageError. */
@@ -65,7 +46,7 @@ export interface ReplicaParts {
 
 /** A database that a replica writes. */
 export interface OpenReplica {
-  /** Applies what the source gives until the signal aborts. What it refuses is an alarm: the database is closed, so that
+  /** Applies what the source gives until the signal aborts, or with `untilEnd` its end. What it refuses is an alarm: the database is closed, so that
    *  `cairn rewind` can have it, and the replica begins again when the chain was rewound, and after a minute.
    *  @throws an error that `recovers` does not name */
   run(): Promise<void>
@@ -75,6 +56,8 @@ export interface OpenReplica {
 }
 
 const TRIE_INTERVAL = 64
+// The newest blocks, all of which a locator names that is not sent: more than a writer commits before it publishes.
+const DENSE_BLOCKS = 256
 // Between two looks whether the chain was rewound.
 const LOOK_MS = 500
 // After a failure of the source, twice as long each time; after an alarm the longest at once.
@@ -87,34 +70,48 @@ const CATCHING_UP_BLOCKS = 16
  *  @throws UsageError and as `openWritableChain`; DatabaseLocked */
 export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts): Promise<OpenReplica> {
   const { log, signal, clock = systemClock, recovers = (error) => !(error instanceof UsageError) } = parts
-  let writer: OpenWriter | undefined = await openChainWriter(settings, parts)
+  let writer: OpenWriter | undefined = await openReplicaWriter(settings, parts)
   const closeWriter = () => {
     writer?.close()
     writer = undefined
   }
   let source: ReplicationSource
+  let described: ReplicaChain
   try {
-    source = parts.openSource(await describeChain(writer.chain))
+    described = await describeChain(writer.chain)
+    source = parts.openSource(described)
   } catch (error) {
     closeWriter()
     throw error
   }
   const verifier = parts.openVerifier?.(readChainSource(writer.db)!)
   const figures = createFigures(settings.role ?? 'replica', writer)
-  const follow = async (own: OpenWriter) => {
-    const { db, chain } = own
+  const { findPublished } = parts
+  const openApplier = async ({ db, chain }: OpenWriter) => {
     const { trieInterval = TRIE_INTERVAL } = settings
-    const applier = createApplier(db, chain, { log, trieInterval })
+    const open = () => createApplier(db, chain, { log, trieInterval })
+    const applier = open()
+    if (findPublished === undefined) return applier
+    const place = { position: applier.position, locator: createLocator(chain.reader, DENSE_BLOCKS) }
+    const published = place.locator.length === 0 ? undefined : await findPublished(described, place, signal)
+    const mayGoBelowFinalized = settings.role === 'standby'
+    const hasChanged = published && (await removeAbove(chain, published, { ...parts, mayGoBelowFinalized }))
+    return hasChanged ? open() : applier
+  }
+  const follow = async (own: OpenWriter) => {
+    const { chain } = own
+    const applier = await openApplier(own)
     while (applier.workOnTrie()) await parts.checkpoints?.afterCommit()
     const reading = new AbortController()
     const stop = () => reading.abort(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
-    const from = { position: applier.position, locator: createLocator(chain.reader) }
+    const from = { position: applier.position, locator: createLocator(chain.reader, findPublished && DENSE_BLOCKS) }
     const { spec } = chain
     const queue = readAhead(source.units(from, reading.signal), {
       spec,
       verify: verifier?.verify,
+      ends: settings.untilEnd,
       signal: reading.signal,
     })
     figures.begins(applier, queue)
@@ -132,7 +129,7 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
       for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
         const before = figures.blocks()
         try {
-          writer ??= await whenUnlocked(() => openChainWriter(settings, parts), clock, signal)
+          writer ??= await whenUnlocked(() => openReplicaWriter(settings, parts), clock, signal)
           await follow(writer)
           return
         } catch (error) {
@@ -171,38 +168,6 @@ const ALARMS = [
 /** True for what the writer or the operator has to settle. */
 function isAlarm(error: unknown): boolean {
   return ALARMS.some((kind) => error instanceof kind)
-}
-
-async function describeChain(chain: WritableChain): Promise<ReplicaChain> {
-  return {
-    chainId: chain.spec.chainId,
-    genesisHash: chain.reader.blockHash(0) ?? (await chain.genesisBlock()).hash,
-  }
-}
-
-function openChainWriter(settings: ReplicaSettings, parts: ReplicaParts): Promise<OpenWriter> {
-  const { datadir, chain: wanted, stateMode, stateCacheBytes, blockAccessLists = true, addressIndex } = settings
-  const { log, signal, checkpoints, startProgress } = parts
-  return openWriter({ datadir, isNamed: wanted !== undefined }, (db) => {
-    logCrypto(log)
-    if (checkpoints) db.pragma('wal_autocheckpoint = 0')
-    const opening = { startProgress, signal, checkpoints, stateCacheBytes, blockAccessLists, addressIndex, log }
-    return openWritableChain(db, wanted, stateMode, { ...opening, lazyTrie: true })
-  })
-}
-
-// Blocks of a locator: with steps that double it reaches any genesis.
-const LOCATOR_ENTRIES = 32
-
-/** Blocks of the chain, newest first, each twice as far back as the one before; the first stored one is the last of them. */
-export function createLocator(reader: ChainReader): BlockRef[] {
-  const coverage = reader.coverage()
-  if (coverage === undefined) return []
-  const { first, head } = coverage
-  const numbers: number[] = []
-  for (let back = 0; head - back > first && numbers.length < LOCATOR_ENTRIES - 1; back = 2 * back + 1)
-    numbers.push(head - back)
-  return [...numbers, first].map((number) => ({ number, hash: reader.blockHash(number)! }))
 }
 
 /** Resolves after `ms`, or when the head of the database is another one. @throws the reason of the signal */

@@ -8,7 +8,7 @@ const BATCH_MS = 1000
 // How long the next unit may have to wait for the indexes.
 const INDEX_SLICE_MS = 3
 
-/** Applies units until the signal aborts. Each is committed at once, unless others wait: then they share transactions of about
+/** Applies units until the signal aborts, or the queue is over and the state trie is that of the head. Each is committed at once, unless others wait: then they share transactions of about
  *  a second. While none waits, the state trie, the indexes and the tries before the head are brought up to date.
  *  @throws as `Applier.apply`, and what the source throws; what was applied before is committed */
 export async function applyUnits(
@@ -52,7 +52,8 @@ export async function applyUnits(
         await checkpoints?.afterCommit()
         if (!queue.isEmpty) await keepIndexesUp(tookMs)
         await new Promise(setImmediate)
-      } else if (!(await work())) await queue.wait()
+      } else if (queue.isOver && !trieDue) return
+      else if (!(await work())) await queue.wait()
     }
   } finally {
     if (head.inTransaction) applier.commit()

@@ -16,6 +16,8 @@ export interface UnitQueue {
   /** Takes the next unit; undefined when none waits. @throws what the source threw, after its last unit */
   shift(): UnitToApply | undefined
   readonly isEmpty: boolean
+  /** True when every unit of a source that `ends` was taken. */
+  readonly isOver: boolean
   /** Resolves when a unit waits or the source ended. */
   wait(): Promise<void>
   /** Number of the newest block that came; undefined before the first. */
@@ -24,15 +26,24 @@ export interface UnitQueue {
   closed(): Promise<void>
 }
 
+/** Options of `readAhead`. */
+interface ReadAheadOptions {
+  readonly spec: ChainSpec
+  readonly verify?: VerifyElsewhere
+  /** The source has an end; otherwise its end is a failure. Default: false. */
+  readonly ends?: boolean
+  readonly signal: AbortSignal
+}
+
 /** Reads the units until `signal` aborts. Without `verify`, blocks are verified in this thread when they are asked for. */
 export function readAhead(
   units: AsyncIterable<PositionedUnit>,
-  { spec, verify, signal }: { spec: ChainSpec; verify?: VerifyElsewhere; signal: AbortSignal },
+  { spec, verify, ends = false, signal }: ReadAheadOptions,
 ): UnitQueue {
   const waiting: { item: UnitToApply; bytes: number }[] = []
   let bytes = 0
   let newest: number | undefined
-  let end: { error: unknown } | undefined
+  let end: { error?: unknown } | undefined
   let onArrival = () => {}
   let onRoom = () => {}
   const add = ({ unit, position }: PositionedUnit) => {
@@ -58,7 +69,10 @@ export function readAhead(
         })
       }
     }
-    if (!signal.aborted) throw new Error('the source of blocks ended')
+    if (signal.aborted) return
+    if (!ends) throw new Error('the source of blocks ended')
+    end = {}
+    onArrival()
   }
   const reading = read().catch((error: unknown) => {
     end = { error }
@@ -73,7 +87,7 @@ export function readAhead(
     shift: () => {
       const next = waiting.shift()
       if (next === undefined) {
-        if (end) throw end.error
+        if (end && 'error' in end) throw end.error
         return undefined
       }
       bytes -= next.bytes
@@ -82,6 +96,9 @@ export function readAhead(
     },
     get isEmpty() {
       return waiting.length === 0
+    },
+    get isOver() {
+      return waiting.length === 0 && end !== undefined && !('error' in end)
     },
     wait: async () => {
       if (waiting.length > 0 || end || signal.aborted) return

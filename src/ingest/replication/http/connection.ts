@@ -19,12 +19,12 @@ export class ServerSilent extends CairnError {
   }
 }
 
-/** The address of the stream of a server: `http://HOST`, `http://HOST/KEY` and `http://HOST/v3/KEY` name it too.
- *  @throws UsageError for another protocol, and for what is no URL */
-export function streamUrl(text: string): URL {
+/** The address of the stream of a server: `http://HOST`, `http://HOST/KEY` and `http://HOST/v3/KEY` name it too. `option` is that of
+ *  the command line. @throws UsageError for another protocol, and for what is no URL */
+export function streamUrl(text: string, option = '--replica'): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new UsageError('--replica: expected a URL such as http://127.0.0.1:8545/KEY, got something else')
+    throw new UsageError(`${option}: expected a URL such as http://127.0.0.1:8545/KEY, got something else`)
   }
   const key = url.pathname.replace(/^\/(?:replication|v3)(?=\/|$)/, '').replace(/\/+$/, '')
   url.pathname = `/replication${key}`
