@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import { JetStreamApiCodes, JetStreamApiError, StorageType } from '@nats-io/jetstream'
+import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
+import { type Clock, systemClock } from '../../sources/upstream/clock.js'
+import type { ReplicaChain } from '../apply/openReplica.js'
+import type { NatsLink } from './connection.js'
+import { isPassing } from './errors.js'
+
+/** The right to write a chain, which one process has at a time. */
+export interface Lease {
+  /** Takes the lease if it is free. `above` is the highest epoch that is known of, as `StreamEnd.epoch`: the epoch of the lease is
+   *  higher. @returns undefined when another process has it
+   *  @throws what the library throws (see `isPassing`), the reason of the signal */
+  acquire(signal: AbortSignal, above?: number): Promise<HeldLease | undefined>
+  /** Resolves when the lease is free; it looks once a second. @throws the reason of the signal */
+  untilFree(signal: AbortSignal): Promise<void>
+  /** The name of the process that has the lease, as of the call; undefined when none has.
+   *  @throws what the library throws */
+  holder(): Promise<string | undefined>
+}
+
+/** A lease that is renewed until it is released or lost. */
+export interface HeldLease {
+  /** Higher than that of every lease before. */
+  readonly epoch: number
+  /** Aborts when the lease may be another's: it was taken, or could not be renewed in time. */
+  readonly lost: AbortSignal
+  /** Frees the lease for others at once, if the servers answer. */
+  release(): Promise<void>
+}
+
+/** What `createLease` needs. */
+export interface LeaseOptions {
+  /** Names this process to operators, as `HOST:PID`. */
+  readonly holder: string
+  /** Time and timers, for tests. */
+  readonly clock?: Clock
+}
+
+/** The server drops a lease that was not renewed for so long. */
+export const LEASE_TTL_MS = 6000
+const RENEW_MS = 1500
+/** An attempt to renew may take so long. */
+const ATTEMPT_MS = 1000
+/** The holder gives up before the server does. */
+const MARGIN_MS = 500
+const LOOK_MS = 1000
+
+const KEY = 'writer'
+
+/** What the entry says. */
+interface LeaseValue {
+  readonly holder: string
+  /** Of this acquisition alone. */
+  readonly id: string
+}
+
+/** The lease of a chain: the entry `writer` of the bucket `CAIRN_<chainId>_LEASE`. */
+export function createLease(link: NatsLink, chain: ReplicaChain, { holder, clock = systemClock }: LeaseOptions): Lease {
+  let opening: Promise<KV> | undefined
+  const bucket = () => {
+    opening ??= openBucket(link, chain).catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+  const look = async (): Promise<KvEntry | undefined> => {
+    const entry = await (await bucket()).get(KEY)
+    return entry?.operation === 'PUT' ? entry : undefined
+  }
+  return {
+    acquire: async (signal, above = 0) => {
+      signal.throwIfAborted()
+      const kv = await bucket()
+      const value: LeaseValue = { holder, id: randomUUID() }
+      const askedMs = clock.nowMs()
+      const revision = await take(kv, value)
+      if (revision === undefined) return undefined
+      const held = hold(kv, value, { revision, askedMs, above, clock })
+      if (signal.aborted) await held.release()
+      signal.throwIfAborted()
+      return held
+    },
+    untilFree: async (signal) => {
+      for (;;) {
+        try {
+          if ((await look()) === undefined) return
+        } catch (error) {
+          if (!isPassing(error)) throw error
+        }
+        await clock.sleep(LOOK_MS, signal)
+      }
+    },
+    holder: async () => {
+      const entry = await look()
+      return entry && readValue(entry).holder
+    },
+  }
+}
+
+function openBucket(link: NatsLink, { chainId }: ReplicaChain): Promise<KV> {
+  return new Kvm(link.publisher).create(`CAIRN_${chainId}_LEASE`, {
+    ttl: LEASE_TTL_MS,
+    history: 1,
+    replicas: link.settings.streamReplicas,
+    storage: StorageType.File,
+    allow_direct: false, // a follower's answer may be old
+  })
+}
+
+/** Makes the entry. @returns its revision; undefined when there is another one */
+async function take(kv: KV, value: LeaseValue): Promise<number | undefined> {
+  try {
+    return await kv.create(KEY, JSON.stringify(value))
+  } catch (error) {
+    if (!isWrongSequence(error)) throw error
+    // An attempt whose answer was lost may have made it.
+    const entry = await kv.get(KEY)
+    return entry?.operation === 'PUT' && readValue(entry).id === value.id ? entry.revision : undefined
+  }
+}
+
+function hold(
+  kv: KV,
+  value: LeaseValue,
+  first: { revision: number; askedMs: number; above: number; clock: Clock },
+): HeldLease {
+  const { above, clock } = first
+  const lost = new AbortController()
+  const released = new AbortController()
+  let { revision, askedMs } = first
+  // A bucket that was deleted begins with low revisions again.
+  const epoch = revision > above ? revision : above + revision
+  const renew = async (): Promise<void> => {
+    const nowMs = clock.nowMs()
+    try {
+      revision = await kv.update(KEY, JSON.stringify(value), revision, ATTEMPT_MS)
+      askedMs = nowMs
+    } catch (error) {
+      if (!isWrongSequence(error)) return
+      const entry = await kv.get(KEY)
+      if (entry?.operation !== 'PUT' || readValue(entry).id !== value.id) {
+        lost.abort(new Error('the lease was taken by another process'))
+        return
+      }
+      revision = entry.revision // of an attempt whose answer was lost: when it was made is not known
+    }
+  }
+  const keep = async () => {
+    const ended = AbortSignal.any([lost.signal, released.signal])
+    while (!ended.aborted) {
+      await clock.sleep(RENEW_MS, ended).catch(() => {})
+      if (!ended.aborted) await renew().catch(() => {}) // tried again, until it is too late
+    }
+  }
+  const watch = async () => {
+    const ended = AbortSignal.any([lost.signal, released.signal])
+    for (;;) {
+      const leftMs = askedMs + LEASE_TTL_MS - MARGIN_MS - clock.nowMs()
+      if (leftMs <= 0) lost.abort(new Error('the lease could not be renewed in time'))
+      if (ended.aborted) return
+      await clock.sleep(leftMs, ended).catch(() => {})
+    }
+  }
+  const keeping = Promise.all([keep(), watch()])
+  return {
+    epoch,
+    lost: lost.signal,
+    release: async () => {
+      if (released.signal.aborted) return
+      released.abort(new Error('the lease was released'))
+      await keeping
+      if (lost.signal.aborted) return
+      await kv.delete(KEY, { previousSeq: revision }).catch(() => {}) // it ends by itself
+    },
+  }
+}
+
+function readValue(entry: KvEntry): LeaseValue {
+  try {
+    return entry.json<LeaseValue>()
+  } catch {
+    return { holder: 'unknown', id: '' }
+  }
+}
+
+function isWrongSequence(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence
+}
