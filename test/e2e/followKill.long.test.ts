@@ -11,8 +11,9 @@ import { compareRows } from '../support/compareChains.js'
 import { startForkingUpstream } from '../support/forkingUpstream.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 
-const KILLS = 30
+const KILLS = THOROUGH ? 30 : 12
 
 test('SIGKILL while following, reorgs included, leaves a sound database that goes on', async (t) => {
   const random = seededRandom(145)
