@@ -22,6 +22,7 @@ const FLOORS: { readonly [folder: string]: number } = {
   appearances: 6,
   ingest: 7,
   export: 7,
+  snapshots: 7,
   rpc: 7,
   server: 8,
   workers: 8,

@@ -214,6 +214,31 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     ],
     examples: [{ line: 'cairn restore --datadir /srv/cairn /backup/cairn-2026-11-22.db' }],
   },
+  snapshot: {
+    summary: 'Keep copies of the database in parts, in a directory or on S3.',
+    usage: [
+      'cairn snapshot create DIR|s3://BUCKET/PREFIX [NAME] [--keep N]',
+      'cairn snapshot list DIR|s3://BUCKET/PREFIX',
+      'cairn snapshot restore DIR|s3://BUCKET/PREFIX [NAME]',
+    ],
+    detail: [
+      'create: copies the database as it is now, while servers and writers go on, without API keys and secrets; stores the copy in ' +
+        'parts of 64 MiB under their SHA-256, and then the manifest, which is never replaced. NAME is by default the number and the ' +
+        'beginning of the hash of the newest block. The copy needs as much space beside the database as that takes.',
+      'restore: downloads the newest snapshot or the named one into an empty data directory, checks the digest of every part and the ' +
+        'newest block, and gives the database its name when it is whole.',
+      'A command that was interrupted goes on when it is run again: create with the copy that it had made, restore with the parts ' +
+        'that it has.',
+      'S3 is any server that speaks its protocol. Credentials come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and ' +
+        'AWS_SESSION_TOKEN.',
+    ],
+    examples: [
+      { line: 'cairn snapshot create /backup/cairn --keep 7' },
+      { line: 'cairn snapshot create s3://snapshots/mainnet --s3-endpoint http://ceph.example:7480' },
+      { line: 'cairn snapshot list s3://snapshots/mainnet' },
+      { line: 'cairn snapshot restore s3://snapshots/mainnet --datadir /srv/cairn' },
+    ],
+  },
   migrate: {
     summary: 'Bring the schema of a database up to date.',
     usage: ['cairn migrate [OPTIONS]'],

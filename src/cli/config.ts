@@ -7,6 +7,7 @@ import { exportOptions } from './options/export.js'
 import { layer2Options } from './options/layer2.js'
 import { memoryOptions } from './options/memory.js'
 import { networkOptions } from './options/network.js'
+import { objectsOptions } from './options/objects.js'
 import type { Option } from './options/option.js'
 import { outputOptions } from './options/output.js'
 import { replicationOptions } from './options/replication.js'
@@ -28,6 +29,7 @@ export const OPTION_GROUPS = {
   'Limits of requests': requestsOptions,
   Checks: checksOptions,
   Export: exportOptions,
+  'Snapshots and object storage': objectsOptions,
   SQL: sqlOptions,
   Output: outputOptions,
 } as const

@@ -24,6 +24,7 @@ const RUNS: { readonly [K in Exclude<Command, 'help'>]: () => Promise<Run> } = {
   rewind: async () => (await import('./commands/rewind.js')).runRewind,
   backup: async () => (await import('./commands/backup.js')).runBackup,
   restore: async () => (await import('./commands/backup.js')).runRestore,
+  snapshot: async () => (await import('./commands/snapshot.js')).runSnapshot,
   migrate: async () => (await import('./commands/migrate.js')).runMigrate,
   export: async () => (await import('./commands/export.js')).runExport,
   abi: async () => (await import('./commands/abi.js')).runAbi,

@@ -92,11 +92,22 @@ export function blockRange(db: Database): { first: number; last: number } | unde
   return first === null || last === null ? undefined : { first, last }
 }
 
-/** Makes the copy a file that is whole without a write-ahead log, and checks it. */
-function checkCopy(path: string, { check }: CopyOptions): void {
+/** Opens a copy, and makes it a file that is whole without a write-ahead log. */
+export function openCopy(path: string): Database {
   const db = new SqliteDatabase(path)
   try {
     db.pragma('journal_mode = DELETE')
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** Checks a copy. */
+function checkCopy(path: string, { check }: CopyOptions): void {
+  const db = openCopy(path)
+  try {
     requireKnownSchema(db)
     check(db)
   } finally {

@@ -11,6 +11,7 @@ export const COMMANDS = [
   'rewind',
   'backup',
   'restore',
+  'snapshot',
   'migrate',
   'export',
   'abi',

@@ -47,7 +47,7 @@ export const outputOptions = {
     'none',
   ),
   sizes: flag('sizes', ['status'], 'Show what a block, a transaction, a log and other items take on disk.'),
-  json: flag('json', ['keys', 'abi', 'status', 'explain-logs'], 'Print JSON.'),
+  json: flag('json', ['keys', 'abi', 'status', 'explain-logs', 'snapshot'], 'Print JSON.'),
 } as const satisfies { [key: string]: Option<unknown> }
 
 /** What is logged, and where, from the options. */

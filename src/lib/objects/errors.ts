@@ -1,0 +1,41 @@
+import { CairnError } from '../errors.js'
+
+/** A conditional put found another object there, or none. */
+export class ObjectConflict extends CairnError {
+  readonly key: string
+  constructor(place: string, key: string) {
+    super(`${place}/${key} was written by somebody else; nothing was replaced`)
+    this.key = key
+  }
+}
+
+/** A store could not do what it was asked, after it was tried again where that may help. */
+export class ObjectStoreFailed extends CairnError {
+  /** HTTP status of S3. */
+  readonly status: number | undefined
+  /** The error code of S3, such as `NoSuchBucket`, or of the system, such as `ENOSPC`. */
+  readonly code: string | undefined
+  constructor({ action, object, problem, status, code }: FailedAction, options?: ErrorOptions) {
+    super(`${action} ${object}: ${problem}`, options)
+    this.status = status
+    this.code = code
+  }
+}
+
+/** What was tried, and what was wrong with it. */
+export interface FailedAction {
+  /** `put`, `get`, `head`, `list` or `delete`. */
+  readonly action: string
+  /** Place and key. */
+  readonly object: string
+  readonly problem: string
+  readonly status?: number
+  readonly code?: string
+}
+
+/** An object is larger than its reader takes. */
+export class ObjectTooLarge extends CairnError {
+  constructor(object: string, { bytes, maxBytes }: { bytes: number; maxBytes: number }) {
+    super(`${object} has ${bytes} bytes, more than the ${maxBytes} that are read`)
+  }
+}

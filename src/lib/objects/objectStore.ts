@@ -1,0 +1,70 @@
+import type { Readable } from 'node:stream'
+
+/** Where objects are kept under keys: a directory, or a bucket of S3 with a prefix. A key is made of names with `/` between them; a
+ *  name has letters, digits, `.`, `_` and `-`, and does not begin with a `.`. An object appears whole or not at all. */
+export interface ObjectStore {
+  /** Where it is, for messages: `/srv/snapshots` or `s3://bucket/prefix`. */
+  readonly place: string
+  /** Stores an object; returns when it is durable. Replaces one that is there, unless `condition` forbids it.
+   *  @throws ObjectConflict when the condition does not hold; ObjectStoreFailed; the reason of the signal */
+  put(key: string, body: ObjectBody, options?: PutOptions): Promise<void>
+  /** The content of an object, or of a part of it; undefined when there is none.
+   *  @throws ObjectStoreFailed, also from the stream; the reason of the signal */
+  get(key: string, options?: GetOptions): Promise<ObjectContent | undefined>
+  /** Undefined when there is no such object. @throws ObjectStoreFailed; the reason of the signal */
+  head(key: string, options?: RequestControl): Promise<ObjectFacts | undefined>
+  /** The objects whose keys begin with the prefix, by ascending key. @throws ObjectStoreFailed; the reason of the signal */
+  list(prefix: string, options?: RequestControl): AsyncIterable<ListedObject>
+  /** Removes an object; it may be gone already. @throws ObjectStoreFailed; the reason of the signal */
+  delete(key: string, options?: RequestControl): Promise<void>
+  /** A path at which a file for `putFile` is best made. */
+  stagingPath(key: string): string
+  /** `put` of a file, which is gone afterwards. @throws as `put`: then the file stays */
+  putFile(key: string, path: string, options?: PutOptions): Promise<void>
+}
+
+/** What is stored: bytes, or a part of a file. */
+export type ObjectBody = Uint8Array | FilePart
+
+/** Bytes [from, from + length) of a file. */
+export interface FilePart {
+  readonly path: string
+  readonly from: number
+  readonly length: number
+}
+
+/** Ends a request early. */
+export interface RequestControl {
+  readonly signal?: AbortSignal
+}
+
+/** How an object is stored. */
+export interface PutOptions extends RequestControl {
+  /** `absent`: there is no such object. A version: the object is still that one. */
+  readonly condition?: 'absent' | { readonly version: string }
+  /** SHA-256 of the body as 64 hex digits, where it is known. The store refuses bytes of another digest. */
+  readonly sha256?: string
+}
+
+/** What of an object is read: bytes [from, from + length). Default: all. */
+export interface GetOptions extends RequestControl {
+  readonly range?: { readonly from: number; readonly length: number }
+}
+
+/** What is known of an object without reading it. */
+export interface ObjectFacts {
+  readonly bytes: number
+  /** Changes whenever the object is replaced. */
+  readonly version: string
+}
+
+/** An object in a list. */
+export interface ListedObject {
+  readonly key: string
+  readonly bytes: number
+}
+
+/** An object being read. `bytes` is the length of the stream. */
+export interface ObjectContent extends ObjectFacts {
+  readonly stream: Readable
+}

@@ -1,0 +1,119 @@
+import { rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { readPart } from './directoryStore.js'
+import { ObjectConflict, ObjectStoreFailed } from './errors.js'
+import { requireKey, TEMPORARY } from './keys.js'
+import type { ListedObject, ObjectBody, ObjectStore, PutOptions, RequestControl } from './objectStore.js'
+import { createS3Client, type S3Answer, type S3Request } from './s3Client.js'
+import type { S3Settings } from './s3Settings.js'
+import { parseListing } from './s3Xml.js'
+
+/** Largest object of one put (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
+const MAX_PUT_BYTES = 5 * 2 ** 30
+
+/** The objects of a bucket below a prefix, which may be empty, as an object store. Whatever is sent with a SHA-256 is signed with
+ *  it, so that the server refuses other bytes. Conditions are If-None-Match and If-Match; versions are ETags. */
+export function createS3Store(bucket: string, prefix: string, settings: S3Settings): ObjectStore {
+  const client = createS3Client(bucket, settings)
+  const place = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`
+  const fullKey = (key: string) => (prefix === '' ? key : `${prefix}/${key}`)
+  const object = (key: string) => `${place}/${key}`
+  const request = (method: S3Request['method'], action: string, key: string): S3Request => ({
+    ...{ method, action, object: object(key) },
+    key: fullKey(requireKey(key)),
+  })
+  const put = async (key: string, body: ObjectBody, options: PutOptions = {}): Promise<void> => {
+    const { condition, sha256, signal } = options
+    const bytes = body.length
+    if (bytes > MAX_PUT_BYTES) {
+      const problem = `an object of ${bytes} bytes is larger than the 5 GiB that S3 takes at once`
+      throw new ObjectStoreFailed({ action: 'put', object: object(key), problem })
+    }
+    const headers: Record<string, string> = { 'content-length': String(bytes) }
+    if (sha256 !== undefined) headers['x-amz-content-sha256'] = sha256
+    if (condition === 'absent') headers['if-none-match'] = '*'
+    else if (condition !== undefined) headers['if-match'] = condition.version
+    const open = () => (body instanceof Uint8Array ? body : (Readable.toWeb(readPart(body)) as ReadableStream))
+    const answer = await client.send(
+      { ...request('PUT', 'put', key), headers, body: { bytes, open }, signal },
+      condition === undefined ? [200] : [200, 404, 412],
+    )
+    if (answer.status === 200) return
+    // An attempt whose answer was lost may be what stands there.
+    if (answer.attempts > 1 && (await holdsSame(client, request('GET', 'get', key), body, signal))) return
+    throw new ObjectConflict(place, key)
+  }
+  return {
+    place,
+    put,
+    putFile: async (key, path, options) => {
+      const { size } = await stat(path)
+      await put(key, { path, from: 0, length: size }, options)
+      await rm(path, { force: true })
+    },
+    get: async (key, { range, signal } = {}) => {
+      const headers: Record<string, string> = {}
+      if (range !== undefined) headers.range = `bytes=${range.from}-${range.from + range.length - 1}`
+      const answer = await client.send({ ...request('GET', 'get', key), headers, signal }, [200, 206, 404])
+      if (answer.status === 404) return undefined
+      return { ...factsOf(answer), stream: answer.stream() }
+    },
+    head: async (key, { signal } = {}) => {
+      const answer = await client.send({ ...request('HEAD', 'head', key), signal }, [200, 404])
+      return answer.status === 404 ? undefined : factsOf(answer)
+    },
+    list: (listed, control) => listObjects(client, { place, base: prefix === '' ? '' : `${prefix}/`, listed }, control),
+    delete: async (key, { signal } = {}) => {
+      await client.send({ ...request('DELETE', 'delete', key), signal }, [200, 204, 404])
+    },
+    stagingPath: (key) => join(tmpdir(), `cairn-${process.pid}-${key.replaceAll('/', '_')}${TEMPORARY}`),
+  }
+}
+
+type Client = ReturnType<typeof createS3Client>
+
+function factsOf({ headers }: S3Answer) {
+  return { bytes: Number(headers.get('content-length') ?? 0), version: headers.get('etag') ?? '' }
+}
+
+/** True when the object is the body. Only bodies in memory are compared: conditions are for manifests. */
+async function holdsSame(
+  client: Client,
+  request: S3Request,
+  body: ObjectBody,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (!(body instanceof Uint8Array)) return false
+  const answer = await client.send({ ...request, signal }, [200, 404])
+  if (answer.status === 404) return false
+  const stream = answer.stream()
+  if (factsOf(answer).bytes !== body.length) {
+    stream.destroy()
+    return false
+  }
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk as Uint8Array)
+  return Buffer.concat(chunks).equals(body)
+}
+
+async function* listObjects(
+  client: Client,
+  { place, base, listed }: { place: string; base: string; listed: string },
+  { signal }: RequestControl = {},
+): AsyncIterable<ListedObject> {
+  for (let token: string | undefined = ''; token !== undefined; ) {
+    const query = { 'list-type': '2', 'encoding-type': 'url', prefix: `${base}${listed}` }
+    const answer = await client.send(
+      {
+        ...{ method: 'GET', action: 'list', object: `${place}/${listed}`, key: '', signal },
+        query: token === '' ? query : { ...query, 'continuation-token': token },
+      },
+      [200],
+    )
+    const page = parseListing(await answer.text())
+    for (const { key, bytes } of page.objects) yield { key: key.slice(base.length), bytes }
+    token = page.next
+  }
+}

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { replaceFile, syncPath } from '../lib/durableFiles.js'
+import { ObjectConflict } from '../lib/objects/errors.js'
+import type { ObjectStore } from '../lib/objects/objectStore.js'
+import { backUp } from '../store/backup.js'
+import { holdLock } from '../store/fileLock.js'
+import { openForReading, requireCurrentSchema } from '../store/open.js'
+import { type CopyFacts, type PublishedPlace, prepareCopy } from '../store/snapshotCopy.js'
+import { NothingToSnapshot, SnapshotDamaged, SnapshotExists, SnapshotRunning } from './errors.js'
+import {
+  defaultName,
+  encodeManifest,
+  manifestKey,
+  PART_BYTES,
+  PARTS,
+  parseManifest,
+  partKey,
+  readManifest,
+  type SnapshotManifest,
+} from './manifest.js'
+import { cutIntoParts, forEachConcurrently, type PlacedPart, placeParts } from './parts.js'
+import { pendingKey } from './pending.js'
+
+/** Steps of a snapshot, by the words under which they are shown. */
+export type SnapshotStep = 'copy' | 'digest' | 'upload' | 'check' | 'download'
+
+/** What a snapshot is made of, and where it goes. */
+export interface CreateTerms {
+  readonly datadir: string
+  readonly store: ObjectStore
+  /** Default: by the head. */
+  readonly name?: string
+  /** Of the writer, read before the snapshot is begun. */
+  readonly published?: PublishedPlace
+  /** Of Cairn. */
+  readonly version: string
+  /** Default: 64 MiB. */
+  readonly partBytes?: number
+  readonly signal: AbortSignal
+  /** Gets bytes done of the step, and in all. */
+  onProgress(step: SnapshotStep, done: number, total: number): void
+}
+
+/** A snapshot that was made. */
+export interface CreatedSnapshot {
+  readonly manifest: SnapshotManifest
+  /** Bytes that were stored, and bytes of parts that were there already. */
+  readonly uploaded: number
+  readonly kept: number
+  /** True when the copy of an interrupted run was used. */
+  readonly resumed: boolean
+}
+
+/** The folder in the data directory that holds the copy until its parts are stored. */
+export const PARTIAL = 'snapshot.partial'
+const LOCK = 'snapshot.lock'
+const STATE = 'state.json'
+const COPY = 'copy.db'
+const UPLOADS = 3
+/** A copy that is older is made anew. */
+const STALE_MS = 24 * 3_600_000
+/** Passes over the parts: somebody who removes old snapshots at the same time may take some. */
+const PASSES = 3
+
+/** Makes a snapshot of the database while others read and write it: a copy without keys and secrets, its parts, and then the
+ *  manifest that names them. Killed at any moment, it goes on with the same copy when it is run again for the same place and name.
+ *  @throws SnapshotExists; SnapshotRunning; NothingToSnapshot; ObjectStoreFailed; DatabaseMissing; DatabaseOutdated; the reason
+ *    of the signal */
+export async function createSnapshot(terms: CreateTerms): Promise<CreatedSnapshot> {
+  const { datadir, store, name, signal } = terms
+  if (name !== undefined && (await readManifest(store, name, { signal }))) requireOwn(terms, name)
+  openForReading(datadir).close() // where there is no database, no lock is made
+  const lock = holdLock(join(datadir, LOCK))
+  if (lock === undefined) throw new SnapshotRunning(datadir)
+  const folder = join(datadir, PARTIAL)
+  try {
+    const unfinished = readUnfinished(folder, terms)
+    const manifest = unfinished ?? (await makeCopy(folder, terms))
+    const control = { signal }
+    await store.put(pendingKey(manifest), encodeManifest(manifest), control)
+    try {
+      const uploaded = await upload(join(folder, COPY), manifest, terms)
+      await publish(store, manifest, signal)
+      rmSync(folder, { recursive: true, force: true })
+      await store.delete(pendingKey(manifest), control)
+      return { manifest, uploaded, kept: manifest.bytes - uploaded, resumed: unfinished !== undefined }
+    } catch (error) {
+      if (!(error instanceof SnapshotExists)) throw error
+      rmSync(folder, { recursive: true, force: true })
+      await store.delete(pendingKey(manifest), control)
+      throw error
+    }
+  } finally {
+    lock.close()
+  }
+}
+
+/** Refuses a name that is taken, unless by the run that is to go on. @throws SnapshotExists */
+function requireOwn(terms: CreateTerms, name: string): void {
+  if (readUnfinished(join(terms.datadir, PARTIAL), terms)?.name !== name) {
+    throw new SnapshotExists(terms.store.place, name)
+  }
+}
+
+/** The manifest of an interrupted run whose copy can be used. */
+function readUnfinished(folder: string, { store, name }: CreateTerms): SnapshotManifest | undefined {
+  const [state, copy] = [join(folder, STATE), join(folder, COPY)]
+  if (!existsSync(state) || !existsSync(copy)) return undefined
+  const { place, manifest: text } = JSON.parse(readFileSync(state, 'utf8')) as { place: string; manifest: string }
+  const manifest = parseManifest(text, state)
+  const isFresh = Date.now() - Date.parse(manifest.createdAt) < STALE_MS
+  const isAsked = place === store.place && (name === undefined || name === manifest.name)
+  return isFresh && isAsked && statSync(copy).size === manifest.bytes ? manifest : undefined
+}
+
+async function makeCopy(folder: string, terms: CreateTerms): Promise<SnapshotManifest> {
+  const { datadir, published, version, name, store, partBytes = PART_BYTES, signal, onProgress } = terms
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { mode: 0o700 })
+  const copy = join(folder, COPY)
+  let facts: CopyFacts | undefined
+  const bytes = await backUp(datadir, copy, {
+    signal,
+    onProgress: (done, total) => onProgress('copy', done, total),
+    check: (db) => {
+      requireCurrentSchema(db)
+      facts = prepareCopy(db, published)
+      if (facts === undefined) throw new NothingToSnapshot(datadir)
+    },
+  })
+  const manifest: SnapshotManifest = {
+    format: 1,
+    name: name ?? defaultName(facts!),
+    createdAt: new Date().toISOString(),
+    version,
+    ...facts!,
+    ...{ bytes, partBytes },
+    parts: await cutIntoParts(copy, bytes, {
+      partBytes,
+      signal,
+      onProgress: (done) => onProgress('digest', done, bytes),
+    }),
+    creator: randomBytes(16).toString('hex'),
+  }
+  replaceFile(join(folder, STATE), JSON.stringify({ place: store.place, manifest: JSON.stringify(manifest) }))
+  syncPath(datadir)
+  if (name === undefined && (await readManifest(store, manifest.name, { signal }))) {
+    rmSync(folder, { recursive: true, force: true })
+    throw new SnapshotExists(store.place, manifest.name)
+  }
+  return manifest
+}
+
+/** Stores the parts that are not there. Returns their bytes. */
+async function upload(copy: string, manifest: SnapshotManifest, terms: CreateTerms): Promise<number> {
+  const { store, signal, onProgress } = terms
+  let uploaded = 0
+  for (let pass = 1; ; pass++) {
+    const missing = await missingParts(store, manifest, signal)
+    if (missing.length === 0) return uploaded
+    if (pass > PASSES)
+      throw new SnapshotDamaged(store.place, 'parts vanish while they are stored; run the same command again')
+    let done = manifest.bytes - missing.reduce((sum, { bytes }) => sum + bytes, 0)
+    await forEachConcurrently(missing, { concurrency: UPLOADS, signal }, async (part, own) => {
+      const { sha256, from, bytes } = part
+      await store.put(partKey(sha256), { path: copy, from, length: bytes }, { sha256, signal: own })
+      uploaded += bytes
+      done += bytes
+      onProgress('upload', done, manifest.bytes)
+    })
+  }
+}
+
+/** The parts that the store does not have, each once. */
+async function missingParts(
+  store: ObjectStore,
+  manifest: SnapshotManifest,
+  signal: AbortSignal,
+): Promise<PlacedPart[]> {
+  const held = new Map<string, number>()
+  for await (const { key, bytes } of store.list(PARTS, { signal })) held.set(key, bytes)
+  const missing = placeParts(manifest).filter(({ sha256, bytes }) => held.get(partKey(sha256)) !== bytes)
+  return [...new Map(missing.map((part) => [part.sha256, part])).values()]
+}
+
+/** Stores the manifest unless there is one. @throws SnapshotExists */
+async function publish(store: ObjectStore, manifest: SnapshotManifest, signal: AbortSignal): Promise<void> {
+  try {
+    await store.put(manifestKey(manifest.name), encodeManifest(manifest), { condition: 'absent', signal })
+  } catch (error) {
+    if (!(error instanceof ObjectConflict)) throw error
+    const there = await readManifest(store, manifest.name, { signal })
+    if (there?.creator !== manifest.creator) throw new SnapshotExists(store.place, manifest.name)
+  }
+}

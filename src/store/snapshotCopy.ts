@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import { equalBytes } from '../lib/bytes.js'
+import { formatData, parseHex } from '../lib/hex.js'
+import { createChainReader } from './chain/chainReader.js'
+import type { Finality } from './chain/types.js'
+import type { Database } from './database.js'
+import {
+  createMetaTable,
+  META_CHAIN_ID,
+  META_CURSOR_SECRET,
+  META_FINALITY,
+  META_REPLICATION,
+  META_STATE_MODE,
+} from './meta.js'
+import { requireKnownSchema } from './open.js'
+import { writeSeal } from './seals.js'
+
+/** How far a writer had published when its copy began. */
+export interface PublishedPlace {
+  /** `NAME@created`. */
+  readonly stream: string
+  readonly sequence: number
+  readonly epoch: number
+  /** The block of that sequence; its hash as hex DATA. */
+  readonly number: number
+  readonly hash: string
+}
+
+/** Where a replica goes on that has the copy. */
+export interface CopyPosition {
+  readonly stream: string
+  readonly sequence: number
+  readonly epoch: number
+}
+
+/** What a copy of a database holds. Hashes are hex DATA of 32 bytes. */
+export interface CopyFacts {
+  /** Migrations that it has. */
+  readonly schema: number
+  /** Decimal. */
+  readonly chainId: string
+  /** Null when block 0 is not held. */
+  readonly genesisHash: string | null
+  readonly head: { readonly number: number; readonly hash: string }
+  /** Null when none was recorded: the head counts as final. */
+  readonly finality: Finality | null
+  readonly stateMode: string
+  readonly position: CopyPosition | null
+}
+
+/** Takes what is not for others out of the copy of a database: API keys and the secret of cursors, also from pages that they
+ *  left. The position is that of the replica, else the published place if the copy has its block. The copy is no database to serve
+ *  until `completeCopy`. Returns its facts; undefined when it holds no block. */
+export function prepareCopy(db: Database, published: PublishedPlace | undefined): CopyFacts | undefined {
+  const { found: schema } = requireKnownSchema(db)
+  const reader = createChainReader(db)
+  const number = reader.head()
+  if (number === undefined) return undefined
+  db.pragma('secure_delete = ON') // deleted content becomes zeros
+  db.transaction(() => {
+    db.prepare('DELETE FROM api_keys').run()
+    // A row that is deleted alone may have left an older copy of itself in its page; all rows take their pages with them.
+    const rows = db.prepare<[string], unknown[]>('SELECT * FROM meta WHERE key <> ?').raw().all(META_CURSOR_SECRET)
+    db.prepare('DELETE FROM meta').run()
+    const insert = db.prepare('INSERT INTO meta VALUES (?, ?)')
+    for (const row of rows) insert.run(...row)
+    const meta = createMetaTable(db)
+    const own = meta.get<CopyPosition>(META_REPLICATION)
+    const isOlder = own?.stream === published?.stream && (own?.sequence ?? 0) >= (published?.sequence ?? 0)
+    if (published && !isOlder && holds(db, published)) {
+      const { stream, sequence, epoch } = published
+      meta.set(META_REPLICATION, { stream, sequence, epoch })
+    }
+    writeSeal(db, 'api_keys')
+    writeSeal(db, 'facts')
+  })()
+  const meta = createMetaTable(db)
+  const genesis = reader.blockHash(0)
+  const position = meta.get<CopyPosition>(META_REPLICATION)
+  return {
+    schema,
+    chainId: meta.get<string>(META_CHAIN_ID)!,
+    genesisHash: genesis === undefined ? null : formatData(genesis),
+    head: { number, hash: formatData(reader.blockHash(number)!) },
+    finality: meta.get<Finality>(META_FINALITY) ?? null,
+    stateMode: meta.get<string>(META_STATE_MODE)!,
+    position: position ? { stream: position.stream, sequence: position.sequence, epoch: position.epoch } : null,
+  }
+}
+
+function holds(db: Database, { number, hash }: PublishedPlace): boolean {
+  const held = createChainReader(db).blockHash(number)
+  return held !== undefined && equalBytes(held, parseHex(hash))
+}
+
+/** Gives a copy that `prepareCopy` made a secret of its own. Returns its head, the hash as hex DATA; undefined when it has none.
+ *  @throws DatabaseTooNew */
+export function completeCopy(db: Database): { number: number; hash: string } | undefined {
+  requireKnownSchema(db)
+  db.transaction(() => createMetaTable(db).set(META_CURSOR_SECRET, randomBytes(32).toString('hex')))()
+  const reader = createChainReader(db)
+  const number = reader.head()
+  return number === undefined ? undefined : { number, hash: formatData(reader.blockHash(number)!) }
+}

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import { createDirectoryStore } from '../../src/lib/objects/directoryStore.js'
+import type { ObjectStore } from '../../src/lib/objects/objectStore.js'
+import { PARTIAL } from '../../src/snapshots/createSnapshot.js'
+import {
+  DatadirInUse,
+  NothingToSnapshot,
+  SnapshotDamaged,
+  SnapshotExists,
+  SnapshotMissing,
+  SnapshotRunning,
+} from '../../src/snapshots/errors.js'
+import { listSnapshots, manifestKey, parseManifest } from '../../src/snapshots/manifest.js'
+import { pendingKey } from '../../src/snapshots/pending.js'
+import { removeOldSnapshots } from '../../src/snapshots/removeSnapshots.js'
+import { UNFINISHED } from '../../src/snapshots/restoreSnapshot.js'
+import { createApiKeyTable, openForKeys } from '../../src/store/apiKeys.js'
+import { readCursorSecret } from '../../src/store/cursorSecret.js'
+import { holdLock } from '../../src/store/fileLock.js'
+import { createMetaTable, META_REPLICATION } from '../../src/store/meta.js'
+import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
+import { runCairnOk } from '../support/cairn.js'
+import { checkDatabase } from '../support/checkDatabase.js'
+import { HEAD } from '../support/fixtureChain.js'
+import { copyDatabase, importFixture } from '../support/fixtureDatabase.js'
+import { restoreFrom, SMALL_PARTS, snapshotOf } from '../support/snapshots.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+const whole = temporaryDirectory({ after })
+before(() => importFixture(whole))
+
+const openStore = (t: TestContext) => createDirectoryStore(join(temporaryDirectory(t), 'snapshots'))
+
+async function keysOf(store: ObjectStore, prefix = ''): Promise<string[]> {
+  const keys: string[] = []
+  for await (const { key } of store.list(prefix)) keys.push(key)
+  return keys
+}
+
+test('a restored snapshot is the database, but for keys and the secret of cursors', async (t) => {
+  const datadir = copyDatabase(t, whole)
+  const withKeys = openForKeys(datadir)
+  const table = createApiKeyTable(withKeys)
+  const keys = Array.from({ length: 60 }, (_, i) => table.create(`of team ${i}`))
+  for (const { id } of keys) table.limit(id, { rateRps: 10 + id, methods: ['eth_*'] }) // rows move within their pages
+  const hashes = withKeys.prepare<[], Buffer>('SELECT hash FROM api_keys').pluck().all()
+  const secret = Buffer.from(readCursorSecret(withKeys)).toString('hex')
+  withKeys.close()
+  const store = openStore(t)
+  const { manifest, uploaded, kept, resumed } = await snapshotOf({ datadir, store })
+  assert.deepEqual([uploaded, kept, resumed], [manifest.bytes, 0, false])
+  assert.equal(manifest.head.number, HEAD)
+  assert.equal(manifest.parts.length, Math.ceil(manifest.bytes / SMALL_PARTS))
+  assert.equal(existsSync(join(datadir, PARTIAL)), false)
+
+  const stored = Buffer.concat(manifest.parts.map(({ sha256 }) => readFileSync(join(store.place, 'parts', sha256))))
+  assert.equal(hashes.length, 60)
+  for (const hash of hashes) assert.equal(stored.includes(hash), false, 'the hash of a key')
+  assert.equal(stored.includes('of team'), false, 'the name of a key')
+  assert.equal(stored.includes(secret), false, 'the secret of cursors')
+
+  const restored = temporaryDirectory(t)
+  const { downloaded } = await restoreFrom({ store, datadir: restored })
+  assert.equal(downloaded, manifest.bytes)
+  assert.equal(checkDatabase(restored)?.number, HEAD)
+  await runCairnOk(['verify', '--datadir', restored])
+  const db = openForReading(restored)
+  t.after(() => db.close())
+  assert.deepEqual(createApiKeyTable(db).list(), [])
+  assert.equal(readCursorSecret(db).length, 32)
+  assert.notEqual(Buffer.from(readCursorSecret(db)).toString('hex'), secret)
+  assert.deepEqual(
+    readdirSync(restored)
+      .filter((name) => !name.startsWith(DATABASE_FILE))
+      .sort(),
+    ['cairn.lock'],
+  )
+})
+
+test('the position of a writer is in its snapshot when the copy has the block, that of a replica always', async (t) => {
+  const { hash } = (await snapshotOf({ datadir: whole, store: openStore(t) })).manifest.head
+  const published = { stream: 'CAIRN_1@2026', sequence: 9, epoch: 4, number: HEAD, hash }
+  const position = { stream: 'CAIRN_1@2026', sequence: 9, epoch: 4 }
+  const store = openStore(t)
+  const of = async (datadir: string, name: string, place: typeof published) =>
+    (await snapshotOf({ datadir, store, name, published: place })).manifest.position
+  assert.deepEqual(await of(whole, 'writer', published), position)
+  assert.equal(await of(whole, 'reorged', { ...published, hash: `0x${'ab'.repeat(32)}` }), null)
+  assert.equal(await of(whole, 'ahead', { ...published, number: HEAD + 1 }), null)
+  const datadir = temporaryDirectory(t)
+  await restoreFrom({ store, name: 'writer', datadir })
+  const db = openForReading(datadir)
+  assert.deepEqual(createMetaTable(db).get(META_REPLICATION), position)
+  db.close()
+  assert.deepEqual(await of(datadir, 'replica', { ...published, sequence: 7 }), position)
+  assert.equal((await of(datadir, 'promoted', { ...published, sequence: 11 }))?.sequence, 11)
+})
+
+test('a second snapshot of a name is refused, and of one that others finish first, too', async (t) => {
+  const store = openStore(t)
+  const { manifest } = await snapshotOf({ datadir: whole, store })
+  await assert.rejects(snapshotOf({ datadir: whole, store }), SnapshotExists)
+  await assert.rejects(snapshotOf({ datadir: whole, store, name: manifest.name }), SnapshotExists)
+  const others = Array.from({ length: 4 }, () => copyDatabase(t, whole))
+  const ended = await Promise.allSettled(others.map((datadir) => snapshotOf({ datadir, store, name: 'daily' })))
+  assert.deepEqual(ended.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected', 'rejected'])
+  for (const each of ended) {
+    if (each.status === 'rejected') assert.ok(each.reason instanceof SnapshotExists, String(each.reason))
+    else
+      assert.deepEqual(
+        (await listSnapshots(store)).find(({ name }) => name === 'daily'),
+        each.value.manifest,
+      )
+  }
+  assert.deepEqual(await keysOf(store, 'pending/'), [])
+  for (const datadir of others) assert.equal(existsSync(join(datadir, PARTIAL)), false)
+})
+
+test('what cannot be a snapshot is said', async (t) => {
+  const store = openStore(t)
+  const empty = temporaryDirectory(t)
+  openForWriting(empty).close()
+  await assert.rejects(snapshotOf({ datadir: empty, store }), NothingToSnapshot)
+  const lock = holdLock(join(empty, 'snapshot.lock'))
+  await assert.rejects(snapshotOf({ datadir: empty, store }), SnapshotRunning)
+  lock!.close()
+  await assert.rejects(snapshotOf({ datadir: join(empty, 'none'), store }), /no database at/)
+  await assert.rejects(restoreFrom({ store, datadir: temporaryDirectory(t) }), SnapshotMissing)
+  await assert.rejects(restoreFrom({ store, datadir: temporaryDirectory(t), name: 'x' }), SnapshotMissing)
+  await assert.rejects(restoreFrom({ store, datadir: empty }), DatadirInUse)
+})
+
+test('a part that is damaged, cut or missing is refused by its name, and no database appears', async (t) => {
+  const store = openStore(t)
+  const { manifest } = await snapshotOf({ datadir: whole, store })
+  const { sha256 } = manifest.parts[5]
+  const path = join(store.place, 'parts', sha256)
+  const right = readFileSync(path)
+  const flipped = Buffer.from(right)
+  flipped[right.length >> 1] ^= 1
+  for (const content of [flipped, right.subarray(1), Buffer.concat([right, Buffer.alloc(1)]), undefined]) {
+    if (content) writeFileSync(path, content)
+    else await store.delete(`parts/${sha256}`)
+    const datadir = temporaryDirectory(t)
+    await assert.rejects(restoreFrom({ store, datadir }), (error: Error) => {
+      assert.ok(error instanceof SnapshotDamaged, String(error))
+      assert.ok(error.message.includes(sha256), error.message)
+      return true
+    })
+    assert.equal(existsSync(join(datadir, DATABASE_FILE)), false)
+    if (content) continue
+    // What was restored is not downloaded again.
+    writeFileSync(path, right)
+    const { downloaded } = await restoreFrom({ store, datadir })
+    assert.ok(downloaded < manifest.bytes, String(downloaded))
+    assert.equal(checkDatabase(datadir)?.number, HEAD)
+  }
+})
+
+test('a database that is not the one of the manifest is refused', async (t) => {
+  const store = openStore(t)
+  const { manifest } = await snapshotOf({ datadir: whole, store })
+  const forged = { ...manifest, head: { ...manifest.head, hash: `0x${'12'.repeat(32)}` } }
+  writeFileSync(join(store.place, manifestKey(manifest.name)), JSON.stringify(forged))
+  const datadir = temporaryDirectory(t)
+  await assert.rejects(
+    restoreFrom({ store, datadir }),
+    /its database has block 74 0x75913af1.*its manifest block 74 0x1212/,
+  )
+  assert.equal(existsSync(join(datadir, DATABASE_FILE)), false)
+})
+
+test('a manifest is read field by field', async (t) => {
+  const store = openStore(t)
+  const { manifest } = await snapshotOf({ datadir: whole, store })
+  const parse = (change: object) => parseManifest(JSON.stringify({ ...manifest, ...change }), 'm')
+  assert.deepEqual(parse({}), manifest)
+  const wrong: [object, RegExp][] = [
+    [{ format: 2 }, /format 2, this version reads 1/],
+    [{ name: '../x' }, /name is/],
+    [{ bytes: 1 }, /the parts have 860160 bytes, the database 1/],
+    [{ parts: [] }, /parts is \[\]/],
+    [{ parts: manifest.parts.toReversed() }, /part 1 has \d+ bytes, partBytes is 65536/],
+    [{ parts: [{ sha256: '../../etc/passwd', bytes: 1 }] }, /parts is/],
+    [{ head: { number: -1, hash: manifest.head.hash } }, /head is/],
+    [{ position: { stream: 'x' } }, /position is/],
+    [{ creator: undefined }, /creator is/],
+  ]
+  for (const [change, message] of wrong) assert.throws(() => parse(change), message)
+  for (const text of ['', 'null', '[]', '{"format":1}', '7']) {
+    assert.throws(() => parseManifest(text, 'm'), SnapshotDamaged)
+  }
+})
+
+test('an interrupted snapshot goes on with its copy, though the chain has changed', async (t) => {
+  const datadir = copyDatabase(t, whole)
+  const store = openStore(t)
+  const stop = new AbortController()
+  const puts: string[] = []
+  const slow: ObjectStore = {
+    ...store,
+    put: async (key, body, options) => {
+      puts.push(key)
+      if (puts.length === 6) stop.abort(new Error('stopped'))
+      return store.put(key, body, options)
+    },
+  }
+  await assert.rejects(snapshotOf({ datadir, store: slow, signal: stop.signal }), /stopped/)
+  assert.ok(existsSync(join(datadir, PARTIAL, 'copy.db')))
+  const stored = (await keysOf(store, 'parts/')).length
+  assert.ok(stored > 0 && stored < 14, String(stored))
+  assert.deepEqual(await listSnapshots(store), [])
+  await runCairnOk(['rewind', '--datadir', datadir, '--to', '70'])
+  const { manifest, resumed, kept } = await snapshotOf({ datadir, store })
+  assert.equal(resumed, true)
+  assert.equal(manifest.head.number, HEAD)
+  assert.ok(kept >= (stored - 1) * SMALL_PARTS, String(kept))
+  assert.deepEqual(await keysOf(store, 'pending/'), [])
+  const next = await snapshotOf({ datadir, store })
+  assert.deepEqual([next.resumed, next.manifest.head.number], [false, 70])
+})
+
+test('old snapshots of the chain are removed, with the parts that nobody needs', async (t) => {
+  const datadir = copyDatabase(t, whole)
+  const store = openStore(t)
+  const made = [await snapshotOf({ datadir, store, name: 'a' })]
+  for (const [name, to] of [
+    ['b', 60],
+    ['c', 40],
+  ] as const) {
+    await runCairnOk(['rewind', '--datadir', datadir, '--to', String(to)])
+    made.push(await snapshotOf({ datadir, store, name }))
+  }
+  const [a, b, c] = made.map(({ manifest }) => manifest)
+  // Another chain's in the same place, and one under way.
+  const other = { ...b, name: 'other', chainId: '7', parts: b.parts.slice(0, 1), bytes: SMALL_PARTS }
+  await store.put(manifestKey('other'), Buffer.from(JSON.stringify(other)))
+  const pending = { ...c, createdAt: new Date().toISOString(), parts: c.parts.slice(-1), bytes: c.parts.at(-1)!.bytes }
+  await store.put(pendingKey(pending), Buffer.from(JSON.stringify(pending)))
+  assert.deepEqual(
+    (await listSnapshots(store)).map(({ name }) => name),
+    ['a', 'other', 'b', 'c'],
+  )
+  assert.deepEqual(await removeOldSnapshots(store, { chain: a, keep: 1 }), ['b', 'c'])
+  const wanted = new Set([...a.parts, ...other.parts, ...pending.parts].map(({ sha256 }) => `parts/${sha256}`))
+  assert.deepEqual(await keysOf(store, 'parts/'), [...wanted].sort())
+  const restored = temporaryDirectory(t)
+  assert.equal((await restoreFrom({ store, datadir: restored, name: 'a' })).manifest.head.number, HEAD)
+
+  await store.put(manifestKey('newer'), Buffer.from('{"format":2}'))
+  await assert.rejects(removeOldSnapshots(store, { chain: a, keep: 1 }), SnapshotDamaged)
+  assert.equal((await keysOf(store, 'parts/')).length, wanted.size)
+})
+
+test('a restore that was interrupted goes on with its snapshot and keeps whole parts only', async (t) => {
+  const store = openStore(t)
+  const { manifest } = await snapshotOf({ datadir: whole, store, name: 'first' })
+  const stop = new AbortController()
+  let gets = 0
+  const slow: ObjectStore = {
+    ...store,
+    get: async (key, options) => {
+      if (key.startsWith('parts/') && ++gets === 8) stop.abort(new Error('stopped'))
+      return store.get(key, options)
+    },
+  }
+  const datadir = temporaryDirectory(t)
+  await assert.rejects(restoreFrom({ store: slow, datadir, signal: stop.signal }), /stopped/)
+  const copy = join(datadir, UNFINISHED, 'copy.db')
+  const bytes = readFileSync(copy)
+  bytes[100] ^= 1
+  writeFileSync(copy, bytes)
+  const behind = copyDatabase(t, whole)
+  const { downloaded, manifest: restored } = await restoreFrom({ store, datadir })
+  assert.equal(restored.creator, manifest.creator)
+  assert.ok(downloaded >= SMALL_PARTS && downloaded < manifest.bytes, String(downloaded))
+  assert.deepEqual(checkDatabase(datadir), checkDatabase(behind))
+})
