@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { listOptions } from '../../src/cli/config.js'
@@ -10,6 +8,7 @@ import { envName } from '../../src/cli/options/option.js'
 import { packagePath } from '../../src/store/open.js'
 import { serveFixture, spawnProgram, startCairn } from '../support/cairn.js'
 import { FIXTURE_FOLDER } from '../support/fixture.js'
+import { freePort } from '../support/freePort.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* The files of `deploy/`, against the program that they run and watch. */
@@ -83,15 +82,6 @@ test('Prometheus accepts its configuration and the rules', (t) => {
   assert.equal(result.status, 0, result.output)
   assert.match(result.output, /17 rules found/)
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 test('Prometheus scrapes a server, answers a query of its series and evaluates the rules', async (t) => {
   if (check('prometheus', '--version') === undefined) return t.skip('prometheus is not installed')
