@@ -56,6 +56,7 @@ export function prepareCopy(db: Database, published: PublishedPlace | undefined)
   const reader = createChainReader(db)
   const number = reader.head()
   if (number === undefined) return undefined
+  const hash = formatData(reader.blockHash(number)!)
   db.pragma('secure_delete = ON') // deleted content becomes zeros
   db.transaction(() => {
     db.prepare('DELETE FROM api_keys').run()
@@ -65,27 +66,33 @@ export function prepareCopy(db: Database, published: PublishedPlace | undefined)
     const insert = db.prepare('INSERT INTO meta VALUES (?, ?)')
     for (const row of rows) insert.run(...row)
     const meta = createMetaTable(db)
-    const own = meta.get<CopyPosition>(META_REPLICATION)
+    const own = positionAt(meta.get(META_REPLICATION), hash)
     const isOlder = own?.stream === published?.stream && (own?.sequence ?? 0) >= (published?.sequence ?? 0)
     if (published && !isOlder && holds(db, published)) {
       const { stream, sequence, epoch } = published
-      meta.set(META_REPLICATION, { stream, sequence, epoch })
+      meta.set(META_REPLICATION, { stream, sequence, epoch, head: hash })
     }
     writeSeal(db, 'api_keys')
     writeSeal(db, 'facts')
   })()
   const meta = createMetaTable(db)
   const genesis = reader.blockHash(0)
-  const position = meta.get<CopyPosition>(META_REPLICATION)
   return {
     schema,
     chainId: meta.get<string>(META_CHAIN_ID)!,
     genesisHash: genesis === undefined ? null : formatData(genesis),
-    head: { number, hash: formatData(reader.blockHash(number)!) },
+    head: { number, hash },
     finality: meta.get<Finality>(META_FINALITY) ?? null,
     stateMode: meta.get<string>(META_STATE_MODE)!,
-    position: position ? { stream: position.stream, sequence: position.sequence, epoch: position.epoch } : null,
+    position: positionAt(meta.get(META_REPLICATION), hash) ?? null,
   }
+}
+
+/** The position as a replica stores it, which holds for the head that it was stored with. */
+function positionAt(stored: (CopyPosition & { head?: string }) | undefined, head: string): CopyPosition | undefined {
+  if (stored?.head !== head) return undefined
+  const { stream, sequence, epoch } = stored
+  return { stream, sequence, epoch }
 }
 
 function holds(db: Database, { number, hash }: PublishedPlace): boolean {

@@ -94,7 +94,7 @@ test('the position of a writer is in its snapshot when the copy has the block, t
   const datadir = temporaryDirectory(t)
   await restoreFrom({ store, name: 'writer', datadir })
   const db = openForReading(datadir)
-  assert.deepEqual(createMetaTable(db).get(META_REPLICATION), position)
+  assert.deepEqual(createMetaTable(db).get(META_REPLICATION), { ...position, head: hash })
   db.close()
   assert.deepEqual(await of(datadir, 'replica', { ...published, sequence: 7 }), position)
   assert.equal((await of(datadir, 'promoted', { ...published, sequence: 11 }))?.sequence, 11)
@@ -182,7 +182,7 @@ test('a manifest is read field by field', async (t) => {
   const wrong: [object, RegExp][] = [
     [{ format: 2 }, /format 2, this version reads 1/],
     [{ name: '../x' }, /name is/],
-    [{ bytes: 1 }, /the parts have 860160 bytes, the database 1/],
+    [{ bytes: 1 }, /the parts have \d+ bytes, the database 1/],
     [{ parts: [] }, /parts is \[\]/],
     [{ parts: manifest.parts.toReversed() }, /part 1 has \d+ bytes, partBytes is 65536/],
     [{ parts: [{ sha256: '../../etc/passwd', bytes: 1 }] }, /parts is/],

@@ -6,7 +6,7 @@ type Restore = Parameters<typeof restoreSnapshot>[0]
 
 const quiet = () => ({ signal: new AbortController().signal, onProgress() {} })
 
-/** Parts that cut the fixture's database of 860 kB into 14. */
+/** Parts that cut the fixture's database into some 15. */
 export const SMALL_PARTS = 64 * 1024
 
 /** Makes a snapshot with small parts. */

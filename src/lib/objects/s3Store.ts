@@ -33,16 +33,18 @@ export function createS3Store(bucket: string, prefix: string, settings: S3Settin
     }
     const headers: Record<string, string> = { 'content-length': String(bytes) }
     if (sha256 !== undefined) headers['x-amz-content-sha256'] = sha256
-    if (condition === 'absent') headers['if-none-match'] = '*'
-    else if (condition !== undefined) headers['if-match'] = condition.version
     const open = () => (body instanceof Uint8Array ? body : (Readable.toWeb(readPart(body)) as ReadableStream))
-    const answer = await client.send(
-      { ...request('PUT', 'put', key), headers, body: { bytes, open }, signal },
-      condition === undefined ? [200] : [200, 404, 412],
-    )
-    if (answer.status === 200) return
+    let attempts = 0
+    for (const conditional of conditionHeaders(condition)) {
+      const answer = await client.send(
+        { ...request('PUT', 'put', key), headers: { ...headers, ...conditional }, body: { bytes, open }, signal },
+        condition === undefined ? [200] : [200, 404, 412],
+      )
+      if (answer.status === 200) return
+      attempts = Math.max(attempts, answer.attempts)
+    }
     // An attempt whose answer was lost may be what stands there.
-    if (answer.attempts > 1 && (await holdsSame(client, request('GET', 'get', key), body, signal))) return
+    if (attempts > 1 && (await holdsSame(client, request('GET', 'get', key), body, signal))) return
     throw new ObjectConflict(place, key)
   }
   return {
@@ -72,6 +74,14 @@ export function createS3Store(bucket: string, prefix: string, settings: S3Settin
   }
 }
 
+/** The headers of a condition, to be tried in turn: radosgw 16 compares the header of a put with the ETag without its quotes. */
+function conditionHeaders(condition: PutOptions['condition']): { readonly [name: string]: string }[] {
+  if (condition === undefined) return [{}]
+  if (condition === 'absent') return [{ 'if-none-match': '*' }]
+  const { version } = condition
+  return [...new Set([version, version.replaceAll('"', '')])].map((each) => ({ 'if-match': each }))
+}
+
 type Client = ReturnType<typeof createS3Client>
 
 function factsOf({ headers }: S3Answer) {
@@ -88,13 +98,13 @@ async function holdsSame(
   if (!(body instanceof Uint8Array)) return false
   const answer = await client.send({ ...request, signal }, [200, 404])
   if (answer.status === 404) return false
-  const stream = answer.stream()
-  if (factsOf(answer).bytes !== body.length) {
-    stream.destroy()
-    return false
-  }
   const chunks: Uint8Array[] = []
-  for await (const chunk of stream) chunks.push(chunk as Uint8Array)
+  let bytes = 0
+  for await (const chunk of answer.stream()) {
+    bytes += (chunk as Uint8Array).length
+    if (bytes > body.length) return false
+    chunks.push(chunk as Uint8Array)
+  }
   return Buffer.concat(chunks).equals(body)
 }
 
