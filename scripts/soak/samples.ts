@@ -1,5 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
+import { get } from 'node:http'
 import { join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
 import { DATABASE_FILE } from '../../src/store/open.js'
 import { readMemory } from '../bench/memory.js'
 
@@ -26,7 +28,7 @@ export async function takeSample(
   server: { pid: number; url: string; datadir: string },
   progress: Pick<Sample, 'minutes' | 'blocks'>,
 ): Promise<Sample> {
-  const text = await (await fetch(`${server.url}/metrics`)).text()
+  const text = await readMetrics(server.url)
   const metric = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1])
   const { rssMb, anonymousMb } = readMemory(server.pid)!
   const sizeOf = (suffix: string) =>
@@ -42,6 +44,14 @@ export async function takeSample(
     fds: readdirSync(`/proc/${server.pid}/fd`).length,
     cpuSeconds: metric('process_cpu_seconds_total'),
   }
+}
+
+/** The metrics, over a connection of its own: one that was idle for long may just be closed by the server. */
+function readMetrics(url: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = get(`${url}/metrics`, { agent: false }, (response) => readText(response).then(resolve, reject))
+    sent.on('error', reject)
+  })
 }
 
 const COLUMNS = {
