@@ -13,6 +13,7 @@ import { type OpenWriter, whenUnlocked } from '../../openWriter.js'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import { InvalidBlock } from '../../verify.js'
 import { InvalidMessage, ReplicationGap } from '../errors.js'
+import { NotInStream, StreamOfOtherChain } from '../nats/errors.js'
 import type { ReplicationStatus } from '../status.js'
 import type { ReplicaPlace, ReplicaPosition, ReplicationSource } from '../types.js'
 import { type Applier, createApplier } from './applier.js'
@@ -162,7 +163,7 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
 
 const ALARMS = [
   ...[ReorgBelowFinalized, StateRootDiffers, StorageOfOtherIncarnation, InvalidBlock, InvalidMessage, ReplicationGap],
-  ...[UnknownAncestor, StateChangesMissing, StaleEpoch],
+  ...[UnknownAncestor, StateChangesMissing, StaleEpoch, StreamOfOtherChain, NotInStream],
 ]
 
 /** True for what the writer or the operator has to settle. */

@@ -1,5 +1,5 @@
 import type { ChainSpec } from '../../../chain/eth/forks.js'
-import type { EncodedBlock, PositionedUnit } from '../types.js'
+import type { EncodedBlock, PositionedUnit, ReplicationUnit } from '../types.js'
 import type { UnitToApply } from './applier.js'
 import { type VerifiedBlock, verifyReplicated } from './verifyReplicated.js'
 
@@ -52,7 +52,7 @@ export function readAhead(
       verify ? startVerifying(verify, block) : () => verifyReplicated(block, spec),
     )
     const size = blocks.reduce((sum, { payload }) => sum + payload.length, 0)
-    const tip = unit.kind === 'epoch' ? unit.head.number : blocks.at(-1)?.number
+    const tip = tipOf(unit)
     newest = tip ?? newest
     bytes += size
     waiting.push({ item: { unit, position, verified: (index) => verified[index]() }, bytes: size })
@@ -114,6 +114,12 @@ export function readAhead(
       await reading
     },
   }
+}
+
+/** Number of the newest block after a unit; undefined when the unit does not tell. */
+function tipOf(unit: ReplicationUnit): number | undefined {
+  if (unit.kind === 'epoch') return unit.head.number
+  return unit.kind === 'blocks' ? (unit.blocks.at(-1) ?? unit.ancestor)?.number : undefined
 }
 
 function startVerifying(verify: VerifyElsewhere, block: EncodedBlock): () => Promise<VerifiedBlock> {

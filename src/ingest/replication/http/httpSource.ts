@@ -1,9 +1,9 @@
 import { CairnError, messageOf } from '../../../lib/errors.js'
 import { formatData } from '../../../lib/hex.js'
-import type { BlockRef } from '../../head/events.js'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import { describeUrl } from '../../sources/upstream/describeUrl.js'
 import { InvalidMessage } from '../errors.js'
+import { createKnownBlocks, type KnownBlocks } from '../knownBlocks.js'
 import type { PositionedUnit, ReplicaPlace, ReplicationSource, ReplicationUnit } from '../types.js'
 import { openFrames } from './connection.js'
 import { ReplicationRefused } from './errors.js'
@@ -36,7 +36,7 @@ export function createHttpSource(options: HttpSourceOptions): ReplicationSource 
   const name = describeUrl(url)
   return {
     async *units({ locator }: ReplicaPlace, signal: AbortSignal): AsyncGenerator<PositionedUnit> {
-      const place = createPlace(locator)
+      const place = createKnownBlocks(locator)
       let retryMs = FIRST_RETRY_MS
       while (!signal.aborted) {
         try {
@@ -71,7 +71,7 @@ function isPassing(error: unknown): boolean {
 /** The units of one connection; undefined for a frame that completes none. */
 async function* readUnits(
   { url, chain }: HttpSourceOptions,
-  place: Place,
+  place: KnownBlocks,
   signal: AbortSignal,
 ): AsyncGenerator<ReplicationUnit | undefined> {
   const assembler = createUnitAssembler(place.top)
@@ -93,33 +93,4 @@ function requireChain(name: string, head: FrameHead, { chainId, genesisHash }: H
   const genesis = formatData(genesisHash)
   if (head.genesis === null || head.genesis === genesis) return // null: it begins with a later block
   throw new ReplicationRefused(name, undefined, `expected the genesis ${genesis}, got ${head.genesis}`)
-}
-
-/** The blocks that the replica has or was given. */
-interface Place {
-  top(): BlockRef | undefined
-  /** At most 32, the newest first. */
-  locator(): BlockRef[]
-  add(unit: { readonly ancestor?: BlockRef; readonly blocks: readonly BlockRef[] }): void
-}
-
-const MAX_LOCATOR = 32
-/** Of the given ones the newest are in the locator, before those that the replica began with. */
-const MAX_GIVEN = 16
-
-function createPlace(initial: readonly BlockRef[]): Place {
-  let [given, base]: [BlockRef[], readonly BlockRef[]] = [[], initial]
-  return {
-    top: () => given[0] ?? base[0],
-    locator: () => [...given, ...base].slice(0, MAX_LOCATOR),
-    add({ ancestor, blocks }) {
-      if (ancestor !== undefined) {
-        const stays = ({ number }: BlockRef) => number < ancestor.number
-        given = [ancestor, ...given.filter(stays)]
-        base = base.filter(stays)
-      }
-      for (const { number, hash } of blocks) given.unshift({ number, hash })
-      given.length = Math.min(given.length, MAX_GIVEN)
-    },
-  }
 }

@@ -1,5 +1,3 @@
-import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream'
-import { errors } from '@nats-io/transport-node'
 import { CairnError } from '../../../lib/errors.js'
 
 /** Another writer publishes: this one has to stop. */
@@ -56,18 +54,3 @@ export class NotInStream extends CairnError {
     super(`stream ${stream}: ${own} cannot go on from it: no message of it follows one of the replica's blocks`)
   }
 }
-
-/** True for what the network, a server or the cluster does, after which an attempt can succeed. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof CairnError) return false
-  if (error instanceof JetStreamError || error instanceof JetStreamApiError) return true
-  if (NETWORK.some((kind) => error instanceof kind)) return true
-  if (error instanceof Error && error.name === 'JetStreamNotEnabled') return true
-  return typeof (error as NodeJS.ErrnoException | null)?.code === 'string'
-}
-
-const NETWORK = [
-  ...[errors.ConnectionError, errors.RequestError, errors.NoRespondersError, errors.TimeoutError],
-  ...[errors.ProtocolError, errors.PermissionViolationError, errors.AuthorizationError],
-  ...[errors.UserAuthenticationExpiredError, errors.ClosedConnectionError, errors.DrainingConnectionError],
-]

@@ -4,7 +4,7 @@ import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import type { ReplicaChain } from '../apply/openReplica.js'
 import type { NatsLink } from './connection.js'
-import { isPassing } from './errors.js'
+import { isPassing } from './passing.js'
 
 /** The right to write a chain, which one process has at a time. */
 export interface Lease {

@@ -1,0 +1,227 @@
+import { UsageError } from '../../../lib/errors.js'
+import type { Logger } from '../../../lib/logger.js'
+import { type Clock, systemClock } from '../../sources/upstream/clock.js'
+import type { ReplicaChain } from '../apply/openReplica.js'
+import { ReplicationGap } from '../errors.js'
+import { createKnownBlocks, type KnownBlocks } from '../knownBlocks.js'
+import type { PositionedUnit, ReplicaPosition, ReplicationSource, ReplicationUnit } from '../types.js'
+import { createStreamAssembler } from './assembler.js'
+import { connectNats, type NatsLink, type NatsSettings } from './connection.js'
+import { NotInStream, StreamMissing, StreamReplaced } from './errors.js'
+import { findStart, firstMessage, type StreamStart } from './findStart.js'
+import { describeFailure, isPassing } from './passing.js'
+import { untilAborted } from './sender.js'
+import { type ChainStream, openStream } from './stream.js'
+import { readStream } from './streamReader.js'
+
+/** Options of `createNatsSource`. */
+export interface NatsSourceOptions {
+  /** A connection that stays open, or how to make one for each reading. */
+  readonly link?: NatsLink
+  readonly settings?: NatsSettings
+  readonly chain: ReplicaChain
+  readonly log: Logger
+  /** Told why nothing comes, and null when something does. */
+  onProblem?(problem: string | null): void
+  /** Gives the units that the stream does not hold any more. */
+  readonly repair?: ReplicationSource
+  /** The units end when this sequence was read, as `StreamEnd.sequence`: then the stream must exist. Undefined: they never end. */
+  readonly until?: number
+  /** The same with the last sequence that the stream has when reading begins. */
+  readonly untilEnd?: boolean
+  /** Time and timers, for tests. */
+  readonly clock?: Clock
+}
+
+const RETRY_MS = 500
+
+/** The changes of the chain that a writer publishes to NATS. A lost connection is made again for ever, a stream that was made anew is
+ *  found again. Then `units` throws ReplicationGap for units that the stream does not hold any more and NotInStream for a replica on a
+ *  branch that is not in it, both unless `repair` is given; InvalidMessage and StaleEpoch for what is damaged, forged or out of order;
+ *  StreamOfOtherChain; with `until`, StreamMissing. */
+export function createNatsSource(options: NatsSourceOptions): ReplicationSource {
+  return {
+    units: async function* ({ position, locator }, signal) {
+      let link = options.link
+      try {
+        link ??= await openLink(options, signal)
+        const highest = locator[0]?.number ?? -1
+        const until = options.untilEnd ? await lastSequence(options, link, signal) : options.until
+        yield* followStream(
+          { ...options, until },
+          { link, signal, blocks: createKnownBlocks(locator), position, highest },
+        )
+      } catch (error) {
+        if (!signal.aborted) throw error
+      } finally {
+        if (options.link === undefined) await link?.close()
+      }
+    },
+  }
+}
+
+function openLink({ settings, log, onProblem, clock }: NatsSourceOptions, signal: AbortSignal): Promise<NatsLink> {
+  if (settings === undefined) throw new UsageError('NATS: expected a connection or settings')
+  return connectNats(settings, { log, signal, onProblem, clock })
+}
+
+/** The last sequence of the stream, as soon as a server tells it. @throws StreamMissing, StreamOfOtherChain */
+async function lastSequence(
+  { chain, onProblem, clock = systemClock }: NatsSourceOptions,
+  link: NatsLink,
+  signal: AbortSignal,
+) {
+  for (;;) {
+    try {
+      return (await untilAborted(openStream(link, chain), signal).then((stream) => stream.range())).last
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isPassing(error)) throw error
+      onProblem?.(describeFailure(error))
+      await clock.sleep(RETRY_MS, signal)
+    }
+  }
+}
+
+interface Reading {
+  readonly link: NatsLink
+  readonly signal: AbortSignal
+  readonly blocks: KnownBlocks
+  position?: ReplicaPosition
+  /** Number of the highest block that the replica may have. */
+  highest: number
+}
+
+/** Reads the stream, and each stream that takes its place. */
+async function* followStream(options: NatsSourceOptions, reading: Reading): AsyncGenerator<PositionedUnit> {
+  const { log, onProblem = () => {}, repair, until, clock = systemClock } = options
+  const { link, signal } = reading
+  while (!signal.aborted) {
+    try {
+      const stream = await untilAborted(openStream(link, options.chain), signal)
+      const start = await locate(options, stream, reading)
+      if (start !== undefined) {
+        onProblem(null)
+        yield* readUnits(options, { stream, start, reading })
+        return
+      }
+      if (until !== undefined && (await stream.range()).last === 0) return
+      const head = reading.blocks.top()?.number
+      if (until !== undefined) throw new NotInStream(stream.stream, head)
+      onProblem(`stream ${stream.stream}: waiting for the writer to publish block ${head ?? 0}`)
+    } catch (error) {
+      if (signal.aborted) return
+      if (isGap(error) && repair !== undefined) {
+        log.warn({ problem: describeFailure(error) }, 'reading the missing blocks over HTTP')
+        yield* repairUnits(options, reading, repair)
+        continue
+      }
+      if (error instanceof StreamReplaced)
+        log.error({ problem: error.message }, 'looking for the newest block in the new stream')
+      else if (error instanceof StreamMissing ? until !== undefined : !isPassing(error)) throw error
+      onProblem(describeFailure(error))
+    }
+    await clock.sleep(RETRY_MS, signal).catch(() => {}) // aborted: the loop ends
+  }
+}
+
+function isGap(error: unknown): boolean {
+  return error instanceof ReplicationGap || error instanceof NotInStream
+}
+
+/** Where to go on; undefined while the stream has not come to the replica's newest block.
+ *  @throws ReplicationGap, NotInStream */
+async function locate(
+  { until }: NatsSourceOptions,
+  stream: ChainStream,
+  { link, signal, blocks, position }: Reading,
+): Promise<StreamStart | undefined> {
+  const start = await untilAborted(findStart(link, stream, { position, locator: blocks.locator() }, { signal }), signal)
+  const top = blocks.top()
+  if (start !== undefined || top === undefined) return start
+  const [first, { head }] = [await firstMessage(stream), await stream.end()]
+  if (first === undefined || head === undefined) return undefined
+  const lowest = first.head().block.number
+  if (lowest > top.number) throw new ReplicationGap(`stream ${stream.stream}`, top.number + 1, lowest)
+  if (head.number > top.number || until !== undefined) throw new NotInStream(stream.stream, top.number)
+  return undefined
+}
+
+/** The units from `start` on. Ends at the sequence `until`, or when the signal aborts. */
+async function* readUnits(
+  { onProblem, until, clock }: NatsSourceOptions,
+  { stream, start, reading }: { stream: ChainStream; start: StreamStart; reading: Reading },
+): AsyncGenerator<PositionedUnit> {
+  const { link, signal } = reading
+  if (until !== undefined && start.sequence > until) return
+  const assembler = createStreamAssembler({ stream, ...start })
+  // Above the block that it begins with, the replica may hold others than the stream has: they are replaced.
+  let isBelow = start.top !== undefined && start.top.number < reading.highest
+  const reader = readStream(link, stream, { from: start.sequence, signal, onProblem, clock })
+  for await (const message of reader) {
+    const positioned = assembler.take(message)
+    if (positioned !== undefined) {
+      const given = isBelow ? withAncestor(positioned) : positioned
+      reading.position = given.position
+      isBelow = countUnit(reading, given.unit, isBelow)
+      yield given
+    }
+    if (until !== undefined && message.sequence >= until) return
+  }
+}
+
+/** Counts a unit as given. @returns whether the replica may still hold other blocks above it */
+function countUnit(reading: Reading, unit: ReplicationUnit, isBelow: boolean): boolean {
+  if (unit.kind !== 'blocks') return isBelow
+  reading.blocks.add(unit)
+  const { number } = reading.blocks.top()!
+  const isStillBelow = isBelow && number <= reading.highest
+  if (!isStillBelow) reading.highest = number
+  return isStillBelow
+}
+
+/** The unit as one that replaces what follows the block before it. */
+function withAncestor(positioned: PositionedUnit): PositionedUnit {
+  const { unit, position } = positioned
+  if (unit.kind !== 'blocks' || unit.ancestor !== undefined) return positioned
+  const [{ number, parentHash }] = unit.blocks
+  return { unit: { ...unit, ancestor: { number: number - 1, hash: parentHash } }, position }
+}
+
+/** Units of another source, until the newest block is in the stream. */
+async function* repairUnits(
+  options: NatsSourceOptions,
+  reading: Reading,
+  repair: ReplicationSource,
+): AsyncGenerator<PositionedUnit> {
+  const { blocks, signal } = reading
+  reading.position = undefined
+  const ended = new AbortController()
+  const either = AbortSignal.any([signal, ended.signal])
+  try {
+    for await (const positioned of repair.units({ locator: blocks.locator() }, either)) {
+      const { unit } = positioned
+      countUnit(reading, unit, false)
+      yield positioned
+      if (unit.kind === 'blocks' && (await isInStream(options, reading))) return
+    }
+  } finally {
+    ended.abort(new Error('the stream holds what follows'))
+  }
+}
+
+async function isInStream(options: NatsSourceOptions, reading: Reading): Promise<boolean> {
+  const { link, blocks, signal } = reading
+  const top = blocks.top()
+  try {
+    const stream = await openStream(link, options.chain)
+    const [first, { head }] = [await firstMessage(stream), await stream.end()]
+    if (first === undefined || head === undefined || top === undefined) return false
+    if (first.head().block.number > top.number || head.number < top.number) return false
+    return (await findStart(link, stream, { locator: [top] }, { signal, isNear: true })) !== undefined
+  } catch (error) {
+    if (signal.aborted || isPassing(error) || error instanceof StreamMissing || error instanceof StreamReplaced)
+      return false
+    throw error
+  }
+}

@@ -1,0 +1,129 @@
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Block } from '../../src/chain/eth/types.js'
+import type { WritableChain } from '../../src/ingest/chainState.js'
+import { importBlocks } from '../../src/ingest/pipeline.js'
+import { openReplica, type ReplicaChain } from '../../src/ingest/replication/apply/openReplica.js'
+import { createChainFeed } from '../../src/ingest/replication/chainFeed.js'
+import type { NatsLink } from '../../src/ingest/replication/nats/connection.js'
+import { createNatsSource, type NatsSourceOptions } from '../../src/ingest/replication/nats/natsSource.js'
+import { createPublisher, type PublisherOptions } from '../../src/ingest/replication/nats/publisher.js'
+import { type Logger, silentLogger } from '../../src/lib/logger.js'
+import { noProgress } from '../../src/lib/progress.js'
+import { openForReading } from '../../src/store/open.js'
+import { BRANCHES_GENESIS, openBranches } from './branches.js'
+import { compareRows } from './compareChains.js'
+import { sourceOf } from './fixture.js'
+import { temporaryDirectory } from './temporary.js'
+
+/* Writers that publish to NATS and replicas that read from it, in the process of the test. */
+
+/** A writer's database that the test itself writes. */
+export interface TestWriter {
+  readonly datadir: string
+  readonly chain: WritableChain
+  readonly described: ReplicaChain
+}
+
+/** A writer at the genesis of the branches. */
+export async function openWriterChain(t: TestContext): Promise<TestWriter> {
+  const datadir = temporaryDirectory(t)
+  const { db, chain } = await openBranches(datadir)
+  t.after(() => void db.close())
+  chain.head.finalize({ safe: 0, finalized: 0 })
+  return { datadir, chain, described: describeBranches(chain) }
+}
+
+/** What sources and publishers are told of such a chain. */
+export function describeBranches({ reader }: WritableChain): ReplicaChain {
+  return { chainId: BigInt(BRANCHES_GENESIS.config.chainId), genesisHash: reader.blockHash(0)! }
+}
+
+/** Imports the blocks, as a writer that follows its upstreams. */
+export async function append({ chain }: Pick<TestWriter, 'chain'>, blocks: readonly Block[]): Promise<void> {
+  await importBlocks(chain, sourceOf(blocks), { progress: noProgress })
+}
+
+/** A publisher that runs until it is stopped, or the test ends. */
+export function startPublisher(
+  t: TestContext,
+  { datadir, described }: TestWriter,
+  options: Partial<PublisherOptions> & { link: NatsLink; epoch: number },
+) {
+  const stop = new AbortController()
+  const db = openForReading(datadir)
+  const publisher = createPublisher({
+    feed: createChainFeed(db),
+    chain: described,
+    cursorFile: join(datadir, 'publisher.json'),
+    log: silentLogger,
+    signal: stop.signal,
+    publishBlocks: 10_000,
+    ...options,
+  })
+  const running = publisher.run()
+  running.catch(() => {})
+  const end = async () => {
+    stop.abort(new Error('the test stops the publisher'))
+    await running.catch(() => {})
+    if (db.open) db.close()
+  }
+  t.after(end)
+  return { status: publisher.status, running, end }
+}
+
+/** A replica that reads from NATS until it is stopped, or the test ends. It is begun at the genesis of the branches. */
+export async function startReplica(
+  t: TestContext,
+  options: Omit<NatsSourceOptions, 'chain' | 'log'>,
+  { datadir = temporaryDirectory(t), log = silentLogger }: { datadir?: string; log?: Logger } = {},
+) {
+  const { db } = await openBranches(datadir)
+  db.close()
+  const stop = new AbortController()
+  let problem: string | null = null
+  const replica = await openReplica(
+    { datadir },
+    {
+      log,
+      signal: stop.signal,
+      openSource: (chain) =>
+        createNatsSource({
+          onProblem: (told) => {
+            problem = told
+          },
+          ...options,
+          chain,
+          log,
+        }),
+    },
+  )
+  const running = replica.run()
+  const end = async () => {
+    stop.abort(new Error('the test stops the replica'))
+    await running
+    await replica.close()
+  }
+  t.after(end)
+  return { datadir, status: replica.status, problem: () => problem, end }
+}
+
+/** Resolves when the databases have the same rows: a replica brings its state trie up to date after the blocks.
+ *  @throws AssertionError when they differ for 20 s */
+export async function untilSameRows(replica: { datadir: string }, writer: { datadir: string }, place: string) {
+  const until = performance.now() + 20_000
+  for (;;) {
+    try {
+      return compareRows(replica.datadir, writer.datadir, place)
+    } catch (error) {
+      if (performance.now() > until) throw error
+    }
+    await sleep(20)
+  }
+}
+
+/** Resolves when the condition holds; the test's own time limit ends it otherwise. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await sleep(10)
+}
