@@ -16,6 +16,7 @@ const ENTRIES = [
   'workers/ingestWorkerThread.ts',
   'workers/replicaThread.ts',
   'workers/replicationThread.ts',
+  'workers/roles/termThread.ts',
   'sql/queryProcess.ts',
 ]
 

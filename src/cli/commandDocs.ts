@@ -67,6 +67,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       "HTTP: POST /v3/<API_KEY>. WebSocket: /ws/v3/<API_KEY>. Prints 'ready http://HOST:PORT' on standard output when it " +
         'accepts requests. SIGINT and SIGTERM let running requests finish.',
       "With --upstream it follows the chain of upstream nodes meanwhile, as 'cairn sync' does.",
+      'With --publish it publishes the chain to NATS; --replica applies what another server publishes, and --standby takes over from it.',
     ],
     examples: [
       { line: 'cairn serve', note: 'after cairn keys create' },
@@ -74,6 +75,8 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn serve --network mainnet --upstream http://127.0.0.1:8545' },
       { line: 'cairn serve --open --network dev --upstream ws://127.0.0.1:8545', note: 'anvil, geth' },
       { line: 'cairn serve --fixture test/chain', note: 'for CI: a temporary database' },
+      { line: 'cairn serve --publish nats://127.0.0.1:4222', note: 'the writer of replicas' },
+      { line: 'cairn serve --replica nats://127.0.0.1:4222', note: 'a replica' },
     ],
   },
   keys: {

@@ -1,13 +1,14 @@
 import type { ReplicaSettings } from '../ingest/replication/apply/openReplica.js'
+import type { NatsSettings } from '../ingest/replication/nats/connection.js'
 import type { ReplicationStatus } from '../ingest/replication/status.js'
 import type { LogSettings } from '../lib/logger.js'
 import type { KeptThreadReply } from './keptThread.js'
 
-/** Where a replica gets blocks: from another Cairn. */
-export interface ReplicaSourceSettings {
-  readonly kind: 'http'
-  readonly url: string
-}
+/** Where a replica gets blocks: from another Cairn, or from a stream. */
+export type ReplicaSourceSettings =
+  | { readonly kind: 'http'; readonly url: string }
+  /** `repairUrl`: of another Cairn that gives what the stream does not hold any more. `until`: up to this sequence. */
+  | { readonly kind: 'nats'; readonly nats: NatsSettings; readonly repairUrl?: string; readonly until?: number }
 
 /** Start data of the thread. */
 export interface ReplicaData {
@@ -16,5 +17,8 @@ export interface ReplicaData {
   readonly logging: LogSettings
 }
 
-/** What the thread says of how it goes. */
-export type ReplicaReply = KeptThreadReply | { readonly kind: 'status'; readonly status: ReplicationStatus }
+/** What the thread says of how it goes. `caught up`: before it is over, with `until`. */
+export type ReplicaReply =
+  | KeptThreadReply
+  | { readonly kind: 'status'; readonly status: ReplicationStatus }
+  | { readonly kind: 'caught up' }

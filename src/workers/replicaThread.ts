@@ -1,12 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openReplica, type ReplicaChain } from '../ingest/replication/apply/openReplica.js'
-import { createHttpSource } from '../ingest/replication/http/httpSource.js'
+import { openReplica } from '../ingest/replication/apply/openReplica.js'
 import type { ReplicationStatus } from '../ingest/replication/status.js'
-import type { ReplicationSource } from '../ingest/replication/types.js'
 import { messageOf, UsageError } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
 import { createBlockVerifier } from './blockVerifier.js'
 import { createCheckpointer } from './checkpointer.js'
+import { openReplicaInput, type ReplicaInput } from './replicaInput.js'
 import type { ReplicaData, ReplicaReply } from './replicaProtocol.js'
 
 /* Entry point of the thread that writes the chain of a replica. It ends itself: nobody terminates it. */
@@ -20,42 +19,37 @@ const stop = new AbortController()
 port.once('message', () => stop.abort(new Error('the server stops')))
 const log = createLogger(logging)
 const checkpoints = createCheckpointer(settings.datadir)
-/** Why there is no connection; null while there is one. */
-let connection: string | null = null
-
-function onProblem(problem: string | null): void {
-  if (problem !== null && connection === null) log.warn({ problem }, 'no connection to the writer')
-  if (problem === null && connection !== null) log.info({}, 'connected to the writer')
-  connection = problem
-}
-
-function openSource(chain: ReplicaChain): ReplicationSource {
-  return createHttpSource({ url: source.url, chain, onProblem })
-}
-
+/** An attempt to catch up ends with its first failure. */
+const untilEnd = source.kind === 'nats' && source.until !== undefined
+let input: ReplicaInput | undefined
 try {
-  const parts = { log, signal: stop.signal, checkpoints, openSource, openVerifier: createBlockVerifier }
-  const replica = await openReplica(settings, parts)
+  input = await openReplicaInput(source, { log, signal: stop.signal })
+  const { openSource, findPublished, problem } = input
+  const parts = { log, signal: stop.signal, checkpoints, openSource, findPublished, openVerifier: createBlockVerifier }
+  const recovers = untilEnd ? { recovers: () => false } : {}
+  const replica = await openReplica({ ...settings, untilEnd }, { ...parts, ...recovers })
   tell({ kind: 'opened' })
   const status = (): ReplicationStatus => {
     const own = replica.status()
-    return { ...own, problem: own.problem ?? connection }
+    return { ...own, problem: own.problem ?? problem() }
   }
   const tellStatus = () => tell({ kind: 'status', status: status() })
   const timer = setInterval(tellStatus, STATUS_MS)
   try {
     await replica.run()
+    if (untilEnd && !stop.signal.aborted) tell({ kind: 'caught up' })
   } catch {
     // It is in the log and in the status. Serving goes on.
-    tell({ kind: 'over' })
   } finally {
     clearInterval(timer)
     tellStatus()
+    tell({ kind: 'over' })
     await replica.close()
   }
 } catch (error) {
   tell({ kind: 'refused', message: messageOf(error), isUsage: error instanceof UsageError })
 } finally {
+  await input?.close()
   await checkpoints.close()
   port.close()
 }

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ImportDirectory } from '../../ingest/importDirectory.js'
-import { streamUrl } from '../../ingest/replication/http/connection.js'
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { corsPolicy, isLoopback } from '../../server/access/cors.js'
@@ -23,6 +22,7 @@ import {
 import { envName } from '../options/option.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { type ReplicationPlan, readReplicationPlan } from '../replicationSettings.js'
 import { ListenFailed, type MetricsOptions, type Serving, type ServingOptions, startServing } from '../serving.js'
 import { listenForStop } from '../stopSignal.js'
 
@@ -34,8 +34,8 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
     throw new UsageError('--forward-transactions needs --upstream')
   }
   if (config.fixture === undefined) return serveDatadir(config, stop.signal)
-  if (isFollowing(config) || config.replica !== undefined) {
-    throw new UsageError('--fixture excludes --upstream, --l2-upstream, --l2-feeder and --replica')
+  if (isFollowing(config) || readReplicationPlan(config) !== undefined) {
+    throw new UsageError('--fixture excludes --upstream, --l2-upstream, --l2-feeder, --replica and --publish')
   }
   const fixture = await readFixture(config.fixture)
   const datadir = mkdtempSync(join(tmpdir(), 'cairn-fixture-'))
@@ -50,7 +50,8 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
 
 async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> {
   const { datadir, open } = config
-  if (config.replica !== undefined) return serveReplica(config, config.replica, stop)
+  const plan = readReplicationPlan(config)
+  if (plan !== undefined) return serveReplicating(config, plan, stop)
   if (!isFollowing(config)) return serve(config, datadir, { open, stop })
   const settings = await readFollowSettings(config)
   const { startIngestWorker } = await import('../../workers/ingestWorker.js')
@@ -64,22 +65,16 @@ async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> 
   }
 }
 
-async function serveReplica(config: Config, url: string, stop: AbortSignal): Promise<number> {
+async function serveReplicating(config: Config, plan: ReplicationPlan, stop: AbortSignal): Promise<number> {
   const { datadir, open } = config
-  if (isFollowing(config)) throw new UsageError('--replica excludes --upstream, --l2-upstream and --l2-feeder')
-  streamUrl(url) // refused before anything starts
-  const { chain, stateMode, addressIndex, stateCacheBytes } = await readFollowSettings(config)
-  if (chain && 'development' in chain) throw new UsageError('--replica excludes --network dev')
-  const { startReplicaWorker } = await import('../../workers/replicaWorker.js')
-  const logging = readLogging(config)
-  const settings = { datadir, chain, stateMode, addressIndex, stateCacheBytes }
-  const data = { settings, source: { kind: 'http', url }, logging } as const
-  const { status, close } = await startReplicaWorker(data, { log: createLogger(logging) })
-  const nothingFollowed = { status: () => ({ l1: null, l2: null }), pending: () => undefined }
+  const { startReplicating } = await import('../replicating.js')
+  const ingest = await startReplicating(config, plan, stop)
   try {
-    return await serve(config, datadir, { open, stop, ingest: { ...nothingFollowed, replication: status, close } })
+    const { upstreams } = await readFollowSettings(config)
+    const forwardTo = config.forwardTransactions ? upstreams : undefined
+    return await serve(config, datadir, { open, stop, ingest, forwardTo })
   } finally {
-    await close()
+    await ingest.close()
   }
 }
 

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ADDRESS_INDEX } from '../../appearances/appearanceIndex.js'
+import { PUBLISHER_FILE, readPublisherCursor } from '../../ingest/replication/nats/publisherCursor.js'
+import { readPosition } from '../../ingest/replication/position.js'
 import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import { LOG_SEARCH_INDEX } from '../../logs/logSearchIndex.js'
@@ -35,6 +37,7 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
       transactionIndex: measureIndex(db, TRANSACTION_INDEX, tables),
       addressIndex: measureAddressIndex(db, tables),
       database: describeFile(db, config.datadir),
+      replication: describeReplication(db, config.datadir),
       growth: createGrowthForecast(db, createChainReader(db))() ?? null,
       tables,
       sizes: sumParts(db, tables),
@@ -77,6 +80,18 @@ function describeChain(db: Database) {
   }
 }
 
+/** How far a replica is in what it reads, and what was published from here; null for neither. */
+function describeReplication(db: Database, datadir: string) {
+  const applied = readPosition(createMetaTable(db), createChainReader(db).headHash())
+  const cursor = readPublisherCursor(join(datadir, PUBLISHER_FILE))
+  const published = cursor && {
+    ...{ stream: cursor.stream, sequence: cursor.sequence, epoch: cursor.epoch, block: cursor.number },
+  }
+  return applied === undefined && published === undefined
+    ? null
+    : { applied: applied ?? null, published: published ?? null }
+}
+
 function describeFile(db: Database, datadir: string) {
   const path = join(datadir, DATABASE_FILE)
   return { path, bytes: statSync(path).size, schemaVersion: createSchemaVersion(db)() }
@@ -111,6 +126,7 @@ type Report = ReturnType<typeof describeChain> & {
   transactionIndex: MeasuredIndex | null
   addressIndex: ReturnType<typeof measureAddressIndex>
   database: ReturnType<typeof describeFile>
+  replication: ReturnType<typeof describeReplication>
   growth: GrowthForecast | null
   tables: TableSize[]
   sizes: PartSize[]
@@ -142,6 +158,7 @@ function formatReport(report: Report, showsSizes: boolean): string {
     ['log index', formatIndex(LOG_SEARCH_INDEX, report.logIndex)],
     ['transactions', formatIndex(TRANSACTION_INDEX, report.transactionIndex)],
     ['addresses', formatAddressIndex(report)],
+    ['replication', formatReplication(report.replication)],
     ['database', `${database.path}, ${formatSize(database.bytes)}, schema ${database.schemaVersion}`],
     ['growth', report.growth === null ? 'not known' : formatGrowth(report.growth)],
     ['versions', formatPairs(report.versions)],
@@ -157,6 +174,19 @@ function formatReport(report: Report, showsSizes: boolean): string {
     ...tables,
     ...(showsSizes ? formatSizes(report.sizes) : []),
   ].join('\n')
+}
+
+function formatReplication(replication: Report['replication']): string {
+  if (replication === null) return 'none'
+  const { applied, published } = replication
+  const parts: string[] = []
+  if (applied?.stream === 'http') parts.push('a replica over HTTP')
+  else if (applied) parts.push(`applied up to ${applied.sequence} of ${applied.stream}, epoch ${applied.epoch}`)
+  if (published) {
+    const { block, sequence, stream, epoch } = published
+    parts.push(`published up to block ${block}, ${sequence} of ${stream}, epoch ${epoch}`)
+  }
+  return parts.join('; ')
 }
 
 function formatGrowth({ bytesPerBlock, blocksPerDay, bytesPerDay, freeBytes, daysLeft }: GrowthForecast): string {

@@ -1,5 +1,5 @@
-/** What a process does in replication. `writer`: it publishes its chain. `replica`: it applies what another one publishes.
- *  `standby`: a replica that takes over when the writer is gone. `none`: neither. */
+/** What a process does in replication. `writer`: it has the lease, and publishes its chain. `replica`: it applies what another one
+ *  publishes. `standby`: a replica that takes over when the writer is gone. `none`: neither. */
 export type ReplicationRole = 'writer' | 'replica' | 'standby' | 'none'
 
 /** `catching up`: it has not reached the newest block that it knows of. `alarm`: it stopped, and an operator has to decide.
@@ -13,9 +13,9 @@ export interface ReplicationStatus {
   readonly epoch: number
   /** In the stream, of the last message that was published or applied; 0 over HTTP. */
   readonly sequence: number
-  /** Blocks behind the newest one that is known of; 0 for a writer. */
+  /** Blocks behind the newest one that is known of; of a writer: stored and not published. */
   readonly lagBlocks: number
-  /** Seconds since this process last had every known block; 0 while it has. */
+  /** Seconds since this process last had every known block, or as a writer had published every one; 0 while it has. */
   readonly lagSeconds: number
   readonly state: ReplicationState
   /** Why the state is `alarm` or `failed`, or why there is no connection; null when all is well. */

@@ -22,12 +22,12 @@ export function registerReplicationMetrics(metrics: Metrics, status: () => Repli
   )
   metrics.gauge(
     'cairn_replication_lag_blocks',
-    'Blocks behind the newest one that is known of.',
+    'Blocks behind the newest one that is known of; of a writer: stored and not published.',
     () => status()?.lagBlocks,
   )
   metrics.gauge(
     'cairn_replication_lag_seconds',
-    'Time since every known block was there; 0 while it is.',
+    'Time since every known block was there, or published; 0 while it is.',
     () => status()?.lagSeconds,
   )
 }

@@ -133,7 +133,9 @@ function Figures({ status }: { status: Status }) {
           name={`Replication: ${replication.role}`}
           note={`${replication.state}, epoch ${replication.epoch}, sequence ${formatCount(replication.sequence)}`}
         >
-          {replication.lagBlocks === 0 ? 'no lag' : `${formatCount(replication.lagBlocks)} behind`}
+          {replication.lagBlocks === 0
+            ? 'no lag'
+            : `${formatCount(replication.lagBlocks)} ${replication.role === 'writer' ? 'unpublished' : 'behind'}`}
         </Figure>
       )}
       {finalized !== null && highestBlock === null && (

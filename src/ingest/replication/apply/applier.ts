@@ -5,12 +5,13 @@ import { formatData } from '../../../lib/hex.js'
 import type { Logger } from '../../../lib/logger.js'
 import type { Finality } from '../../../store/chain/types.js'
 import type { Database } from '../../../store/database.js'
-import { createMetaTable, META_REPLICATION, type MetaTable } from '../../../store/meta.js'
+import { createMetaTable } from '../../../store/meta.js'
 import type { WritableChain } from '../../chainState.js'
 import type { Head } from '../../head/chainHead.js'
 import type { BlockRef } from '../../head/events.js'
 import { nextTrieBlock } from '../../head/lazyTrie.js'
 import { InvalidBlock, verifyHeader } from '../../verify.js'
+import { readPosition, writePosition } from '../position.js'
 import type { PositionedUnit, ReplicaPosition } from '../types.js'
 import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
 import type { VerifiedBlock } from './verifyReplicated.js'
@@ -51,7 +52,7 @@ export interface ApplierOptions {
 export function createApplier(db: Database, chain: WritableChain, { log, trieInterval }: ApplierOptions): Applier {
   const { head, reader, spec, trie } = chain
   const meta = createMetaTable(db)
-  let position = readPosition(meta, head.newest)
+  let position = readPosition(meta, head.newest?.hash)
   let stored = position
   let { newest } = head
   let { keepsAppearances } = chain
@@ -60,10 +61,7 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
   const commit = () => {
     if (position !== stored) {
       head.begin()
-      meta.set(META_REPLICATION, {
-        ...position,
-        head: head.newest && formatData(head.newest.hash),
-      } satisfies StoredPosition)
+      writePosition(meta, position, head.newest?.hash)
     }
     head.commit()
     stored = position
@@ -177,17 +175,6 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
       return trie.block.number < number
     },
   }
-}
-
-/** A position as it is stored: with the newest block at that time, as hex DATA. */
-type StoredPosition = Partial<ReplicaPosition> & { readonly head?: string }
-
-/** The stored position; undefined when the chain was changed otherwise since: by a rewind, an import or a time as the writer. */
-function readPosition(meta: MetaTable, newest: Head | undefined): ReplicaPosition | undefined {
-  const stored = meta.get<StoredPosition>(META_REPLICATION)
-  if (stored?.stream === undefined || stored.head !== (newest && formatData(newest.hash))) return undefined
-  const { stream, sequence = 0, epoch = 0 } = stored
-  return { stream, sequence, epoch }
 }
 
 /** @throws InvalidBlock unless the block goes on from `parent` */

@@ -103,11 +103,12 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
     const { chain } = own
     const applier = await openApplier(own)
     while (applier.workOnTrie()) await parts.checkpoints?.afterCommit()
+    if (signal.aborted) return
     const reading = new AbortController()
     const stop = () => reading.abort(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
-    const from = { position: applier.position, locator: createLocator(chain.reader, findPublished && DENSE_BLOCKS) }
+    const from = { position: applier.position, locator: createLocator(chain.reader) }
     const { spec } = chain
     const queue = readAhead(source.units(from, reading.signal), {
       spec,

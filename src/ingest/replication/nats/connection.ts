@@ -136,6 +136,11 @@ function describeProblem(error: unknown): string {
   return error instanceof errors.AuthorizationError ? 'the credentials were refused' : messageOf(error)
 }
 
+/** Checks addresses and reads the files, as `connectNats` does first. @throws UsageError */
+export function requireNatsSettings(settings: NatsSettings): void {
+  describeConnection(settings)
+}
+
 function describeConnection(settings: NatsSettings): NodeConnectionOptions {
   const { caFile, credentialsFile } = settings
   const servers = settings.servers.map(parseServer)

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs'
 import { replaceFile } from '../../../lib/durableFiles.js'
 import { formatData, parseHex } from '../../../lib/hex.js'
 
+/** The file of the cursor in a data directory. */
+export const PUBLISHER_FILE = 'publisher.json'
+
 /** What a publisher remembers to have published. The stream itself is the truth; this serves to see that a stream lost messages. */
 export interface PublisherCursor {
   /** `NAME@created`. */

@@ -3,12 +3,18 @@ import { after, type TestContext, test } from 'node:test'
 import type { Block } from '../../../../src/chain/eth/types.js'
 import { openWritableChain } from '../../../../src/ingest/chainState.js'
 import { createLocator } from '../../../../src/ingest/replication/apply/locator.js'
-import type { ReplicaParts } from '../../../../src/ingest/replication/apply/openReplica.js'
+import type { ReplicaParts, ReplicaSettings } from '../../../../src/ingest/replication/apply/openReplica.js'
 import { openReplica } from '../../../../src/ingest/replication/apply/openReplica.js'
 import { type VerifiedBlock, verifyReplicated } from '../../../../src/ingest/replication/apply/verifyReplicated.js'
 import { encodeReplicatedBlock } from '../../../../src/ingest/replication/message.js'
-import type { EncodedBlock, PositionedUnit, ReplicationSource } from '../../../../src/ingest/replication/types.js'
+import type {
+  EncodedBlock,
+  PositionedUnit,
+  ReplicaPlace,
+  ReplicationSource,
+} from '../../../../src/ingest/replication/types.js'
 import { rewindChain } from '../../../../src/ingest/rewindChain.js'
+import { formatData } from '../../../../src/lib/hex.js'
 import { silentLogger } from '../../../../src/lib/logger.js'
 import { noProgress } from '../../../../src/lib/progress.js'
 import { createChainReader } from '../../../../src/store/chain/chainReader.js'
@@ -46,12 +52,17 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise(setImmediate)
 }
 
-function start(t: TestContext, units: () => readonly PositionedUnit[], parts: Partial<ReplicaParts> = {}) {
-  const datadir = temporaryDirectory(t)
+type StartOptions = Partial<ReplicaParts> & { datadir?: string; settings?: Partial<ReplicaSettings> }
+
+function start(
+  t: TestContext,
+  units: () => readonly PositionedUnit[],
+  { datadir = temporaryDirectory(t), settings, ...parts }: StartOptions = {},
+) {
   const stop = new AbortController()
   const source: ReplicationSource = { units: (from, signal) => scriptedSource(units()).units(from, signal) }
   const opening = openReplica(
-    { datadir, chain: { genesis: BRANCHES_GENESIS } },
+    { datadir, chain: { genesis: BRANCHES_GENESIS }, ...settings },
     { log: silentLogger, signal: stop.signal, openSource: () => source, ...parts },
   )
   const run = async () => {
@@ -63,7 +74,7 @@ function start(t: TestContext, units: () => readonly PositionedUnit[], parts: Pa
       await replica.close()
     }
     t.after(end)
-    return { replica, end }
+    return { replica, running, end }
   }
   return { datadir, run }
 }
@@ -133,6 +144,86 @@ test('a refused block is an alarm; the database is free for a rewind, after whic
   const { db: taken } = await openBranches(datadir) // a writer brings the trie up to date
   taken.close()
   assert.deepEqual(checkDatabase(datadir), checkDatabase(directory))
+})
+
+/** A database of the first blocks, as a writer leaves it that has published all but the last three, and called the last one
+ *  finalized. */
+async function openWritten(t: TestContext) {
+  const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 6, random: seededRandom(8) })
+  const datadir = temporaryDirectory(t)
+  await importInOneGo(datadir, trunk)
+  const { db, chain } = await openBranches(datadir)
+  chain.head.finalize({ safe: 6, finalized: 6 })
+  db.close()
+  const published = { number: 3, hash: trunk[2].hash }
+  return { datadir, published, head: trunk[5] }
+}
+
+test('a standby removes what was not published, finalized blocks too, in one transaction', async (t) => {
+  const { datadir, published, head } = await openWritten(t)
+  let asked: ReplicaPlace['locator'] = []
+  const findPublished: ReplicaParts['findPublished'] = async (_, { position, locator }) => {
+    assert.equal(position, undefined)
+    asked = locator
+    return published
+  }
+  const reader = openForReading(datadir)
+  t.after(() => void reader.close())
+  const version = reader.prepare('PRAGMA data_version').pluck()
+  const chain = createChainReader(reader)
+  const heads = new Set<number>()
+  const watch = setInterval(() => {
+    version.get()
+    heads.add(chain.head()!)
+  }, 0)
+  const { run } = start(t, () => [], { datadir, findPublished, settings: { role: 'standby', stateMode: 'execute' } })
+  const { replica, end } = await run()
+  await until(() => chain.head() === 3)
+  clearInterval(watch)
+  assert.deepEqual([asked[0].number, formatData(asked[0].hash)], [6, formatData(head.hash)])
+  assert.ok(
+    [...heads].every((number) => number === 6 || number === 3),
+    `heads ${[...heads]}`,
+  )
+  assert.equal(replica.status().role, 'standby')
+  assert.equal(replica.status().problem, null)
+  await end()
+  const { db } = await openBranches(datadir)
+  assert.deepEqual(
+    db.prepare("SELECT value FROM meta WHERE key = 'finality'").pluck().get(),
+    '{"safe":3,"finalized":3}',
+  )
+  db.close()
+  checkDatabase(datadir)
+})
+
+test('a replica that was no writer does not go below its finalized block', async (t) => {
+  const { datadir, published } = await openWritten(t)
+  const { run } = start(t, () => [], { datadir, findPublished: async () => published })
+  const { replica } = await run()
+  await until(() => replica.status().state === 'alarm')
+  assert.match(replica.status().problem!, /begins after block 3 would replace finalized block 6/)
+})
+
+test('a replica of a source that ends is over when it has applied everything', async (t) => {
+  const blocks = await writersBlocks()
+  const units = positioned(blocks.map((block) => unitOf([block])))
+  const { datadir, run } = start(t, () => [], {
+    settings: { untilEnd: true },
+    openSource: () => ({
+      units: async function* () {
+        yield* units
+      },
+    }),
+  })
+  const { replica, running } = await run()
+  await running
+  assert.equal(replica.status().sequence, BLOCKS)
+  await replica.close()
+  const reader = openForReading(datadir)
+  const trie = reader.prepare("SELECT json_extract(value, '$.block.number') FROM meta WHERE key = 'state_trie'").pluck()
+  assert.equal(trie.get(), BLOCKS)
+  reader.close()
 })
 
 test('a source that fails is asked again', async (t) => {

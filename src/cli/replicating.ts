@@ -1,0 +1,105 @@
+import type { FollowSettings } from '../ingest/follow/runFollower.js'
+import type { ReplicaSettings } from '../ingest/replication/apply/openReplica.js'
+import { UsageError } from '../lib/errors.js'
+import { createLogger, type Logger } from '../lib/logger.js'
+import type { IngestWorker } from '../workers/ingestWorker.js'
+import type { ReplicaSourceSettings } from '../workers/replicaProtocol.js'
+import type { Config } from './config.js'
+import { readFollowSettings } from './followSettings.js'
+import { readLogging } from './options/output.js'
+import type { ReplicationPlan } from './replicationSettings.js'
+
+/** Starts what writes the chain of a server that takes part in replication. Resolves when there is a database to serve, which is made
+ *  where there was none. @throws UsageError, CairnError when it cannot be opened */
+export async function startReplicating(
+  config: Config,
+  plan: ReplicationPlan,
+  stop: AbortSignal,
+): Promise<IngestWorker> {
+  const follow = await readFollowSettings(config)
+  const log = createLogger(readLogging(config))
+  if (plan.kind === 'http') return startReplica(config, plan, { follow, log })
+  const { requireNatsSettings } = await import('../ingest/replication/nats/connection.js')
+  requireNatsSettings(plan.nats)
+  if (plan.kind === 'nats') return startReplica(config, plan, { follow, log })
+  return startRoles(config, plan, { follow, log, stop })
+}
+
+/** @throws UsageError for a development chain, whose genesis only an upstream knows */
+function readReplicaSettings({
+  datadir,
+  chain,
+  stateMode,
+  addressIndex,
+  stateCacheBytes,
+}: FollowSettings): ReplicaSettings {
+  if (chain && 'development' in chain) {
+    throw new UsageError(
+      '--network dev needs --upstream: a replica takes the chain from --genesis or another --network',
+    )
+  }
+  return { datadir, chain, stateMode, addressIndex, stateCacheBytes }
+}
+
+interface Parts {
+  readonly follow: FollowSettings
+  readonly log: Logger
+}
+
+async function startReplica(
+  config: Config,
+  source: ReplicaSourceSettings,
+  { follow, log }: Parts,
+): Promise<IngestWorker> {
+  const settings = readReplicaSettings(follow)
+  const { startReplicaWorker } = await import('../workers/replicaWorker.js')
+  const { status, close } = await startReplicaWorker({ settings, source, logging: readLogging(config) }, { log })
+  return { status: () => ({ l1: null, l2: null }), pending: () => undefined, replication: status, close }
+}
+
+async function startRoles(
+  config: Config,
+  plan: Extract<ReplicationPlan, { kind: 'writer' | 'standby' }>,
+  { follow, log, stop }: Parts & { stop: AbortSignal },
+): Promise<IngestWorker> {
+  const { describeIdle, startIngestWorker } = await import('../workers/ingestWorker.js')
+  const { startReplicaWorker } = await import('../workers/replicaWorker.js')
+  const { keepRoles } = await import('../workers/roles/roleKeeper.js')
+  const { startTerm } = await import('../workers/roles/term.js')
+  const { prepareReplica } = await import('../ingest/replication/apply/replicaChain.js')
+  const { datadir } = follow
+  const isFollowing = follow.upstreams.length > 0
+  if (follow.chain && 'development' in follow.chain) await makeDevelopmentChain(follow, { log, stop })
+  const chain = follow.chain && 'development' in follow.chain ? undefined : follow.chain
+  const settings = { ...readReplicaSettings({ ...follow, chain }), role: 'standby' } as const
+  const described = await prepareReplica(settings, { log, signal: stop })
+  const logging = readLogging(config)
+  const { nats, publishBlocks, repairUrl } = plan
+  const source = { kind: 'nats', nats, repairUrl } as const
+  return keepRoles({
+    log,
+    beginsAsWriter: plan.kind === 'writer',
+    startTerm: () => startTerm({ datadir, chain: described, nats, publishBlocks, logging }),
+    startReplica: ({ until, signal }) =>
+      startReplicaWorker({ settings, source: { ...source, until }, logging }, { log, signal }),
+    startIngest: isFollowing
+      ? ({ signal }) => startIngestWorker(follow, { log, logging, pending: config.pending, signal })
+      : undefined,
+    idle: describeIdle(follow),
+  })
+}
+
+/** Makes the database of a development chain, whose genesis its upstream knows. @throws UsageError without an upstream */
+async function makeDevelopmentChain(
+  follow: FollowSettings,
+  { log, stop }: { log: Logger; stop: AbortSignal },
+): Promise<void> {
+  if (follow.upstreams.length === 0) readReplicaSettings(follow)
+  const { openFollowers } = await import('../ingest/follow/openFollowers.js')
+  const { createL2Verifier } = await import('../workers/l2Verifier.js')
+  const checkpoints = { afterCommit: () => undefined }
+  const l2Verifier = createL2Verifier()
+  const made = await openFollowers(follow, { log, signal: stop, checkpoints, l2Verify: l2Verifier.verify })
+  made.close()
+  await l2Verifier.close()
+}
