@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { chooseDatasets } from '../../src/export/datasets.js'
-import { openDirectoryExport } from '../../src/export/exportDirectory.js'
+import { openRangeExport } from '../../src/export/exportRanges.js'
 import { openExportSource } from '../../src/export/source.js'
+import { createDirectoryStore } from '../../src/lib/objects/directoryStore.js'
 import { noProgress } from '../../src/lib/progress.js'
 import type { Database } from '../../src/store/database.js'
 import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
@@ -78,7 +79,8 @@ async function fill(logs: number, seed: number): Promise<void> {
 async function exportTo(lake: string, name: string) {
   const source = openExportSource(datadir)
   const [cpu, started] = [process.cpuUsage(), performance.now()]
-  const exported = await openDirectoryExport(source, chooseDatasets([name]), {
+  const exported = await openRangeExport(source, chooseDatasets([name]), {
+    store: createDirectoryStore(lake),
     directory: lake,
     format: 'parquet',
     rangeSize: 10_000,

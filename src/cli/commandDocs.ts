@@ -253,11 +253,11 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
   },
   export: {
     summary: 'Write blocks, transactions, logs and more as Parquet, CSV or NDJSON.',
-    usage: ['cairn export [OPTIONS] --out DIR|FILE|- DATASET...'],
+    usage: ['cairn export [OPTIONS] --out DIR|s3://BUCKET/PREFIX|FILE|- DATASET...'],
     detail: [
       'DATASET is blocks, transactions, receipts, logs, erc20-transfers, contracts, balance-diffs, storage-diffs, l2-blocks, ' +
         'events (a dataset for each decoded event) or all (all but events); several are separated by spaces or commas. Files, columns and types are those of cryo (docs/export.md).',
-      'A directory gets a file for each range of blocks, and manifest.json with digests, which names the finished files. The ' +
+      'A directory or a prefix on S3 gets a file for each range of blocks, and manifest.json with digests, which names the finished files. The ' +
         'same command goes on where it stopped, adds new blocks, and writes files anew whose blocks a reorg has replaced. It only ' +
         'reads the database; servers and writers go on meanwhile.',
       'SIGINT and SIGTERM end it; what is in the manifest stays.',
@@ -269,6 +269,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: "cairn export events --event 'Transfer(address,address,uint256)' --out lake" },
       { line: 'cairn export transactions --format csv --out - | head' },
       { line: 'cairn export all --follow --out lake', note: 'goes on with final blocks' },
+      { line: 'cairn export all --follow --out s3://lake/mainnet --s3-endpoint http://ceph.example:7480' },
     ],
   },
   record: {

@@ -10,9 +10,9 @@ export class ChainChanged extends CairnError {
 /** The place to write to holds something that this export must not add to or replace. */
 export class OtherExport extends UsageError {}
 
-/** Another process exports to the directory. */
+/** Another process exports to the place. */
 export class ExportLocked extends CairnError {
-  constructor(directory: string) {
-    super(`another cairn export writes to ${directory}; wait for it to end, or use another --out`)
+  constructor(place: string, options?: ErrorOptions) {
+    super(`another cairn export writes to ${place}; wait for it to end, or use another --out`, options)
   }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { closeSync, createReadStream, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import type { ObjectStore } from '../lib/objects/objectStore.js'
 import type { ManifestFile } from './manifest.js'
 
 /** Writes a new file. */
@@ -31,15 +32,11 @@ export function createSink(path: string): FileSink {
   }
 }
 
-/** True if the file has the size that the manifest says; with `readsIt`, also the digest. */
-export async function isWhole(path: string, { bytes, sha256 }: ManifestFile, readsIt: boolean): Promise<boolean> {
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found?.size !== bytes) return false
-  return !readsIt || (await digestOf(path)) === sha256
-}
-
-async function digestOf(path: string): Promise<string> {
+/** True if the object of a store has the digest that the manifest says. */
+export async function hasDigest(store: ObjectStore, { file, sha256 }: ManifestFile): Promise<boolean> {
+  const found = await store.get(file)
+  if (found === undefined) return false
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array)
-  return hash.digest('hex')
+  for await (const chunk of found.stream) hash.update(chunk as Uint8Array)
+  return hash.digest('hex') === sha256
 }

@@ -19,10 +19,15 @@ export function fileName({ network, dataset, format }: FileSeries, { from, to }:
   return `${network}__${dataset}__${label(from)}_to_${label(to)}.${format}`
 }
 
-/** True for the name of a file of the series, or of a temporary one. */
-export function isOfSeries({ network, dataset, format }: FileSeries, name: string): boolean {
-  const prefix = `${network}__${dataset}__`
-  return name.startsWith(prefix) && SUFFIXES[format].test(name.slice(prefix.length))
+/** True for the name of a file of the series. */
+export function isOfSeries(series: FileSeries, name: string): boolean {
+  const prefix = seriesPrefix(series)
+  return name.startsWith(prefix) && SUFFIXES[series.format].test(name.slice(prefix.length))
+}
+
+/** What all names of the dataset's files begin with, in any format. */
+export function seriesPrefix({ network, dataset }: Pick<FileSeries, 'network' | 'dataset'>): string {
+  return `${network}__${dataset}__`
 }
 
 /** The temporary name of a file under way. No pattern for finished files matches it. */
@@ -31,9 +36,9 @@ export function temporaryName(name: string): string {
 }
 
 const SUFFIXES: { readonly [K in Format]: RegExp } = {
-  parquet: /^\d{8,}_to_\d{8,}\.parquet(\.tmp)?$/,
-  csv: /^\d{8,}_to_\d{8,}\.csv(\.tmp)?$/,
-  ndjson: /^\d{8,}_to_\d{8,}\.ndjson(\.tmp)?$/,
+  parquet: /^\d{8,}_to_\d{8,}\.parquet$/,
+  csv: /^\d{8,}_to_\d{8,}\.csv$/,
+  ndjson: /^\d{8,}_to_\d{8,}\.ndjson$/,
 }
 
 function label(blockNumber: number): string {

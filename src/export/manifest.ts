@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from '../lib/durableFiles.js'
 import { messageOf } from '../lib/errors.js'
+import { ObjectConflict } from '../lib/objects/errors.js'
+import type { ObjectStore } from '../lib/objects/objectStore.js'
+import { readObject } from '../lib/objects/readObject.js'
 import type { Column } from './columns.js'
 import type { Format } from './encoders/rowEncoder.js'
-import { OtherExport } from './errors.js'
+import { ExportLocked, OtherExport } from './errors.js'
 import type { BlockRange } from './fileNames.js'
 
 /** A finished file. */
@@ -38,7 +40,7 @@ export interface DatasetManifest extends DatasetTerms {
   files: ManifestFile[]
 }
 
-/** The finished files of a directory: nothing else in it counts. */
+/** The finished files of a directory or a prefix: nothing else in it counts. */
 export interface Manifest {
   readonly version: 1
   /** By the dataset's name in file names. */
@@ -48,13 +50,45 @@ export interface Manifest {
 /** The manifest's name in its directory. */
 export const MANIFEST = 'manifest.json'
 
+/** A manifest and the version of its object. */
+export interface StoredManifest {
+  readonly manifest: Manifest
+  /** Undefined when there is none. */
+  version: string | undefined
+}
+
+const MAX_BYTES = 256 * 2 ** 20
+
 /** The manifest of the directory; an empty one where there is none. @throws OtherExport for a file that is none */
 export function readManifest(directory: string): Manifest {
   const path = join(directory, MANIFEST)
-  if (!existsSync(path)) return { version: 1, datasets: {} }
-  const manifest = parse(path, readFileSync(path, 'utf8'))
+  return existsSync(path) ? parseManifest(path, readFileSync(path, 'utf8')) : { version: 1, datasets: {} }
+}
+
+/** The manifest of a store; an empty one where there is none. @throws OtherExport for an object that is none; as `get` of the store */
+export async function fetchManifest(store: ObjectStore): Promise<StoredManifest> {
+  const found = await readObject(store, MANIFEST, { maxBytes: MAX_BYTES })
+  if (found === undefined) return { manifest: { version: 1, datasets: {} }, version: undefined }
+  const manifest = parseManifest(`${store.place}/${MANIFEST}`, found.content.toString('utf8'))
+  return { manifest, version: found.version }
+}
+
+/** Replaces the manifest of a store, unless somebody else has. A crash leaves the old or the new one. @throws ExportLocked; as `put` of
+ *  the store */
+export async function storeManifest(store: ObjectStore, stored: StoredManifest): Promise<void> {
+  const { manifest, version } = stored
+  const condition = version === undefined ? 'absent' : { version }
+  try {
+    stored.version = await store.put(MANIFEST, Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`), { condition })
+  } catch (error) {
+    throw error instanceof ObjectConflict ? new ExportLocked(store.place, { cause: error }) : error
+  }
+}
+
+function parseManifest(object: string, text: string): Manifest {
+  const manifest = parse(object, text)
   if (manifest?.version === 1 && typeof manifest.datasets === 'object') return manifest
-  throw new OtherExport(`${path} is no manifest of this version of cairn export; use another --out`)
+  throw new OtherExport(`${object} is no manifest of this version of cairn export; use another --out`)
 }
 
 function parse(path: string, text: string): Manifest | undefined {
@@ -63,11 +97,6 @@ function parse(path: string, text: string): Manifest | undefined {
   } catch (error) {
     throw new OtherExport(`${path} is no JSON: ${messageOf(error)}; use another --out`, { cause: error })
   }
-}
-
-/** Replaces the manifest of the directory. A crash leaves the old or the new one. */
-export function writeManifest(directory: string, manifest: Manifest): void {
-  replaceFile(join(directory, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`)
 }
 
 /** What differs between the terms of an export and those of the files that are there; undefined if nothing does. */

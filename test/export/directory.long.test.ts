@@ -5,12 +5,13 @@ import { after, before, test } from 'node:test'
 import { chooseDatasets } from '../../src/export/datasets.js'
 import type { Format } from '../../src/export/encoders/rowEncoder.js'
 import { ExportLocked, OtherExport } from '../../src/export/errors.js'
-import { type ExportTotals, openDirectoryExport } from '../../src/export/exportDirectory.js'
+import { type ExportTotals, openRangeExport } from '../../src/export/exportRanges.js'
 import { openExportSource } from '../../src/export/source.js'
 import { replaceBranch } from '../../src/ingest/head/reorg.js'
 import { importBlocks } from '../../src/ingest/pipeline.js'
 import { rewindChain } from '../../src/ingest/rewindChain.js'
 import { parseHex } from '../../src/lib/hex.js'
+import { createDirectoryStore } from '../../src/lib/objects/directoryStore.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { growBranch, openBranches } from '../support/branches.js'
 import { checkFinished } from '../support/exportDirectory.js'
@@ -41,7 +42,8 @@ async function exportOnce({ directory, datasets = 'blocks,logs', finalOnly = fal
   const chosen = chooseDatasets(datasets.split(','))
   try {
     if (chosen.some(({ needsState }) => needsState)) await source.loadTraces()
-    const exported = await openDirectoryExport(source, chosen, {
+    const exported = await openRangeExport(source, chosen, {
+      store: createDirectoryStore(directory),
       directory,
       format: terms.format ?? 'parquet',
       rangeSize: terms.rangeSize ?? 20,
@@ -201,15 +203,16 @@ test('one export at a time has a directory', async (t) => {
   const source = openExportSource(datadir)
   t.after(() => source.close())
   const terms = {
+    store: createDirectoryStore(directory),
     directory,
     format: 'csv',
     rangeSize: 20,
     verifiesFiles: false,
     observer: { begin: () => noProgress },
   } as const
-  const first = await openDirectoryExport(source, chooseDatasets(['blocks']), terms)
-  await assert.rejects(openDirectoryExport(source, chooseDatasets(['logs']), terms), ExportLocked)
+  const first = await openRangeExport(source, chooseDatasets(['blocks']), terms)
+  await assert.rejects(openRangeExport(source, chooseDatasets(['logs']), terms), ExportLocked)
   first.close()
-  const second = await openDirectoryExport(source, chooseDatasets(['logs']), terms)
+  const second = await openRangeExport(source, chooseDatasets(['logs']), terms)
   second.close()
 })

@@ -1,10 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Dataset } from '../../export/dataset.js'
 import type { Format } from '../../export/encoders/rowEncoder.js'
-import type { ExportTotals } from '../../export/exportDirectory.js'
+import type { ExportTotals } from '../../export/exportRanges.js'
 import type { BlockRange } from '../../export/fileNames.js'
 import type { ExportSource } from '../../export/source.js'
 import { CairnError, UsageError } from '../../lib/errors.js'
+import { isS3, openObjectStore } from '../../lib/objects/openObjectStore.js'
 import { createProgress, type Progress } from '../../lib/progress.js'
 import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
@@ -13,11 +14,12 @@ import { writeNotice } from '../terminal.js'
 
 const POLL_MS = 1_000
 
-/** `cairn export DATASET... --out DIR|FILE|-`. SIGINT and SIGTERM end it with 130 and 143, and leave whole files and their
+/** `cairn export DATASET... --out DIR|s3://BUCKET/PREFIX|FILE|-`. SIGINT and SIGTERM end it with 130 and 143, and leave whole files and their
  *  manifest; with --follow that is the normal end. */
 export async function runExport({ config, operands }: ParsedArgs): Promise<number> {
   const { out } = config
-  if (out === undefined) throw new UsageError("--out is missing: a directory, a file or -; see 'cairn help export'")
+  if (out === undefined)
+    throw new UsageError("--out is missing: a directory, s3://BUCKET/PREFIX, a file or -; see 'cairn help export'")
   const { openExportSource } = await import('../../export/source.js')
   const addresses = config.addresses.length === 0 ? undefined : config.addresses
   const source = openExportSource(config.datadir, addresses)
@@ -26,7 +28,7 @@ export async function runExport({ config, operands }: ParsedArgs): Promise<numbe
     const datasets = await chooseHeld(source, operands, config)
     if (datasets.some(({ needsState }) => needsState)) await source.loadTraces()
     const format = formatOf(out, config.format)
-    if (isDirectory(out)) await toDirectory(source, datasets, { config, directory: out, format, stop })
+    if (isDirectory(out)) await toRanges(source, datasets, { config, place: out, format, stop })
     else await toOneFile(source, datasets, { config, out, format, stop })
     return 0
   } catch (error) {
@@ -67,8 +69,10 @@ async function listEvents(source: ExportSource, wanted: readonly string[]): Prom
 
 const ENDING = /\.(parquet|csv|ndjson)$/
 
+/** True for a place of many files. */
 function isDirectory(out: string): boolean {
   if (out === '-') return false
+  if (isS3(out)) return true
   return existsSync(out) ? statSync(out).isDirectory() : !ENDING.test(out)
 }
 
@@ -86,12 +90,12 @@ interface Run {
   readonly stop: StopSignal
 }
 
-async function toDirectory(
+async function toRanges(
   source: ExportSource,
   datasets: readonly Dataset[],
-  { config, directory, format, stop }: Run & { directory: string },
+  { config, place, format, stop }: Run & { place: string },
 ): Promise<void> {
-  const { openDirectoryExport } = await import('../../export/exportDirectory.js')
+  const { openRangeExport } = await import('../../export/exportRanges.js')
   const { rangeSize, followExport, verifyFiles } = config
   const { from, to } = config.blockRange ?? {}
   if (followExport && to !== undefined) throw new UsageError(`--follow has no end; give --blocks ${from ?? 0}:`)
@@ -99,8 +103,18 @@ async function toDirectory(
   const observer = {
     begin: (blocks: number) => createProgress({ label: 'export', unit: 'blocks', total: blocks }),
   }
-  const terms = { directory, format, rangeSize, from, to, verifiesFiles: verifyFiles, observer }
-  const exported = await openDirectoryExport(source, datasets, terms)
+  const store = await openObjectStore(place, { endpoint: config.s3Endpoint, region: config.s3Region }, process.env)
+  const terms = {
+    store,
+    directory: isS3(place) ? undefined : place,
+    format,
+    rangeSize,
+    from,
+    to,
+    verifiesFiles: verifyFiles,
+    observer,
+  }
+  const exported = await openRangeExport(source, datasets, terms)
   try {
     const { signal } = stop
     if (followExport) await follow(source, () => exported.update({ finalOnly: true, signal }), signal)

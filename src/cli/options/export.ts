@@ -15,9 +15,9 @@ export interface BlockBounds {
 export const exportOptions = {
   out: maybeText(
     'out',
-    'DIR|FILE|-',
+    'DIR|s3://BUCKET/PREFIX|FILE|-',
     ['export', 'record'],
-    'export: where to write: a directory for files by range with a manifest, a file that ends with .parquet, .csv or .ndjson, or - ' +
+    'export: where to write: a directory or a prefix on S3 for files by range with a manifest, a file that ends with .parquet, .csv or .ndjson, or - ' +
       'for standard output. record: the fixture directory to be made. Required.',
     'none',
   ),

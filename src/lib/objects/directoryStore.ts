@@ -39,7 +39,7 @@ export function createDirectoryStore(directory: string): ObjectStore {
         await mkdir(dirname(path), { recursive: true })
         try {
           await writeFile(temporary, body, options)
-          await publish(store, { key, path, temporary }, options)
+          return await publish(store, { key, path, temporary }, options)
         } finally {
           await rm(temporary, { force: true })
         }
@@ -48,8 +48,9 @@ export function createDirectoryStore(directory: string): ObjectStore {
       explain('put', key, async () => {
         const path = pathOf(key)
         await mkdir(dirname(path), { recursive: true })
-        await publish(store, { key, path, temporary: file }, options)
+        const version = await publish(store, { key, path, temporary: file }, options)
         await rm(file, { force: true })
+        return version
       }),
     get: (key, { range, signal } = {}) =>
       explain('get', key, async () => {
@@ -75,6 +76,12 @@ export function createDirectoryStore(directory: string): ObjectStore {
         await rm(pathOf(key), { force: true })
       }),
     stagingPath: (key) => `${pathOf(key)}${TEMPORARY}`,
+    removeStaged: (prefix) =>
+      explain('list', prefix, async () => {
+        for (const { name } of await readFolder(root)) {
+          if (name.startsWith(prefix) && name.endsWith(TEMPORARY)) await rm(join(root, name), { force: true })
+        }
+      }),
   }
   return store
 }
@@ -118,7 +125,7 @@ async function publish(
   store: ObjectStore,
   { key, path, temporary }: { key: string; path: string; temporary: string },
   { condition, signal }: PutOptions,
-): Promise<void> {
+): Promise<string> {
   await sync(temporary)
   signal?.throwIfAborted()
   if (condition === 'absent') {
@@ -135,6 +142,7 @@ async function publish(
     await moveTo(temporary, path)
   }
   await sync(dirname(path))
+  return (await factsOf(path))?.version ?? ''
 }
 
 /** A new name for the file, which is not there yet. File systems without hard links get a copy, which is exclusive, too. */

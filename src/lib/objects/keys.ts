@@ -1,4 +1,4 @@
-const NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}$/
+const NAME = /^[A-Za-z0-9_$-][A-Za-z0-9._$-]{0,254}$/
 
 /** Names of a temporary file end so; no key does. */
 export const TEMPORARY = '.tmp'

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 
 /** Where objects are kept under keys: a directory, or a bucket of S3 with a prefix. A key is made of names with `/` between them; a
- *  name has letters, digits, `.`, `_` and `-`, and does not begin with a `.`. An object appears whole or not at all. */
+ *  name has letters, digits, `.`, `_`, `-` and `$`, and does not begin with a `.`. An object appears whole or not at all. */
 export interface ObjectStore {
   /** Where it is, for messages: `/srv/snapshots` or `s3://bucket/prefix`. */
   readonly place: string
-  /** Stores an object; returns when it is durable. Replaces one that is there, unless `condition` forbids it.
+  /** Stores an object; returns its version when it is durable. Replaces one that is there, unless `condition` forbids it.
    *  @throws ObjectConflict when the condition does not hold; ObjectStoreFailed; the reason of the signal */
-  put(key: string, body: ObjectBody, options?: PutOptions): Promise<void>
+  put(key: string, body: ObjectBody, options?: PutOptions): Promise<string>
   /** The content of an object, or of a part of it; undefined when there is none.
    *  @throws ObjectStoreFailed, also from the stream; the reason of the signal */
   get(key: string, options?: GetOptions): Promise<ObjectContent | undefined>
@@ -20,7 +20,9 @@ export interface ObjectStore {
   /** A path at which a file for `putFile` is best made. */
   stagingPath(key: string): string
   /** `put` of a file, which is gone afterwards. @throws as `put`: then the file stays */
-  putFile(key: string, path: string, options?: PutOptions): Promise<void>
+  putFile(key: string, path: string, options?: PutOptions): Promise<string>
+  /** Removes files at staging paths of keys that begin with the prefix, which processes that were killed have left. */
+  removeStaged(prefix: string): Promise<void>
 }
 
 /** What is stored: bytes, or a part of a file. */

@@ -1,4 +1,4 @@
-import { rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -24,7 +24,7 @@ export function createS3Store(bucket: string, prefix: string, settings: S3Settin
     ...{ method, action, object: object(key) },
     key: fullKey(requireKey(key)),
   })
-  const put = async (key: string, body: ObjectBody, options: PutOptions = {}): Promise<void> => {
+  const put = async (key: string, body: ObjectBody, options: PutOptions = {}): Promise<string> => {
     const { condition, sha256, signal } = options
     const bytes = body.length
     if (bytes > MAX_PUT_BYTES) {
@@ -40,11 +40,12 @@ export function createS3Store(bucket: string, prefix: string, settings: S3Settin
         { ...request('PUT', 'put', key), headers: { ...headers, ...conditional }, body: { bytes, open }, signal },
         condition === undefined ? [200] : [200, 404, 412],
       )
-      if (answer.status === 200) return
+      if (answer.status === 200) return factsOf(answer).version
       attempts = Math.max(attempts, answer.attempts)
     }
     // An attempt whose answer was lost may be what stands there.
-    if (attempts > 1 && (await holdsSame(client, request('GET', 'get', key), body, signal))) return
+    const same = attempts > 1 ? await findSame(client, request('GET', 'get', key), body, signal) : undefined
+    if (same !== undefined) return same
     throw new ObjectConflict(place, key)
   }
   return {
@@ -52,8 +53,9 @@ export function createS3Store(bucket: string, prefix: string, settings: S3Settin
     put,
     putFile: async (key, path, options) => {
       const { size } = await stat(path)
-      await put(key, { path, from: 0, length: size }, options)
+      const version = await put(key, { path, from: 0, length: size }, options)
       await rm(path, { force: true })
+      return version
     },
     get: async (key, { range, signal } = {}) => {
       const headers: Record<string, string> = {}
@@ -70,7 +72,15 @@ export function createS3Store(bucket: string, prefix: string, settings: S3Settin
     delete: async (key, { signal } = {}) => {
       await client.send({ ...request('DELETE', 'delete', key), signal }, [200, 204, 404])
     },
-    stagingPath: (key) => join(tmpdir(), `cairn-${process.pid}-${key.replaceAll('/', '_')}${TEMPORARY}`),
+    stagingPath: (key) => join(tmpdir(), stagedName(process.pid, key)),
+    removeStaged: async (listed) => {
+      for (const name of await readdir(tmpdir())) {
+        const [, pid] = /^cairn-s3-(\d+)-/.exec(name) ?? []
+        const isOurs = pid !== undefined && name.startsWith(stagedName(Number(pid), listed).slice(0, -TEMPORARY.length))
+        if (isOurs && name.endsWith(TEMPORARY) && !isRunning(Number(pid)))
+          await rm(join(tmpdir(), name), { force: true })
+      }
+    },
   }
 }
 
@@ -82,30 +92,42 @@ function conditionHeaders(condition: PutOptions['condition']): { readonly [name:
   return [...new Set([version, version.replaceAll('"', '')])].map((each) => ({ 'if-match': each }))
 }
 
+function stagedName(pid: number, key: string): string {
+  return `cairn-s3-${pid}-${key.replaceAll('/', '_')}${TEMPORARY}`
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
+
 type Client = ReturnType<typeof createS3Client>
 
 function factsOf({ headers }: S3Answer) {
   return { bytes: Number(headers.get('content-length') ?? 0), version: headers.get('etag') ?? '' }
 }
 
-/** True when the object is the body. Only bodies in memory are compared: conditions are for manifests. */
-async function holdsSame(
+/** The version of the object if it is the body. Only bodies in memory are compared: conditions are for manifests. */
+async function findSame(
   client: Client,
   request: S3Request,
   body: ObjectBody,
   signal: AbortSignal | undefined,
-): Promise<boolean> {
-  if (!(body instanceof Uint8Array)) return false
+): Promise<string | undefined> {
+  if (!(body instanceof Uint8Array)) return undefined
   const answer = await client.send({ ...request, signal }, [200, 404])
-  if (answer.status === 404) return false
+  if (answer.status === 404) return undefined
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of answer.stream()) {
     bytes += (chunk as Uint8Array).length
-    if (bytes > body.length) return false
+    if (bytes > body.length) return undefined
     chunks.push(chunk as Uint8Array)
   }
-  return Buffer.concat(chunks).equals(body)
+  return Buffer.concat(chunks).equals(body) ? factsOf(answer).version : undefined
 }
 
 async function* listObjects(

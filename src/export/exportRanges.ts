@@ -1,30 +1,35 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { publishFile } from '../lib/durableFiles.js'
 import { formatData } from '../lib/hex.js'
+import type { ObjectStore } from '../lib/objects/objectStore.js'
 import { holdLock } from '../store/fileLock.js'
 import type { Dataset, ExportedBlock } from './dataset.js'
 import { createEncoder } from './encoders/encoder.js'
 import type { Format } from './encoders/rowEncoder.js'
 import { ChainChanged, ExportLocked, OtherExport } from './errors.js'
 import { type ExportControl, exportBlocks } from './exportBlocks.js'
-import { createSink, isWhole } from './exportedFile.js'
-import { type BlockRange, type FileSeries, fileName, isOfSeries, temporaryName } from './fileNames.js'
+import { createSink, hasDigest } from './exportedFile.js'
+import { type BlockRange, type FileSeries, fileName, isOfSeries, seriesPrefix } from './fileNames.js'
 import {
   type DatasetManifest,
   type DatasetTerms,
   differingTerm,
-  type Manifest,
+  fetchManifest,
+  MANIFEST,
   type ManifestFile,
-  readManifest,
-  writeManifest,
+  type StoredManifest,
+  storeManifest,
 } from './manifest.js'
 import { clip, type PlannedFile, planFiles } from './plan.js'
 import type { ExportSource } from './source.js'
 
 /** Where and how files are written. */
-export interface DirectoryTerms {
-  readonly directory: string
+export interface RangeTerms {
+  /** Gets a file for each range, and the manifest. */
+  readonly store: ObjectStore
+  /** The directory of the store, if it is one: it is made, and locked. Without a lock, the manifest is replaced only while nobody else
+   *  has. */
+  readonly directory?: string
   readonly format: Format
   /** Blocks of a file. */
   readonly rangeSize: number
@@ -35,8 +40,8 @@ export interface DirectoryTerms {
   readonly verifiesFiles: boolean
 }
 
-/** An open export: one process at a time has a directory. */
-export interface DirectoryExport {
+/** An open export: one process at a time has a place. */
+export interface RangeExport {
   /** Writes the files that are missing, and anew those whose blocks a reorg has replaced. With `finalOnly`, only whole ranges of
    *  final blocks. @throws ChainChanged when reorgs do not end; the reason of the signal */
   update(options: { finalOnly: boolean } & Omit<ExportControl, 'onProgress'>): Promise<void>
@@ -64,32 +69,39 @@ export interface ExportObserver {
 const LOCK = '.cairn-export.lock'
 const ATTEMPTS = 10
 
-/** Opens or begins an export to a directory. Temporary files of one that was killed are removed. @throws OtherExport when the
- *  directory holds other files of these names; ExportLocked */
-export async function openDirectoryExport(
+/** Opens or begins an export of a file for each range. Temporary files of one that was killed are removed. @throws OtherExport when the
+ *  store holds other files of these names; ExportLocked; as the store */
+export async function openRangeExport(
   source: ExportSource,
   datasets: readonly Dataset[],
-  terms: DirectoryTerms & { observer: ExportObserver },
-): Promise<DirectoryExport> {
-  const { directory } = terms
-  mkdirSync(directory, { recursive: true })
-  const lock = holdLock(join(directory, LOCK))
-  if (lock === undefined) throw new ExportLocked(directory)
+  terms: RangeTerms & { observer: ExportObserver },
+): Promise<RangeExport> {
+  const lock = terms.directory === undefined ? undefined : lockDirectory(terms.directory)
   try {
-    const manifest = readManifest(directory)
+    await terms.store.removeStaged(MANIFEST)
+    const stored = await fetchManifest(terms.store)
     const open: OpenSeries[] = []
-    for (const dataset of datasets) open.push(await openSeries(source, dataset, { manifest, terms }))
-    writeManifest(directory, manifest)
-    const exported = new Exporter(source, manifest, open, terms)
+    const unnamed: string[] = []
+    for (const dataset of datasets) open.push(await openSeries(source, dataset, { stored, terms, unnamed }))
+    await storeManifest(terms.store, stored)
+    for (const name of unnamed) await terms.store.delete(name)
+    const exported = new Exporter(source, stored, open, terms)
     return {
       update: (options) => exported.update(options),
       totals: new Map(open.map(({ dataset, totals }) => [dataset, totals])),
-      close: () => void lock.close(),
+      close: () => void lock?.close(),
     }
   } catch (error) {
-    lock.close()
+    lock?.close()
     throw error
   }
+}
+
+function lockDirectory(directory: string) {
+  mkdirSync(directory, { recursive: true })
+  const lock = holdLock(join(directory, LOCK))
+  if (lock === undefined) throw new ExportLocked(directory)
+  return lock
 }
 
 /** The files of a dataset under way. */
@@ -105,39 +117,40 @@ interface OpenSeries {
 async function openSeries(
   source: ExportSource,
   dataset: Dataset,
-  { manifest, terms }: { manifest: Manifest; terms: DirectoryTerms },
+  { stored: { manifest }, terms, unnamed }: { stored: StoredManifest; terms: RangeTerms; unnamed: string[] },
 ): Promise<OpenSeries> {
-  const { directory, format, verifiesFiles } = terms
+  const { store, format, verifiesFiles } = terms
   const wanted = termsOf(source, dataset, terms)
   const series = { network: wanted.network, dataset: dataset.fileName, format }
-  const names = readdirSync(directory).filter((name) => isOfSeries(series, name))
+  await store.removeStaged(seriesPrefix(series))
+  const there = new Map<string, number>()
+  for await (const { key, bytes } of store.list(seriesPrefix(series)))
+    if (isOfSeries(series, key)) there.set(key, bytes)
+  const [first] = there.keys()
   const before = manifest.datasets[dataset.fileName]
   const differing = before && differingTerm(before, wanted)
   if (differing !== undefined) {
-    throw new OtherExport(`${directory} holds ${dataset.name} with ${differing}; use another --out`)
+    throw new OtherExport(`${store.place} holds ${dataset.name} with ${differing}; use another --out`)
   }
-  if (before === undefined && names.length > 0) {
-    throw new OtherExport(`${directory} holds ${names[0]}, which cairn export did not write there; use another --out`)
+  if (before === undefined && first !== undefined) {
+    throw new OtherExport(`${store.place} holds ${first}, which cairn export did not write there; use another --out`)
   }
   const held: DatasetManifest = before ?? { ...wanted, files: [] }
   manifest.datasets[dataset.fileName] = held
   const redo: BlockRange[] = []
   const whole: ManifestFile[] = []
   for (const file of held.files) {
-    if (await isWhole(join(directory, file.file), file, verifiesFiles)) whole.push(file)
+    const isWhole = there.get(file.file) === file.bytes && (!verifiesFiles || (await hasDigest(store, file)))
+    if (isWhole) whole.push(file)
     else redo.push(file)
   }
   held.files = whole
   const kept = new Set(whole.map(({ file }) => file))
-  for (const name of names) if (!kept.has(name)) rmSync(join(directory, name))
+  unnamed.push(...[...there.keys()].filter((name) => !kept.has(name)))
   return { dataset, series, held, redo, totals: { files: 0, rows: 0, bytes: 0, kept: whole.length } }
 }
 
-function termsOf(
-  source: ExportSource,
-  { layer, columns }: Dataset,
-  { format, rangeSize }: DirectoryTerms,
-): DatasetTerms {
+function termsOf(source: ExportSource, { layer, columns }: Dataset, { format, rangeSize }: RangeTerms): DatasetTerms {
   const { first } = layer.coverage(source)!
   return {
     chainId: layer.chainId(source) ?? null,
@@ -158,18 +171,18 @@ interface Task {
 
 class Exporter {
   private readonly source: ExportSource
-  private readonly manifest: Manifest
+  private readonly stored: StoredManifest
   private readonly open: readonly OpenSeries[]
-  private readonly terms: DirectoryTerms & { observer: ExportObserver }
+  private readonly terms: RangeTerms & { observer: ExportObserver }
 
   constructor(
     source: ExportSource,
-    manifest: Manifest,
+    stored: StoredManifest,
     open: readonly OpenSeries[],
-    terms: DirectoryTerms & { observer: ExportObserver },
+    terms: RangeTerms & { observer: ExportObserver },
   ) {
     this.source = source
-    this.manifest = manifest
+    this.stored = stored
     this.open = open
     this.terms = terms
   }
@@ -177,7 +190,7 @@ class Exporter {
   async update({ finalOnly, signal }: { finalOnly: boolean; signal: AbortSignal }): Promise<void> {
     const ends = this.open.map((own) => this.endOf(own, finalOnly)) // an import beside may never end
     for (let attempt = 1; ; attempt++) {
-      this.dropReplaced()
+      await this.dropReplaced()
       const tasks = this.plan(finalOnly, ends)
       if (tasks.length === 0) return
       try {
@@ -190,7 +203,7 @@ class Exporter {
   }
 
   /** Drops files whose last block is not in the chain any more. Its hash stands for all blocks below it. */
-  private dropReplaced(): void {
+  private async dropReplaced(): Promise<void> {
     for (const own of this.open) {
       const { held } = own
       const stale = held.files.filter((file) => !this.isCurrent(own, file))
@@ -198,7 +211,7 @@ class Exporter {
       held.files = held.files.filter((file) => !stale.includes(file))
       own.redo.push(...stale)
       own.totals.kept = Math.max(0, own.totals.kept - stale.length)
-      this.commit(stale)
+      await this.commit(stale)
     }
   }
 
@@ -248,17 +261,17 @@ class Exporter {
   }
 
   private async write({ own, file }: Task, control: ExportControl): Promise<void> {
-    const { directory, format } = this.terms
+    const { store, format } = this.terms
     const { dataset, series, held, totals } = own
     const name = fileName(series, file)
-    const temporary = join(directory, temporaryName(name))
+    const temporary = store.stagingPath(name)
     const sink = createSink(temporary)
     try {
       const encoder = await createEncoder(format, dataset.columns)
       const target = { encoder, write: sink.write }
       const { rows, first, last } = await exportBlocks(this.source, dataset, { range: file, target, control })
       const { bytes, sha256 } = sink.close()
-      publishFile(temporary, join(directory, name))
+      await store.putFile(name, temporary, { sha256, signal: control.signal })
       const { from, to } = file
       const hashes = { firstBlockHash: hashOrNull(first), lastBlockHash: hashOrNull(last) }
       const replaced = held.files.filter((other) => file.replaces.some((range) => range.from === other.from))
@@ -269,7 +282,7 @@ class Exporter {
       totals.rows += rows
       totals.bytes += bytes
       totals.kept = Math.max(0, totals.kept - replaced.length)
-      this.commit(replaced)
+      await this.commit(replaced)
     } catch (error) {
       sink.close()
       rmSync(temporary, { force: true })
@@ -278,10 +291,10 @@ class Exporter {
   }
 
   /** Writes the manifest, and then removes files that it does not name any more. */
-  private commit(dropped: readonly ManifestFile[]): void {
-    const { directory } = this.terms
-    writeManifest(directory, this.manifest)
-    for (const { file } of dropped) rmSync(join(directory, file), { force: true })
+  private async commit(dropped: readonly ManifestFile[]): Promise<void> {
+    const { store } = this.terms
+    await storeManifest(store, this.stored)
+    for (const { file } of dropped) await store.delete(file)
   }
 }
 
