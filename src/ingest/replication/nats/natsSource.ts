@@ -136,10 +136,11 @@ async function locate(
   stream: ChainStream,
   { link, signal, blocks, position }: Reading,
 ): Promise<StreamStart | undefined> {
+  // As of before the search, which then covers them.
+  const [first, { head }] = await untilAborted(Promise.all([firstMessage(stream), stream.end()]), signal)
   const start = await untilAborted(findStart(link, stream, { position, locator: blocks.locator() }, { signal }), signal)
   const top = blocks.top()
   if (start !== undefined || top === undefined) return start
-  const [first, { head }] = [await firstMessage(stream), await stream.end()]
   if (first === undefined || head === undefined) return undefined
   const lowest = first.head().block.number
   if (lowest > top.number) throw new ReplicationGap(`stream ${stream.stream}`, top.number + 1, lowest)

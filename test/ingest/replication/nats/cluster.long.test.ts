@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ChainFeed } from '../../../../src/ingest/replication/chainFeed.js'
+import type { NatsLink } from '../../../../src/ingest/replication/nats/connection.js'
+import { createNatsSource } from '../../../../src/ingest/replication/nats/natsSource.js'
+import { createPublisher } from '../../../../src/ingest/replication/nats/publisher.js'
+import { openStream } from '../../../../src/ingest/replication/nats/stream.js'
+import type { EncodedBlock } from '../../../../src/ingest/replication/types.js'
+import { equalBytes } from '../../../../src/lib/bytes.js'
+import { silentLogger } from '../../../../src/lib/logger.js'
+import { leaderOf, NEEDS_NATS, openLink, startNatsCluster } from '../../../support/nats.js'
+import { until } from '../../../support/publishing.js'
+import { seededRandom } from '../../../support/random.js'
+import { temporaryDirectory } from '../../../support/temporary.js'
+import { THOROUGH } from '../../../support/thorough.js'
+
+/* Three servers, a stream of three copies. Blocks have payloads of the size of the design's block, which nobody decodes here. */
+
+const BLOCKS = THOROUGH ? 3000 : 600
+const PAYLOAD_BYTES = 132_000
+const options = { ...NEEDS_NATS, timeout: 600_000 }
+const CHAIN = { chainId: 5n, genesisHash: new Uint8Array(32) }
+
+/** A chain that grows when it is told to. */
+function createGrowingFeed(): ChainFeed & { grow(): void } {
+  const random = seededRandom(1801)
+  const payload = random.bytes(PAYLOAD_BYTES)
+  const hashes: Uint8Array[] = [CHAIN.genesisHash]
+  const block = (number: number): EncodedBlock => ({
+    ...{ number, hash: hashes[number], parentHash: hashes[number - 1], payload },
+  })
+  return {
+    grow: () => void hashes.push(random.bytes(32)),
+    version: () => hashes.length,
+    chainId: () => CHAIN.chainId,
+    head: () => hashes.length - 1,
+    hash: (number) => hashes[number],
+    next: ([{ number }]) =>
+      hashes.slice(number + 1, number + 9).map((_, i) => ({ kind: 'blocks', blocks: [block(number + 1 + i)] })),
+  }
+}
+
+/** Reads the blocks of a stream as a replica does, and keeps their hashes. */
+function startReading(link: NatsLink, signal: AbortSignal) {
+  const hashes: Uint8Array[] = [CHAIN.genesisHash]
+  const source = createNatsSource({ link, chain: CHAIN, log: silentLogger })
+  let [longestMs, sinceMs] = [0, performance.now()]
+  const read = async () => {
+    for await (const { unit } of source.units({ locator: [{ number: 0, hash: CHAIN.genesisHash }] }, signal)) {
+      if (unit.kind !== 'blocks') continue
+      longestMs = Math.max(longestMs, performance.now() - sinceMs)
+      sinceMs = performance.now()
+      for (const { number, hash } of unit.blocks) {
+        assert.equal(number, hashes.length)
+        hashes.push(hash)
+      }
+    }
+  }
+  return { hashes, running: read(), longestMs: () => Math.round(longestMs) }
+}
+
+test(
+  'blocks flow through kill -9 of the leader and a frozen leader: each once at every replica',
+  options,
+  async (t) => {
+    const servers = await startNatsCluster(t)
+    const more = { streamReplicas: 3 }
+    const stop = new AbortController()
+    const link = await openLink(t, servers, more)
+    const feed = createGrowingFeed()
+    const publisher = createPublisher({
+      ...{ link, feed, chain: CHAIN, epoch: 1, cursorFile: `${temporaryDirectory(t)}/publisher.json` },
+      ...{ log: silentLogger, signal: stop.signal, publishBlocks: 10_000 },
+    })
+    const publishing = publisher.run()
+    await until(() => publisher.status().sequence === 1)
+    const readers = await Promise.all(
+      [1, 2].map(async () => startReading(await openLink(t, servers, more), stop.signal)),
+    )
+    const { stream, range } = await openStream(link, CHAIN)
+    const observer = await openLink(t, servers, more)
+    const leader = async () => {
+      const name = await leaderOf(observer, stream)
+      return servers.find((server) => server.name === name)!
+    }
+    let victim = servers[0]
+    for (let number = 1; number <= BLOCKS; number++) {
+      feed.grow()
+      if (number === Math.floor(BLOCKS / 4)) {
+        victim = await leader()
+        await victim.kill()
+      }
+      if (number === Math.floor(BLOCKS / 2)) await victim.restart()
+      if (number === Math.floor((3 * BLOCKS) / 4)) {
+        victim = await leader()
+        victim.freeze()
+      }
+      // A block is there when the one before was published: a writer at the head of its chain.
+      await until(() => (publisher.status().block ?? 0) >= number)
+    }
+    await until(() => readers.every(({ hashes }) => hashes.length > BLOCKS))
+    victim.thaw()
+    stop.abort(new Error('all came'))
+    await Promise.all([publishing, ...readers.map(({ running }) => running)])
+    for (const { hashes } of readers) {
+      assert.equal(hashes.length, BLOCKS + 1)
+      assert.ok(hashes.every((hash, number) => equalBytes(hash, feed.hash(number)!)))
+    }
+    assert.equal((await range()).last, BLOCKS + 1, 'the epoch and each block once')
+    t.diagnostic(`${BLOCKS} blocks; longest stall ${readers.map(({ longestMs }) => longestMs()).join(' and ')} ms`)
+  },
+)
