@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import SqliteDatabase from 'better-sqlite3'
 import { equalBytes } from '../lib/bytes.js'
 import { formatData, parseHex } from '../lib/hex.js'
 import { createChainReader } from './chain/chainReader.js'
@@ -108,4 +109,28 @@ export function completeCopy(db: Database): { number: number; hash: string } | u
   const reader = createChainReader(db)
   const number = reader.head()
   return number === undefined ? undefined : { number, hash: formatData(reader.blockHash(number)!) }
+}
+
+/** Takes API keys and the secret of cursors over from the database file that a restored one replaces, unless keys were made since. Both
+ *  have the schema of this version or an older one. */
+export function carryKeys(oldPath: string, db: Database): void {
+  const old = new SqliteDatabase(oldPath, { readonly: true })
+  try {
+    const isEmpty = db.prepare('SELECT 1 FROM api_keys').get() === undefined
+    const secret = createMetaTable(old).get<string>(META_CURSOR_SECRET)
+    const rows = old.prepare<[], { [column: string]: unknown }>('SELECT * FROM api_keys ORDER BY id').all()
+    db.transaction(() => {
+      if (isEmpty) for (const row of rows) insertRow(db, row)
+      writeSeal(db, 'api_keys')
+      if (isEmpty && secret !== undefined) createMetaTable(db).set(META_CURSOR_SECRET, secret)
+    })()
+  } finally {
+    old.close()
+  }
+}
+
+function insertRow(db: Database, row: { readonly [column: string]: unknown }): void {
+  const columns = Object.keys(row)
+  const names = columns.map((column) => `"${column}"`).join(', ')
+  db.prepare(`INSERT INTO api_keys (${names}) VALUES (${columns.map(() => '?').join(', ')})`).run(...Object.values(row))
 }

@@ -33,6 +33,9 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
   if (config.forwardTransactions && config.upstream.length === 0) {
     throw new UsageError('--forward-transactions needs --upstream')
   }
+  if (config.snapshots !== undefined && readReplicationPlan(config) === undefined) {
+    throw new UsageError('--snapshots needs --replica or --publish')
+  }
   if (config.fixture === undefined) return serveDatadir(config, stop.signal)
   if (isFollowing(config) || readReplicationPlan(config) !== undefined) {
     throw new UsageError('--fixture excludes --upstream, --l2-upstream, --l2-feeder, --replica and --publish')
@@ -65,16 +68,33 @@ async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> 
   }
 }
 
+/** Serves, and begins again with a snapshot when only that helps a replica. */
 async function serveReplicating(config: Config, plan: ReplicationPlan, stop: AbortSignal): Promise<number> {
   const { datadir, open } = config
+  const { bootstrapReplica, replaceDatabase, untilCut } = await import('../bootstrapReplica.js')
   const { startReplicating } = await import('../replicating.js')
-  const ingest = await startReplicating(config, plan, stop)
-  try {
-    const { upstreams } = await readFollowSettings(config)
-    const forwardTo = config.forwardTransactions ? upstreams : undefined
-    return await serve(config, datadir, { open, stop, ingest, forwardTo })
-  } finally {
-    await ingest.close()
+  const log = createLogger(readLogging(config))
+  for (;;) {
+    try {
+      await bootstrapReplica(config, { log, signal: stop })
+    } catch (error) {
+      if (stop.aborted) return 0
+      throw error
+    }
+    const ingest = await startReplicating(config, plan, stop)
+    const end = new AbortController()
+    const signal = AbortSignal.any([stop, end.signal])
+    const cut = untilCut(config, ingest, { log, signal }).finally(() => end.abort())
+    try {
+      const { upstreams } = await readFollowSettings(config)
+      const forwardTo = config.forwardTransactions ? upstreams : undefined
+      await serve(config, datadir, { open, stop: signal, ingest, forwardTo })
+    } finally {
+      end.abort()
+      await ingest.close()
+    }
+    if (!(await cut) || stop.aborted) return 0
+    replaceDatabase(config, log)
   }
 }
 

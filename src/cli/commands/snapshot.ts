@@ -1,14 +1,13 @@
 import { UsageError } from '../../lib/errors.js'
 import type { ObjectStore } from '../../lib/objects/objectStore.js'
 import { openObjectStore } from '../../lib/objects/openObjectStore.js'
-import { createProgress, type Progress } from '../../lib/progress.js'
 import { didYouMean } from '../../lib/suggestion.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
-import type { SnapshotStep } from '../../snapshots/createSnapshot.js'
 import type { SnapshotManifest } from '../../snapshots/manifest.js'
 import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { readPublishedPlace } from '../publishedPlace.js'
+import { showSnapshotSteps } from '../snapshotProgress.js'
 import { listenForStop } from '../stopSignal.js'
 import { formatTable } from '../table.js'
 
@@ -77,7 +76,7 @@ async function create({ store, name, config, signal }: Request): Promise<string>
   const { createSnapshot } = await import('../../snapshots/createSnapshot.js')
   const { removeOldSnapshots } = await import('../../snapshots/removeSnapshots.js')
   const { datadir, keep } = config
-  const shown = showSteps()
+  const shown = showSnapshotSteps()
   try {
     const published = readPublishedPlace(datadir)
     const { onProgress } = shown
@@ -109,7 +108,7 @@ async function list({ store, config, signal }: Request): Promise<string> {
 async function restore({ store, name, config, signal }: Request): Promise<string> {
   const { restoreSnapshot } = await import('../../snapshots/restoreSnapshot.js')
   const { datadir } = config
-  const shown = showSteps()
+  const shown = showSnapshotSteps()
   try {
     const { manifest, downloaded } = await restoreSnapshot({
       store,
@@ -123,23 +122,6 @@ async function restore({ store, name, config, signal }: Request): Promise<string
   } finally {
     shown.finish()
   }
-}
-
-/** A progress line for each step. */
-function showSteps() {
-  let current: { step: SnapshotStep; progress: Progress } | undefined
-  const finish = () => {
-    current?.progress.finish()
-    current = undefined
-  }
-  const onProgress = (step: SnapshotStep, done: number, total: number) => {
-    if (current?.step !== step) {
-      finish()
-      current = { step, progress: createProgress({ label: step, unit: 'MB', total: Math.ceil(total / 1e6) }) }
-    }
-    current.progress.update(Math.ceil(done / 1e6))
-  }
-  return { onProgress, finish }
 }
 
 function describe({ name, head, bytes }: SnapshotManifest): string {

@@ -20,4 +20,6 @@ export interface ReplicationStatus {
   readonly state: ReplicationState
   /** Why the state is `alarm` or `failed`, or why there is no connection; null when all is well. */
   readonly problem: string | null
+  /** True when what follows the newest block is not held any more by what this process reads: only a newer database helps. */
+  readonly needsSnapshot?: true
 }

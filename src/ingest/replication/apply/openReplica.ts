@@ -137,7 +137,8 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
         } catch (error) {
           if (signal.aborted) return
           const state = isAlarm(error) ? 'alarm' : 'failed'
-          figures.stops(state, messageOf(error))
+          const isCut = CUTS.some((kind) => error instanceof kind)
+          figures.stops({ state, problem: messageOf(error), ...(isCut && { needsSnapshot: true }) })
           closeWriter()
           if (!recovers(error)) {
             log.error({ problem: messageOf(error) }, 'the replica ended')
@@ -167,6 +168,9 @@ const ALARMS = [
   ...[UnknownAncestor, StateChangesMissing, StaleEpoch, StreamOfOtherChain, NotInStream],
 ]
 
+/** What a newer database helps against. */
+const CUTS = [ReplicationGap, NotInStream]
+
 /** True for what the writer or the operator has to settle. */
 function isAlarm(error: unknown): boolean {
   return ALARMS.some((kind) => error instanceof kind)
@@ -190,13 +194,19 @@ async function untilRewound(datadir: string, ms: number, clock: Clock, signal: A
   }
 }
 
+interface Stopped {
+  readonly state: 'alarm' | 'failed'
+  readonly problem: string
+  readonly needsSnapshot?: true
+}
+
 /** Keeps what the status tells, also while the database is closed. */
 function createFigures(role: 'replica' | 'standby', { chain }: OpenWriter) {
   let head = chain.head.newest
   let position: ReplicaPosition | undefined
   let newest: number | undefined
   let current: { applier: Applier; queue: UnitQueue } | undefined
-  let stopped: { state: 'alarm' | 'failed'; problem: string } | undefined
+  let stopped: Stopped | undefined
   /** When every known block was applied. */
   let wholeMs = performance.now()
   const status = (): ReplicationStatus => {
@@ -224,8 +234,8 @@ function createFigures(role: 'replica' | 'standby', { chain }: OpenWriter) {
       status()
       current = undefined
     },
-    stops: (state: 'alarm' | 'failed', problem: string) => {
-      stopped = { state, problem }
+    stops: (why: Stopped) => {
+      stopped = why
     },
   }
 }
