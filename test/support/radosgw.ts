@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createS3Client } from '../../src/lib/objects/s3Client.js'
 import type { S3Settings } from '../../src/lib/objects/s3Settings.js'
 import { type Running, spawnProgram } from './cairn.js'
+import { freePort } from './freePort.js'
 
 const PROGRAMS = ['ceph-mon', 'ceph-osd', 'ceph', 'ceph-authtool', 'monmaptool', 'radosgw', 'radosgw-admin']
 
@@ -174,15 +174,4 @@ async function untilAnswering(url: string, { child }: Running): Promise<void> {
     }
     await sleep(50)
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }
