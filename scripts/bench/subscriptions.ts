@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { spawnCairn } from '../../test/support/cairn.js'
 import { openInventedChain } from '../../test/support/inventedChain.js'
@@ -10,6 +9,7 @@ import { type GrowingServer, startGeth } from './gethBlocks.js'
 import { readMemory, resetPeak } from './memory.js'
 import { startProcess } from './process.js'
 import type { BlockArrival, SubscribersPlan } from './processes/subscribers.js'
+import { readCpuMs } from './processorTime.js'
 
 /* `npm run bench:subscriptions -- [--subscribers N] [--blocks N] [--logs N] [--geth PATH]`: blocks of so many logs, and so many
  * WebSocket subscribers of which each gets one of them; the same against `geth --dev`. Prints a table. */
@@ -133,14 +133,6 @@ async function startCairnServer(): Promise<GrowingServer> {
       for (const end of ends) await end()
     },
   }
-}
-
-/** Processor time of all threads, in units of 10 ms. */
-function readCpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 function printRow(...cells: readonly string[]): void {
