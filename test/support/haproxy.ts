@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -90,7 +89,8 @@ export async function startHaproxy(
   void ended.then(() => {
     exited = true
   })
-  while (!exited && !existsSync(socket)) await sleep(10)
+  const answers = () => askSocket(socket, 'show info').then(Boolean, () => false)
+  while (!exited && !(await answers())) await sleep(10)
   const command = (text: string) => askSocket(socket, text)
   const counts = async () => parseStat(await command('show stat'))
   return {

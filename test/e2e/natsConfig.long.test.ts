@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, errors, nkeys } from '@nats-io/transport-node'
+import { connectNats, type NatsLink } from '../../src/ingest/replication/nats/connection.js'
+import { createLease } from '../../src/ingest/replication/nats/lease.js'
+import { openStream } from '../../src/ingest/replication/nats/stream.js'
+import { silentLogger } from '../../src/lib/logger.js'
+import { packagePath } from '../../src/store/open.js'
+import { spawnProgram } from '../support/cairn.js'
+import { freePort } from '../support/freePort.js'
+import { NEEDS_NATS, settingsFor } from '../support/nats.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+/* `deploy/scaling/nats.conf`, with addresses and paths of this machine. */
+
+const CHAIN = { chainId: 1n, genesisHash: new Uint8Array(32).fill(0xab) }
+const SUBJECT = 'cairn.1.abababab.block'
+
+/** Three nodes from the shipped file, and NKEYs of writer and replica. */
+async function startNodes(t: TestContext, { tls }: { tls: boolean }) {
+  const keys = { writer: nkeys.createUser(), replica: nkeys.createUser() }
+  const folder = temporaryDirectory(t)
+  const [clients, routes, monitors] = await Promise.all(
+    [1, 2, 3].map(() => Promise.all([freePort(), freePort(), freePort()])),
+  )
+  const files = { cert: join(folder, 'server.pem'), key: join(folder, 'server.key') }
+  if (tls) makeCertificate(files)
+  const shipped = readFileSync(packagePath('deploy/scaling/nats.conf'), 'utf8')
+  for (let i = 0; i < 3; i++) {
+    const path = join(folder, `n${i}.conf`)
+    const config = shipped
+      .replace('0.0.0.0:4222', `127.0.0.1:${clients[i]}`)
+      .replace('127.0.0.1:8222', `127.0.0.1:${monitors[i]}`)
+      .replace('0.0.0.0:6222', `127.0.0.1:${routes[i]}`)
+      .replace(/10\.0\.0\.1(\d):6222/g, (_, n: string) => `127.0.0.1:${routes[Number(n) - 1]}`)
+      .replace('/var/lib/nats/jetstream', join(folder, `store${i}`))
+      .replace('50GB', '1GB')
+      .replace('/etc/nats/server.pem', files.cert)
+      .replace('/etc/nats/server.key', files.key)
+      // The commented block of TLS.
+      .replace(/^# (tls \{| {2}(?:cert_file|key_file|timeout).*|\})$/gm, tls ? '$1' : '# $1')
+    assert.doesNotMatch(config, /^[^#]*10\.0\.0\./m)
+    writeFileSync(path, config)
+    const { child, ended } = spawnProgram('/usr/sbin/nats-server', ['-c', path], {
+      env: {
+        CAIRN_NATS_NAME: `n${i + 1}`,
+        CAIRN_WRITER_NKEY: keys.writer.getPublicKey(),
+        CAIRN_REPLICA_NKEY: keys.replica.getPublicKey(),
+      },
+    })
+    t.after(async () => {
+      child.kill('SIGKILL')
+      await ended
+    })
+  }
+  const open = async (role: 'writer' | 'replica'): Promise<NatsLink> => {
+    const credentialsFile = join(folder, `${role}.seed`)
+    writeFileSync(credentialsFile, Buffer.from(keys[role].getSeed()))
+    const scheme = tls ? 'tls' : 'nats'
+    const servers = clients.map((port) => ({ url: `${scheme}://localhost:${port}` }))
+    const more = { credentialsFile, streamReplicas: 3, ...(tls ? { caFile: files.cert } : {}) }
+    const link = await connectNats(settingsFor(servers, more), {
+      log: silentLogger,
+      signal: new AbortController().signal,
+    })
+    t.after(() => link.close())
+    return link
+  }
+  const openWithout = () =>
+    connect({
+      servers: `localhost:${clients[0]}`,
+      reconnect: false,
+      ...(tls ? { tls: { ca: readFileSync(files.cert, 'utf8') } } : {}),
+    })
+  return { open, openWithout }
+}
+
+/** A certificate of `localhost` that signs itself. */
+function makeCertificate({ cert, key }: { cert: string; key: string }): void {
+  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1']
+  const names = ['-subj', '/CN=cairn test', '-addext', 'subjectAltName=DNS:localhost']
+  const { status, stderr } = spawnSync('openssl', [...made, ...names, '-keyout', key, '-out', cert], {
+    encoding: 'utf8',
+  })
+  assert.equal(status, 0, stderr)
+}
+
+/** The stream, once the three nodes have a leader. */
+async function makeStream(link: NatsLink) {
+  for (;;) {
+    try {
+      return await openStream(link, CHAIN, { create: true })
+    } catch {
+      await sleep(50)
+    }
+  }
+}
+
+for (const tls of [false, true]) {
+  const name = `three nodes${tls ? ' with TLS' : ''}: the writer publishes and takes the lease, a replica reads and does nothing else`
+  const skip = NEEDS_NATS.skip || (tls && spawnSync('openssl', ['version']).status !== 0 && 'openssl is not installed')
+  test(name, { skip }, async (t) => {
+    const { open, openWithout } = await startNodes(t, { tls })
+    const writer = await open('writer')
+    const { stream } = await makeStream(writer)
+    const body = Buffer.alloc(100_000, 1)
+    assert.equal((await writer.publisher.publish(SUBJECT, body, { expect: { lastSequence: 0 } })).seq, 1)
+    const lease = await createLease(writer, CHAIN, { holder: 'test' }).acquire(new AbortController().signal)
+    assert.ok(lease)
+
+    const replica = await open('replica')
+    assert.deepEqual(await (await openStream(replica, CHAIN)).range(), { first: 1, last: 1 })
+    const consumer = await replica.publisher.consumers.get(stream)
+    assert.deepEqual(Buffer.from((await consumer.next())!.data), body)
+    const refused = (error: unknown) => /permissions? violation|timeout/i.test(String(error))
+    await assert.rejects(replica.publisher.publish(SUBJECT, body, { timeout: 500 }), refused)
+    await assert.rejects(replica.publisher.publish('$KV.CAIRN_1_LEASE.writer', 'me', { timeout: 500 }), refused)
+    for (const link of [replica, writer]) {
+      await assert.rejects(link.manager.streams.purge(stream), refused)
+      await assert.rejects(link.manager.streams.delete(stream), refused)
+      await assert.rejects(link.manager.streams.deleteMessage(stream, 1), refused)
+    }
+    assert.deepEqual(await (await openStream(writer, CHAIN)).range(), { first: 1, last: 1 })
+    await assert.rejects(openWithout(), errors.AuthorizationError)
+    await lease.release()
+  })
+}
+
+test('nats-server accepts the file as it is', NEEDS_NATS, () => {
+  const [writer, replica] = [nkeys.createUser(), nkeys.createUser()].map((key) => key.getPublicKey())
+  const { status, stderr } = spawnSync('/usr/sbin/nats-server', ['-t', '-c', packagePath('deploy/scaling/nats.conf')], {
+    env: { ...process.env, CAIRN_NATS_NAME: 'n1', CAIRN_WRITER_NKEY: writer, CAIRN_REPLICA_NKEY: replica },
+    encoding: 'utf8',
+  })
+  assert.equal(status, 0, stderr)
+})
