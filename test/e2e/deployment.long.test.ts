@@ -57,7 +57,8 @@ test('the dashboard is one that Grafana loads: panels with ids and places of the
 
 test('settings in the unit and in the image are options of the program', () => {
   const known = new Set(listOptions().map(([, option]) => envName(option)))
-  for (const file of ['systemd/cairn.service', 'Dockerfile']) {
+  const roles = ['writer', 'standby', 'replica'].map((role) => `scaling/systemd/${role}.conf`)
+  for (const file of ['systemd/cairn.service', 'Dockerfile', ...roles]) {
     const used = read(file).match(/\bCAIRN_[A-Z_]+(?==)/g) ?? []
     assert.ok(used.length > 0, file)
     for (const name of used) assert.ok(known.has(name), `${file}: ${name}`)
@@ -80,7 +81,7 @@ test('Prometheus accepts its configuration and the rules', (t) => {
   const result = check('promtool', 'check', 'config', packagePath('deploy/prometheus/prometheus.yml'))
   if (result === undefined) return t.skip('promtool is not installed')
   assert.equal(result.status, 0, result.output)
-  assert.match(result.output, /17 rules found/)
+  assert.match(result.output, /19 rules found/)
 })
 
 test('Prometheus scrapes a server, answers a query of its series and evaluates the rules', async (t) => {

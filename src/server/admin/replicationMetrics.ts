@@ -30,4 +30,12 @@ export function registerReplicationMetrics(metrics: Metrics, status: () => Repli
     'Time since every known block was there, or published; 0 while it is.',
     () => status()?.lagSeconds,
   )
+  metrics.gauge(
+    'cairn_replication_problem',
+    '1 while /health names a problem of replication, such as a lost connection.',
+    () => {
+      const now = status()
+      return now === undefined ? undefined : Number(now.problem !== null)
+    },
+  )
 }

@@ -5,11 +5,15 @@ import type { UnitQueue } from './unitQueue.js'
 
 // While units wait, so much of them is one transaction.
 const BATCH_MS = 1000
+// While the writer is behind all that may be read ahead. Blocks change the same pages, which are written once a transaction: on a state of
+// 250,000 accounts and at 4 blocks/s, 5 MB a block instead of 10 (docs/benchmarks.md).
+const CATCH_UP_BATCH_MS = 5000
 // How long the next unit may have to wait for the indexes.
 const INDEX_SLICE_MS = 3
 
-/** Applies units until the signal aborts, or the queue is over and the state trie is that of the head. Each is committed at once, unless others wait: then they share transactions of about
- *  a second. While none waits, the state trie, the indexes and the tries before the head are brought up to date.
+/** Applies units until the signal aborts, or the queue is over and the state trie is that of the head. Each is committed at once, unless
+ *  others wait: then they share transactions of about a second, of 5 while as many wait as may. While none waits, the state trie, the indexes
+ *  and the tries before the head are brought up to date.
  *  @throws as `Applier.apply`, and what the source throws; what was applied before is committed */
 export async function applyUnits(
   chain: WritableChain,
@@ -22,6 +26,7 @@ export async function applyUnits(
 ): Promise<void> {
   const { head } = chain
   let begunMs: number | undefined
+  let isBehind = false
   let [trieDue, indexesDue, historyDue] = [true, true, true]
   /** The indexes of a replica that never rests get as much time as the blocks took, in slices. */
   const keepIndexesUp = async (forMs: number) => {
@@ -40,15 +45,17 @@ export async function applyUnits(
   }
   try {
     while (!signal.aborted) {
+      isBehind ||= queue.isFull
       const next = queue.shift()
       if (next) {
         begunMs ??= performance.now()
         await applier.apply(next)
         trieDue = indexesDue = historyDue = true
-        if (!queue.isEmpty && performance.now() - begunMs < BATCH_MS) continue
         const tookMs = performance.now() - begunMs
+        if (!queue.isEmpty && tookMs < (isBehind ? CATCH_UP_BATCH_MS : BATCH_MS)) continue
         applier.commit()
         begunMs = undefined
+        isBehind = false
         await checkpoints?.afterCommit()
         if (!queue.isEmpty) await keepIndexesUp(tookMs)
         await new Promise(setImmediate)

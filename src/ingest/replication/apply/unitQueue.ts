@@ -16,6 +16,8 @@ export interface UnitQueue {
   /** Takes the next unit; undefined when none waits. @throws what the source threw, after its last unit */
   shift(): UnitToApply | undefined
   readonly isEmpty: boolean
+  /** As many units wait as are read ahead of the writer. */
+  readonly isFull: boolean
   /** True when every unit of a source that `ends` was taken. */
   readonly isOver: boolean
   /** Resolves when a unit waits or the source ended. */
@@ -96,6 +98,9 @@ export function readAhead(
     },
     get isEmpty() {
       return waiting.length === 0
+    },
+    get isFull() {
+      return isFull()
     },
     get isOver() {
       return waiting.length === 0 && end !== undefined && !('error' in end)
