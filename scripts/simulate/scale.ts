@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { printRow } from '../bench/table.js'
-import { COSTS, type Cost } from './costs.js'
+import { COSTS, type Cost, replaceCosts } from './costs.js'
 import { simulate } from './model.js'
 
 /* `npm run simulate:scale -- [OPTIONS]`: what a writer, three NATS servers, replicas and a load balancer have to do at mainnet's rate and at
@@ -16,8 +17,12 @@ const { values } = parseArgs({
     blocks: { type: 'string', default: '20000' },
     rates: { type: 'string', default: '1,50' },
     seed: { type: 'string', default: '1' },
+    /** JSON with other values: `{"applyMs": 6.5}`. */
+    costs: { type: 'string' },
   },
 })
+const costs =
+  values.costs === undefined ? COSTS : replaceCosts(JSON.parse(readFileSync(values.costs, 'utf8')), values.costs)
 const [replicas, readCores, answersPerSecond, blocks, seed] = [
   ...[values.replicas, values['read-cores'], values.answers, values.blocks, values.seed],
 ].map(Number)
@@ -25,7 +30,7 @@ const rates = values.rates.split(',').map(Number)
 
 const results = rates.map((rate) => {
   const plan = { blockSeconds: MAINNET_SECONDS / rate, blocks, replicas, readCores, answersPerSecond, seed }
-  return simulate(COSTS, plan)
+  return simulate(costs, plan)
 })
 const digits = (value: number) => String(Number(value.toPrecision(3)))
 const print = (rows: string[][]) => {
@@ -37,7 +42,7 @@ console.log('Costs\n')
 print([
   ['cost', 'value', 'measured by'],
   ['---', '---', '---'],
-  ...Object.values<Cost>(COSTS).map(({ what, value, unit, source }) => [what, `${value} ${unit}`, source]),
+  ...Object.values<Cost>(costs).map(({ what, value, unit, source }) => [what, `${value} ${unit}`, source]),
 ])
 console.log(
   `${blocks} blocks; ${replicas} replicas with ${readCores} cores for reads, ${answersPerSecond} answers/s; seed ${seed}\n`,

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import type { Block } from '../../src/chain/eth/types.js'
 import { importBlocks } from '../../src/ingest/pipeline.js'
@@ -10,9 +9,10 @@ import { formatData } from '../../src/lib/hex.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { DATABASE_FILE } from '../../src/store/open.js'
 import { growBranch, openBranches } from '../support/branches.js'
-import { spawnCairn, startCairn } from '../support/cairn.js'
+import { startCairn } from '../support/cairn.js'
 import { sourceOf } from '../support/fixture.js'
 import { checkConfig, type LoadBalancer, SKIP_HAPROXY, startHaproxy } from '../support/haproxy.js'
+import { branchesDirectory, startMember, until } from '../support/members.js'
 import { seededRandom } from '../support/random.js'
 import { type Answer, ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -32,31 +32,12 @@ async function startService(t: TestContext, { first, maxLag }: { first: readonly
   const append = (blocks: readonly Block[]) => importBlocks(chain, sourceOf(blocks), { progress: noProgress })
   await append(first)
   const writer = await startCairn(t, ['--datadir', datadir, '--open', '--replication'])
-  const startReplica = async () => {
-    const own = temporaryDirectory(t)
-    const opened = await openBranches(own)
-    opened.db.close()
-    const limits = ['--max-lag', String(maxLag), '--min-block-wait', '1000']
-    const args = ['--datadir', own, '--open', '--replica', writer.url, ...limits]
-    return { datadir: own, ...(await startKillable(t, args)) }
-  }
+  const limits = ['--max-lag', String(maxLag), '--min-block-wait', '1000']
+  const startReplica = async () => startMember(t, await branchesDirectory(t), ['--replica', writer.url, ...limits])
   const replicas = await Promise.all([startReplica(), startReplica(), startReplica()])
   const balancer = await startHaproxy(t, { replicas: replicas.map(hostOf), writer: hostOf(writer) })
   await balancer.untilRotation(['r1', 'r2', 'r3'])
   return { writer, replicas, balancer, append }
-}
-
-/** A server that a test may kill. */
-async function startKillable(t: TestContext, args: readonly string[]) {
-  const threads = { CAIRN_SCAN_THREADS: '1', CAIRN_EVM_THREADS: '1' }
-  const running = spawnCairn(['serve', '--port', '0', '--log-level', 'silent', ...args], threads)
-  const kill = async () => {
-    running.child.kill('SIGKILL')
-    await running.ended
-  }
-  t.after(kill)
-  const [, url] = await running.waitFor('stdout', /^ready (\S+)\n/)
-  return { url, kill }
 }
 
 /** Stops the replica from committing until the function that this gives is called: another connection holds the write lock. */
@@ -170,7 +151,7 @@ test('a replica that lags or dies leaves the rotation: no failed answer, none ol
       await append(trunk.slice(wanted, wanted + 1))
       wanted++
       const [before, enough] = [asked, asked + 12]
-      while (asked < enough && !stop.signal.aborted) await sleep(5)
+      await until(() => asked >= enough || stop.signal.aborted)
       assert.ok(asked > before, 'clients get answers')
     }
   }
@@ -182,11 +163,11 @@ test('a replica that lags or dies leaves the rotation: no failed answer, none ol
   const release = holdBack(replicas[0])
   await grow(10)
   const lagging = async () => (await countsOf(balancer, 'replicas'))[0]
-  while ((await lagging()).retried === 0 && !stop.signal.aborted) await sleep(20)
+  await until(async () => (await lagging()).retried > 0 || stop.signal.aborted)
   assert.equal((await lagging()).status, 'UP', 'it may be 2 blocks behind')
   await grow(12)
   await balancer.untilRotation(['r2', 'r3'])
-  while (open().length === 3) await sleep(5)
+  await until(() => open().length < 3)
   assert.equal(open().length, 2, 'the sockets of the one that lags are closed')
   release()
   await balancer.untilRotation(['r1', 'r2', 'r3'])
@@ -194,7 +175,7 @@ test('a replica that lags or dies leaves the rotation: no failed answer, none ol
   await replicas[2].kill()
   await grow(16)
   await balancer.untilRotation(['r1', 'r2'])
-  while (open().length === 2) await sleep(5)
+  await until(() => open().length < 2)
   const [left] = open()
   await append(trunk.slice(16, 17))
   wanted++
