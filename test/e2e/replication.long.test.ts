@@ -16,7 +16,7 @@ import { noProgress } from '../../src/lib/progress.js'
 import { openForReading, packagePath } from '../../src/store/open.js'
 import { BRANCHES_GENESIS, growBranch, openBranches } from '../support/branches.js'
 import { runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'
-import { compareRows } from '../support/compareChains.js'
+import { compareRows, isTrieAtHead } from '../support/compareChains.js'
 import { compareServers } from '../support/compareServers.js'
 import { FIXTURE_FOLDER, sourceOf } from '../support/fixture.js'
 import { importFixture } from '../support/fixtureDatabase.js'
@@ -103,6 +103,7 @@ test('live blocks, reorgs of 1, 3 and 32 blocks and a rewind reach a replica, ro
   const replica = await startCairn(t, args)
   const settled = async (place: string) => {
     await untilHead(replica, formatData(chain.head.newest!.hash))
+    await until(async () => isTrieAtHead(own))
     compareRows(own, datadir, place)
   }
   await settled('at the start')
@@ -203,5 +204,7 @@ test('a wrong key is said in /health, and options that exclude each other are re
   assert.equal((await fetch(`${replica.url}/ready`)).status, 503)
   const refused = async (more: string[]) => (await spawnCairn(['serve', '--port', '0', ...args, ...more]).ended).stderr
   assert.match(await refused(['--upstream', 'http://127.0.0.1:1']), /--replica excludes --upstream/)
-  assert.match(await refused(['--replica', 'ws://127.0.0.1']), /--replica: expected a URL/)
+  assert.match(await refused(['--replica', 'http://127.0.0.1:1']), /--replica: takes one http URL, got 2/)
+  const wrong = args.map((arg) => (arg.startsWith('http') ? 'ws://127.0.0.1' : arg))
+  assert.match((await spawnCairn(['serve', ...wrong]).ended).stderr, /--replica: expected a URL/)
 })

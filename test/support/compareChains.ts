@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { formatData } from '../../src/lib/hex.js'
 import type { RpcContext } from '../../src/rpc/core/context.js'
 import { runMethod } from '../../src/rpc/core/dispatch.js'
 import { METHODS } from '../../src/rpc/methods.js'
+import { createChainReader } from '../../src/store/chain/chainReader.js'
 import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
+import { createStateTrieTable } from '../../src/store/state/stateTrieTable.js'
 import type { Ask } from './allAnswers.js'
 
 // Ids of dictionaries depend on the order of first sight, and stay when blocks are removed: their values are compared.
@@ -35,6 +38,18 @@ export function compareRows(datadir: string, expected: string, place: string): v
   } finally {
     found.close()
     wanted.close()
+  }
+}
+
+/** True when the stored state trie is that of the newest block: a replica brings it up to date after the blocks. */
+export function isTrieAtHead(datadir: string): boolean {
+  const db = openForReading(datadir)
+  try {
+    const reader = createChainReader(db)
+    const { header } = reader.blockByNumber(reader.head()!)!
+    return createStateTrieTable(db).head()?.root === formatData(header.stateRoot)
+  } finally {
+    db.close()
   }
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReplicationStatus } from '../../src/ingest/replication/status.js'
 import { openBranches } from './branches.js'
 import { type Running, spawnCairn } from './cairn.js'
+import { isTrieAtHead } from './compareChains.js'
 import { resultOf } from './rpcClient.js'
 import { temporaryDirectory } from './temporary.js'
 
@@ -73,9 +74,12 @@ export async function startMember(t: TestContext, datadir: string, args: readonl
 export const untilRole = (member: Member, role: ReplicationStatus['role']) =>
   until(async () => (await member.replication()).role === role)
 
-/** Resolves when each member's newest block is this one. */
+/** Resolves when each member's newest block is this one, and its state trie that of it. */
 export async function untilHead(members: readonly Member[], hash: string): Promise<void> {
-  for (const member of members) await until(async () => (await member.head()) === hash)
+  for (const member of members) {
+    await until(async () => (await member.head()) === hash)
+    await until(() => isTrieAtHead(member.datadir))
+  }
 }
 
 /** Resolves when all is well with the member. */
