@@ -21,7 +21,7 @@ import { temporaryDirectory } from '../../../support/temporary.js'
 import { THOROUGH } from '../../../support/thorough.js'
 
 const PROGRAM = fileURLToPath(new URL('../../../support/publisherProcess.js', import.meta.url))
-const KILLS = THOROUGH ? 200 : 12
+const KILLS = THOROUGH ? 200 : 6
 const options = { ...NEEDS_NATS, timeout: THOROUGH ? 1_800_000 : 300_000 }
 
 test(
