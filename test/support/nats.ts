@@ -106,6 +106,8 @@ async function startServer(
   t: TestContext,
   { name, port, options }: { name: string; port: number; options: NatsServerOptions },
 ): Promise<NatsServer> {
+  let end = async () => {}
+  t.after(() => end()) // before the folder is removed
   const folder = temporaryDirectory(t)
   const path = join(folder, 'nats.conf')
   const store = join(folder, 'store')
@@ -146,7 +148,7 @@ async function startServer(
       }
     }
   }
-  t.after(kill)
+  end = kill
   await start()
   return {
     name,
