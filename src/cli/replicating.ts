@@ -1,5 +1,5 @@
 import type { FollowSettings } from '../ingest/follow/runFollower.js'
-import type { ReplicaSettings } from '../ingest/replication/apply/openReplica.js'
+import type { ReplicaSettings } from '../ingest/replication/apply/replicaChain.js'
 import { UsageError } from '../lib/errors.js'
 import { createLogger, type Logger } from '../lib/logger.js'
 import type { IngestWorker } from '../workers/ingestWorker.js'

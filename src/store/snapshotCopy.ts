@@ -1,37 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import SqliteDatabase from 'better-sqlite3'
 import { equalBytes } from '../lib/bytes.js'
-import { formatData, parseHex } from '../lib/hex.js'
+import { formatData } from '../lib/hex.js'
 import { createChainReader } from './chain/chainReader.js'
 import type { Finality } from './chain/types.js'
 import type { Database } from './database.js'
-import {
-  createMetaTable,
-  META_CHAIN_ID,
-  META_CURSOR_SECRET,
-  META_FINALITY,
-  META_REPLICATION,
-  META_STATE_MODE,
-} from './meta.js'
+import { createMetaTable, META_CHAIN_ID, META_CURSOR_SECRET, META_FINALITY, META_STATE_MODE } from './meta.js'
 import { requireKnownSchema } from './open.js'
+import { type ReplicaPosition, readPosition, writePosition } from './replication/position.js'
 import { writeSeal } from './seals.js'
 
 /** How far a writer had published when its copy began. */
-export interface PublishedPlace {
-  /** `NAME@created`. */
-  readonly stream: string
-  readonly sequence: number
-  readonly epoch: number
-  /** The block of that sequence; its hash as hex DATA. */
+export interface PublishedPlace extends ReplicaPosition {
+  /** The block of that sequence. */
   readonly number: number
-  readonly hash: string
-}
-
-/** Where a replica goes on that has the copy. */
-export interface CopyPosition {
-  readonly stream: string
-  readonly sequence: number
-  readonly epoch: number
+  readonly hash: Uint8Array // 32
 }
 
 /** What a copy of a database holds. Hashes are hex DATA of 32 bytes. */
@@ -46,7 +29,7 @@ export interface CopyFacts {
   /** Null when none was recorded: the head counts as final. */
   readonly finality: Finality | null
   readonly stateMode: string
-  readonly position: CopyPosition | null
+  readonly position: ReplicaPosition | null
 }
 
 /** Takes what is not for others out of the copy of a database: API keys and the secret of cursors, also from pages that they
@@ -57,7 +40,7 @@ export function prepareCopy(db: Database, published: PublishedPlace | undefined)
   const reader = createChainReader(db)
   const number = reader.head()
   if (number === undefined) return undefined
-  const hash = formatData(reader.blockHash(number)!)
+  const hash = reader.blockHash(number)!
   db.pragma('secure_delete = ON') // deleted content becomes zeros
   db.transaction(() => {
     db.prepare('DELETE FROM api_keys').run()
@@ -67,11 +50,11 @@ export function prepareCopy(db: Database, published: PublishedPlace | undefined)
     const insert = db.prepare('INSERT INTO meta VALUES (?, ?)')
     for (const row of rows) insert.run(...row)
     const meta = createMetaTable(db)
-    const own = positionAt(meta.get(META_REPLICATION), hash)
+    const own = readPosition(meta, hash)
     const isOlder = own?.stream === published?.stream && (own?.sequence ?? 0) >= (published?.sequence ?? 0)
     if (published && !isOlder && holds(db, published)) {
       const { stream, sequence, epoch } = published
-      meta.set(META_REPLICATION, { stream, sequence, epoch, head: hash })
+      writePosition(meta, { stream, sequence, epoch }, hash)
     }
     writeSeal(db, 'api_keys')
     writeSeal(db, 'facts')
@@ -82,23 +65,16 @@ export function prepareCopy(db: Database, published: PublishedPlace | undefined)
     schema,
     chainId: meta.get<string>(META_CHAIN_ID)!,
     genesisHash: genesis === undefined ? null : formatData(genesis),
-    head: { number, hash },
+    head: { number, hash: formatData(hash) },
     finality: meta.get<Finality>(META_FINALITY) ?? null,
     stateMode: meta.get<string>(META_STATE_MODE)!,
-    position: positionAt(meta.get(META_REPLICATION), hash) ?? null,
+    position: readPosition(meta, hash) ?? null,
   }
-}
-
-/** The position as a replica stores it, which holds for the head that it was stored with. */
-function positionAt(stored: (CopyPosition & { head?: string }) | undefined, head: string): CopyPosition | undefined {
-  if (stored?.head !== head) return undefined
-  const { stream, sequence, epoch } = stored
-  return { stream, sequence, epoch }
 }
 
 function holds(db: Database, { number, hash }: PublishedPlace): boolean {
   const held = createChainReader(db).blockHash(number)
-  return held !== undefined && equalBytes(held, parseHex(hash))
+  return held !== undefined && equalBytes(held, hash)
 }
 
 /** Gives a copy that `prepareCopy` made a secret of its own. Returns its head, the hash as hex DATA; undefined when it has none.

@@ -1,4 +1,5 @@
-import type { ReplicaChain, ReplicaParts } from '../ingest/replication/apply/openReplica.js'
+import type { ReplicaParts } from '../ingest/replication/apply/openReplica.js'
+import type { ReplicaChain } from '../ingest/replication/apply/replicaChain.js'
 import { createHttpSource } from '../ingest/replication/http/httpSource.js'
 import type { NatsLink } from '../ingest/replication/nats/connection.js'
 import type { ReplicationSource } from '../ingest/replication/types.js'

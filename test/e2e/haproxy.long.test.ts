@@ -12,10 +12,11 @@ import { growBranch, openBranches } from '../support/branches.js'
 import { startCairn } from '../support/cairn.js'
 import { sourceOf } from '../support/fixture.js'
 import { checkConfig, type LoadBalancer, SKIP_HAPROXY, startHaproxy } from '../support/haproxy.js'
-import { branchesDirectory, startMember, until } from '../support/members.js'
+import { branchesDirectory, startMember } from '../support/members.js'
 import { seededRandom } from '../support/random.js'
 import { type Answer, ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { until } from '../support/until.js'
 import { openSubscriber } from '../support/webSocketClient.js'
 
 /* `deploy/scaling/haproxy.cfg` in front of three replicas. */

@@ -24,6 +24,7 @@ import { seededRandom } from '../support/random.js'
 import { ask, resultOf, send } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
+import { until } from '../support/until.js'
 
 /* `cairn serve --replica http://…` against another server. */
 
@@ -31,11 +32,6 @@ const random = seededRandom(1807)
 
 const hashOf = async (url: string) =>
   (await resultOf<{ hash: string }>(url, 'eth_getBlockByNumber', ['latest', false])).hash
-
-/** Resolves when the condition holds; the test's own time limit ends it otherwise. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(20)
-}
 
 const untilHead = (server: { url: string }, hash: string) => until(async () => (await hashOf(server.url)) === hash)
 

@@ -9,12 +9,13 @@ import { compareRows } from '../support/compareChains.js'
 import { FIXTURE_FOLDER } from '../support/fixture.js'
 import { HEAD } from '../support/fixtureChain.js'
 import { startForkingUpstream } from '../support/forkingUpstream.js'
-import { branchesDirectory, startMember, until, untilFollowing, untilHead, untilRole } from '../support/members.js'
+import { branchesDirectory, startMember, untilFollowing, untilHead, untilRole } from '../support/members.js'
 import { NEEDS_NATS, startNats } from '../support/nats.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
+import { until } from '../support/until.js'
 
 /* `cairn serve --publish`, `--replica nats://…` and `--standby` against a real nats-server. */
 

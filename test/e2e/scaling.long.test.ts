@@ -5,11 +5,12 @@ import { growBranch } from '../support/branches.js'
 import { compareRows } from '../support/compareChains.js'
 import { startForkingUpstream } from '../support/forkingUpstream.js'
 import { SKIP_HAPROXY, startHaproxy } from '../support/haproxy.js'
-import { branchesDirectory, startMember, until, untilHead, untilRole } from '../support/members.js'
+import { branchesDirectory, startMember, untilHead, untilRole } from '../support/members.js'
 import { NEEDS_NATS, startNatsCluster } from '../support/nats.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { until } from '../support/until.js'
 
 /* The worked example of docs/scaling.md in small: three NATS servers, a writer, a standby, two replicas and HAProxy. */
 

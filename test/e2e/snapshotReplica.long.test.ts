@@ -12,10 +12,11 @@ import { runCairn, runCairnOk } from '../support/cairn.js'
 import { compareRows } from '../support/compareChains.js'
 import { startForkingUpstream } from '../support/forkingUpstream.js'
 import { freePort } from '../support/freePort.js'
-import { branchesDirectory, startMember, until, untilFollowing, untilHead, untilRole } from '../support/members.js'
+import { branchesDirectory, startMember, untilFollowing, untilHead, untilRole } from '../support/members.js'
 import { NEEDS_NATS, openLink, startNats } from '../support/nats.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { until } from '../support/until.js'
 
 /* Replicas of a real nats-server that begin with a snapshot. */
 

@@ -11,7 +11,6 @@ import {
   branchesDirectory,
   type Member,
   startMember,
-  until,
   untilFollowing,
   untilHead,
   untilRole,
@@ -20,6 +19,7 @@ import { NEEDS_NATS, openLink, startNats } from '../support/nats.js'
 import { seededRandom } from '../support/random.js'
 import { send } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { until } from '../support/until.js'
 
 /* Replicas of a writer that publishes to a real nats-server. */
 

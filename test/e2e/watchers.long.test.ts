@@ -14,6 +14,7 @@ import type { LogObject } from '../support/manySubscribers.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { until } from '../support/until.js'
 
 /* The watchers of viem and ethers, at a server that follows a chain with reorgs. */
 
@@ -73,10 +74,6 @@ async function startChain(t: TestContext) {
 async function reaches({ url }: CairnServer, trunk: readonly Block[]): Promise<void> {
   const hash = formatData(trunk.at(-1)!.hash)
   await until(async () => (await resultOf(url, 'eth_getBlockByHash', [hash, false])) !== null)
-}
-
-async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 /** The logs that are left when the removed ones are taken away. */

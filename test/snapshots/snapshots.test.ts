@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
+import { parseHex } from '../../src/lib/hex.js'
 import { createDirectoryStore } from '../../src/lib/objects/directoryStore.js'
 import type { ObjectStore } from '../../src/lib/objects/objectStore.js'
 import { PARTIAL } from '../../src/snapshots/createSnapshot.js'
@@ -83,13 +84,13 @@ test('a restored snapshot is the database, but for keys and the secret of cursor
 
 test('the position of a writer is in its snapshot when the copy has the block, that of a replica always', async (t) => {
   const { hash } = (await snapshotOf({ datadir: whole, store: openStore(t) })).manifest.head
-  const published = { stream: 'CAIRN_1@2026', sequence: 9, epoch: 4, number: HEAD, hash }
+  const published = { stream: 'CAIRN_1@2026', sequence: 9, epoch: 4, number: HEAD, hash: parseHex(hash) }
   const position = { stream: 'CAIRN_1@2026', sequence: 9, epoch: 4 }
   const store = openStore(t)
   const of = async (datadir: string, name: string, place: typeof published) =>
     (await snapshotOf({ datadir, store, name, published: place })).manifest.position
   assert.deepEqual(await of(whole, 'writer', published), position)
-  assert.equal(await of(whole, 'reorged', { ...published, hash: `0x${'ab'.repeat(32)}` }), null)
+  assert.equal(await of(whole, 'reorged', { ...published, hash: Buffer.alloc(32, 0xab) }), null)
   assert.equal(await of(whole, 'ahead', { ...published, number: HEAD + 1 }), null)
   const datadir = temporaryDirectory(t)
   await restoreFrom({ store, name: 'writer', datadir })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReplicationStatus } from '../../src/ingest/replication/status.js'
 import { openBranches } from './branches.js'
 import { type Running, spawnCairn } from './cairn.js'
 import { isTrieAtHead } from './compareChains.js'
 import { resultOf } from './rpcClient.js'
 import { temporaryDirectory } from './temporary.js'
+import { until } from './until.js'
 
 /** A server of the built program that takes part in replication. */
 export interface Member {
@@ -23,11 +23,6 @@ export interface Member {
   kill(): Promise<void>
   /** `SIGTERM`; the process must end well. */
   stop(): Promise<void>
-}
-
-/** Resolves when the condition holds; the test's own time limit ends it otherwise. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(20)
 }
 
 /** A data directory with the genesis of branches. */

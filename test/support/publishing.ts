@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Block } from '../../src/chain/eth/types.js'
 import type { WritableChain } from '../../src/ingest/chainState.js'
 import { importBlocks } from '../../src/ingest/pipeline.js'
-import { openReplica, type ReplicaChain } from '../../src/ingest/replication/apply/openReplica.js'
+import { openReplica } from '../../src/ingest/replication/apply/openReplica.js'
+import type { ReplicaChain } from '../../src/ingest/replication/apply/replicaChain.js'
 import { createChainFeed } from '../../src/ingest/replication/chainFeed.js'
 import type { NatsLink } from '../../src/ingest/replication/nats/connection.js'
 import { createNatsSource, type NatsSourceOptions } from '../../src/ingest/replication/nats/natsSource.js'
@@ -121,9 +122,4 @@ export async function untilSameRows(replica: { datadir: string }, writer: { data
     }
     await sleep(20)
   }
-}
-
-/** Resolves when the condition holds; the test's own time limit ends it otherwise. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(10)
 }

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { PUBLISHER_FILE, readPublisherCursor } from '../../ingest/replication/nats/publisherCursor.js'
 import { UsageError } from '../../lib/errors.js'
 import type { ObjectStore } from '../../lib/objects/objectStore.js'
 import { openObjectStore } from '../../lib/objects/openObjectStore.js'
@@ -6,7 +8,6 @@ import { packageVersion } from '../../rpc/core/openContext.js'
 import type { SnapshotManifest } from '../../snapshots/manifest.js'
 import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
-import { readPublishedPlace } from '../publishedPlace.js'
 import { showSnapshotSteps } from '../snapshotProgress.js'
 import { listenForStop } from '../stopSignal.js'
 import { formatTable } from '../table.js'
@@ -78,7 +79,7 @@ async function create({ store, name, config, signal }: Request): Promise<string>
   const { datadir, keep } = config
   const shown = showSnapshotSteps()
   try {
-    const published = readPublishedPlace(datadir)
+    const published = readPublisherCursor(join(datadir, PUBLISHER_FILE))
     const { onProgress } = shown
     const terms = { datadir, store, name, published, version: packageVersion(), signal, onProgress }
     const { manifest, uploaded, resumed } = await createSnapshot(terms)

@@ -1,6 +1,7 @@
 import type { Block, ConsensusReceipt } from '../../chain/eth/types.js'
 import type { StateChanges } from '../../store/chain/chainWriter.js'
 import type { Finality } from '../../store/chain/types.js'
+import type { ReplicaPosition } from '../../store/replication/position.js'
 import type { BlockRef } from '../head/events.js'
 
 /** A verified block with everything that a replica stores of it: values of the chain, no ids of the writer's database. */
@@ -48,16 +49,6 @@ export type ReplicationUnit =
   /** A writer with a higher epoch begins at this head. */
   | { readonly kind: 'epoch'; readonly epoch: number; readonly head: BlockRef }
   | { readonly kind: 'finality'; readonly finality: Finality }
-
-/** How far a replica is in what it reads. Stored under the meta key `replication` in the transaction of each unit. */
-export interface ReplicaPosition {
-  /** Name and creation time of the stream; 'http' for a replica that reads from another server. */
-  readonly stream: string
-  /** The last one applied; 0 over HTTP. */
-  readonly sequence: number
-  /** Of the writer; 0 over HTTP. */
-  readonly epoch: number
-}
 
 /** What a replica has: where a source goes on. */
 export interface ReplicaPlace {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import { messageOf } from '../errors.js'
 import { ObjectStoreFailed } from './errors.js'
@@ -94,7 +95,8 @@ export function createS3Client(bucket: string, settings: S3Settings) {
         if ('found' in done) return answerOf(done, request, { attempts: tried, idleMs })
         const { action, object } = request
         if (!done.mayHelp || tried >= attempts) throw new ObjectStoreFailed({ action, object, ...done.failure })
-        await pause(Math.random() * Math.min(MAX_PAUSE_MS, firstPauseMs * 2 ** (tried - 1)), request.signal)
+        const pauseMs = Math.random() * Math.min(MAX_PAUSE_MS, firstPauseMs * 2 ** (tried - 1))
+        await sleep(pauseMs, undefined, { signal: request.signal }).catch(() => request.signal?.throwIfAborted())
       }
     },
   }
@@ -209,17 +211,4 @@ function causeOf(error: unknown): string {
   const { cause } = error as { cause?: unknown }
   const { code } = (cause ?? {}) as { code?: string }
   return code ?? messageOf(cause ?? error)
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-      if (signal?.aborted) reject(signal.reason)
-      else resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal?.addEventListener('abort', end)
-  })
 }

@@ -1,4 +1,4 @@
-import type { ReplicaChain } from '../../ingest/replication/apply/openReplica.js'
+import type { ReplicaChain } from '../../ingest/replication/apply/replicaChain.js'
 import type { NatsSettings } from '../../ingest/replication/nats/connection.js'
 import type { LogSettings } from '../../lib/logger.js'
 

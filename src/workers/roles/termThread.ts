@@ -5,7 +5,7 @@ import { type ChainFeed, createChainFeed } from '../../ingest/replication/chainF
 import { connectNats, type NatsLink } from '../../ingest/replication/nats/connection.js'
 import { Fenced, StreamMissing, StreamReplaced } from '../../ingest/replication/nats/errors.js'
 import { createLease, type HeldLease, type Lease } from '../../ingest/replication/nats/lease.js'
-import { isPassing } from '../../ingest/replication/nats/passing.js'
+import { untilAnswered } from '../../ingest/replication/nats/passing.js'
 import { createPublisher, type Publisher } from '../../ingest/replication/nats/publisher.js'
 import { PUBLISHER_FILE, readPublisherCursor } from '../../ingest/replication/nats/publisherCursor.js'
 import { type ChainStream, openStream, type StreamEnd } from '../../ingest/replication/nats/stream.js'
@@ -20,7 +20,6 @@ import type { TermData, TermReply, TermRequest } from './termProtocol.js'
  * It ends itself: nobody terminates it. */
 
 const STATUS_MS = 250
-const RETRY_MS = 1000
 /** A writer that stops publishes what is committed, for at most so long. */
 const DRAIN_MS = 2000
 
@@ -60,20 +59,8 @@ async function untilAsked(holds: () => boolean, signal: AbortSignal): Promise<vo
 }
 
 /** What `work` gives, once the servers answer. */
-async function persistently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (;;) {
-    signal.throwIfAborted()
-    try {
-      const done = await work()
-      connection = null
-      return done
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!isPassing(error)) throw error
-      connection = `NATS: ${messageOf(error)}`
-    }
-    await systemClock.sleep(RETRY_MS, signal)
-  }
+function persistently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  return untilAnswered(work, { signal, onProblem: (problem) => onProblem(problem && `NATS: ${problem}`) })
 }
 
 /** The epoch of the last message in the stream; 0 when there is none. */

@@ -1,7 +1,7 @@
 import { equalBytes, keyOfBytes } from '../../../lib/bytes.js'
+import type { ReplicaPosition } from '../../../store/replication/position.js'
 import type { BlockRef } from '../../head/events.js'
 import { ReplicationGap } from '../errors.js'
-import type { ReplicaPosition } from '../types.js'
 import type { NatsLink } from './connection.js'
 import { endsUnit, type MessageHead } from './messageHead.js'
 import type { ChainStream, StreamMessage, StreamRange } from './stream.js'

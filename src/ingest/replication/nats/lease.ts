@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { JetStreamApiCodes, JetStreamApiError, StorageType } from '@nats-io/jetstream'
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
-import type { ReplicaChain } from '../apply/openReplica.js'
+import type { ReplicaChain } from '../apply/replicaChain.js'
 import type { NatsLink } from './connection.js'
 import { isPassing } from './passing.js'
 

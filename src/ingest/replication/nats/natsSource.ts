@@ -1,24 +1,22 @@
-import { UsageError } from '../../../lib/errors.js'
 import type { Logger } from '../../../lib/logger.js'
+import type { ReplicaPosition } from '../../../store/replication/position.js'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
-import type { ReplicaChain } from '../apply/openReplica.js'
+import type { ReplicaChain } from '../apply/replicaChain.js'
 import { ReplicationGap } from '../errors.js'
 import { createKnownBlocks, type KnownBlocks } from '../knownBlocks.js'
-import type { PositionedUnit, ReplicaPosition, ReplicationSource, ReplicationUnit } from '../types.js'
+import type { PositionedUnit, ReplicationSource, ReplicationUnit } from '../types.js'
 import { createStreamAssembler } from './assembler.js'
-import { connectNats, type NatsLink, type NatsSettings } from './connection.js'
+import type { NatsLink } from './connection.js'
 import { NotInStream, StreamMissing, StreamReplaced } from './errors.js'
 import { findStart, firstMessage, type StreamStart } from './findStart.js'
-import { describeFailure, isPassing } from './passing.js'
-import { untilAborted } from './sender.js'
+import { describeFailure, isPassing, untilAborted } from './passing.js'
 import { type ChainStream, openStream } from './stream.js'
 import { readStream } from './streamReader.js'
 
 /** Options of `createNatsSource`. */
 export interface NatsSourceOptions {
-  /** A connection that stays open, or how to make one for each reading. */
-  readonly link?: NatsLink
-  readonly settings?: NatsSettings
+  /** Stays open. */
+  readonly link: NatsLink
   readonly chain: ReplicaChain
   readonly log: Logger
   /** Told why nothing comes, and null when something does. */
@@ -27,8 +25,6 @@ export interface NatsSourceOptions {
   readonly repair?: ReplicationSource
   /** The units end when this sequence was read, as `StreamEnd.sequence`: then the stream must exist. Undefined: they never end. */
   readonly until?: number
-  /** The same with the last sequence that the stream has when reading begins. */
-  readonly untilEnd?: boolean
   /** Time and timers, for tests. */
   readonly clock?: Clock
 }
@@ -42,44 +38,14 @@ const RETRY_MS = 500
 export function createNatsSource(options: NatsSourceOptions): ReplicationSource {
   return {
     units: async function* ({ position, locator }, signal) {
-      let link = options.link
+      const { link } = options
+      const highest = locator[0]?.number ?? -1
       try {
-        link ??= await openLink(options, signal)
-        const highest = locator[0]?.number ?? -1
-        const until = options.untilEnd ? await lastSequence(options, link, signal) : options.until
-        yield* followStream(
-          { ...options, until },
-          { link, signal, blocks: createKnownBlocks(locator), position, highest },
-        )
+        yield* followStream(options, { link, signal, blocks: createKnownBlocks(locator), position, highest })
       } catch (error) {
         if (!signal.aborted) throw error
-      } finally {
-        if (options.link === undefined) await link?.close()
       }
     },
-  }
-}
-
-function openLink({ settings, log, onProblem, clock }: NatsSourceOptions, signal: AbortSignal): Promise<NatsLink> {
-  if (settings === undefined) throw new UsageError('NATS: expected a connection or settings')
-  return connectNats(settings, { log, signal, onProblem, clock })
-}
-
-/** The last sequence of the stream, as soon as a server tells it. @throws StreamMissing, StreamOfOtherChain */
-async function lastSequence(
-  { chain, onProblem, clock = systemClock }: NatsSourceOptions,
-  link: NatsLink,
-  signal: AbortSignal,
-) {
-  for (;;) {
-    try {
-      return (await untilAborted(openStream(link, chain), signal).then((stream) => stream.range())).last
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!isPassing(error)) throw error
-      onProblem?.(describeFailure(error))
-      await clock.sleep(RETRY_MS, signal)
-    }
   }
 }
 

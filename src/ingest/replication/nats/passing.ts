@@ -1,6 +1,7 @@
 import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream'
 import { errors } from '@nats-io/transport-node'
 import { CairnError, messageOf } from '../../../lib/errors.js'
+import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 
 /** True for what the network, a server or the cluster does, after which an attempt can succeed. */
 export function isPassing(error: unknown): boolean {
@@ -20,4 +21,51 @@ const NETWORK = [
 /** Why a server did not do what it was asked. */
 export function describeFailure(error: unknown): string {
   return error instanceof Error && error.message === '' ? error.name : messageOf(error)
+}
+
+/** The result, or the reason of the signal as soon as it aborts: the work goes on unheard. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  work.catch(() => {})
+  signal.throwIfAborted()
+  let onAbort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** What is told while an answer is waited for. */
+export interface AnswerOptions {
+  readonly signal: AbortSignal
+  /** Told why there is no answer yet, and null with the answer. */
+  onProblem(problem: string | null): void
+  /** Time and timers, for tests. */
+  readonly clock?: Clock
+}
+
+const RETRY_MS = 500
+
+/** What `work` gives, which is tried until the servers answer. An attempt that is under way when the signal aborts is waited for. @throws the reason of the signal, and what `isPassing` does not name */
+export async function untilAnswered<T>(
+  work: () => Promise<T>,
+  { signal, onProblem, clock = systemClock }: AnswerOptions,
+): Promise<T> {
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      const answer = await work()
+      onProblem(null)
+      return answer
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isPassing(error)) throw error
+      onProblem(describeFailure(error))
+    }
+    await clock.sleep(RETRY_MS, signal)
+  }
 }

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import type { NatsLink } from './connection.js'
 import { Fenced } from './errors.js'
 import { encodeHead } from './messageHead.js'
-import { describeFailure, isPassing } from './passing.js'
+import { describeFailure, isPassing, untilAborted } from './passing.js'
 import type { ChainStream, StreamMessage } from './stream.js'
 import type { OutgoingMessage } from './unitMessages.js'
 
@@ -103,22 +103,6 @@ export function createSender(options: SenderOptions): Sender {
       return sequence
     },
     send,
-  }
-}
-
-/** The result, or the reason of the signal as soon as it aborts: the work goes on unheard. */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  work.catch(() => {})
-  signal.throwIfAborted()
-  let onAbort = () => {}
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }
 

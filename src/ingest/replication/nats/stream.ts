@@ -10,7 +10,7 @@ import {
 import { nanos } from '@nats-io/transport-node'
 import type { Finality } from '../../../store/chain/types.js'
 import type { BlockRef } from '../../head/events.js'
-import type { ReplicaChain } from '../apply/openReplica.js'
+import type { ReplicaChain } from '../apply/replicaChain.js'
 import type { NatsLink } from './connection.js'
 import { StreamMissing, StreamOfOtherChain, StreamReplaced } from './errors.js'
 import { decodeHead, endsUnit, type MessageHead } from './messageHead.js'

@@ -4,8 +4,7 @@ import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import { ReplicationGap } from '../errors.js'
 import type { NatsLink } from './connection.js'
 import { decodeHead } from './messageHead.js'
-import { describeFailure, isPassing } from './passing.js'
-import { untilAborted } from './sender.js'
+import { describeFailure, isPassing, untilAborted } from './passing.js'
 import type { ChainStream, StreamMessage } from './stream.js'
 
 /** Which messages are read. */

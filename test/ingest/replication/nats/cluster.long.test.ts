@@ -9,10 +9,10 @@ import type { EncodedBlock } from '../../../../src/ingest/replication/types.js'
 import { equalBytes } from '../../../../src/lib/bytes.js'
 import { silentLogger } from '../../../../src/lib/logger.js'
 import { leaderOf, NEEDS_NATS, openLink, startNatsCluster } from '../../../support/nats.js'
-import { until } from '../../../support/publishing.js'
 import { seededRandom } from '../../../support/random.js'
 import { temporaryDirectory } from '../../../support/temporary.js'
 import { THOROUGH } from '../../../support/thorough.js'
+import { until } from '../../../support/until.js'
 
 /* Three servers, a stream of three copies. Blocks have payloads of the size of the design's block, which nobody decodes here. */
 

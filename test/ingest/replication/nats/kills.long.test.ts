@@ -15,10 +15,11 @@ import { createChainReader } from '../../../../src/store/chain/chainReader.js'
 import { openForReading } from '../../../../src/store/open.js'
 import { growBranch, openBranches } from '../../../support/branches.js'
 import { NEEDS_NATS, openLink, startNats } from '../../../support/nats.js'
-import { describeBranches, startReplica, until, untilSameRows } from '../../../support/publishing.js'
+import { describeBranches, startReplica, untilSameRows } from '../../../support/publishing.js'
 import { seededRandom } from '../../../support/random.js'
 import { temporaryDirectory } from '../../../support/temporary.js'
 import { THOROUGH } from '../../../support/thorough.js'
+import { until } from '../../../support/until.js'
 
 const PROGRAM = fileURLToPath(new URL('../../../support/publisherProcess.js', import.meta.url))
 const KILLS = THOROUGH ? 200 : 6

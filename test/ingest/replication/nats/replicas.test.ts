@@ -17,11 +17,11 @@ import {
   startPublisher,
   startReplica,
   type TestWriter,
-  until,
   untilSameRows,
 } from '../../../support/publishing.js'
 import { seededRandom } from '../../../support/random.js'
 import { temporaryDirectory } from '../../../support/temporary.js'
+import { until } from '../../../support/until.js'
 
 const random = seededRandom(1818)
 

@@ -1,6 +1,15 @@
 import { formatData } from '../../lib/hex.js'
-import { META_REPLICATION, type MetaTable } from '../../store/meta.js'
-import type { ReplicaPosition } from './types.js'
+import { META_REPLICATION, type MetaTable } from '../meta.js'
+
+/** How far a replica is in what it reads. Stored under the meta key `replication` in the transaction of each unit. */
+export interface ReplicaPosition {
+  /** Name and creation time of the stream; 'http' for a replica that reads from another server. */
+  readonly stream: string
+  /** The last one applied; 0 over HTTP. */
+  readonly sequence: number
+  /** Of the writer; 0 over HTTP. */
+  readonly epoch: number
+}
 
 /** A position as it is stored: with the newest block at that time, as hex DATA. */
 type StoredPosition = Partial<ReplicaPosition> & { readonly head?: string }
