@@ -2,6 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { isMainThread, Worker } from 'node:worker_threads'
+import { YOUNG_GENERATION_MB } from '../../src/workers/replicaWorker.js'
 import { describeEnvironment } from './environment.js'
 import { openChain } from './replica/chain.js'
 import { growReplica, measureCatchUp, measureReorgs, measureTip } from './replica/phases.js'
@@ -16,7 +18,8 @@ const USAGE = `usage: npm run bench:replica -- --json FILE
   --blocks N         that are applied while catching up: 1000
   --tip N            that come one by one: 200
   --reorg N          blocks of a reorg: 32
-  --interval N       most blocks that the trie is behind while catching up: 64
+  --interval N       most blocks that the trie is behind while catching up: 1024
+  --only PHASES      of catchUp,tip,reorg,baseline; default: all. 'tip' and 'reorg' follow 'catchUp'
   --keep DIR         where the blocks are kept for the next run; default: they are made anew`
 
 const { values } = parseArgs({
@@ -27,8 +30,9 @@ const { values } = parseArgs({
     blocks: { type: 'string', default: '1000' },
     tip: { type: 'string', default: '200' },
     reorg: { type: 'string', default: '32' },
-    interval: { type: 'string', default: '64' },
+    interval: { type: 'string', default: '1024' },
     keep: { type: 'string' },
+    only: { type: 'string', default: 'catchUp,tip,reorg,baseline' },
   },
 })
 const [accounts, slots, blocks, tip, reorg, trieInterval] = [
@@ -46,43 +50,55 @@ if (
   console.error(USAGE)
   process.exit(2)
 }
-const directory = mkdtempSync(join(tmpdir(), 'cairn-bench-replica-'))
-const chainDirectory = values.keep ?? directory
-mkdirSync(chainDirectory, { recursive: true })
-try {
-  const environment = describeEnvironment()
-  const chain = await openChain(chainDirectory, { accounts, slots, blocks: blocks + tip, reorg })
-  const grownPath = join(chainDirectory, 'grown.db')
-  if (!existsSync(grownPath)) await growReplica(chain, join(directory, 'grown'), grownPath)
-  const copy = (name: string) => {
-    const datadir = join(directory, name)
-    mkdirSync(datadir)
-    copyFileSync(grownPath, join(datadir, 'cairn.db'))
-    return datadir
+// As in the product, the thread that writes is not the main one.
+if (isMainThread) {
+  const worker = new Worker(new URL(import.meta.url), {
+    argv: process.argv.slice(2),
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+  })
+  worker.on('exit', (code) => {
+    process.exitCode = code
+  })
+} else await bench()
+
+async function bench(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'cairn-bench-replica-'))
+  const chainDirectory = values.keep ?? directory
+  mkdirSync(chainDirectory, { recursive: true })
+  try {
+    const environment = describeEnvironment()
+    const chain = await openChain(chainDirectory, { accounts, slots, blocks: blocks + tip, reorg })
+    const grownPath = join(chainDirectory, 'grown.db')
+    if (!existsSync(grownPath)) await growReplica(chain, join(directory, 'grown'), grownPath)
+    const copy = (name: string) => {
+      const datadir = join(directory, name)
+      mkdirSync(datadir)
+      copyFileSync(grownPath, join(datadir, 'cairn.db'))
+      return datadir
+    }
+    const figures: { [name: string]: unknown } = {}
+    const show = (name: string, value: unknown) => {
+      figures[name] = value
+      console.log(JSON.stringify({ [name]: value }, (_key, each) => round(each), 2))
+    }
+    const caught = copy('catchUp')
+    const first = chain.grown + blocks
+    const measures: { [name: string]: () => Promise<object> } = {
+      catchUp: () => measureCatchUp(chain, caught, { blocks, trieInterval, isThreaded: true }),
+      tip: () => measureTip(chain, caught, { from: first + 1, to: first + tip }),
+      reorg: () => measureReorgs(chain, caught, 6),
+      baseline: () =>
+        measureCatchUp(chain, copy('baseline'), { blocks: Math.min(blocks, 200), trieInterval: 1, isThreaded: false }),
+    }
+    for (const [name, measure] of Object.entries(measures)) {
+      if (values.only.split(',').includes(name)) show(name, await measure())
+    }
+    chain.close()
+    writeFileSync(
+      values.json!,
+      `${JSON.stringify({ ...environment, accounts, slots, trieInterval, ...figures }, (_key, each) => round(each), 2)}\n`,
+    )
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
   }
-  const figures: { [name: string]: unknown } = {}
-  const show = (name: string, value: unknown) => {
-    figures[name] = value
-    console.log(JSON.stringify({ [name]: value }, (_key, each) => round(each), 2))
-  }
-  const caught = copy('catchUp')
-  show('catchUp', await measureCatchUp(chain, caught, { blocks, trieInterval, isThreaded: true }))
-  const first = chain.grown + blocks
-  show('tip', await measureTip(chain, caught, { from: first + 1, to: first + tip }))
-  show('reorg', await measureReorgs(chain, caught, 6))
-  show(
-    'baseline',
-    await measureCatchUp(chain, copy('baseline'), {
-      blocks: Math.min(blocks, 200),
-      trieInterval: 1,
-      isThreaded: false,
-    }),
-  )
-  chain.close()
-  writeFileSync(
-    values.json,
-    `${JSON.stringify({ ...environment, accounts, slots, trieInterval, ...figures }, (_key, each) => round(each), 2)}\n`,
-  )
-} finally {
-  rmSync(directory, { recursive: true, force: true })
 }

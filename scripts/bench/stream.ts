@@ -69,7 +69,7 @@ async function bench(): Promise<void> {
   copyFileSync(grownPath, join(datadir, DATABASE_FILE))
 
   const [sizeBefore, writtenBefore] = [databaseBytes(datadir), writtenBytes()]
-  const applied = await measureCatchUp(chain, datadir, { blocks, trieInterval: 64, isThreaded: true })
+  const applied = await measureCatchUp(chain, datadir, { blocks, isThreaded: true })
   show('apply', {
     ...applied,
     databaseBytesPerBlock: (databaseBytes(datadir) - sizeBefore) / blocks,

@@ -148,7 +148,8 @@ export async function openWritableChain(
   const ancestors = createAncestors(reader)
   const { blockAccessLists: keepsAccessLists = false } = options
   const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, log })
-  const head = createChainHead(db, reader, { spec, state, stateUpdates, afterRollback: () => ancestors.forget() })
+  const afterRollback = () => ancestors.forget()
+  const head = createChainHead(db, reader, { spec, state, stateUpdates, collectsState: lazyTrie, afterRollback })
   if (!held) {
     const genesis = genesisOfSource(source)
     const first = executor && (await layFirst(source, genesis, executor, keepsAppearances))

@@ -17,6 +17,7 @@ import { createLogSource } from '../logs/query.js'
 import { createChainReader } from '../store/chain/chainReader.js'
 import type { Database } from '../store/database.js'
 import { createL2Finality, type L2Mismatch, type StoredStateUpdate } from '../store/l2/l2Finality.js'
+import type { LogPlace } from '../store/logs/blockOfLog.js'
 import { createMetaTable, META_L2_CHAIN_ID, META_L2_CORE_CONTRACT, META_L2_UPDATES_OF } from '../store/meta.js'
 
 /** Keeps the state updates of layer 2 that the stored layer-1 blocks log; the layer-2 blocks that they name are accepted on
@@ -94,9 +95,9 @@ export function* readStateUpdates(db: Database, addresses: readonly Uint8Array[]
   const topics = [[LOG_STATE_UPDATE]]
   const filter = { fromBlock: coverage.first, toBlock: coverage.head, addresses: [...addresses], topics }
   const source = createLogSource(db)
-  let fromId: number | undefined
+  let from: LogPlace | undefined
   do {
-    const page = source.page(filter, { fromId, maxResults: PAGE_LOGS, sliceEnds: noDeadline })
+    const page = source.page(filter, { from, maxResults: PAGE_LOGS, sliceEnds: noDeadline })
     for (const part of page.logs.parts) {
       for (const found of JSON.parse(`[${part}]`) as LogJson[]) {
         const contract = bytesOf(found.address)
@@ -105,8 +106,8 @@ export function* readStateUpdates(db: Database, addresses: readonly Uint8Array[]
         yield { ...update, l1Block: Number(found.blockNumber), logIndex: Number(found.logIndex), contract }
       }
     }
-    fromId = page.nextId
-  } while (fromId !== undefined)
+    from = page.next
+  } while (from !== undefined)
 }
 
 interface LogJson {

@@ -4,20 +4,32 @@ import type { Database } from './database.js'
 /** Ids of byte strings in a dictionary table. Unknown values are added. Ids are stable and never reused. */
 export interface Dictionary {
   idOf(value: Uint8Array): number
+  /** Discards cached ids. Call it after a rollback: some may be gone. */
+  forget(): void
 }
 
 /** The dictionary tables: value column and value length in bytes. */
 const TABLES = { addresses: { column: 'address', length: 20 }, topics: { column: 'topic', length: 32 } } as const
 
-// Hot contracts and first topics repeat. Clearing the cache only costs look-ups.
-const MAX_CACHED = 200_000
+// Hot contracts, first topics and the accounts of recent blocks repeat: in about 40 MB. Clearing the cache only costs look-ups.
+const MAX_CACHED = 1_000_000
 
-/** The writer's dictionary over `table`. Recreate it after a rollback: it may cache ids that are gone. */
-export function createDictionary(db: Database, table: keyof typeof TABLES): Dictionary {
+const dictionaries = new WeakMap<Database, Map<string, Dictionary>>()
+
+/** The writer's dictionary over `table`: one for all that write over the connection. */
+export function dictionaryOf(db: Database, table: keyof typeof TABLES): Dictionary {
+  const own = dictionaries.get(db) ?? new Map<string, Dictionary>()
+  dictionaries.set(db, own)
+  const dictionary = own.get(table) ?? createDictionary(db, table)
+  own.set(table, dictionary)
+  return dictionary
+}
+
+function createDictionary(db: Database, table: keyof typeof TABLES): Dictionary {
   const { column, length } = TABLES[table]
   const select = db.prepare<[Uint8Array], number>(`SELECT id FROM ${table} WHERE ${column} = ?`).pluck()
   const insert = db.prepare(`INSERT INTO ${table} (${column}) VALUES (?)`)
-  const cache = createByteIds(length, MAX_CACHED)
+  let cache = createByteIds(length, MAX_CACHED)
   return {
     idOf: (value) => {
       let id = cache.get(value)
@@ -26,6 +38,9 @@ export function createDictionary(db: Database, table: keyof typeof TABLES): Dict
         cache.add(value, id)
       }
       return id
+    },
+    forget: () => {
+      cache = createByteIds(length, MAX_CACHED)
     },
   }
 }

@@ -6,7 +6,7 @@ import { formatData } from '../lib/hex.js'
 import { decodeUint, type StoredUint } from '../store/columns.js'
 import type { Database } from '../store/database.js'
 import { createRawState, type RawAccountRow } from '../store/state/rawState.js'
-import type { StateReader } from '../store/state/stateReader.js'
+import type { StateReader, StoredAccount } from '../store/state/stateReader.js'
 import type { TouchedAccount } from './touchedAccount.js'
 
 /** Changes of blocks, for tries that follow the rows. */
@@ -32,22 +32,18 @@ type Entry = TouchedAccount & { incarnation: number | undefined }
 /** Reads the rows of a database. */
 export function createBlockChanges(db: Database, reader: StateReader): BlockChanges {
   const raw = createRawState(db)
-  const toAccount = (nonce: bigint, balance: bigint, codeId: number | null | undefined): StateAccount => ({
-    nonce,
-    balance,
-    codeHash: codeId == null ? EMPTY_CODE_HASH : reader.codeHash(codeId),
-  })
   const readAccount = (row: RawAccountRow): Entry => {
     const { address, balance, nonce, code_id: codeId, incarnation, previous_incarnation: previous } = row
     const isCleared = previous !== null && previous !== incarnation
     const common = { address: address!, cleared: isCleared, slots: [] }
     if (balance === null) return { ...common, account: null, incarnation: undefined }
-    const account = toAccount(decodeUint(nonce as StoredUint), decodeUint(balance as StoredUint), codeId)
+    const values = { nonce: decodeUint(nonce as StoredUint), balance: decodeUint(balance as StoredUint) }
+    const account = storedStateAccount(reader, { ...values, codeId: codeId ?? undefined })
     return { ...common, account, incarnation }
   }
   const readUnchanged = (address: Uint8Array, blockNumber: number): Entry => {
     const stored = reader.account(address, blockNumber)?.account
-    const account = stored ? toAccount(stored.nonce, stored.balance, stored.codeId) : null
+    const account = stored ? storedStateAccount(reader, stored) : null
     return { address, account, cleared: false, incarnation: stored?.incarnation, slots: [] }
   }
   return {
@@ -68,4 +64,12 @@ export function createBlockChanges(db: Database, reader: StateReader): BlockChan
       return [...touched.values()]
     },
   }
+}
+
+/** A stored account as it is in the trie. */
+export function storedStateAccount(
+  reader: StateReader,
+  { nonce, balance, codeId }: Pick<StoredAccount, 'nonce' | 'balance' | 'codeId'>,
+): StateAccount {
+  return { nonce, balance, codeHash: codeId === undefined ? EMPTY_CODE_HASH : reader.codeHash(codeId) }
 }

@@ -8,7 +8,7 @@ import { createPageCache } from './pageCache.js'
 import { proveKey, type WitnessKeys, witnessTrie } from './proof.js'
 import type { StateAccess } from './stateAccess.js'
 import { createMemoryPages } from './stateTrie.js'
-import { createStateTries, type StateTries, storageOfPacked, toTrieUpdate } from './stateTries.js'
+import { type AccountUpdate, createStateTries, type StateTries, storageOfPacked, toTrieUpdate } from './stateTries.js'
 import type { TouchedAccount } from './touchedAccount.js'
 
 /** The root of the newest state (Yellow Paper, 4.1), updated with each block. The tries are pages in the database; a
@@ -20,6 +20,8 @@ export interface StateRoot {
   root(): Uint8Array
   /** Notes the accounts and returns the root. */
   update(touched: readonly TouchedAccount[]): Uint8Array
+  /** Applies changes of distinct accounts that were collected elsewhere. @returns the root */
+  apply(updates: readonly AccountUpdate[]): Uint8Array
   /** Noted accounts and slots that are not hashed yet. */
   readonly pending: number
   /** Number of accounts in the last hashed state. */
@@ -87,17 +89,21 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
       pending.set(key, { address: each.address, account: each.account, cleared, slots })
     }
   }
-  const hash = () => {
-    if (pending.size === 0) return
+  const change = (changes: readonly AccountUpdate[]) => {
     let { accounts } = now
     const count = (difference: number) => {
       accounts += difference
     }
-    const updates = Array.from(pending.values(), (each) => toTrieUpdate(tries, hashed(each), count))
-    pending = new Map()
-    pendingSlots = 0
+    const updates = changes.map((each) => toTrieUpdate(tries, each, count))
     const top = tries.accounts.update(now.top, updates)
     now = { top: top?.slice(), accounts }
+  }
+  const hash = () => {
+    if (pending.size === 0) return
+    const changes = Array.from(pending.values(), hashed)
+    pending = new Map()
+    pendingSlots = 0
+    change(changes)
   }
   const root = () => {
     hash()
@@ -141,6 +147,11 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
     witness,
     update: (touched) => {
       note(touched)
+      return root()
+    },
+    apply: (updates) => {
+      hash()
+      change(updates)
       return root()
     },
     get pending() {

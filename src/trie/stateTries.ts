@@ -86,8 +86,8 @@ export interface AccountUpdate {
   account: StateAccount | null
   /** Its storage is cleared before the slots are set. */
   cleared: boolean
-  /** By hashes of slots. */
-  slots: TrieUpdate[]
+  /** By hashes of slots. Read once. */
+  readonly slots: TrieUpdate[]
   /** The storage trie of a new account, if it is built already. */
   storage?: TrieNodeRef
 }
@@ -95,9 +95,10 @@ export interface AccountUpdate {
 /** The change as an update of `accounts`. Calls `count` with 1 for a created account, with -1 for a deleted one. */
 export function toTrieUpdate(
   { storage }: StateTries,
-  { key, account, cleared, slots, storage: made }: AccountUpdate,
+  update: AccountUpdate,
   count: (difference: number) => void,
 ): TrieUpdate {
+  const { key, account, cleared, storage: made } = update
   const change = (before: Uint8Array | undefined): Uint8Array | undefined => {
     let top = before === undefined ? made : storageOfPacked(before)
     if ((cleared || account === null) && top !== undefined) {
@@ -109,7 +110,7 @@ export function toTrieUpdate(
       return undefined
     }
     if (before === undefined) count(1)
-    return packAccount(account, storage.update(top, slots))
+    return packAccount(account, storage.update(top, update.slots))
   }
   return { key, change }
 }

@@ -4,12 +4,12 @@ import { createHttpSource } from '../ingest/replication/http/httpSource.js'
 import type { NatsLink } from '../ingest/replication/nats/connection.js'
 import type { ReplicationSource } from '../ingest/replication/types.js'
 import type { Logger } from '../lib/logger.js'
+import { type Contact, createContact } from './contact.js'
 import type { ReplicaSourceSettings } from './replicaProtocol.js'
 
 /** Where a replica's thread gets blocks. */
 export interface ReplicaInput extends Pick<ReplicaParts, 'openSource' | 'findPublished'> {
-  /** Why there is no connection; null while there is one. */
-  problem(): string | null
+  readonly contact: Contact
   close(): Promise<void>
 }
 
@@ -18,16 +18,12 @@ export async function openReplicaInput(
   settings: ReplicaSourceSettings,
   { log, signal }: { log: Logger; signal: AbortSignal },
 ): Promise<ReplicaInput> {
-  let connection: string | null = null
-  const problem = () => connection
-  const onProblem = (found: string | null) => {
-    if (found !== null && connection === null) log.warn({ problem: found }, 'no connection to the writer')
-    if (found === null && connection !== null) log.info({}, 'connected to the writer')
-    connection = found
-  }
+  const contact = createContact(log)
+  const { onProblem, onContact } = contact
   if (settings.kind === 'http') {
     const { url } = settings
-    return { openSource: (chain) => createHttpSource({ url, chain, onProblem }), problem, close: async () => {} }
+    const openSource = (chain: ReplicaChain) => createHttpSource({ url, chain, onProblem, onContact })
+    return { openSource, contact, close: async () => {} }
   }
   const { nats, repairUrl, until } = settings
   const { connectNats } = await import('../ingest/replication/nats/connection.js')
@@ -39,18 +35,18 @@ export async function openReplicaInput(
     return connecting
   }
   const repairFor = (chain: ReplicaChain) =>
-    repairUrl === undefined ? undefined : createHttpSource({ url: repairUrl, chain, onProblem })
+    repairUrl === undefined ? undefined : createHttpSource({ url: repairUrl, chain, onProblem, onContact })
   const openSource = (chain: ReplicaChain): ReplicationSource => ({
     units: async function* (from, ended) {
-      const link = await connect()
-      yield* createNatsSource({ link, chain, log, onProblem, repair: repairFor(chain), until }).units(from, ended)
+      const options = { link: await connect(), chain, log, onProblem, onContact, repair: repairFor(chain), until }
+      yield* createNatsSource(options).units(from, ended)
     },
   })
   return {
     openSource,
     findPublished: async (chain, place, ended) =>
       findPublished(await connect(), chain, place, { signal: ended, onProblem }),
-    problem,
+    contact,
     close: async () => {
       const link = await connecting?.catch(() => undefined)
       await link?.close()

@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openReplica } from '../ingest/replication/apply/openReplica.js'
-import type { ReplicationStatus } from '../ingest/replication/status.js'
 import { messageOf, UsageError } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
 import { createBlockVerifier } from './blockVerifier.js'
@@ -24,16 +23,12 @@ const untilEnd = source.kind === 'nats' && source.until !== undefined
 let input: ReplicaInput | undefined
 try {
   input = await openReplicaInput(source, { log, signal: stop.signal })
-  const { openSource, findPublished, problem } = input
+  const { openSource, findPublished, contact } = input
   const parts = { log, signal: stop.signal, checkpoints, openSource, findPublished, openVerifier: createBlockVerifier }
   const recovers = untilEnd ? { recovers: () => false } : {}
   const replica = await openReplica({ ...settings, untilEnd }, { ...parts, ...recovers })
   tell({ kind: 'opened' })
-  const status = (): ReplicationStatus => {
-    const own = replica.status()
-    return { ...own, problem: own.problem ?? problem() }
-  }
-  const tellStatus = () => tell({ kind: 'status', status: status() })
+  const tellStatus = () => tell({ kind: 'status', status: contact.addTo(replica.status()) })
   const timer = setInterval(tellStatus, STATUS_MS)
   try {
     await replica.run()

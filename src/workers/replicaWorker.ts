@@ -13,8 +13,8 @@ export interface ReplicaWorker {
   close(): Promise<void>
 }
 
-// As for the thread that follows upstreams.
-const YOUNG_GENERATION_MB = 192
+/** As for the thread that follows upstreams. */
+export const YOUNG_GENERATION_MB = 192
 
 /** Starts the thread. Resolves when the database is open for writing, and made where there was none. A thread that dies later
  *  is replaced by another one. @throws UsageError, CairnError when it cannot be opened, as `openReplica` says */

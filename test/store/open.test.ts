@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -16,6 +17,12 @@ import { temporaryDirectory } from '../support/temporary.js'
 
 const NOBODY = { uid: 65_534, gid: 65_534 }
 const isRoot = process.getuid?.() === 0
+const PROGRAM = packagePath('dist/cli/main.js')
+/** The program is run as another user. */
+const skip =
+  isRoot && spawnSync('test', ['-r', PROGRAM], NOBODY).status === 0
+    ? false
+    : 'needs root, and a checkout in a folder that other users can read'
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
 test('what is made, only the user may read', (t) => {
@@ -53,10 +60,10 @@ test('a schema of a later version is refused by its number, for reading and for 
 
 /** Runs the built program as another user. */
 function asNobody(...args: string[]) {
-  return spawnProgram(process.execPath, [packagePath('dist/cli/main.js'), ...args], NOBODY).ended
+  return spawnProgram(process.execPath, [PROGRAM, ...args], NOBODY).ended
 }
 
-test('a directory that may not be written is named, with what to do', { skip: !isRoot }, async (t) => {
+test('a directory that may not be written is named, with what to do', { skip }, async (t) => {
   const datadir = temporaryDirectory(t)
   chmodSync(datadir, 0o755)
   const file = join(packagePath('fixtures/chain'), 'chain.rlp')
@@ -65,9 +72,7 @@ test('a directory that may not be written is named, with what to do', { skip: !i
   assert.match(stderr, /cannot be written: .*; make it writable for this user, or use another --datadir/)
 })
 
-test('a database in a read-only directory is read without a WAL, else there is a hint', {
-  skip: !isRoot,
-}, async (t) => {
+test('a database in a read-only directory is read without a WAL, else there is a hint', { skip }, async (t) => {
   const datadir = temporaryDirectory(t)
   openForWriting(datadir).close()
   chmodSync(join(datadir, DATABASE_FILE), 0o644)

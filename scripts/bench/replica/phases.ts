@@ -5,7 +5,8 @@ import { Worker } from 'node:worker_threads'
 import { type OpenReplica, openReplica } from '../../../src/ingest/replication/apply/openReplica.js'
 import type { PositionedUnit, ReplicationSource, ReplicationUnit } from '../../../src/ingest/replication/types.js'
 import { silentLogger } from '../../../src/lib/logger.js'
-import { DATABASE_FILE } from '../../../src/store/open.js'
+import { DATABASE_FILE, openForReading } from '../../../src/store/open.js'
+import { createStateTrieTable } from '../../../src/store/state/stateTrieTable.js'
 import { createBlockVerifier } from '../../../src/workers/blockVerifier.js'
 import { createCheckpointer } from '../../../src/workers/checkpointer.js'
 import { quantile } from '../client.js'
@@ -13,7 +14,8 @@ import type { StoredChain } from './chain.js'
 import type { ReaderReply } from './readerThread.js'
 
 interface HowToApply {
-  trieInterval: number
+  /** Default: that of the product. */
+  trieInterval?: number
   /** Verify in another thread, and make checkpoints in one. */
   isThreaded: boolean
 }
@@ -22,14 +24,14 @@ interface HowToApply {
 export async function growReplica(chain: StoredChain, datadir: string, path: string): Promise<void> {
   const replica = await startReplica(chain, datadir, { trieInterval: 1_000_000, isThreaded: false })
   let last = 0
-  for (let number = 1; number <= chain.grown; number++) last = await replica.give(blockUnit(chain, number))
+  for (let number = 1; number <= chain.grown; number++) last = replica.give(() => blockUnit(chain, number))
   await replica.reach(last)
   await sleep(1000) // the trie
   await replica.close()
   copyFileSync(join(datadir, DATABASE_FILE), path)
 }
 
-/** Blocks per second and processor time of the process for blocks that wait, until all of them are committed. */
+/** Blocks per second and processor time of the process for blocks that wait, until the state root of the last one was compared. */
 export async function measureCatchUp(
   chain: StoredChain,
   datadir: string,
@@ -39,13 +41,29 @@ export async function measureCatchUp(
   const cpu = process.cpuUsage()
   const startedMs = performance.now()
   let last = 0
-  for (let i = 1; i <= blocks; i++) last = await replica.give(blockUnit(chain, chain.grown + i))
+  for (let i = 1; i <= blocks; i++) last = replica.give(() => blockUnit(chain, chain.grown + i))
   await replica.reach(last)
+  const committedMs = performance.now() - startedMs
+  await untilTrie(datadir, chain.grown + blocks)
   const ms = performance.now() - startedMs
   const { user, system } = process.cpuUsage(cpu)
   await replica.close()
-  return { ...how, blocks, blocksPerSecond: (blocks * 1000) / ms, processorMs: (user + system) / 1000 / blocks }
+  return {
+    ...{ ...how, blocks, blocksPerSecond: (blocks * 1000) / ms, committedPerSecond: (blocks * 1000) / committedMs },
+    processorMs: (user + system) / 1000 / blocks,
+  }
 }
+
+/** Resolves when the stored trie is that of the block. */
+async function untilTrie(datadir: string, number: number): Promise<void> {
+  const db = openForReading(datadir)
+  const table = createStateTrieTable(db)
+  while (table.head()?.block?.number !== number) await sleep(5)
+  db.close()
+}
+
+// Between two blocks at the tip: the trie and the tries before it have followed.
+const TIP_MS = 500
 
 /** Milliseconds from a unit that comes until a reader in another thread has read its block, for blocks that come one by one. */
 export async function measureTip(
@@ -56,13 +74,13 @@ export async function measureTip(
   const reader = new Worker(new URL('./readerThread.js', import.meta.url), { workerData: datadir })
   const seen = new Map<number, number>()
   reader.on('message', ({ number, atMs }: ReaderReply) => void seen.set(number, atMs))
-  const replica = await startReplica(chain, datadir, { trieInterval: 64, isThreaded: true })
+  const replica = await startReplica(chain, datadir, { isThreaded: true })
   const lags: number[] = []
   for (let number = from; number <= to; number++) {
     const unit = blockUnit(chain, number)
-    await sleep(100) // the trie is that of the block before, and the indexes rest
+    await sleep(TIP_MS)
     const atMs = performance.timeOrigin + performance.now()
-    await replica.give(unit)
+    replica.give(() => unit)
     while (!seen.has(number)) await sleep(1)
     lags.push(seen.get(number)! - atMs)
   }
@@ -75,7 +93,7 @@ export async function measureTip(
 /** Milliseconds of reorgs between two branches, from the unit that comes to its commit. */
 export async function measureReorgs(chain: StoredChain, datadir: string, count: number): Promise<object> {
   const { head, branch } = chain
-  const replica = await startReplica(chain, datadir, { trieInterval: 64, isThreaded: true })
+  const replica = await startReplica(chain, datadir, { isThreaded: true })
   const ancestor = { number: head - branch, hash: chain.read(head - branch - 1).hash }
   const own = Array.from({ length: branch }, (_, i) => chain.read(head - branch + i))
   const other = Array.from({ length: branch }, (_, i) => chain.read(head + i))
@@ -89,7 +107,7 @@ export async function measureReorgs(chain: StoredChain, datadir: string, count: 
       finality: NOTHING_FINAL,
     }
     const startedMs = performance.now()
-    const sequence = await replica.give(unit)
+    const sequence = replica.give(() => unit)
     await replica.reach(sequence)
     times.push(performance.now() - startedMs)
   }
@@ -103,12 +121,9 @@ function blockUnit(chain: StoredChain, number: number): ReplicationUnit {
   return { kind: 'blocks', blocks: [chain.read(number - 1)], finality: NOTHING_FINAL }
 }
 
-// Given ahead of what is applied, so that reading the file takes no time of the measurement.
-const AHEAD = 100
-
 async function startReplica(chain: StoredChain, datadir: string, { trieInterval, isThreaded }: HowToApply) {
   const stop = new AbortController()
-  const waiting: ReplicationUnit[] = []
+  const waiting: (() => ReplicationUnit)[] = []
   let sequence = 0
   let given = 0
   let wake = () => {}
@@ -117,8 +132,8 @@ async function startReplica(chain: StoredChain, datadir: string, { trieInterval,
       sequence = position?.sequence ?? 0
       given = sequence
       while (!signal.aborted) {
-        const unit = waiting.shift()
-        if (unit) yield { unit, position: { stream: 'bench', sequence: ++sequence, epoch: 1 } }
+        const read = waiting.shift()
+        if (read) yield { unit: read(), position: { stream: 'bench', sequence: ++sequence, epoch: 1 } }
         else
           await new Promise<void>((resolve) => {
             wake = resolve
@@ -152,10 +167,9 @@ async function startReplica(chain: StoredChain, datadir: string, { trieInterval,
     }
   }
   return {
-    /** @returns the unit's sequence */
-    give: async (unit: ReplicationUnit): Promise<number> => {
-      while (waiting.length >= AHEAD) await sleep(5)
-      waiting.push(unit)
+    /** Gives a unit, which is read when its turn comes. @returns its sequence */
+    give: (read: () => ReplicationUnit): number => {
+      waiting.push(read)
       wake()
       return ++given
     },

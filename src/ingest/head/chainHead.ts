@@ -1,7 +1,8 @@
 import type { ChainSpec } from '../../chain/eth/forks.js'
 import type { Block, Header, Receipt } from '../../chain/eth/types.js'
 import { createAppearanceWriter } from '../../store/chain/appearances.js'
-import { createChainWriter, type StateChanges } from '../../store/chain/chainWriter.js'
+import { createChainWriter } from '../../store/chain/chainWriter.js'
+import type { StateChanges } from '../../store/chain/stateChanges.js'
 import type { ChainReader, Finality } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
 import { createMetaTable, META_FINALITY, META_UPSTREAM_HEAD } from '../../store/meta.js'
@@ -45,6 +46,8 @@ export interface ChainHead {
   listen(listener: HeadListener): () => void
   /** Stores a verified block on top of the newest one. When it throws, the transaction is rolled back. */
   append(block: Block, parts: BlockParts): void
+  /** Writes what is collected of the state: before rows of the open transaction are read. */
+  flush(): void
   /** Marks a place in the transaction to which `rollbackToMark` goes back; an earlier mark is forgotten. */
   mark(): void
   rollbackToMark(): void
@@ -85,19 +88,27 @@ export interface HeadState {
 
 const NOTHING_FINAL: Finality = { safe: -1, finalized: -1 }
 
-/** The head of a database opened for writing. `stateUpdates` takes part in its transactions; `afterRollback` is told that blocks
- *  were given up. */
+/** Options of `createChainHead`. */
+export interface ChainHeadOptions {
+  readonly spec: ChainSpec
+  readonly state?: HeadState
+  /** Takes part in the transactions. */
+  readonly stateUpdates?: StateUpdateIntake
+  /** Rows of the state are collected and written in the order of their keys; `flush` makes them readable in the open transaction.
+   *  Default: false. */
+  readonly collectsState?: boolean
+  /** Is told that blocks were given up. */
+  afterRollback(): void
+}
+
+/** The head of a database opened for writing. */
 export function createChainHead(
   db: Database,
   reader: ChainReader,
-  {
-    spec,
-    state,
-    stateUpdates,
-    afterRollback,
-  }: { spec: ChainSpec; state?: HeadState; stateUpdates?: StateUpdateIntake; afterRollback(): void },
+  { spec, state, stateUpdates, collectsState, afterRollback }: ChainHeadOptions,
 ): ChainHead {
   const writer = createChainWriter(db, {
+    collectsState,
     beforeCommit: () => {
       if (newest)
         state?.beforeCommit({ number: newest.header.number, hash: newest.hash }, !rewound && added.length === 1)
@@ -212,6 +223,7 @@ export function createChainHead(
         newest = { hash: block.hash, header: block.header, totalDifficulty }
         added.push({ number: block.header.number, hash: block.hash })
       }),
+    flush: writer.flush,
     mark: () => {
       begin()
       writer.mark()

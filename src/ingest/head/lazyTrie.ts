@@ -2,6 +2,7 @@ import { type ChainSpec, commitsToState } from '../../chain/eth/forks.js'
 import { toTouched } from '../../evm/transition/blockExecutor.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
+import type { StateChanges } from '../../store/chain/stateChanges.js'
 import type { ChainReader } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
 import { createStateReader } from '../../store/state/stateReader.js'
@@ -9,6 +10,7 @@ import type { TrieBlock } from '../../store/state/stateTrieTable.js'
 import { createTouchedAbove } from '../../store/state/touchedAbove.js'
 import { createRecordedTrieTable } from '../../store/state/trieHistory.js'
 import { createBlockChanges } from '../../trie/blockChanges.js'
+import { createChangeNotes } from '../../trie/changeNotes.js'
 import { createStateRoot } from '../../trie/stateRoot.js'
 import { findTrieBlock } from '../../trie/trieBlock.js'
 import type { HeadState } from './chainHead.js'
@@ -20,10 +22,24 @@ import { requireRootAfterRemoval } from './executedState.js'
 export interface LazyTrie extends HeadState {
   /** The block whose state the trie is. */
   readonly block: TrieBlock
-  /** Brings it to a stored block, within the caller's transaction; the root is compared with the header of that block.
+  /** Takes the changes of a block on top of the last one that was taken, so that `advance` need not read their rows. Others, and
+   *  those in a transaction that `advance` was called in, are left to the rows.
+   *  @throws StorageOfOtherIncarnation; the transaction must then be rolled back */
+  note(blockNumber: number, changes: StateChanges): void
+  /** Number of the last block whose changes it has or noted. */
+  readonly noted: number
+  /** So much was noted that the next `advance` should not wait. */
+  readonly isFull: boolean
+  /** Brings it to a stored block, at least to the last one noted, within the caller's transaction; the root is compared with the
+   *  header of that block.
    *  @throws StateRootDiffers, StorageOfOtherIncarnation; the transaction must then be rolled back */
   advance(to: number): void
 }
+
+// Room for noted accounts, and for as many slots.
+const NOTES_ROOM = 2 ** 20
+// Accounts and slots together, in about 130 MB, from which on the notes are full. The room that is left takes the last block.
+const FULL_NOTES = 800_000
 
 /** The stored trie of an open chain, with about `cacheBytes` in memory. @throws Error when no trie of the chain is stored */
 export function createLazyTrie(
@@ -43,34 +59,57 @@ export function createLazyTrie(
   let block = findBlock()
   let saved = block
   let wasSetBack = false
+  const notes = createChangeNotes(reader, NOTES_ROOM)
+  /** The last block whose changes are in the trie or in the notes. */
+  let noted = block.number
 
+  const forgetNotes = () => {
+    notes.forget()
+    noted = block.number
+  }
+  const settleAt = (at: TrieBlock) => {
+    root.settle()
+    block = at
+    forgetNotes()
+  }
   const compare = (from: number, to: number) => {
     const { hash, header } = chain.blockByNumber(to)!
     const computed = root.root()
     if (commitsToState(spec, to) && !equalBytes(computed, header.stateRoot)) {
       throw new StateRootDiffers({ from, to, computed, inHeader: header.stateRoot })
     }
-    root.settle()
-    block = { number: to, hash: formatData(hash) }
+    settleAt({ number: to, hash: formatData(hash) })
   }
   return {
     get block() {
       return block
     },
-    advance: (to) => {
+    get noted() {
+      return noted
+    },
+    get isFull() {
+      return notes.size >= FULL_NOTES
+    },
+    note: (blockNumber, stateChanges) => {
+      if (noted !== blockNumber - 1 || block !== saved) return
+      if (notes.note(blockNumber, stateChanges)) noted = blockNumber
+    },
+    advance: (wanted) => {
       const from = block.number + 1
-      for (let number = from; number <= to; number++) root.note(changes.of(number))
+      const to = Math.max(wanted, noted)
+      if (noted > block.number) root.apply(notes.updates())
+      for (let number = noted + 1; number <= to; number++) root.note(changes.of(number))
       if (to >= from) compare(from, to)
     },
     beforeRemoval: (ancestor, upTo) => {
       const { header, hash } = ancestor
+      forgetNotes()
       if (block.number <= header.number) return () => {}
       const touched = touchedAbove.take({ above: header.number, upTo: Math.min(block.number, upTo) })
       return () => {
         const reverted = root.update(touched.map((each) => toTouched(touchedAbove.restored(each))))
         requireRootAfterRemoval(spec, header, reverted)
-        root.settle()
-        block = { number: header.number, hash: formatData(hash) }
+        settleAt({ number: header.number, hash: formatData(hash) })
         wasSetBack = true
       }
     },
@@ -85,6 +124,7 @@ export function createLazyTrie(
       root.reset()
       block = findBlock()
       saved = block
+      forgetNotes()
       wasSetBack = false
     },
   }

@@ -5,7 +5,7 @@ import type { StateAccount } from '../../chain/eth/stateAccount.js'
 import type { StateProvider } from '../../evm/state/stateProvider.js'
 import { EMPTY_BYTES, keyOfBytes, trimLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
-import type { StateChanges } from '../../store/chain/chainWriter.js'
+import type { StateChanges } from '../../store/chain/stateChanges.js'
 import { isAbsent, type SlotRef, type StateFetcher } from './stateFetcher.js'
 
 // A recording is read into memory, also by those who import it.

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { type Cursor, readInteger, writeInteger } from '../../lib/varint.js'
 import type { Database } from '../database.js'
-import { createDictionary } from '../dictionary.js'
+import { dictionaryOf } from '../dictionary.js'
 
 /* The addresses in which the transactions of a block appear, as ids of the address dictionary. Contracts recur within a block, so
  * transactions refer to one list. All integers are LEB128; a block without transactions has no bytes.
@@ -84,7 +84,7 @@ export interface AppearanceWriter {
 /** A writer over a database opened for writing. */
 export function createAppearanceWriter(db: Database): AppearanceWriter {
   const insert = db.prepare('INSERT INTO address_appearances (block_number, data) VALUES (?, ?)')
-  let dictionary = createDictionary(db, 'addresses')
+  const dictionary = dictionaryOf(db, 'addresses')
   return {
     put: (blockNumber, transactions) => {
       const addressOf = new Map<number, Uint8Array>()
@@ -103,9 +103,7 @@ export function createAppearanceWriter(db: Database): AppearanceWriter {
       )
       return ids
     },
-    forget: () => {
-      dictionary = createDictionary(db, 'addresses')
-    },
+    forget: dictionary.forget,
   }
 }
 

@@ -2,37 +2,14 @@ import { keccak256 } from '../../chain/crypto.js'
 import { encodeWithdrawals } from '../../chain/eth/block.js'
 import { encodeHeader } from '../../chain/eth/header.js'
 import type { Block, Receipt } from '../../chain/eth/types.js'
-import { leadingZeros, trimLeft } from '../../lib/bytes.js'
+import { leadingZeros } from '../../lib/bytes.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
-import { createDictionary } from '../dictionary.js'
 import { createBodyInserts, type FirstIds } from './bodyInserts.js'
 import { type RowValue, uintOrNull } from './bodyRows.js'
 import { keepRemovedBlocks } from './removedBlocks.js'
-
-/** An account after a block. */
-export interface AccountChange {
-  address: Uint8Array // 20
-  incarnation: number
-  /** Undefined when the account no longer exists; `incarnation` is then the one for a later account at this address. */
-  account?: { nonce: bigint; balance: bigint; codeHash?: Uint8Array }
-}
-
-/** A storage slot after a block. */
-export interface StorageChange {
-  address: Uint8Array // 20
-  incarnation: number
-  slot: Uint8Array // 32
-  value: Uint8Array // empty for zero
-}
-
-/** State changes of a block: the final value of everything that differs from before. */
-export interface StateChanges {
-  accounts: AccountChange[]
-  storage: StorageChange[]
-  /** New code with its hash. */
-  codes: { hash: Uint8Array; bytes: Uint8Array }[]
-}
+import type { StateChanges } from './stateChanges.js'
+import { createStateInserts } from './stateInserts.js'
 
 /** Writes Ethereum blocks. The caller begins and ends transactions, of several blocks each. */
 export interface ChainWriter {
@@ -47,14 +24,18 @@ export interface ChainWriter {
   readonly inTransaction: boolean
   /** Appends a block and all its parts to the head. The caller has verified all of it. */
   insertBlock(block: Block, receipts: Receipt[], totalDifficulty: bigint, changes?: StateChanges): void
+  /** Writes rows of the state that are collected: before anything reads them in the transaction. `commit` and `mark` do. */
+  flush(): void
   /** Stores the access list of a block, RLP (EIP-7928). */
   insertBlockAccessList(blockNumber: number, list: Uint8Array): void
   /** Removes all blocks above `number` and their state; the newest of them are kept in `removed_blocks`. */
   rewindTo(number: number): void
 }
 
-/** Hooks for the end of transactions. */
-export interface WriterHooks {
+/** Hooks for the end of transactions, and how rows are written. */
+export interface WriterOptions {
+  /** Rows of the state are collected from several blocks, and written in the order of their keys. Default: false. */
+  collectsState?: boolean
   /** Called before each commit; may write as part of the transaction. */
   beforeCommit?(): void
   /** Called after a rollback of a whole transaction. */
@@ -62,7 +43,7 @@ export interface WriterHooks {
 }
 
 /** A writer over a database opened for writing. */
-export function createChainWriter(db: Database, hooks: WriterHooks = {}): ChainWriter {
+export function createChainWriter(db: Database, options: WriterOptions = {}): ChainWriter {
   const control = {
     begin: db.prepare('BEGIN IMMEDIATE'),
     commit: db.prepare('COMMIT'),
@@ -75,7 +56,7 @@ export function createChainWriter(db: Database, hooks: WriterHooks = {}): ChainW
   const insertHeader = createBlockInserts(db)
   const bodies = createBodyInserts(db)
   const insertAccessList = db.prepare('INSERT INTO block_access_lists (block_number, list) VALUES (?, ?)')
-  let state = createStateInserts(db)
+  const state = createStateInserts(db, { collects: options.collectsState })
   let nextIds: FirstIds | undefined
   const selectNextIds = db.prepare<[], FirstIds>(
     'SELECT first_tx + n_tx AS tx, first_log + n_logs AS log FROM blocks ORDER BY number DESC LIMIT 1',
@@ -84,12 +65,13 @@ export function createChainWriter(db: Database, hooks: WriterHooks = {}): ChainW
   const forget = () => {
     nextIds = undefined
     bodies.forget()
-    state = createStateInserts(db)
+    state.forget()
   }
   return {
     begin: () => void control.begin.run(),
     commit: () => {
-      hooks.beforeCommit?.()
+      state.flush()
+      options.beforeCommit?.()
       control.commit.run()
       marked = false
     },
@@ -97,9 +79,10 @@ export function createChainWriter(db: Database, hooks: WriterHooks = {}): ChainW
       control.rollback.run()
       marked = false
       forget()
-      hooks.afterRollback?.()
+      options.afterRollback?.()
     },
     mark: () => {
+      state.flush()
       if (marked) control.release.run()
       control.mark.run()
       marked = true
@@ -121,6 +104,7 @@ export function createChainWriter(db: Database, hooks: WriterHooks = {}): ChainW
       nextIds = { tx: nextIds.tx + block.transactions.length, log: nextIds.log + logCount }
       if (changes) state.insert(block.header.number, changes)
     },
+    flush: state.flush,
     insertBlockAccessList: (blockNumber, list) => void insertAccessList.run(blockNumber, list),
     rewindTo: (number) => {
       nextIds = undefined
@@ -209,37 +193,6 @@ export function blockValues({ hash, header, sizeBytes, withdrawals }: Block, tot
     sizeBytes,
     withdrawals === undefined ? null : encodeWithdrawals(withdrawals),
   ]
-}
-
-function createStateInserts(db: Database) {
-  const addresses = createDictionary(db, 'addresses')
-  const insertAccount = db.prepare(
-    `INSERT INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
-     VALUES (${placeholders(6)})`,
-  )
-  const insertStorage = db.prepare(
-    `INSERT INTO storage_history (address_id, incarnation, slot, block_number, value) VALUES (${placeholders(5)})`,
-  )
-  const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
-  const insertCode = db.prepare('INSERT INTO code (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING')
-  const insert = (blockNumber: number, changes: StateChanges) => {
-    for (const { hash, bytes } of changes.codes) insertCode.run(hash, bytes)
-    for (const { address, incarnation, account } of changes.accounts) {
-      const codeId = account?.codeHash === undefined ? null : selectCode.get(account.codeHash)!
-      insertAccount.run(
-        addresses.idOf(address),
-        blockNumber,
-        encodeUint(account?.nonce ?? 0n),
-        account ? encodeUint(account.balance) : null,
-        codeId,
-        incarnation,
-      )
-    }
-    for (const { address, incarnation, slot, value } of changes.storage) {
-      insertStorage.run(addresses.idOf(address), incarnation, trimLeft(slot), blockNumber, trimLeft(value))
-    }
-  }
-  return { insert }
 }
 
 function removeAbove(db: Database, number: number): void {

@@ -1,5 +1,12 @@
 import type { Database } from '../database.js'
 
+/** Where a log stands in the chain, whatever ids a database gives to logs. */
+export interface LogPlace {
+  readonly blockNumber: number
+  /** In the block. */
+  readonly logIndex: number
+}
+
 /** SQL for the number of the block that contains a log: the last block with logs whose first log id is at most `logId`. */
 export const selectBlockOfLog = (logId: string): string =>
   `SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ${logId} ORDER BY first_log DESC LIMIT 1`
@@ -10,6 +17,7 @@ export interface BlockOfLog {
   numberOf(logId: number): number | undefined
   /** 32 bytes. */
   hashOf(logId: number): Buffer | undefined
+  placeOf(logId: number): LogPlace | undefined
 }
 
 /** Look-ups with statements prepared once for the connection. */
@@ -18,5 +26,12 @@ export function createBlockOfLog(db: Database): BlockOfLog {
   const selectHash = db
     .prepare<[number], Buffer>(`SELECT hash FROM blocks WHERE number = (${selectBlockOfLog('?')})`)
     .pluck()
-  return { numberOf: (logId) => selectNumber.get(logId), hashOf: (logId) => selectHash.get(logId) }
+  const selectPlace = db.prepare<[number, number], LogPlace>(
+    `SELECT number AS blockNumber, ? - first_log AS logIndex FROM blocks WHERE number = (${selectBlockOfLog('?')})`,
+  )
+  return {
+    numberOf: (logId) => selectNumber.get(logId),
+    hashOf: (logId) => selectHash.get(logId),
+    placeOf: (logId) => selectPlace.get(logId, logId),
+  }
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../../chain/eth/types.js'
 import { leadingZeros } from '../../lib/bytes.js'
 import type { Database, Statement } from '../database.js'
-import { createDictionary } from '../dictionary.js'
+import { dictionaryOf } from '../dictionary.js'
 
 /** Inserts of log rows. */
 export interface LogInserts {
@@ -21,11 +21,7 @@ const ROWS = 16
  *  views would otherwise take most of the time. */
 export function createLogInserts(db: Database): LogInserts {
   const [insertOne, insertRows] = [1, ROWS].map((rows) => prepareInsert(db, rows))
-  const newDictionaries = () => ({
-    addresses: createDictionary(db, 'addresses'),
-    topics: createDictionary(db, 'topics'),
-  })
-  let dictionaries = newDictionaries()
+  const [addresses, topicIds] = [dictionaryOf(db, 'addresses'), dictionaryOf(db, 'topics')]
   const trimmers = Array.from({ length: ROWS * 4 }, createTrimmer)
   const values: unknown[] = new Array(ROWS * COLUMNS).fill(null)
   let rows = 0
@@ -39,8 +35,8 @@ export function createLogInserts(db: Database): LogInserts {
       const trimmer = rows * 4
       values[at] = id
       values[at + 1] = txIndex
-      values[at + 2] = dictionaries.addresses.idOf(address)
-      values[at + 3] = topics.length > 0 ? dictionaries.topics.idOf(topics[0]) : null
+      values[at + 2] = addresses.idOf(address)
+      values[at + 3] = topics.length > 0 ? topicIds.idOf(topics[0]) : null
       for (let i = 1; i < 4; i++) values[at + 3 + i] = topics.length > i ? trimmers[trimmer + i](topics[i]) : null
       values[at + 7] = trimmers[trimmer](data)
       values[at + 8] = data.length === WORD ? null : data.length
@@ -51,7 +47,8 @@ export function createLogInserts(db: Database): LogInserts {
     flush,
     forget: () => {
       rows = 0
-      dictionaries = newDictionaries()
+      addresses.forget()
+      topicIds.forget()
     },
   }
 }

@@ -31,9 +31,10 @@ export interface Applier {
   readonly newest: Head | undefined
   /** Applies a unit: all of it or nothing. Blocks on top of the head join the open transaction; a unit that removes blocks is
    *  committed, as is what was applied before it. A unit whose blocks are held changes the position alone.
+   *  @param isBehind many more wait: the state trie takes the changes of many blocks from memory, and is that of none in between
    *  @throws InvalidBlock, UnknownAncestor, ReorgBelowFinalized, StateChangesMissing, StaleEpoch when the unit is refused: what
    *    was applied before it is committed. StateRootDiffers: the open transaction is given up */
-  apply(unit: UnitToApply): Promise<void>
+  apply(unit: UnitToApply, options?: { isBehind?: boolean }): Promise<void>
   /** Commits what was applied, with the position. */
   commit(): void
   /** Brings the state trie nearer to the head, in a transaction of its own. @returns true when more is left
@@ -71,7 +72,7 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
     const held = reader.blockHash(number)
     return held !== undefined && equalBytes(held, hash)
   }
-  const append = ({ block, parts }: VerifiedBlock) => {
+  const append = ({ block, parts }: VerifiedBlock, isBehind: boolean) => {
     const { changes, appearances, blockAccessList } = parts
     const { number } = block.header
     if (keepsAppearances && !appearances) {
@@ -87,7 +88,11 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
       appearances: keepsAppearances ? appearances : undefined,
       blockAccessList: chain.keepsAccessLists ? blockAccessList : undefined,
     })
-    if (trie && number - trie.block.number >= trieInterval) trie.advance(number)
+    if (isBehind && changes) trie?.note(number, changes)
+  }
+  const isTrieDue = () => {
+    if (!trie) return false
+    return trie.isFull || head.newest!.header.number - trie.block.number >= trieInterval
   }
   /** Checks that the blocks go on from `parent`, each from the one before. */
   const verifyLinks = async (blocks: readonly VerifiedBlock[], first: Head | undefined) => {
@@ -101,7 +106,10 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
     }
   }
   /** Checks a unit. @returns what writes it */
-  const prepare = async ({ unit, position: { stream, epoch }, verified }: UnitToApply): Promise<() => void> => {
+  const prepare = async (
+    { unit, position: { stream, epoch }, verified }: UnitToApply,
+    isBehind: boolean,
+  ): Promise<() => void> => {
     if (position?.stream === stream && epoch < position.epoch) throw new StaleEpoch(epoch, position.epoch)
     if (unit.kind === 'epoch') return () => {}
     if (unit.kind === 'finality') return () => head.raiseFinality(unit.finality)
@@ -118,7 +126,7 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
         if (!head.isFinalityStored()) raise(finality, last.number)
         head.rewind(last.number)
       }
-      for (const each of added) append(each)
+      for (const each of added) append(each, isBehind)
       raise(finality)
     }
   }
@@ -131,11 +139,31 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
     const { hash, header, totalDifficulty } = reader.blockByNumber(ancestor.number)!
     return { hash, header, totalDifficulty }
   }
-  const apply = async (next: UnitToApply) => {
+  const workOnTrie = (): boolean => {
+    commit()
+    const number = newest?.header.number
+    if (!trie || number === undefined || trie.block.number >= number) return false
+    head.begin()
+    try {
+      trie.advance(nextTrieBlock(trie, number))
+      head.commit()
+    } catch (error) {
+      head.rollback()
+      throw error
+    }
+    return trie.block.number < number
+  }
+  /** The trie notes blocks on top of those that it has. */
+  const beginNoting = () => {
+    if (head.inTransaction) return
+    while (trie && trie.noted !== newest?.header.number && workOnTrie());
+  }
+  const apply = async (next: UnitToApply, { isBehind = false } = {}) => {
+    if (isBehind) beginNoting()
     const isReplacing = next.unit.kind === 'blocks' && next.unit.ancestor !== undefined
     let write: () => void
     try {
-      write = await prepare(next)
+      write = await prepare(next, isBehind)
     } catch (error) {
       commit()
       throw error
@@ -144,7 +172,12 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
     try {
       write()
       position = next.position
-      if (isReplacing) commit()
+      const isDue = isTrieDue()
+      if (isDue) {
+        head.flush()
+        trie!.advance(head.newest!.header.number)
+      }
+      if (isDue || isReplacing) commit()
     } catch (error) {
       head.rollback()
       position = stored
@@ -160,20 +193,7 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
     },
     commit,
     apply,
-    workOnTrie: () => {
-      commit()
-      const number = newest?.header.number
-      if (!trie || number === undefined || trie.block.number >= number) return false
-      head.begin()
-      try {
-        trie.advance(nextTrieBlock(trie, number))
-        head.commit()
-      } catch (error) {
-        head.rollback()
-        throw error
-      }
-      return trie.block.number < number
-    },
+    workOnTrie,
   }
 }
 

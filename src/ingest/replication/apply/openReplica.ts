@@ -14,6 +14,7 @@ import { type OpenWriter, whenUnlocked } from '../../openWriter.js'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import { InvalidBlock } from '../../verify.js'
 import { InvalidMessage, ReplicationGap } from '../errors.js'
+import { createLagClock } from '../lagClock.js'
 import { NotInStream, StreamOfOtherChain } from '../nats/errors.js'
 import type { ReplicationStatus } from '../status.js'
 import type { ReplicaPlace, ReplicationSource } from '../types.js'
@@ -55,7 +56,7 @@ export interface OpenReplica {
   close(): Promise<void>
 }
 
-const TRIE_INTERVAL = 64
+const TRIE_INTERVAL = 1024
 // The newest blocks, all of which a locator names that is not sent: more than a writer commits before it publishes.
 const DENSE_BLOCKS = 256
 // Between two looks whether the chain was rewound.
@@ -206,8 +207,7 @@ function createFigures(role: 'replica' | 'standby', { chain }: OpenWriter) {
   let newest: number | undefined
   let current: { applier: Applier; queue: UnitQueue } | undefined
   let stopped: Stopped | undefined
-  /** When every known block was applied. */
-  let wholeMs = performance.now()
+  const lag = createLagClock()
   const status = (): ReplicationStatus => {
     if (current) {
       head = current.applier.newest
@@ -216,8 +216,8 @@ function createFigures(role: 'replica' | 'standby', { chain }: OpenWriter) {
     }
     const own = head?.header.number ?? -1
     const lagBlocks = Math.max(0, (newest ?? own) - own)
-    if (lagBlocks === 0 && !stopped) wholeMs = performance.now()
-    const lagSeconds = Math.floor((performance.now() - wholeMs) / 1000)
+    // The block at which it stopped exists, also when it was not counted.
+    const lagSeconds = lag.seconds(own, own + Math.max(lagBlocks, stopped ? 1 : 0))
     const state = lagBlocks > CATCHING_UP_BLOCKS ? 'catching up' : 'following'
     const { epoch = 0, sequence = 0 } = position ?? {}
     return { role, epoch, sequence, lagBlocks, lagSeconds, state, problem: null, ...stopped }

@@ -21,7 +21,7 @@ export interface ReplicaSettings {
   readonly addressIndex?: boolean
   /** Memory for the state trie; undefined: 256 MiB. */
   readonly stateCacheBytes?: number
-  /** Most blocks that the state trie is behind the head while catching up. Default: 64. */
+  /** Most blocks that the state trie is behind the head while catching up. Default: 1,024. */
   readonly trieInterval?: number
   /** What its status says. Default: 'replica'. A standby may have been the writer: it removes blocks of its own that are not
    *  published, finalized ones too. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { WritableChain } from '../../chainState.js'
 import type { Checkpoints } from '../../checkpoints.js'
 import type { Applier } from './applier.js'
@@ -5,9 +6,13 @@ import type { UnitQueue } from './unitQueue.js'
 
 // While units wait, so much of them is one transaction.
 const BATCH_MS = 1000
-// While the writer is behind all that may be read ahead. Blocks change the same pages, which are written once a transaction: on a state of
-// 250,000 accounts and at 4 blocks/s, 5 MB a block instead of 10 (docs/benchmarks.md).
+// While the writer is behind all that may be read ahead. Blocks change the same pages, which are written once a transaction: 1.7 MB a
+// block instead of 10 (docs/benchmarks.md).
 const CATCH_UP_BATCH_MS = 5000
+// How long units are applied before the source may read more.
+const YIELD_MS = 20
+// How long a writer that was behind waits for the next unit before it commits and turns to other work.
+const ARRIVAL_MS = 100
 // How long the next unit may have to wait for the indexes.
 const INDEX_SLICE_MS = 3
 
@@ -43,23 +48,42 @@ export async function applyUnits(
     await new Promise(setImmediate)
     return true
   }
+  const commit = async () => {
+    applier.commit()
+    begunMs = undefined
+    isBehind = false
+    await checkpoints?.afterCommit()
+  }
+  /** Lets the source read. */
+  let yieldedMs = performance.now()
+  const yieldNow = async () => {
+    await new Promise(setImmediate)
+    yieldedMs = performance.now()
+  }
+  /** The next unit. A writer that is behind waits a moment for it: what comes may not have been read yet. */
+  const take = async () => {
+    if (performance.now() - yieldedMs > YIELD_MS) await yieldNow()
+    const next = queue.shift()
+    if (next || !isBehind || queue.isOver) return next
+    await Promise.race([queue.wait(), sleep(ARRIVAL_MS, undefined, { ref: false })])
+    return queue.shift()
+  }
   try {
     while (!signal.aborted) {
       isBehind ||= queue.isFull
-      const next = queue.shift()
+      const next = await take()
       if (next) {
         begunMs ??= performance.now()
-        await applier.apply(next)
+        await applier.apply(next, { isBehind })
         trieDue = indexesDue = historyDue = true
         const tookMs = performance.now() - begunMs
-        if (!queue.isEmpty && tookMs < (isBehind ? CATCH_UP_BATCH_MS : BATCH_MS)) continue
-        applier.commit()
-        begunMs = undefined
-        isBehind = false
-        await checkpoints?.afterCommit()
+        const lasts = isBehind ? CATCH_UP_BATCH_MS : BATCH_MS
+        if ((isBehind || !queue.isEmpty) && tookMs < lasts) continue
+        await commit()
         if (!queue.isEmpty) await keepIndexesUp(tookMs)
-        await new Promise(setImmediate)
-      } else if (queue.isOver && !trieDue) return
+        await yieldNow()
+      } else if (begunMs !== undefined) await commit()
+      else if (queue.isOver && !trieDue) return
       else if (!(await work())) await queue.wait()
     }
   } finally {

@@ -6,6 +6,7 @@ import { formatData } from '../../../lib/hex.js'
 import { deriveReceipts } from '../../givenBlock.js'
 import type { BlockParts } from '../../head/chainHead.js'
 import { InvalidBlock, verifyBodyRoots, verifyReceipts } from '../../verify.js'
+import { atPlace } from '../errors.js'
 import { decodeInflated, inflateMessage } from '../message.js'
 import type { DecodedBlock, EncodedBlock } from '../types.js'
 
@@ -18,9 +19,13 @@ export interface VerifiedBlock {
 /** Decodes a block of a writer and checks all that needs no database: what `decodeReplicatedBlock` checks (the header's hash, the order
  *  of state changes), the roots of body and receipts, bloom, gas, and the hash of the access list. Nothing is executed. Senders
  *  and appearances are the writer's word, as are state changes until a state root is compared.
- *  @throws InvalidMessage, InvalidBlock for the first check that fails */
+ *  @throws InvalidMessage, InvalidBlock for the first check that fails, naming the block */
 export function verifyReplicated(encoded: EncodedBlock, spec: ChainSpec): VerifiedBlock {
-  return verifyInflated(encoded, inflateMessage(encoded.payload), spec)
+  try {
+    return verifyInflated(encoded, inflateMessage(encoded.payload), spec)
+  } catch (error) {
+    throw atPlace(error, () => `block ${encoded.number}`)
+  }
 }
 
 /** As `verifyReplicated`, of the inflated message. */

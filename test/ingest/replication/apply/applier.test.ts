@@ -207,13 +207,14 @@ test('a unit of which one block is refused leaves nothing', async (t) => {
   assert.equal(chain.reader.head(), 0)
 })
 
+const raiseBalance: (typeof FORGERIES)[0]['forge'] = (given, encode) => {
+  const [account, ...others] = given.changes!.accounts
+  const raised = { ...account, account: { ...account.account!, balance: account.account!.balance + 1n } }
+  return encode({ ...given, changes: { ...given.changes!, accounts: [raised, ...others] } })
+}
+
 test('a false balance is an alarm that names the blocks, and a rewind before them settles it', async (t) => {
-  const { number, blocks, forged } = await readForged((given, encode) => {
-    const [account, ...others] = given.changes!.accounts
-    const { nonce, balance } = account.account!
-    const raised = { ...account, account: { ...account.account!, nonce, balance: balance + 1n } }
-    return encode({ ...given, changes: { ...given.changes!, accounts: [raised, ...others] } })
-  })
+  const { number, blocks, forged } = await readForged(raiseBalance)
   const { apply, applier, chain } = await openEmpty(t)
   const [before, wrong, after] = positioned([
     unitOf(blocks.slice(0, number - 2)),
@@ -238,19 +239,51 @@ test('a false balance is an alarm that names the blocks, and a rewind before the
   assert.equal(chain.trie!.block.number, chain.head.newest!.header.number)
 })
 
-test('a false balance that comes while catching up is refused with its transaction', async (t) => {
-  const { number, blocks, forged } = await readForged((given, encode) => {
-    const [account, ...others] = given.changes!.accounts
-    const raised = { ...account, account: { ...account.account!, balance: 1n } }
-    return encode({ ...given, changes: { ...given.changes!, accounts: [raised, ...others] } })
+for (const isBehind of [false, true]) {
+  test(`a false balance that comes while catching up is refused with its transaction${isBehind ? ', far behind' : ''}`, async (t) => {
+    const { number, blocks, forged } = await readForged(raiseBalance)
+    const { apply, applier, chain } = await openEmpty(t, { trieInterval: 1 })
+    const [before, wrong] = positioned([unitOf(blocks.slice(0, number - 1)), unitOf([forged])])
+    await apply(before, { isBehind })
+    applier.commit()
+    await assert.rejects(apply(wrong, { isBehind }), StateRootDiffers)
+    assert.equal(chain.reader.head(), number - 1)
+    assert.deepEqual(applier.position, before.position)
   })
-  const { apply, applier, chain } = await openEmpty(t, { trieInterval: 1 })
+}
+
+test('a false account that was committed while far behind is found with the next root, and a rewind settles it', async (t) => {
+  const { number, blocks, forged } = await readForged((given, encode) => {
+    const account = { address: new Uint8Array(20).fill(0xee), incarnation: 0, account: { nonce: 0n, balance: 1n } }
+    return encode({ ...given, changes: { ...given.changes!, accounts: [...given.changes!.accounts, account] } })
+  })
+  const { apply, applier, chain } = await openEmpty(t, { trieInterval: 3 })
+  const isBehind = true
   const [before, wrong] = positioned([unitOf(blocks.slice(0, number - 1)), unitOf([forged])])
   await apply(before)
+  settleTrie(applier)
+  await apply(wrong, { isBehind })
   applier.commit()
-  await assert.rejects(apply(wrong), StateRootDiffers)
-  assert.equal(chain.reader.head(), number - 1)
-  assert.deepEqual(applier.position, before.position)
+  assert.equal(chain.trie!.noted, number)
+  assert.equal(chain.trie!.block.number, number - 1)
+  const later = positioned(
+    blocks.slice(number, number + 2).map((block) => unitOf([block])),
+    3,
+  )
+  const applyLater = async () => {
+    for (const each of later) await apply(each, { isBehind })
+  }
+  await assert.rejects(applyLater, (error: unknown) => error instanceof StateRootDiffers && error.from === number)
+  assert.equal(chain.reader.head(), number)
+  chain.head.rewind(number - 1, { byOperator: true })
+  applier.commit()
+  const right = positioned(
+    blocks.slice(number - 1).map((block) => unitOf([block])),
+    5,
+  )
+  for (const each of right) await apply(each, { isBehind })
+  settleTrie(applier)
+  assert.equal(chain.trie!.block.number, chain.head.newest!.header.number)
 })
 
 test('a reorg whose ancestor is not on the chain, or which goes below the finalized block, is refused', async (t) => {
