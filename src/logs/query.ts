@@ -2,7 +2,7 @@ import { trimLeft } from '../lib/bytes.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
 import type { Database } from '../store/database.js'
 import { createIdLookup } from '../store/dictionary.js'
-import { createBlockOfLog } from '../store/logs/blockOfLog.js'
+import { createBlockOfLog, type LogPlace } from '../store/logs/blockOfLog.js'
 import { createLogRanges, type LogRanges } from '../store/logs/logRanges.js'
 import { createLogRows } from '../store/logs/logRows.js'
 import { type Candidates, createLogWriter, type LogTexts } from '../store/logs/logText.js'
@@ -33,8 +33,8 @@ export interface LogSource {
 }
 
 export interface LogPageOptions {
-  /** Id of the page's first log, from the previous page; undefined: the start of the filter's range. */
-  fromId?: number
+  /** The page's first log, from the previous page; undefined: the start of the filter's range. */
+  from?: LogPlace
   /** Maximum number of logs per page. */
   maxResults: number
   /** After this deadline the page ends at the next check, in less than a second. */
@@ -46,8 +46,8 @@ export interface LogPageOptions {
 /** Consecutive logs that match a filter. */
 export interface LogPage {
   logs: LogTexts
-  /** Id of the next page's first log; undefined at the end. */
-  nextId?: number
+  /** The next page's first log, that of block `scannedTo + 1`; undefined at the end. */
+  next?: LogPlace
   /** Last block whose matching logs are all in this page or earlier ones; less than the filter's first block if there is
    *  none yet. */
   scannedTo: number
@@ -117,22 +117,25 @@ export function createLogSource(db: Database): LogSource {
     filter: LogFilter,
     range: HeldRange,
     options: LogPageOptions,
-  ): Pick<LogPage, 'logs' | 'nextId'> => {
+  ): Pick<LogPage, 'logs' | 'next'> => {
     const { trace } = options
     trace?.inRange(range)
     const translated = translate(filter, { deadline: noDeadline })
     trace?.translated(translated, filter)
     const { rows, next } = findPage(access, translated, { ...options, range })
     trace?.step('format')
-    return { logs: writer.write(rows, { deadline: noDeadline }), nextId: next }
+    const logs = writer.write(rows, { deadline: noDeadline })
+    return { logs, next: next === undefined ? undefined : blockOfLog.placeOf(next) }
   }
   const runPage = (filter: LogFilter, options: LogPageOptions): LogPage => {
-    const { trace, maxResults, fromId = 0 } = options
+    const { trace, maxResults, from } = options
     trace?.begin(filter, maxResults)
     const held = resolveRange(ranges, filter)
     if (!held) return { logs: { count: 0, parts: [] }, scannedTo: filter.toBlock }
+    const first = from && ranges.idsOf(from.blockNumber, from.blockNumber)
+    const fromId = first ? first.from + from.logIndex : 0
     const page = findLogsOfPage(filter, { ...held, from: Math.max(held.from, fromId) }, options)
-    return { ...page, scannedTo: page.nextId === undefined ? filter.toBlock : blockOfLog.numberOf(page.nextId)! - 1 }
+    return { ...page, scannedTo: page.next === undefined ? filter.toBlock : page.next.blockNumber - 1 }
   }
   const snapshot = db.transaction(run)
   const pageSnapshot = db.transaction(runPage)

@@ -8,14 +8,16 @@ import {
   openForKeys,
 } from '../../store/apiKeys.js'
 import type { Database } from '../../store/database.js'
+import { exportKeys, importKeys } from '../../store/keyTransfer.js'
 import { openForReading, requireCurrentSchema } from '../../store/open.js'
 import { type DayUsage, type KeyUsage, openUsageForReading } from '../../store/usageTable.js'
 import type { Config } from '../config.js'
+import { isKeyName, MAX_NAME_CHARACTERS, readKeysFile } from '../keysFile.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { formatTable, formatTime } from '../table.js'
 import { whenFree } from '../whenFree.js'
 
-/** `cairn keys create NAME | list | limit NAME|ID | usage [NAME|ID] | revoke NAME|ID`. Only `create` makes a database where there
+/** `cairn keys create NAME | list | limit NAME|ID | usage [NAME|ID] | revoke NAME|ID | export | import FILE`. Only `create` makes a database where there
  *  is none. */
 export async function runKeys({ config, operands }: ParsedArgs): Promise<number> {
   const { datadir } = config
@@ -23,7 +25,7 @@ export async function runKeys({ config, operands }: ParsedArgs): Promise<number>
   const { action } = request
   requireOptionsOf(action, config)
   if (action !== 'create') openForReading(datadir).close() // where there is no database, `openForKeys` would make one
-  const db = action === 'list' || action === 'usage' ? openForReading(datadir) : openForKeys(datadir)
+  const db = READING.includes(action) ? openForReading(datadir) : openForKeys(datadir)
   try {
     requireCurrentSchema(db)
     process.stdout.write(`${whenFree(() => act(db, request))}\n`)
@@ -33,8 +35,9 @@ export async function runKeys({ config, operands }: ParsedArgs): Promise<number>
   return 0
 }
 
-const ACTIONS = ['create', 'list', 'limit', 'usage', 'revoke'] as const
+const ACTIONS = ['create', 'list', 'limit', 'usage', 'revoke', 'export', 'import'] as const
 type Action = (typeof ACTIONS)[number]
+const READING: readonly Action[] = ['list', 'usage', 'export']
 
 interface Request {
   readonly action: Action
@@ -60,25 +63,30 @@ function parseAction([word, operand, ...rest]: readonly string[]): { action: Act
   if (action === undefined) {
     const unknown = word === undefined ? '' : `, got '${word}'${didYouMean(word, ACTIONS)}`
     throw new UsageError(
-      `expected 'create NAME', 'list', 'limit NAME|ID', 'usage' or 'revoke NAME|ID'${unknown}; see 'cairn help keys'`,
+      `expected 'create NAME', 'list', 'limit NAME|ID', 'usage', 'revoke NAME|ID', 'export' or 'import FILE'${unknown}; see 'cairn help keys'`,
     )
   }
-  const surplus = action === 'list' ? operand : rest[0]
+  const takesNone = action === 'list' || action === 'export'
+  const surplus = takesNone ? operand : rest[0]
   if (surplus !== undefined) throw new UsageError(`unexpected operand '${surplus}'; see 'cairn help keys'`)
-  if (action === 'list') return { action, operand: '' }
+  if (takesNone) return { action, operand: '' }
   if (action === 'usage') return { action, operand: operand ?? '' }
   if (operand === undefined) {
-    const expected = action === 'create' ? 'a name for the key' : 'the name or id of a key'
-    throw new UsageError(`keys ${action}: expected ${expected}; see 'cairn help keys'`)
+    throw new UsageError(
+      `keys ${action}: expected ${EXPECTED[action] ?? 'the name or id of a key'}; see 'cairn help keys'`,
+    )
   }
   if (action === 'create') checkName(operand)
   return { action, operand }
 }
 
-const MAX_NAME_CHARACTERS = 100
+const EXPECTED: { readonly [K in Action]?: string } = {
+  create: 'a name for the key',
+  import: "a file that 'cairn keys export' wrote",
+}
 
 function checkName(name: string): void {
-  if (name.trim() !== '' && name.length <= MAX_NAME_CHARACTERS && !/\p{Cc}/u.test(name)) return
+  if (isKeyName(name)) return
   const got = JSON.stringify(name.slice(0, MAX_NAME_CHARACTERS))
   throw new UsageError(`keys create: expected a name of 1 to ${MAX_NAME_CHARACTERS} printable characters, got ${got}`)
 }
@@ -89,6 +97,8 @@ function act(db: Database, request: Request): string {
   if (action === 'limit') return limit(db, request)
   if (action === 'list') return list(db, config.json)
   if (action === 'usage') return showUsage(db, request)
+  if (action === 'export') return JSON.stringify(exportKeys(db), undefined, 1)
+  if (action === 'import') return importFile(db, request)
   return revoke(db, operand, config.json)
 }
 
@@ -108,6 +118,12 @@ function create(db: Database, { operand: name, config }: Request): string {
   if (json) return JSON.stringify({ id, name, key })
   process.stderr.write(`key ${id} (${name}), shown this once:\n`)
   return key
+}
+
+function importFile(db: Database, { operand: path, config }: Request): string {
+  const done = importKeys(db, readKeysFile(path))
+  if (config.json) return JSON.stringify(done)
+  return `keys: ${done.added} added, ${done.changed} changed, ${done.unchanged} unchanged`
 }
 
 function list(db: Database, json: boolean): string {

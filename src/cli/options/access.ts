@@ -53,6 +53,14 @@ export const accessOptions = {
     max: 3650,
     doc: 'Days for which the usage of keys is kept, in usage.db; 0: it is not counted.',
   }),
+  cursorSecretFile: maybeText(
+    'cursor-secret-file',
+    'FILE',
+    ['serve'],
+    'File with a secret of 32 to 4,096 bytes that authenticates the cursors of eth_getLogsWithCursor. Servers of one chain with the ' +
+      "same secret take each other's cursors.",
+    'a secret of the database',
+  ),
   maxConnections: maybeNumber('max-connections', 'N', ['serve'], {
     min: 1,
     max: 1_000_000,

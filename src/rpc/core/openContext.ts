@@ -53,6 +53,8 @@ export function openContext(options: {
   calls?: RpcContext['calls']
   /** For the main thread of a server, whose requests may share checks of the database version. */
   mainThread?: boolean
+  /** 32 bytes that authenticate log cursors. Default: those of the database. */
+  cursorSecret?: Uint8Array
 }): OpenContext {
   const db = openForReading(options.datadir)
   try {
@@ -110,7 +112,7 @@ export function openContext(options: {
     l2SyncProgress: options.l2SyncProgress ?? (() => undefined),
     upstreamPending: options.upstreamPending ?? (() => undefined),
     forwardTransaction: options.forwardTransaction,
-    cursorSecret: readCursorSecret(db),
+    cursorSecret: options.cursorSecret ?? readCursorSecret(db),
     deadline: noDeadline,
     waitedMs: 0,
     databaseSizes: createDatabaseSizes(db),

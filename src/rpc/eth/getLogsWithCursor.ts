@@ -23,7 +23,8 @@ export const getLogsWithCursor = defineMethod({
     'page, until `cursor` is null. A page has at most `limit` logs and may be empty: it also ends after about two seconds. ' +
     'A page may end inside a block; all pages together equal one `eth_getLogs` result. `scannedTo` is the last completed ' +
     'block, null if none; `headHash` is the hash of the last block of the query, fixed by the first page. A cursor is ' +
-    'valid for the database that issued it and its copies. If a scanned block is replaced by a reorg, the next page is an ' +
+    'valid on every server of the chain with the same secret (`--cursor-secret-file`); without one, for the database that ' +
+    'issued it and its copies. If a scanned block is replaced by a reorg, the next page is an ' +
     'error with the first replaced block in `data.forkBlock`.',
   cost: 'scan',
   params: [
@@ -58,6 +59,11 @@ export const getLogsWithCursor = defineMethod({
       message: 'the chain was reorganised below the cursor: block N is another one now',
       when: 'a reorg replaced a block that an earlier page has read',
     },
+    {
+      code: SERVER_ERROR,
+      message: 'the query of the cursor ends with block N, the newest block is N; try again',
+      when: 'a replica is behind the server that issued the cursor',
+    },
     ...FILTER_ERRORS,
     RANGE_BEYOND_HEAD,
     UNKNOWN_BLOCK,
@@ -70,18 +76,19 @@ export const getLogsWithCursor = defineMethod({
     const filter = cursor ? { ...resolved, toBlock: cursor.toBlock } : resolved
     const page = logWhenSlow(context, 'eth_getLogsWithCursor', (trace) => {
       const found = logs.page(filter, {
-        fromId: cursor?.nextId,
+        from: cursor && { blockNumber: cursor.seenBlock, logIndex: cursor.nextIndex },
         maxResults: Math.min(limit, limits.maxLogs),
         sliceEnds: deadlineAfter(Math.min(SLICE_MS, limits.logsTimeoutMs / 2)),
         trace,
       })
       return { value: found, results: found.logs.count, outcome: 'page' }
     })
-    const seenBlock = Math.min(page.scannedTo + 1, filter.toBlock)
+    const { toBlock } = filter
+    const { blockNumber: seenBlock, logIndex: nextIndex } = page.next ?? {}
     const next =
-      page.nextId === undefined
+      seenBlock === undefined || nextIndex === undefined
         ? null
-        : encodeCursor({ nextId: page.nextId, toBlock: filter.toBlock, seenBlock }, object, context)
+        : encodeCursor({ nextIndex, toBlock, seenBlock }, object, context)
     const rest = {
       cursor: next,
       scannedTo: page.scannedTo < filter.fromBlock ? null : formatQuantity(page.scannedTo),

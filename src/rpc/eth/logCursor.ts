@@ -7,10 +7,11 @@ import { invalidParams, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { LogFilterObject } from './logFilter.js'
 
 /** Position of a paged log query. Encoded as base64url of: 8 bytes of the filter's hash; as 48-bit big-endian integers
- *  the next log id, the query's last block and the newest scanned block; the last 4 bytes of the hashes of that block and
- *  of those before it; a MAC of 16 bytes. */
+ *  the next log's index in its block, the query's last block and the newest scanned block, which is that of the next log; the last
+ *  4 bytes of the hashes of that block and of those before it; a MAC of 16 bytes. Nothing of it depends on the database: servers with
+ *  one secret take each other's cursors. */
 export interface LogCursor {
-  nextId: number
+  nextIndex: number
   /** The query's last block; fixed by the first page. */
   toBlock: number
   /** The newest block scanned so far. */
@@ -27,14 +28,16 @@ const HASH_BYTES = 4
 // Within this depth a reorg is reported by its first block; deeper ones only as deeper.
 const HASHES_KEPT = 64
 const MAC_BYTES = 16
+// Part of the MAC: cursors of another layout are refused.
+const LAYOUT = 'log cursor 2'
 
 /** The text of a cursor for the filter, with hashes of the current chain. */
 export function encodeCursor(cursor: LogCursor, filter: LogFilterObject, context: CursorContext): string {
-  const { nextId, toBlock, seenBlock } = cursor
+  const { nextIndex, toBlock, seenBlock } = cursor
   const filterHash = hashFilter(filter)
   const payload = Buffer.alloc(HASHES_AT + HASHES_KEPT * HASH_BYTES)
   payload.set(filterHash.subarray(0, FILTER_BYTES), 0)
-  for (const [i, value] of [nextId, toBlock, seenBlock].entries()) {
+  for (const [i, value] of [nextIndex, toBlock, seenBlock].entries()) {
     payload.writeUIntBE(value, FILTER_BYTES + i * INTEGER_BYTES, INTEGER_BYTES)
   }
   let end = HASHES_AT
@@ -47,8 +50,8 @@ export function encodeCursor(cursor: LogCursor, filter: LogFilterObject, context
   return Buffer.concat([used, authenticate(used, filterHash, context)]).toString('base64url')
 }
 
-/** Decodes a cursor. @throws RpcError -32602 if it is malformed, altered, or of another database or filter; -32000 if a
- *  scanned block was replaced. */
+/** Decodes a cursor. @throws RpcError -32602 if it is malformed, altered, or of another secret or filter; -32000 if a
+ *  scanned block was replaced, or the query's last block is beyond the head. */
 export function decodeCursor(text: string, filter: LogFilterObject, context: CursorContext): LogCursor {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length < HASHES_AT + HASH_BYTES + MAC_BYTES || bytes.toString('base64url') !== text) {
@@ -63,8 +66,9 @@ export function decodeCursor(text: string, filter: LogFilterObject, context: Cur
     throw invalidCursor('was altered, or given by another database; begin again without a cursor')
   }
   const integer = (i: number) => payload.readUIntBE(FILTER_BYTES + i * INTEGER_BYTES, INTEGER_BYTES)
-  const cursor = { nextId: integer(0), toBlock: integer(1), seenBlock: integer(2) }
+  const cursor = { nextIndex: integer(0), toBlock: integer(1), seenBlock: integer(2) }
   refuseReorg(payload.subarray(HASHES_AT), cursor.seenBlock, context.chain)
+  requireHeld(cursor, context.chain)
   return cursor
 }
 
@@ -74,13 +78,20 @@ function invalidCursor(problem: string): RpcError {
 
 /** HMAC-SHA-256 (RFC 2104) over the payload and the full hash of the filter, truncated to 16 bytes. */
 function authenticate(payload: Uint8Array, filterHash: Uint8Array, { cursorSecret }: CursorContext): Uint8Array {
-  return createHmac('sha256', cursorSecret).update(payload).update(filterHash).digest().subarray(0, MAC_BYTES)
+  return createHmac('sha256', cursorSecret)
+    .update(LAYOUT)
+    .update(payload)
+    .update(filterHash)
+    .digest()
+    .subarray(0, MAC_BYTES)
 }
 
 /** @throws RpcError naming the first block that was replaced since the cursor was issued. */
 function refuseReorg(hashes: Uint8Array, seenBlock: number, chain: ChainReader): void {
   let forkBlock: number | undefined
-  for (let i = 0; (i + 1) * HASH_BYTES <= hashes.length; i++) {
+  const { first, head } = chain.coverage() ?? { first: 0, head: -1 }
+  for (let i = Math.max(0, seenBlock - head); (i + 1) * HASH_BYTES <= hashes.length; i++) {
+    if (seenBlock - i < first) break
     const held = chain.blockHash(seenBlock - i)
     const seen = hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES)
     if (held && equalBytes(held.subarray(-HASH_BYTES), seen)) break
@@ -89,6 +100,17 @@ function refuseReorg(hashes: Uint8Array, seenBlock: number, chain: ChainReader):
   if (forkBlock === undefined) return
   const message = `the chain was reorganised below the cursor: block ${forkBlock} is another one now`
   throw new RpcError(SERVER_ERROR, message, { forkBlock: formatQuantity(forkBlock) })
+}
+
+/** @throws RpcError when the query ends beyond the head, as on a replica that is behind the one that gave the cursor: its logs would be
+ *  left out. */
+function requireHeld({ toBlock }: LogCursor, chain: ChainReader): void {
+  const head = chain.head() ?? -1
+  if (toBlock <= head) return
+  throw new RpcError(
+    SERVER_ERROR,
+    `the query of the cursor ends with block ${toBlock}, the newest block is ${head}; try again`,
+  )
 }
 
 /** SHA-256 of the normalised filter. */

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { deadlineAfter, noDeadline } from '../../../src/lib/deadline.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
+import { LogsNotHeld } from '../../../src/logs/errors.js'
 import type { LogFilter } from '../../../src/logs/filter.js'
 import { createLogIndexer } from '../../../src/logs/indexer.js'
 import { createLogSource } from '../../../src/logs/query.js'
@@ -15,10 +16,14 @@ import { getLogsWithCursor } from '../../../src/rpc/eth/getLogsWithCursor.js'
 import { createChainReader } from '../../../src/store/chain/chainReader.js'
 import { readCursorSecret } from '../../../src/store/cursorSecret.js'
 import type { Database } from '../../../src/store/database.js'
+import type { LogPlace } from '../../../src/store/logs/blockOfLog.js'
 import { asPlaced, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from '../../logs/randomFilters.js'
 import { numberedBytes, type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from '../../logs/randomLogs.js'
 
 const BLOCKS = 500
+
+const isAfter = (a: LogPlace, b: LogPlace) =>
+  a.blockNumber > b.blockNumber || (a.blockNumber === b.blockNumber && a.logIndex > b.logIndex)
 
 test('the union of pages is the single answer, whatever ends the pages', (t) => {
   const random = seededFractions(21)
@@ -35,18 +40,18 @@ test('the union of pages is the single answer, whatever ends the pages', (t) => 
     const sliceEnds = random() < 0.5 ? deadlineAfter(-1) : noDeadline
     const maxResults = 1 + Math.floor(random() * 400)
     const parts: PlacedLog[] = []
-    let fromId: number | undefined
+    let from: LogPlace | undefined
     let scannedTo = filter.fromBlock - 1
     do {
-      const page = source.page(filter, { fromId, maxResults, sliceEnds })
+      const page = source.page(filter, { from, maxResults, sliceEnds })
       assert.ok(page.logs.count <= maxResults)
       assert.ok(page.scannedTo >= scannedTo, 'a page never goes back')
-      assert.ok(page.nextId === undefined || page.nextId > (fromId ?? -1), 'each page goes on')
+      assert.ok(page.next === undefined || from === undefined || isAfter(page.next, from), 'each page goes on')
       scannedTo = page.scannedTo
-      fromId = page.nextId
+      from = page.next
       parts.push(...asPlaced(page.logs))
       pages++
-    } while (fromId !== undefined)
+    } while (from !== undefined)
     assert.equal(scannedTo, filter.toBlock)
     assert.deepEqual(parts.map(textOf), asPlaced(whole).map(textOf), `filter ${i}`)
   }
@@ -61,18 +66,20 @@ interface Page {
 }
 
 /** What the method answers with these parameters as they come in JSON. */
-function callMethod<T>(method: Method, db: Database, params: unknown[]): T {
+function callMethod<T>(method: Method, db: Database, params: unknown[], cursorSecret = readCursorSecret(db)): T {
   const context = {
     chain: createChainReader(db),
     logs: createLogSource(db),
     limits: DEFAULT_LIMITS,
-    cursorSecret: readCursorSecret(db),
+    cursorSecret,
     deadline: noDeadline,
     log: silentLogger,
   } as unknown as RpcContext
   const decoded = method.params.map((param, i) => param.decode(params[i], param.name))
   return JSON.parse(Buffer.from((method.handler(context, ...decoded) as JsonBytes).bytes).toString()) as T
 }
+
+const placeOf = ({ blockNumber, logIndex }: Page['logs'][number]) => [blockNumber, logIndex]
 
 const askPage = (db: Database, ...params: unknown[]) => callMethod<Page>(getLogsWithCursor, db, params)
 
@@ -129,6 +136,52 @@ test('a cursor with any bit changed, or of another database, is refused', (t) =>
     assert.throws(() => askPage(db, filter, altered.toString('base64url')), expected, `bit ${bit}`)
   }
   assert.throws(() => askPage(other, filter, cursor), /cursor: was altered, or given by another database/)
+})
+
+test("servers with one secret take each other's cursors, also when they begin with different blocks", (t) => {
+  const [whole, late] = [temporaryDatabase(t), temporaryDatabase(t)]
+  const blocks = randomBlocks(seededFractions(26), BLOCKS)
+  writeLogs(whole, FIRST_BLOCK, blocks)
+  const skipped = 100
+  writeLogs(late, FIRST_BLOCK + skipped, blocks.slice(skipped))
+  const secret = readCursorSecret(whole)
+  const filter = { fromBlock: formatQuantity(FIRST_BLOCK + skipped), toBlock: formatQuantity(FIRST_BLOCK + BLOCKS - 1) }
+  const logs: unknown[] = []
+  let cursor: string | null = null
+  let pages = 0
+  do {
+    const page: Page = callMethod(getLogsWithCursor, pages++ % 2 === 0 ? whole : late, [filter, cursor, 101], secret)
+    logs.push(...page.logs.map(placeOf))
+    cursor = page.cursor
+  } while (cursor !== null)
+  assert.ok(pages > 4, `${pages} pages`)
+  const expected = callMethod<Page['logs']>(getLogs, late, [filter])
+  assert.deepEqual(logs, expected.map(placeOf))
+  const first = callMethod<Page>(
+    getLogsWithCursor,
+    whole,
+    [{ fromBlock: formatQuantity(FIRST_BLOCK) }, undefined, 1],
+    secret,
+  )
+  assert.throws(
+    () => callMethod(getLogsWithCursor, late, [{ fromBlock: formatQuantity(FIRST_BLOCK) }, first.cursor], secret),
+    LogsNotHeld,
+  )
+})
+
+test('a server that does not hold the last block of the query yet says so, and leaves out nothing', (t) => {
+  const [ahead, behind, caughtUp] = [temporaryDatabase(t), temporaryDatabase(t), temporaryDatabase(t)]
+  const blocks = randomBlocks(seededFractions(27), BLOCKS)
+  for (const each of [ahead, caughtUp]) writeLogs(each, FIRST_BLOCK, blocks)
+  writeLogs(behind, FIRST_BLOCK, blocks.slice(0, -1))
+  const secret = readCursorSecret(ahead)
+  const filter = { fromBlock: formatQuantity(FIRST_BLOCK), toBlock: 'latest' }
+  const { cursor } = callMethod<Page>(getLogsWithCursor, ahead, [filter, undefined, 10], secret)
+  const head = FIRST_BLOCK + BLOCKS - 2
+  const message = `the query of the cursor ends with block ${head + 1}, the newest block is ${head}; try again`
+  assert.throws(() => callMethod(getLogsWithCursor, behind, [filter, cursor], secret), { message })
+  const page = (db: Database) => callMethod<Page>(getLogsWithCursor, db, [filter, cursor, 50], secret).logs.map(placeOf)
+  assert.deepEqual(page(caughtUp), page(ahead))
 })
 
 test('a reorg below the cursor is an error that names the fork block; one above it is none', (t) => {
