@@ -87,6 +87,8 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       'cairn keys limit NAME|ID LIMITS',
       'cairn keys usage [NAME|ID] [--days N]',
       'cairn keys revoke NAME|ID',
+      'cairn keys export',
+      'cairn keys import FILE',
     ],
     detail: [
       'A key is shown once, when it is created; only its SHA-256 is stored. A running server refuses a revoked key at once.',
@@ -94,6 +96,8 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
         'given stay.',
       'Usage is counted by day, key and method, with a delay of up to a minute: calls, errors, bytes of requests and of ' +
         'results before compression, and milliseconds from dispatch to result.',
+      'export writes names, SHA-256 and limits of all keys as JSON. import adds those that another database does not have, and gives the ' +
+        'others the same names and limits; a key that is revoked on either side is revoked then.',
     ],
     examples: [
       { line: 'cairn keys create dashboard', note: 'prints the key on standard output' },
@@ -101,6 +105,8 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn keys limit dashboard --rate 50 --methods eth_call,eth_chainId' },
       { line: 'cairn keys usage dashboard --days 7' },
       { line: 'cairn keys revoke dashboard' },
+      { line: 'cairn keys export > keys.json' },
+      { line: 'cairn keys import keys.json', note: 'beside a running server, too' },
     ],
   },
   abi: {

@@ -77,6 +77,8 @@ export interface ServingOptions {
   readonly accessLog?: string
   /** Days for which the usage of keys is kept; 0: it is not counted. */
   readonly usageDays: number
+  /** 32 bytes that authenticate log cursors; undefined: those of the database. */
+  readonly cursorSecret?: Uint8Array
   readonly metrics: MetricsOptions
   /** Serve the page for browsers. */
   readonly page: boolean
@@ -95,6 +97,8 @@ export interface ServingOptions {
   readonly ingest?: IngestWorker
   /** Most blocks that the chain may be behind while `/ready` answers 200, as `createLagCheck` has it. */
   readonly maxLag?: number
+  /** Most seconds that a replica may be behind, likewise. */
+  readonly maxLagSeconds?: number
   /** Serve SQL with these limits; undefined: not at all. */
   readonly sql?: SqlLimits
   /** Serve replicas with these limits; undefined: not at all. */
@@ -159,6 +163,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const opened = openContext({
     ...{ datadir, limits, pendingBlock, log, syncProgress, l2SyncProgress, upstreamPending },
     replication: ingest?.replication,
+    cursorSecret: options.cursorSecret,
     forwardTransaction: forwarder?.forward,
     mainThread: true,
     calls: served,
@@ -196,6 +201,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const lag = createLagCheck({
     ...{ replication: () => ingest?.replication?.(), following: () => ingest?.status().l1 ?? null },
     maxLag: options.maxLag,
+    maxLagSeconds: options.maxLagSeconds,
   })
   const ready = () => serving && warm && lag() === undefined
   metrics.gauge('cairn_ready', '1 while calls are answered as fast as they will be.', () => Number(ready()))

@@ -69,6 +69,19 @@ export function formatMs(ms: number): string {
   return `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`
 }
 
+/** How far a server is behind in replication: `no lag`, `12 behind`, `3 unpublished`; `34 s behind` of one that does not know in blocks,
+ *  as without contact with its source. */
+export function formatLag({ role, lagBlocks, lagSeconds }: ReplicationLag): string {
+  if (lagBlocks > 0) return `${formatCount(lagBlocks)} ${role === 'writer' ? 'unpublished' : 'behind'}`
+  return lagSeconds > 0 ? `${formatCount(lagSeconds)} s behind` : 'no lag'
+}
+
+interface ReplicationLag {
+  readonly role: string
+  readonly lagBlocks: number
+  readonly lagSeconds: number
+}
+
 /** The beginning and the end of a long text: `0x1234…cdef`. */
 export function cutMiddle(text: string, start = 8, end = 6): string {
   return text.length <= start + end + 1 ? text : `${text.slice(0, start)}…${text.slice(-end)}`

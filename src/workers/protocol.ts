@@ -13,6 +13,8 @@ export interface ReaderData {
   readonly methodsModule?: string
   /** The interpreter for calls. */
   readonly evm: EvmKind
+  /** 32 bytes that authenticate log cursors; undefined: those of the database. */
+  readonly cursorSecret?: Uint8Array
   /** Load the EVM and run a call before reporting `ready`. */
   readonly loadEvm: boolean
   /** Load the log index's tail and run log queries before reporting `ready`. */

@@ -191,6 +191,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       logging: options.logging,
       methodsModule: options.methodsModule,
       evm: options.evm,
+      cursorSecret: options.cursorSecret,
       loadEvm: cost === 'evm' || cost === undefined,
       warmLogs: cost !== 'evm',
       awaited: !wasWarm && cost !== undefined,

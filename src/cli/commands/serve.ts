@@ -10,6 +10,7 @@ import { packagePath } from '../../store/open.js'
 import type { IngestWorker } from '../../workers/ingestWorker.js'
 import { defaultThreads } from '../../workers/readerPool.js'
 import type { Config } from '../config.js'
+import { readCursorSecretFile } from '../cursorSecret.js'
 import type { FollowProgress } from '../followProgress.js'
 import { isFollowing, readFollowSettings } from '../followSettings.js'
 import {
@@ -36,6 +37,7 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
   if (config.snapshots !== undefined && readReplicationPlan(config) === undefined) {
     throw new UsageError('--snapshots needs --replica or --publish')
   }
+  if (config.cursorSecretFile !== undefined) readCursorSecretFile(config.cursorSecretFile) // before a long start
   if (config.fixture === undefined) return serveDatadir(config, stop.signal)
   if (isFollowing(config) || readReplicationPlan(config) !== undefined) {
     throw new UsageError('--fixture excludes --upstream, --l2-upstream, --l2-feeder, --replica and --publish')
@@ -175,8 +177,10 @@ async function serve(
     rateLimitRps: config.rateLimit,
     accessLog: config.accessLog,
     usageDays: config.usageDays,
+    cursorSecret: config.cursorSecretFile === undefined ? undefined : readCursorSecretFile(config.cursorSecretFile),
     serverLimits: readServerLimits(config),
     maxLag: config.maxLag,
+    maxLagSeconds: config.maxLagSeconds,
     subscriptionLimits: readSubscriptionLimits(config),
     scanThreads: config.scanThreads ?? defaultThreads(),
     evmThreads: config.evmThreads ?? defaultThreads(),

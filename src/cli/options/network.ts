@@ -55,6 +55,15 @@ export const networkOptions = {
       'that has stopped is not ready either. 0: no limit.',
     defaultText: '16 for a replica, else no limit',
   }),
+  maxLagSeconds: maybeNumber('max-lag-seconds', 'SECONDS', ['serve'], {
+    min: 0,
+    max: 31_536_000,
+    unit: 'seconds',
+    doc:
+      'Most seconds that a replica may be behind while /ready answers 200. Without contact with its source, the seconds since the last ' +
+      'contact count. 0: no limit, it then answers from its last block for as long as it is cut off.',
+    defaultText: '60 for a replica; no limit with --max-lag 0',
+  }),
   allowedHosts: maybeText(
     'allowed-hosts',
     'NAMES',

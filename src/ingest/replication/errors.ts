@@ -4,10 +4,22 @@ import { CairnError } from '../../lib/errors.js'
 export class InvalidMessage extends CairnError {
   /** The part of the message, as `transactions[3].to`. */
   readonly part: string
+  readonly problem: string
   constructor(part: string, problem: string, options?: ErrorOptions) {
     super(`replication message: ${part}: ${problem}`, options)
     this.part = part
+    this.problem = problem
   }
+
+  /** The same error, which says where: `block 2, message 7 of the stream`. */
+  at(place: string): InvalidMessage {
+    return new InvalidMessage(this.part, `${this.problem} (${place})`, { cause: this })
+  }
+}
+
+/** The error that says where, if it is an InvalidMessage; else the error itself. */
+export function atPlace(error: unknown, place: () => string): unknown {
+  return error instanceof InvalidMessage ? error.at(place()) : error
 }
 
 /** Units between what a replica has and what its source still has are missing. */

@@ -1,6 +1,6 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { equalBytes, keyOfBytes, padLeft, trimLeft } from '../../lib/bytes.js'
-import type { AccountChange, StateChanges, StorageChange } from '../../store/chain/chainWriter.js'
+import type { AccountChange, StateChanges, StorageChange } from '../../store/chain/stateChanges.js'
 import { InvalidMessage } from './errors.js'
 import type { MessageReader, MessageWriter } from './messageBytes.js'
 

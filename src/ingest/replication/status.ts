@@ -2,7 +2,7 @@
  *  publishes. `standby`: a replica that takes over when the writer is gone. `none`: neither. */
 export type ReplicationRole = 'writer' | 'replica' | 'standby' | 'none'
 
-/** `catching up`: it has not reached the newest block that it knows of. `alarm`: it stopped, and an operator has to decide.
+/** `catching up`: it has not reached the newest block that it knows of, or has had no contact with its source yet. `alarm`: it stopped, and an operator has to decide.
  *  `failed`: it stopped with an error. */
 export type ReplicationState = 'following' | 'catching up' | 'alarm' | 'failed'
 
@@ -15,7 +15,8 @@ export interface ReplicationStatus {
   readonly sequence: number
   /** Blocks behind the newest one that is known of; of a writer: stored and not published. */
   readonly lagBlocks: number
-  /** Seconds since this process last had every known block, or as a writer had published every one; 0 while it has. */
+  /** Age of the oldest known block that this process does not have, or as a writer has not published; 0 without one. While a replica has
+   *  no contact with its source, at least the seconds since the last one: nobody knows which blocks there are. */
   readonly lagSeconds: number
   readonly state: ReplicationState
   /** Why the state is `alarm` or `failed`, or why there is no connection; null when all is well. */

@@ -4,6 +4,9 @@ import type { ReplicationStatus } from '../../ingest/replication/status.js'
 /** Most blocks that a replica may be behind unless the operator says otherwise. */
 export const REPLICA_MAX_LAG = 16
 
+/** Most seconds that a replica may be behind, or without contact with its source, unless the operator says otherwise. */
+export const REPLICA_MAX_LAG_SECONDS = 60
+
 /** Where a server's chain comes from. */
 export interface LagSources {
   replication(): ReplicationStatus | undefined
@@ -11,25 +14,39 @@ export interface LagSources {
   following(): FollowStatus | null
   /** Most blocks behind; 0: any number. Undefined: `REPLICA_MAX_LAG` for a replica, any number for other servers. */
   readonly maxLag: number | undefined
+  /** Most seconds that a replica may be behind, as `ReplicationStatus` has them; 0: any number. Undefined: `REPLICA_MAX_LAG_SECONDS`,
+   *  any number where `maxLag` is 0. */
+  readonly maxLagSeconds: number | undefined
 }
 
 /** Creates a check of how far a server is behind the chain: why it is not to be asked, undefined if it may be. A replica that
  *  stopped, or has not caught up once since its start, is not to be asked either, unless `maxLag` is 0. */
-export function createLagCheck({ replication, following, maxLag }: LagSources): () => string | undefined {
+export function createLagCheck({
+  replication,
+  following,
+  maxLag,
+  maxLagSeconds,
+}: LagSources): () => string | undefined {
   let hasCaughtUp = false
   const tooFar = (blocks: number, limit: number) =>
     limit > 0 && blocks > limit ? `${blocks} blocks behind, at most ${limit} are allowed (--max-lag)` : undefined
+  const tooLong = (seconds: number, limit: number, problem: string | null) => {
+    if (limit === 0 || seconds <= limit) return undefined
+    const reason = problem === null ? '' : `: ${problem}`
+    return `${seconds} s behind, at most ${limit} are allowed (--max-lag-seconds)${reason}`
+  }
   return () => {
     const status = replication()
     if (status === undefined || (status.role !== 'replica' && status.role !== 'standby')) {
       const { block = null, upstreamBlock = null } = following() ?? {}
       return upstreamBlock === null ? undefined : tooFar(upstreamBlock - (block ?? -1), maxLag ?? 0)
     }
-    const { state, problem, lagBlocks } = status
+    const { state, problem, lagBlocks, lagSeconds } = status
     const limit = maxLag ?? REPLICA_MAX_LAG
-    if (limit === 0) return undefined
+    const isLate = tooLong(lagSeconds, maxLagSeconds ?? (limit === 0 ? 0 : REPLICA_MAX_LAG_SECONDS), problem)
+    if (limit === 0) return isLate
     if (state === 'alarm' || state === 'failed') return `the replica has stopped: ${problem ?? state}`
     hasCaughtUp ||= state === 'following'
-    return tooFar(lagBlocks, limit) ?? (hasCaughtUp ? undefined : 'the replica has not caught up yet')
+    return tooFar(lagBlocks, limit) ?? isLate ?? (hasCaughtUp ? undefined : 'the replica has not caught up yet')
   }
 }

@@ -27,7 +27,7 @@ export function registerReplicationMetrics(metrics: Metrics, status: () => Repli
   )
   metrics.gauge(
     'cairn_replication_lag_seconds',
-    'Time since every known block was there, or published; 0 while it is.',
+    'Age of the oldest known block that is not there, or not published; without contact with the source at least the time since the last.',
     () => status()?.lagSeconds,
   )
   metrics.gauge(

@@ -7,7 +7,7 @@ import { keyProblem } from '../client/session.js'
 import { useStore } from '../client/store.js'
 import type { Status } from '../client/types.js'
 import { type Request, useRequest } from '../client/useRequest.js'
-import { formatBytes, formatCount, formatShare } from '../format.js'
+import { formatBytes, formatCount, formatLag, formatShare } from '../format.js'
 import { linkTo } from '../routing.js'
 import { Chart } from '../ui/Chart.js'
 import { Section, Table, ViewTitle } from '../ui/Layout.js'
@@ -133,9 +133,7 @@ function Figures({ status }: { status: Status }) {
           name={`Replication: ${replication.role}`}
           note={`${replication.state}, epoch ${replication.epoch}, sequence ${formatCount(replication.sequence)}`}
         >
-          {replication.lagBlocks === 0
-            ? 'no lag'
-            : `${formatCount(replication.lagBlocks)} ${replication.role === 'writer' ? 'unpublished' : 'behind'}`}
+          {formatLag(replication)}
         </Figure>
       )}
       {finalized !== null && highestBlock === null && (

@@ -60,23 +60,24 @@ export function keepRoles(parts: RoleParts): IngestWorker {
     ...{ state: 'catching up', problem: null },
   }
   let problem: string | null = null
-  let publishedMs = performance.now()
+  /** Up to when nothing lagged. */
+  let wholeMs = performance.now()
 
   const describeWriter = (): ReplicationStatus => {
-    const { epoch, sequence, lagBlocks, problem } = term!.status()
-    if (lagBlocks === 0) publishedMs = performance.now()
-    const lagSeconds = Math.floor((performance.now() - publishedMs) / 1000)
+    const { epoch, sequence, lagBlocks, lagSeconds, problem } = term!.status()
     const state = lagBlocks > CATCHING_UP_BLOCKS ? 'catching up' : 'following'
     return { role: 'writer', epoch, sequence, lagBlocks, lagSeconds, state, problem }
   }
   const status = (): ReplicationStatus => {
     if (isWriter) last = describeWriter()
     else if (replica) last = { ...replica.status(), role: 'standby' }
+    if (isWriter || replica) wholeMs = performance.now() - 1000 * last.lagSeconds
     else {
       const { state } = last
+      const lagSeconds = Math.floor((performance.now() - wholeMs) / 1000)
       const isStopped = state === 'alarm' || state === 'failed'
       const between = isStopped ? state : 'catching up'
-      last = { ...last, role: 'standby', state: between, problem: term?.status().problem ?? problem }
+      last = { ...last, role: 'standby', lagSeconds, state: between, problem: term?.status().problem ?? problem }
     }
     return last
   }

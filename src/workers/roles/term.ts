@@ -39,7 +39,7 @@ export interface Term {
 export function startTerm(workerData: TermData): Term {
   const worker = new Worker(new URL('./termThread.js', import.meta.url), { workerData })
   const ask = (request: TermRequest) => worker.postMessage(request)
-  let status: TermStatus = { epoch: 0, sequence: 0, lagBlocks: 0, problem: null }
+  let status: TermStatus = { epoch: 0, sequence: 0, lagBlocks: 0, lagSeconds: 0, problem: null }
   let end: TermEnd = { problem: 'the thread that publishes ended', isLost: false }
   let onTaken = () => {}
   let onHeld: (held: HeldTerm) => void = () => {}

@@ -27,6 +27,8 @@ export interface TermStatus {
   readonly sequence: number
   /** Blocks that are stored and not published. */
   readonly lagBlocks: number
+  /** Age of the oldest of them; 0 without one. */
+  readonly lagSeconds: number
   /** Why there is no connection, or why publishing waits; null when all is well. */
   readonly problem: string | null
 }

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ChainFeed, createChainFeed } from '../../ingest/replication/chainFeed.js'
+import { createLagClock } from '../../ingest/replication/lagClock.js'
 import { connectNats, type NatsLink } from '../../ingest/replication/nats/connection.js'
 import { Fenced, StreamMissing, StreamReplaced } from '../../ingest/replication/nats/errors.js'
 import { createLease, type HeldLease, type Lease } from '../../ingest/replication/nats/lease.js'
@@ -39,6 +40,8 @@ let held: HeldLease | undefined
 let publisher: Publisher | undefined
 
 function onProblem(problem: string | null): void {
+  if (problem !== null && connection === null) log.warn({ problem }, 'no connection to NATS')
+  if (problem === null && connection !== null) log.info({}, 'connected to NATS')
   connection = problem
 }
 
@@ -141,10 +144,14 @@ async function run(): Promise<TermReply> {
   let timer: NodeJS.Timeout | undefined
   try {
     const feed = createChainFeed(db)
+    const lag = createLagClock()
     const tellStatus = () => {
       const { sequence = 0, problem = null } = publisher?.status() ?? {}
-      const status = { epoch: held?.epoch ?? 0, sequence, lagBlocks: lagOf(feed), problem: connection ?? problem }
-      tell({ kind: 'status', status })
+      const head = feed.head() ?? -1
+      const lagBlocks = lagOf(feed)
+      const lagSeconds = lag.seconds(head - lagBlocks, head)
+      const epoch = held?.epoch ?? 0
+      tell({ kind: 'status', status: { epoch, sequence, lagBlocks, lagSeconds, problem: connection ?? problem } })
     }
     timer = setInterval(tellStatus, STATUS_MS)
     link = await connectNats(nats, { log, signal: stop.signal, onProblem })

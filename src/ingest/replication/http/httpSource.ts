@@ -18,6 +18,8 @@ export interface HttpSourceOptions {
   readonly chain: { readonly chainId: bigint; readonly genesisHash: Uint8Array }
   /** Told why there is no connection, and null when there is one again. */
   onProblem?(problem: string | null): void
+  /** Told of every frame that comes, heartbeats included. */
+  onContact?(): void
   /** Time and timers, for tests. */
   readonly clock?: Clock
 }
@@ -32,7 +34,7 @@ const POSITION = { stream: 'http', sequence: 0, epoch: 0 }
 /** The changes of another server's chain. It connects again for ever when the connection is lost or the server is busy. Then
  *  `units` throws ReplicationRefused for a server that refuses, InvalidMessage for frames that are damaged or out of order. */
 export function createHttpSource(options: HttpSourceOptions): ReplicationSource {
-  const { url, clock = systemClock, onProblem = () => {} } = options
+  const { url, clock = systemClock, onProblem = () => {}, onContact = () => {} } = options
   const name = describeUrl(url)
   return {
     async *units({ locator }: ReplicaPlace, signal: AbortSignal): AsyncGenerator<PositionedUnit> {
@@ -43,6 +45,7 @@ export function createHttpSource(options: HttpSourceOptions): ReplicationSource 
           for await (const unit of readUnits(options, place, signal)) {
             retryMs = FIRST_RETRY_MS
             onProblem(null)
+            onContact()
             if (unit === undefined) continue
             if (unit.kind === 'blocks') place.add(unit)
             yield { unit, position: POSITION }

@@ -47,6 +47,27 @@ export class StreamReplaced extends CairnError {
   }
 }
 
+/** The stream has a lower last sequence than was acknowledged to a writer: it lost messages. */
+export class StreamWentBack extends CairnError {
+  readonly acknowledged: number
+  readonly last: number
+  constructor(stream: string, acknowledged: number, last: number) {
+    super(`stream ${stream}: message ${acknowledged} was acknowledged, and the last one is ${last}`)
+    this.acknowledged = acknowledged
+    this.last = last
+  }
+}
+
+/** The stream does not go on from what a replica has read: it lost messages, which the writer publishes again. */
+export class StreamDiverged extends CairnError {
+  /** Of the last message that was read. */
+  readonly sequence: number
+  constructor(stream: string, sequence: number, found: string) {
+    super(`stream ${stream}: expected message ${sequence} as it was read, got ${found}: the stream lost messages`)
+    this.sequence = sequence
+  }
+}
+
 /** None of a replica's blocks is in the stream, and the stream does not begin above them. */
 export class NotInStream extends CairnError {
   constructor(stream: string, head: number | undefined) {

@@ -2,7 +2,7 @@ import type { BlockRef } from '../../head/events.js'
 import type { ReplicaChain } from '../apply/replicaChain.js'
 import type { ReplicaPlace } from '../types.js'
 import type { NatsLink } from './connection.js'
-import { StreamMissing, StreamReplaced } from './errors.js'
+import { StreamDiverged, StreamMissing, StreamReplaced } from './errors.js'
 import { findStart } from './findStart.js'
 import { type AnswerOptions, untilAborted, untilAnswered } from './passing.js'
 import { openStream } from './stream.js'
@@ -21,7 +21,7 @@ export async function findPublished(
     const start = await untilAnswered(() => untilAborted(find(), signal), options)
     return start?.top
   } catch (error) {
-    if (error instanceof StreamMissing || error instanceof StreamReplaced) return undefined
+    if ([StreamMissing, StreamReplaced, StreamDiverged].some((kind) => error instanceof kind)) return undefined
     throw error
   }
 }

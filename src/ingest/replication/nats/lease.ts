@@ -4,7 +4,7 @@ import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import type { ReplicaChain } from '../apply/replicaChain.js'
 import type { NatsLink } from './connection.js'
-import { isPassing } from './passing.js'
+import { firstAnswer, isPassing } from './passing.js'
 
 /** The right to write a chain, which one process has at a time. */
 export interface Lease {
@@ -40,6 +40,8 @@ export interface LeaseOptions {
 /** The server drops a lease that was not renewed for so long. */
 export const LEASE_TTL_MS = 6000
 const RENEW_MS = 1500
+/** After an attempt that failed: the bucket may have another leader by then. */
+const RENEW_AGAIN_MS = 250
 /** An attempt to renew may take so long. */
 const ATTEMPT_MS = 1000
 /** The holder gives up before the server does. */
@@ -66,7 +68,7 @@ export function createLease(link: NatsLink, chain: ReplicaChain, { holder, clock
     return opening
   }
   const look = async (): Promise<KvEntry | undefined> => {
-    const entry = await (await bucket()).get(KEY)
+    const entry = await read(await bucket())
     return entry?.operation === 'PUT' ? entry : undefined
   }
   return {
@@ -109,6 +111,10 @@ function openBucket(link: NatsLink, { chainId }: ReplicaChain): Promise<KV> {
   })
 }
 
+function read(kv: KV): Promise<KvEntry | null> {
+  return firstAnswer(() => kv.get(KEY))
+}
+
 /** Makes the entry. @returns its revision; undefined when there is another one */
 async function take(kv: KV, value: LeaseValue): Promise<number | undefined> {
   try {
@@ -116,7 +122,7 @@ async function take(kv: KV, value: LeaseValue): Promise<number | undefined> {
   } catch (error) {
     if (!isWrongSequence(error)) throw error
     // An attempt whose answer was lost may have made it.
-    const entry = await kv.get(KEY)
+    const entry = await read(kv)
     return entry?.operation === 'PUT' && readValue(entry).id === value.id ? entry.revision : undefined
   }
 }
@@ -139,7 +145,7 @@ function hold(
       askedMs = nowMs
     } catch (error) {
       if (!isWrongSequence(error)) return
-      const entry = await kv.get(KEY)
+      const entry = await read(kv)
       if (entry?.operation !== 'PUT' || readValue(entry).id !== value.id) {
         lost.abort(new Error('the lease was taken by another process'))
         return
@@ -149,9 +155,13 @@ function hold(
   }
   const keep = async () => {
     const ended = AbortSignal.any([lost.signal, released.signal])
+    let waitMs = RENEW_MS
     while (!ended.aborted) {
-      await clock.sleep(RENEW_MS, ended).catch(() => {})
-      if (!ended.aborted) await renew().catch(() => {}) // tried again, until it is too late
+      await clock.sleep(waitMs, ended).catch(() => {})
+      if (ended.aborted) return
+      const before = askedMs
+      await renew().catch(() => {}) // tried again, until it is too late
+      waitMs = askedMs > before ? RENEW_MS : RENEW_AGAIN_MS
     }
   }
   const watch = async () => {

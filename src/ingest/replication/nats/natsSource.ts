@@ -1,16 +1,17 @@
+import { equalBytes } from '../../../lib/bytes.js'
 import type { Logger } from '../../../lib/logger.js'
 import type { ReplicaPosition } from '../../../store/replication/position.js'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import type { ReplicaChain } from '../apply/replicaChain.js'
-import { ReplicationGap } from '../errors.js'
+import { atPlace, ReplicationGap } from '../errors.js'
 import { createKnownBlocks, type KnownBlocks } from '../knownBlocks.js'
 import type { PositionedUnit, ReplicationSource, ReplicationUnit } from '../types.js'
-import { createStreamAssembler } from './assembler.js'
+import { createStreamAssembler, type StreamAssembler } from './assembler.js'
 import type { NatsLink } from './connection.js'
-import { NotInStream, StreamMissing, StreamReplaced } from './errors.js'
+import { NotInStream, StreamDiverged, StreamMissing, StreamReplaced } from './errors.js'
 import { findStart, firstMessage, type StreamStart } from './findStart.js'
 import { describeFailure, isPassing, untilAborted } from './passing.js'
-import { type ChainStream, openStream } from './stream.js'
+import { type ChainStream, openStream, type StreamMessage } from './stream.js'
 import { readStream } from './streamReader.js'
 
 /** Options of `createNatsSource`. */
@@ -21,6 +22,8 @@ export interface NatsSourceOptions {
   readonly log: Logger
   /** Told why nothing comes, and null when something does. */
   onProblem?(problem: string | null): void
+  /** Told when the stream answers, also that it holds nothing more. */
+  onContact?(): void
   /** Gives the units that the stream does not hold any more. */
   readonly repair?: ReplicationSource
   /** The units end when this sequence was read, as `StreamEnd.sequence`: then the stream must exist. Undefined: they never end. */
@@ -60,12 +63,13 @@ interface Reading {
 
 /** Reads the stream, and each stream that takes its place. */
 async function* followStream(options: NatsSourceOptions, reading: Reading): AsyncGenerator<PositionedUnit> {
-  const { log, onProblem = () => {}, repair, until, clock = systemClock } = options
+  const { log, onProblem = () => {}, onContact = () => {}, repair, until, clock = systemClock } = options
   const { link, signal } = reading
   while (!signal.aborted) {
     try {
       const stream = await untilAborted(openStream(link, options.chain), signal)
       const start = await locate(options, stream, reading)
+      onContact()
       if (start !== undefined) {
         onProblem(null)
         yield* readUnits(options, { stream, start, reading })
@@ -82,8 +86,8 @@ async function* followStream(options: NatsSourceOptions, reading: Reading): Asyn
         yield* repairUnits(options, reading, repair)
         continue
       }
-      if (error instanceof StreamReplaced)
-        log.error({ problem: error.message }, 'looking for the newest block in the new stream')
+      if (error instanceof StreamReplaced || error instanceof StreamDiverged)
+        log.error({ problem: error.message }, 'looking for the newest block in the stream')
       else if (error instanceof StreamMissing ? until !== undefined : !isPassing(error)) throw error
       onProblem(describeFailure(error))
     }
@@ -116,7 +120,7 @@ async function locate(
 
 /** The units from `start` on. Ends at the sequence `until`, or when the signal aborts. */
 async function* readUnits(
-  { onProblem, until, clock }: NatsSourceOptions,
+  { onProblem, onContact, until, clock }: NatsSourceOptions,
   { stream, start, reading }: { stream: ChainStream; start: StreamStart; reading: Reading },
 ): AsyncGenerator<PositionedUnit> {
   const { link, signal } = reading
@@ -124,9 +128,13 @@ async function* readUnits(
   const assembler = createStreamAssembler({ stream, ...start })
   // Above the block that it begins with, the replica may hold others than the stream has: they are replaced.
   let isBelow = start.top !== undefined && start.top.number < reading.highest
-  const reader = readStream(link, stream, { from: start.sequence, signal, onProblem, clock })
+  const reader = readStream(link, stream, { from: start.sequence, signal, onProblem, onContact, clock })
   for await (const message of reader) {
-    const positioned = assembler.take(message)
+    if (beginsElsewhere(message, reading) && (await stream.range()).first === message.sequence) {
+      reading.position = undefined // the message at it is gone, and does not tell where to go on
+      throw new StreamDiverged(stream.stream, message.sequence - 1, 'a new beginning behind it')
+    }
+    const positioned = takeMessage(assembler, message)
     if (positioned !== undefined) {
       const given = isBelow ? withAncestor(positioned) : positioned
       reading.position = given.position
@@ -134,6 +142,34 @@ async function* readUnits(
       yield given
     }
     if (until !== undefined && message.sequence >= until) return
+  }
+}
+
+function takeMessage(assembler: StreamAssembler, message: StreamMessage): PositionedUnit | undefined {
+  try {
+    return assembler.take(message)
+  } catch (error) {
+    throw atPlace(error, () => `${describeBlock(message)}message ${message.sequence} of the stream`)
+  }
+}
+
+function describeBlock({ head }: StreamMessage): string {
+  try {
+    return `block ${head().block.number}, `
+  } catch {
+    return '' // the header itself is damaged
+  }
+}
+
+/** True for the epoch message of a writer that goes on after another block than the replica's newest one. A writer that finds an empty
+ *  stream and does not know what was published begins so, some blocks below its head. */
+function beginsElsewhere(message: StreamMessage, { blocks }: Reading): boolean {
+  const top = blocks.top()
+  try {
+    const { kind, block } = message.head()
+    return kind === 'epoch' && top !== undefined && !equalBytes(top.hash, block.hash)
+  } catch {
+    return false // the assembler says what is wrong with it
   }
 }
 
@@ -187,8 +223,8 @@ async function isInStream(options: NatsSourceOptions, reading: Reading): Promise
     if (first.head().block.number > top.number || head.number < top.number) return false
     return (await findStart(link, stream, { locator: [top] }, { signal, isNear: true })) !== undefined
   } catch (error) {
-    if (signal.aborted || isPassing(error) || error instanceof StreamMissing || error instanceof StreamReplaced)
-      return false
+    const isChanging = [StreamMissing, StreamReplaced, StreamDiverged].some((kind) => error instanceof kind)
+    if (signal.aborted || isPassing(error) || isChanging) return false
     throw error
   }
 }

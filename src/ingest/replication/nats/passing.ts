@@ -39,6 +39,25 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
+/** An answer that takes longer is asked for once more. */
+const ASK_AGAIN_MS = 250
+
+/** What the first attempt gives that is answered, or the error with which one fails first. A request that reached a frozen server, or
+ *  a cluster without a leader, is never answered: another attempt begins every 250 ms beside those that are under way. `ask` has to be
+ *  safe to repeat, and to end by a time-out of its own. */
+export async function firstAnswer<T>(ask: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      const attempt = () => void ask().then(resolve, reject)
+      timer = setInterval(attempt, ASK_AGAIN_MS)
+      attempt()
+    })
+  } finally {
+    clearInterval(timer)
+  }
+}
+
 /** What is told while an answer is waited for. */
 export interface AnswerOptions {
   readonly signal: AbortSignal

@@ -1,8 +1,7 @@
 import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream'
-import { CairnError } from '../../../lib/errors.js'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import type { NatsLink } from './connection.js'
-import { Fenced } from './errors.js'
+import { Fenced, StreamWentBack } from './errors.js'
 import { encodeHead } from './messageHead.js'
 import { describeFailure, isPassing, untilAborted } from './passing.js'
 import type { ChainStream, StreamMessage } from './stream.js'
@@ -12,17 +11,6 @@ import type { OutgoingMessage } from './unitMessages.js'
  * several under way it would not: after the first is refused, the server accepts the second right behind the message of the
  * other writer, since its sequence is the expected one. The expected last id would refuse it, but in a cluster of nats-server
  * 2.9 each server compares it by itself, and one that has just caught up does not know it. */
-
-/** The stream has a lower last sequence than was acknowledged: it lost messages. */
-export class StreamWentBack extends CairnError {
-  readonly acknowledged: number
-  readonly last: number
-  constructor(stream: string, acknowledged: number, last: number) {
-    super(`stream ${stream}: message ${acknowledged} was acknowledged, and the last one is ${last}`)
-    this.acknowledged = acknowledged
-    this.last = last
-  }
-}
 
 /** Appends messages to a stream, each exactly once. */
 export interface Sender {
@@ -45,8 +33,10 @@ export interface SenderOptions {
   readonly clock?: Clock
 }
 
+/** An acknowledgement takes some ms. That of a frozen leader never comes, and the next one is elected after 4 s at the earliest. */
+const ACK_MS = 2000
 const RETRY_MS = 100
-const MAX_RETRY_MS = 1000
+const MAX_RETRY_MS = 500
 /** A new leader of the stream may not know the last messages at once: so often it is asked again before they count as lost. */
 const LOOKS = 5
 const LOOK_MS = 500
@@ -59,6 +49,7 @@ export function createSender(options: SenderOptions): Sender {
     const ack = await link.publisher.publish(stream.subject, data, {
       headers: encodeHead(head),
       msgID: id,
+      timeout: ACK_MS,
       expect: { lastSequence: next - 1, streamName: stream.stream },
     })
     return ack.seq === next

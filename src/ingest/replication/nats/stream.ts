@@ -14,6 +14,7 @@ import type { ReplicaChain } from '../apply/replicaChain.js'
 import type { NatsLink } from './connection.js'
 import { StreamMissing, StreamOfOtherChain, StreamReplaced } from './errors.js'
 import { decodeHead, endsUnit, type MessageHead } from './messageHead.js'
+import { firstAnswer } from './passing.js'
 
 /** What a stream holds. */
 export interface StreamRange {
@@ -125,7 +126,7 @@ export async function openStream(
 
 async function findStream({ manager }: NatsLink, stream: string): Promise<StreamInfo | undefined> {
   try {
-    return await manager.streams.info(stream)
+    return await firstAnswer(() => manager.streams.info(stream))
   } catch (error) {
     if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return undefined
     throw error
@@ -156,7 +157,7 @@ function nameOf({ config, created }: StreamInfo): string {
 async function getMessage(get: () => Promise<StoredMsg | null>): Promise<StreamMessage | undefined> {
   let found: StoredMsg | null
   try {
-    found = await get()
+    found = await firstAnswer(get)
   } catch (error) {
     if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.NoMessageFound) return undefined
     throw error

@@ -1,11 +1,20 @@
-import { AckPolicy, DeliverPolicy, JetStreamError, type JsMsg, ReplayPolicy } from '@nats-io/jetstream'
-import { nanos } from '@nats-io/transport-node'
+import {
+  AckPolicy,
+  type ConsumerInfo,
+  DeliverPolicy,
+  JetStreamError,
+  type JetStreamManager,
+  type JsMsg,
+  ReplayPolicy,
+} from '@nats-io/jetstream'
+import { nanos, nuid } from '@nats-io/transport-node'
 import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import { ReplicationGap } from '../errors.js'
 import type { NatsLink } from './connection.js'
+import { StreamDiverged } from './errors.js'
 import { decodeHead } from './messageHead.js'
-import { describeFailure, isPassing, untilAborted } from './passing.js'
-import type { ChainStream, StreamMessage } from './stream.js'
+import { describeFailure, firstAnswer, isPassing, untilAborted } from './passing.js'
+import type { ChainStream, StreamMessage, StreamRange } from './stream.js'
 
 /** Which messages are read. */
 export interface ReadOptions {
@@ -16,13 +25,15 @@ export interface ReadOptions {
   readonly signal: AbortSignal
   /** Told why nothing comes, and null when something comes. */
   onProblem?(problem: string | null): void
+  /** Told of every message, and when the stream is seen to hold no more. */
+  onContact?(): void
   /** Time and timers, for tests. */
   readonly clock?: Clock
 }
 
 // Messages that are asked for at once, of at most 1 MB each.
 const BATCH = 32
-const WAIT_MS = 2500
+const WAIT_MS = 2000
 /** A server that says nothing for twice this time has lost the consumer. */
 const HEARTBEAT_MS = 1000
 /** The server forgets a consumer that asks for nothing. */
@@ -33,24 +44,26 @@ const RETRY_MS = 250
 
 /** The messages of a stream from a sequence on, in order, without end: each once, none is left out. Connections and consumers that are
  *  lost are made again. Ends when the signal aborts.
- *  @throws ReplicationGap when the next one is not held any more, StreamReplaced */
+ *  @throws ReplicationGap when the next one is not held any more, StreamDiverged, StreamReplaced */
 export async function* readStream(
   link: NatsLink,
   stream: ChainStream,
   options: ReadOptions,
 ): AsyncGenerator<StreamMessage> {
-  const { from, signal, onProblem = () => {}, clock = systemClock } = options
+  const { from, signal, onProblem = () => {}, onContact = () => {}, clock = systemClock } = options
   let next = from
+  let newest: StreamMessage | undefined
   while (!signal.aborted) {
     try {
-      await untilAborted(requireHeld(stream, next), signal)
-      for await (const message of readConsumer(link, stream, { ...options, from: next })) {
+      for await (const message of readConsumer(link, stream, { ...options, from: next, newest })) {
         // What a consumer leaves out is either gone, or another one gives it.
         if (message.sequence > next) await requireMessage(stream, next, message.sequence)
         if (message.sequence > next) break
         if (message.sequence < next) continue
         onProblem(null)
+        onContact()
         next++
+        newest = message
         yield message
       }
     } catch (error) {
@@ -62,10 +75,21 @@ export async function* readStream(
   }
 }
 
-/** A consumer that is asked for a sequence below the first one begins with that, without an error. */
-async function requireHeld(stream: ChainStream, sequence: number): Promise<void> {
-  const { first } = await stream.range()
-  if (sequence < first) throw new ReplicationGap(`stream ${stream.stream}`, sequence, first)
+/** Where a consumer begins. */
+interface ConsumerOptions extends ReadOptions {
+  /** The message before, if it was read. */
+  readonly newest: StreamMessage | undefined
+}
+
+/** Requires that the stream still goes on from the message before: a consumer that is asked for a sequence below the first one begins
+ *  with that, without an error, and one behind the last one waits. @throws ReplicationGap, StreamDiverged, StreamReplaced */
+async function requireHeld(stream: ChainStream, { from, newest }: ConsumerOptions): Promise<void> {
+  const { first, last } = await stream.range()
+  if (from > last + 1) throw new StreamDiverged(stream.stream, from - 1, `${last} as the last one`)
+  if (from < first) throw new ReplicationGap(`stream ${stream.stream}`, from, first)
+  if (newest === undefined || newest.sequence < first) return
+  const held = await stream.message(newest.sequence)
+  if (held?.id !== newest.id) throw new StreamDiverged(stream.stream, newest.sequence, 'another one')
 }
 
 async function requireMessage(stream: ChainStream, sequence: number, given: number): Promise<void> {
@@ -73,25 +97,67 @@ async function requireMessage(stream: ChainStream, sequence: number, given: numb
   throw new ReplicationGap(`stream ${stream.stream}`, sequence, given)
 }
 
+/** A consumer of a stream that holds its first message. */
+async function openConsumer(link: NatsLink, stream: ChainStream, options: ConsumerOptions): Promise<ConsumerInfo> {
+  // Side by side: after the loss of a server, each of them may have to wait for the election of a leader.
+  const adding = addConsumer(link, stream, options)
+  adding.catch(() => {})
+  try {
+    await requireHeld(stream, options)
+  } catch (error) {
+    adding.then(({ name }) => forgetConsumer(link.manager, stream.stream, name)).catch(() => {})
+    throw error
+  }
+  return await adding
+}
+
+/** Makes a consumer. Each lies on one server, which is chosen at random among those of the stream, also when that is frozen. */
+async function addConsumer(
+  { manager }: NatsLink,
+  { stream }: ChainStream,
+  { from, headersOnly = false }: ReadOptions,
+): Promise<ConsumerInfo> {
+  const names: string[] = []
+  let info: ConsumerInfo | undefined
+  try {
+    info = await firstAnswer(() => {
+      const name = nuid.next()
+      names.push(name)
+      return manager.consumers.add(stream, {
+        name,
+        ack_policy: AckPolicy.None,
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: from,
+        replay_policy: ReplayPolicy.Instant,
+        inactive_threshold: nanos(FORGET_MS),
+        headers_only: headersOnly,
+        mem_storage: true,
+        num_replicas: 1,
+      })
+    })
+    return info
+  } finally {
+    for (const name of names) if (name !== info?.name) forgetConsumer(manager, stream, name)
+  }
+}
+
+/** Deletes a consumer, or else the server forgets it. */
+function forgetConsumer(manager: JetStreamManager, stream: string, name: string): void {
+  manager.consumers.delete(stream, name).catch(() => {})
+}
+
 /** What one consumer gives. The library's ordered consumer would be made again by itself, also behind messages that are gone. */
 async function* readConsumer(
-  { manager, publisher }: NatsLink,
-  { stream, range }: ChainStream,
-  { from, headersOnly = false, signal }: ReadOptions,
+  link: NatsLink,
+  stream: ChainStream,
+  options: ConsumerOptions,
 ): AsyncGenerator<StreamMessage> {
-  const adding = manager.consumers.add(stream, {
-    ack_policy: AckPolicy.None,
-    deliver_policy: DeliverPolicy.StartSequence,
-    opt_start_seq: from,
-    replay_policy: ReplayPolicy.Instant,
-    inactive_threshold: nanos(FORGET_MS),
-    headers_only: headersOnly,
-    mem_storage: true,
-    num_replicas: 1,
-  })
-  const info = await untilAborted(adding, signal)
+  const { manager, publisher } = link
+  const { from, signal } = options
+  const info = await untilAborted(openConsumer(link, stream, options), signal)
   const consumer = publisher.consumers.getConsumerFromInfo(info)
   let given = from - 1
+  const watch = watchRange(stream, options)
   try {
     while (!signal.aborted) {
       const before = given
@@ -123,14 +189,45 @@ async function* readConsumer(
         signal.removeEventListener('abort', stop)
         stop()
       }
-      // nats-server 2.9 may keep a consumer through a restart that then gives nothing.
-      if (given === before && !signal.aborted && given < (await untilAborted(range(), signal)).last) {
-        throw new JetStreamError(`nothing came after message ${given}`)
-      }
       if (isSilent) throw new JetStreamError(`the server said nothing for ${SILENCE_MS / 1000} s`)
+      if (given === before && !signal.aborted) watch.requireNone(given + 1)
     }
   } finally {
-    manager.consumers.delete(stream, info.name).catch(() => {}) // else the server forgets it
+    forgetConsumer(manager, stream.stream, info.name)
+  }
+}
+
+/** Tells a stream without new messages from a consumer that gives nothing. It does not wait for the stream, whose leader may be
+ *  missing while the consumer is well. */
+function watchRange(stream: ChainStream, { clock = systemClock, onContact = () => {} }: ReadOptions) {
+  let seen: (StreamRange & { atMs: number; next: number }) | undefined
+  let failure: unknown
+  let isLooking = false
+  const look = async (next: number) => {
+    isLooking = true
+    try {
+      seen = { ...(await stream.range()), atMs: clock.nowMs(), next }
+      if (seen.last < next) onContact()
+    } catch (error) {
+      if (!isPassing(error)) failure = error
+    } finally {
+      isLooking = false
+    }
+  }
+  return {
+    /** Returns when there is no such message, as far as is known, and looks again.
+     *  @throws ReplicationGap, StreamDiverged, StreamReplaced, JetStreamError */
+    requireNone: (sequence: number) => {
+      if (failure !== undefined) throw failure
+      if (!isLooking) void look(sequence)
+      if (seen?.next !== sequence) return // messages have come since
+      const { first, last } = seen
+      if (sequence > last + 1) throw new StreamDiverged(stream.stream, sequence - 1, `${last} as the last one`)
+      if (sequence < first) throw new ReplicationGap(`stream ${stream.stream}`, sequence, first)
+      // nats-server 2.9 may keep a consumer through a restart that then gives nothing.
+      if (sequence <= last && clock.nowMs() - seen.atMs > HEARTBEAT_MS)
+        throw new JetStreamError(`message ${sequence} does not come`)
+    },
   }
 }
 
