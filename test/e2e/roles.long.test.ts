@@ -123,7 +123,7 @@ test(
 )
 
 test('kill -9 of either of two writers at any moment loses nothing and doubles nothing', NEEDS_NATS, async (t) => {
-  const kills = THOROUGH ? 20 : 2
+  const kills = THOROUGH ? 20 : 1
   const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 10 + 5 * kills, random })
   const upstream = await startForkingUpstream(t, trunk.slice(0, 10))
   const nats = await startNats(t)

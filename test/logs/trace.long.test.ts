@@ -151,7 +151,7 @@ test('pages say what they did', (t) => {
     assert.deepEqual([outcome, results], ['page', page.logs.count])
     if (trace.facts.plan !== 'none') assert.equal(rows.met, page.logs.count)
     const candidates = segments.reduce((sum, segment) => sum + segment.candidates, tail?.candidates ?? 0)
-    if (page.nextId !== undefined) full++
+    if (page.next !== undefined) full++
     else if (trace.facts.plan === 'index') assert.equal(rows.fetched, candidates)
     assert.ok(rows.fetched >= rows.met + rows.rejected)
   }

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { spawnNode } from '../support/cairn.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 
 interface Report {
   logs: number
@@ -58,7 +59,9 @@ test('the benchmark measures a small chain, and its databases once more', async 
   checkLoad(again.load!)
 })
 
-test('the benchmark imports the same transactions as blocks of Osaka and of Amsterdam', async (t) => {
+const skip = !THOROUGH && 'takes a minute: npm run test:thorough'
+
+test('the benchmark imports the same transactions as blocks of Osaka and of Amsterdam', { skip }, async (t) => {
   const json = join(temporaryDirectory(t), 'report.json')
   const args = ['--only', 'Amsterdam ether', '--seconds', '0.1', '--blocks', '1']
   const { calls, imports, forks } = await benchOk(json, args, 'evm')

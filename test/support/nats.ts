@@ -25,6 +25,8 @@ export interface NatsServer {
   readonly name: string
   /** `nats://127.0.0.1:PORT` */
   readonly url: string
+  /** The folder of its streams. */
+  readonly store: string
   /** `SIGKILL`. Resolves when the process is gone. */
   kill(): Promise<void>
   /** `SIGSTOP`: connections stay, nothing answers. */
@@ -39,6 +41,8 @@ export interface NatsServerOptions {
   readonly config?: string
   /** URL by which the start is awaited, if it needs credentials: made from the port. */
   readonly urlOf?: (port: number) => string
+  /** Clients are let in over TLS alone. */
+  readonly isTls?: boolean
 }
 
 /** One server with JetStream, ended with the test. */
@@ -142,8 +146,8 @@ async function startServer(
         await connection.close()
         return
       } catch (error) {
-        // It listens when it refuses the credentials, or is without them.
-        if (/uthorization/.test(String(error))) return
+        // It listens when it refuses the credentials, or is without them, or has a certificate.
+        if (/uthorization/.test(String(error)) || (options.isTls && /certificate/.test(String(error)))) return
         await sleep(20)
       }
     }
@@ -153,6 +157,7 @@ async function startServer(
   return {
     name,
     url,
+    store,
     kill,
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),

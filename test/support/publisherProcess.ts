@@ -19,8 +19,8 @@ import { describeBranches } from './publishing.js'
 import { seededRandom } from './random.js'
 
 /* A program that changes a chain and publishes it, and kills itself: `node publisherProcess.js DATADIR URL EPOCH SEED BRANCHES`.
- * BRANCHES: a file of chains, each a list of blocks from 1 on as hex RLP. Seed 0: it changes nothing, and ends when the chain is
- * published. */
+ * The moment is EPOCH's, how often it has to come is the seed's. BRANCHES: a file of chains, each a list of blocks from 1 on as
+ * hex RLP. Seed 0: it changes nothing, and ends when the chain is published. */
 
 const [, , datadir, url, epoch, seed, path] = process.argv
 const random = seededRandom(Number(seed))
@@ -29,8 +29,9 @@ const branches = (JSON.parse(readFileSync(path, 'utf8')) as string[][]).map((blo
   blocks.map((hex) => decodeBlock(new Uint8Array(Buffer.from(hex, 'hex')))),
 )
 
-const MOMENTS = ['committed', 'sending', 'sent', 'acknowledged'] as const
-const chosen = MOMENTS[random.below(MOMENTS.length)]
+/* `within`: a message is acknowledged, and its unit has more of them. */
+const MOMENTS = ['committed', 'sending', 'sent', 'acknowledged', 'within'] as const
+const chosen = MOMENTS[Number(epoch) % MOMENTS.length]
 let left = 1 + random.below(10)
 
 /** Ends the process if it is the chosen moment. */
@@ -48,6 +49,8 @@ const publish: NatsLink['publisher']['publish'] = async (...parameters) => {
   pass('sent')
   const ack = await sending
   pass('acknowledged')
+  const [index, count] = parameters[2]!.headers!.get('Cairn-Unit').split('/').map(Number)
+  if (index < count) pass('within')
   return ack
 }
 const publisher = createPublisher({

@@ -1,21 +1,30 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Block } from '../../src/chain/eth/types.js'
 import type { WritableChain } from '../../src/ingest/chainState.js'
+import type { BlockRef } from '../../src/ingest/head/events.js'
 import { importBlocks } from '../../src/ingest/pipeline.js'
 import { openReplica } from '../../src/ingest/replication/apply/openReplica.js'
 import type { ReplicaChain } from '../../src/ingest/replication/apply/replicaChain.js'
 import { createChainFeed } from '../../src/ingest/replication/chainFeed.js'
+import { encodeFrame, encodeUnit } from '../../src/ingest/replication/http/frames.js'
+import { createHttpSource } from '../../src/ingest/replication/http/httpSource.js'
 import type { NatsLink } from '../../src/ingest/replication/nats/connection.js'
 import { createNatsSource, type NatsSourceOptions } from '../../src/ingest/replication/nats/natsSource.js'
 import { createPublisher, type PublisherOptions } from '../../src/ingest/replication/nats/publisher.js'
+import { openStream } from '../../src/ingest/replication/nats/stream.js'
+import { formatData, parseHex } from '../../src/lib/hex.js'
 import { type Logger, silentLogger } from '../../src/lib/logger.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { openForReading } from '../../src/store/open.js'
-import { BRANCHES_GENESIS, openBranches } from './branches.js'
+import { BRANCHES_GENESIS, growBranch, openBranches } from './branches.js'
 import { compareRows } from './compareChains.js'
 import { sourceOf } from './fixture.js'
+import { openLink, startNats } from './nats.js'
+import type { SeededRandom } from './random.js'
 import { temporaryDirectory } from './temporary.js'
 
 /* Writers that publish to NATS and replicas that read from it, in the process of the test. */
@@ -122,4 +131,62 @@ export async function untilSameRows(replica: { datadir: string }, writer: { data
     }
     await sleep(20)
   }
+}
+
+/** A server, a link to it, a writer whose chain is empty, and 12 blocks for it. */
+export async function openPublishing(t: TestContext, random: SeededRandom) {
+  const server = await startNats(t)
+  const link = await openLink(t, [server])
+  const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 12, random })
+  return { server, link, trunk, writer: await openWriterChain(t) }
+}
+
+/** `GET /replication` of the writer, over the feed of the product; counts the requests. */
+export async function serveChain(t: TestContext, { datadir, described }: TestWriter) {
+  const db = openForReading(datadir)
+  const feed = createChainFeed(db)
+  let requests = 0
+  const greeting = { format: 1, 'chain-id': String(described.chainId), genesis: formatData(described.genesisHash) }
+  const server = createServer((request, response) => {
+    requests++
+    const locator = new URL(request.url!, 'http://localhost').searchParams.get('locator')!
+    let known: BlockRef[] = locator.split(',').map((text) => {
+      const [number, hash] = text.split(':')
+      return { number: Number(number), hash: parseHex(hash) }
+    })
+    response.write(encodeFrame(greeting))
+    const timer = setInterval(() => {
+      for (const unit of feed.next(known, undefined)) {
+        if (unit.kind !== 'blocks') continue
+        for (const frame of encodeUnit(unit)) response.write(frame)
+        known = [...[...unit.blocks].reverse(), ...(unit.ancestor ? [unit.ancestor] : known)]
+      }
+    }, 5)
+    response.on('close', () => clearInterval(timer))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+    db.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { source: createHttpSource({ url, chain: described }), requests: () => requests }
+}
+
+/** Kind or block number of all messages that are held, in order. */
+export async function messagesIn(
+  link: NatsLink,
+  { described }: Pick<TestWriter, 'described'>,
+): Promise<(string | number)[]> {
+  const stream = await openStream(link, described)
+  const { first, last } = await stream.range()
+  const found: (string | number)[] = []
+  for (let sequence = first; sequence <= last; sequence++) {
+    const head = (await stream.message(sequence))?.head()
+    if (head === undefined) continue // dropped meanwhile
+    const { kind, block } = head
+    found.push(kind === 'block' ? block.number : kind)
+  }
+  return found
 }

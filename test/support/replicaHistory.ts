@@ -96,9 +96,11 @@ async function applyHere(t: TestContext, datadir: string, units: readonly Positi
   t.after(() => void (db.open && db.close()))
   const trieInterval = [1, 2, 5, 64][random.below(4)]
   const { applier, apply, chain } = await openApplier(db, { genesis: BRANCHES_GENESIS }, { trieInterval })
+  let isBehind = random.below(2) === 0
   for (const each of units) {
     if (each.position.sequence <= (applier.position?.sequence ?? 0)) continue
-    await apply(each)
+    if (random.below(4) === 0) isBehind = !isBehind
+    await apply(each, { isBehind })
     if (random.below(3) === 0) applier.commit()
     if (random.below(3) === 0) applier.workOnTrie()
   }

@@ -15,7 +15,7 @@ import { silentLogger } from '../../src/lib/logger.js'
 import { decodeAppearances } from '../../src/store/chain/appearances.js'
 import { createChainReader } from '../../src/store/chain/chainReader.js'
 import type { ChainSource } from '../../src/store/chain/chainSource.js'
-import type { StateChanges } from '../../src/store/chain/chainWriter.js'
+import type { StateChanges } from '../../src/store/chain/stateChanges.js'
 import type { Finality } from '../../src/store/chain/types.js'
 import type { Database } from '../../src/store/database.js'
 import { createRawState } from '../../src/store/state/rawState.js'
@@ -113,9 +113,9 @@ export async function openApplier(
 ) {
   const chain = await openWritableChain(db, source, undefined, { ...options, lazyTrie: true })
   const applier = createApplier(db, chain, { log: silentLogger, trieInterval })
-  const apply = async (each: PositionedUnit) => {
+  const apply = async (each: PositionedUnit, how?: { isBehind: boolean }) => {
     const blocks = each.unit.kind === 'blocks' ? each.unit.blocks : []
-    await applier.apply({ ...each, verified: (index) => verifyReplicated(blocks[index], chain.spec) })
+    await applier.apply({ ...each, verified: (index) => verifyReplicated(blocks[index], chain.spec) }, how)
   }
   return { chain, applier, apply }
 }

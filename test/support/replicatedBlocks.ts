@@ -5,7 +5,7 @@ import { SECP256K1_N, transactionHash } from '../../src/chain/eth/transaction.js
 import type { ConsensusReceipt, Transaction, TransactionType } from '../../src/chain/eth/types.js'
 import type { ReplicatedBlock } from '../../src/ingest/replication/types.js'
 import { trimLeft } from '../../src/lib/bytes.js'
-import type { StateChanges } from '../../src/store/chain/chainWriter.js'
+import type { StateChanges } from '../../src/store/chain/stateChanges.js'
 import type { SeededRandom } from './random.js'
 import { randomBlock, randomReceipt, randomTransaction, randomUint, randomWord } from './randomBlocks.js'
 

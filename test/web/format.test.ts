@@ -7,6 +7,7 @@ import {
   formatBytes,
   formatCount,
   formatEther,
+  formatLag,
   formatMs,
   formatPlural,
   formatShare,
@@ -62,4 +63,12 @@ test('hex is measured, cut and split', () => {
   assert.equal(byteLength(`0x${'00'.repeat(33)}`), 33)
   assert.deepEqual(splitWords(`0x${'1'.repeat(64)}22`), ['1'.repeat(64), '22'])
   assert.deepEqual(splitWords('0x'), [])
+})
+
+test('the lag of replication is told in blocks, without contact in seconds', () => {
+  const lagOf = (role: string, lagBlocks: number, lagSeconds: number) => formatLag({ role, lagBlocks, lagSeconds })
+  assert.equal(lagOf('replica', 0, 0), 'no lag')
+  assert.equal(lagOf('replica', 1_200, 70), '1,200 behind')
+  assert.equal(lagOf('writer', 3, 1), '3 unpublished')
+  assert.equal(lagOf('standby', 0, 3_600), '3,600 s behind')
 })

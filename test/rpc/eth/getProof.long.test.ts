@@ -2,13 +2,15 @@ import { test } from 'node:test'
 import { openCheckedChain } from '../../support/checkProofs.js'
 import { SKIP_SHARED } from '../../support/shared.js'
 import { importSharedChain, SHARED_CHAINS } from '../../support/sharedChains.js'
+import { THOROUGH } from '../../support/thorough.js'
 
 const skip = SKIP_SHARED
+const PROOFS = THOROUGH ? 2000 : 500
 
 for (const name of Object.keys(SHARED_CHAINS)) {
-  test(`2,000 proofs of ${name} verify, and each block is executed from its witness`, { skip }, async (t) => {
+  test(`${PROOFS} proofs of ${name} verify, and each block is executed from its witness`, { skip }, async (t) => {
     const chain = await openCheckedChain(t, await importSharedChain(t, name))
-    await chain.checkProofs(11, 2000)
+    await chain.checkProofs(11, PROOFS)
     for (let number = chain.head; number > 0; number--) await chain.executeFromWitness(number)
     t.diagnostic(`${chain.head} blocks`)
   })

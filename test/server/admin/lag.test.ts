@@ -11,9 +11,9 @@ const REPLICA: ReplicationStatus = {
   ...{ role: 'replica', epoch: 7, sequence: 1234, lagBlocks: 0, lagSeconds: 0, state: 'following', problem: null },
 }
 
-function checkOf(maxLag: number | undefined, first: Partial<ReplicationStatus> = {}) {
+function checkOf(maxLag: number | undefined, first: Partial<ReplicationStatus> = {}, maxLagSeconds?: number) {
   let status: ReplicationStatus = { ...REPLICA, ...first }
-  const check = createLagCheck({ replication: () => status, following: () => null, maxLag })
+  const check = createLagCheck({ replication: () => status, following: () => null, maxLag, maxLagSeconds })
   return (change: Partial<ReplicationStatus> = {}) => {
     status = { ...status, ...change }
     return check()
@@ -47,10 +47,22 @@ test('a replica that was just started is not asked before it has caught up once'
   assert.equal(check({ state: 'catching up', lagBlocks: 1 }), undefined)
 })
 
+test('a replica may be 60 s behind, or as many as the operator says', () => {
+  const lost = { lagSeconds: 61, problem: 'NATS: lost the connection' }
+  const refusal = (limit: number) =>
+    `61 s behind, at most ${limit} are allowed (--max-lag-seconds): NATS: lost the connection`
+  assert.equal(checkOf(undefined)({ ...lost, lagSeconds: 60 }), undefined)
+  assert.equal(checkOf(undefined)(lost), refusal(60))
+  assert.equal(checkOf(undefined, {}, 5)(lost), refusal(5))
+  assert.equal(checkOf(undefined, {}, 0)(lost), undefined)
+  assert.equal(checkOf(0)(lost), undefined)
+  assert.equal(checkOf(0, {}, 60)(lost), refusal(60))
+})
+
 test('a server with upstreams has a limit only if the operator sets one', () => {
   const following = { block: 10, upstreamBlock: 40 } as FollowStatus
   const check = (maxLag: number | undefined, status: FollowStatus | null = following) =>
-    createLagCheck({ replication: () => undefined, following: () => status, maxLag })()
+    createLagCheck({ replication: () => undefined, following: () => status, maxLag, maxLagSeconds: undefined })()
   assert.equal(check(undefined), undefined)
   assert.equal(check(30), undefined)
   assert.equal(check(29), '30 blocks behind, at most 29 are allowed (--max-lag)')

@@ -40,23 +40,39 @@ function createGrowingFeed(): ChainFeed & { grow(): void } {
   }
 }
 
+/** The longest time without progress in each phase of the test. */
+function createStallClock() {
+  let [longestMs, sinceMs] = [0, performance.now()]
+  return {
+    progress: () => {
+      longestMs = Math.max(longestMs, performance.now() - sinceMs)
+      sinceMs = performance.now()
+    },
+    /** Seconds; the next phase begins. */
+    take: () => {
+      const seconds = (longestMs / 1000).toFixed(1)
+      longestMs = 0
+      return seconds
+    },
+  }
+}
+
 /** Reads the blocks of a stream as a replica does, and keeps their hashes. */
 function startReading(link: NatsLink, signal: AbortSignal) {
   const hashes: Uint8Array[] = [CHAIN.genesisHash]
   const source = createNatsSource({ link, chain: CHAIN, log: silentLogger })
-  let [longestMs, sinceMs] = [0, performance.now()]
+  const times = createStallClock()
   const read = async () => {
     for await (const { unit } of source.units({ locator: [{ number: 0, hash: CHAIN.genesisHash }] }, signal)) {
       if (unit.kind !== 'blocks') continue
-      longestMs = Math.max(longestMs, performance.now() - sinceMs)
-      sinceMs = performance.now()
+      times.progress()
       for (const { number, hash } of unit.blocks) {
         assert.equal(number, hashes.length)
         hashes.push(hash)
       }
     }
   }
-  return { hashes, running: read(), longestMs: () => Math.round(longestMs) }
+  return { hashes, running: read(), times }
 }
 
 test(
@@ -84,19 +100,28 @@ test(
       return servers.find((server) => server.name === name)!
     }
     let victim = servers[0]
+    const published = createStallClock()
+    const stalls: string[] = []
+    const tell = (phase: string) =>
+      stalls.push(
+        `${phase}: writer ${published.take()}, replicas ${readers.map(({ times }) => times.take()).join(' and ')}`,
+      )
     for (let number = 1; number <= BLOCKS; number++) {
       feed.grow()
       if (number === Math.floor(BLOCKS / 4)) {
+        tell('before')
         victim = await leader()
         await victim.kill()
       }
       if (number === Math.floor(BLOCKS / 2)) await victim.restart()
       if (number === Math.floor((3 * BLOCKS) / 4)) {
+        tell('kill -9')
         victim = await leader()
         victim.freeze()
       }
       // A block is there when the one before was published: a writer at the head of its chain.
       await until(() => (publisher.status().block ?? 0) >= number)
+      published.progress()
     }
     await until(() => readers.every(({ hashes }) => hashes.length > BLOCKS))
     victim.thaw()
@@ -107,6 +132,7 @@ test(
       assert.ok(hashes.every((hash, number) => equalBytes(hash, feed.hash(number)!)))
     }
     assert.equal((await range()).last, BLOCKS + 1, 'the epoch and each block once')
-    t.diagnostic(`${BLOCKS} blocks; longest stall ${readers.map(({ longestMs }) => longestMs()).join(' and ')} ms`)
+    tell('frozen')
+    t.diagnostic(`${BLOCKS} blocks; longest stall in s: ${stalls.join('; ')}`)
   },
 )

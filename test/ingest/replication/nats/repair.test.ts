@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { type TestContext, test } from 'node:test'
-import type { BlockRef } from '../../../../src/ingest/head/events.js'
-import { createChainFeed } from '../../../../src/ingest/replication/chainFeed.js'
-import { encodeFrame, encodeUnit } from '../../../../src/ingest/replication/http/frames.js'
-import { createHttpSource } from '../../../../src/ingest/replication/http/httpSource.js'
+import { test } from 'node:test'
 import { openStream } from '../../../../src/ingest/replication/nats/stream.js'
-import { formatData, parseHex } from '../../../../src/lib/hex.js'
-import { openForReading } from '../../../../src/store/open.js'
 import { growBranch } from '../../../support/branches.js'
 import { NEEDS_NATS, openLink, startNats } from '../../../support/nats.js'
 import {
   append,
   openWriterChain,
+  serveChain,
   startPublisher,
   startReplica,
-  type TestWriter,
   untilSameRows,
 } from '../../../support/publishing.js'
 import { seededRandom } from '../../../support/random.js'
@@ -24,39 +16,6 @@ import { temporaryDirectory } from '../../../support/temporary.js'
 import { until } from '../../../support/until.js'
 
 const random = seededRandom(1816)
-
-/** `GET /replication` of the writer, over the feed of the product; counts the requests. */
-async function serveChain(t: TestContext, { datadir, described }: TestWriter) {
-  const db = openForReading(datadir)
-  const feed = createChainFeed(db)
-  let requests = 0
-  const greeting = { format: 1, 'chain-id': String(described.chainId), genesis: formatData(described.genesisHash) }
-  const server = createServer((request, response) => {
-    requests++
-    const locator = new URL(request.url!, 'http://localhost').searchParams.get('locator')!
-    let known: BlockRef[] = locator.split(',').map((text) => {
-      const [number, hash] = text.split(':')
-      return { number: Number(number), hash: parseHex(hash) }
-    })
-    response.write(encodeFrame(greeting))
-    const timer = setInterval(() => {
-      for (const unit of feed.next(known, undefined)) {
-        if (unit.kind !== 'blocks') continue
-        for (const frame of encodeUnit(unit)) response.write(frame)
-        known = [...[...unit.blocks].reverse(), ...(unit.ancestor ? [unit.ancestor] : known)]
-      }
-    }, 5)
-    response.on('close', () => clearInterval(timer))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-    db.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { source: createHttpSource({ url, chain: described }), requests: () => requests }
-}
 
 test('what the stream does not hold any more comes over HTTP, and then the stream goes on', NEEDS_NATS, async (t) => {
   const link = await openLink(t, [await startNats(t)])

@@ -1,7 +1,7 @@
 import { testFaults } from '../../../support/faultTests.js'
 import { UPSTREAM_FAULTS } from '../../../support/upstreamFaults.js'
 
-/** One or two of each kind; faults.long.test.ts has all. */
+/** One or two of each kind; faults.long.test.ts has all, with test:thorough. */
 const QUICK = [
   'another stateRoot',
   'transactions in another order',

@@ -1,3 +1,4 @@
 import { testL2Faults } from '../../../support/l2FaultTests.js'
+import { THOROUGH } from '../../../support/thorough.js'
 
-testL2Faults(() => true)
+testL2Faults((index) => THOROUGH || index % 3 === 0)

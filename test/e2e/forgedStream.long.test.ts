@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { encodeHead } from '../../src/ingest/replication/nats/messageHead.js'
+import { openStream } from '../../src/ingest/replication/nats/stream.js'
+import { messagesOf, type OutgoingMessage } from '../../src/ingest/replication/nats/unitMessages.js'
+import { formatData } from '../../src/lib/hex.js'
+import { openForReading } from '../../src/store/open.js'
+import { growBranch } from '../support/branches.js'
+import { compareServers } from '../support/compareServers.js'
+import { branchesDirectory, startMember } from '../support/members.js'
+import { NEEDS_NATS, openLink, startNats } from '../support/nats.js'
+import { append, openWriterChain, type TestWriter } from '../support/publishing.js'
+import { seededRandom } from '../support/random.js'
+import { encodeStored } from '../support/replicated.js'
+import { temporaryDirectory } from '../support/temporary.js'
+import { until } from '../support/until.js'
+
+/* What `cairn serve --replica nats://…` makes of a stream that someone tampered with. */
+
+const BLOCKS = 4
+
+/** The messages of each block of a writer that begins at the genesis, block 1 first, each in several parts. */
+function messagesByBlock({ datadir, described }: TestWriter): OutgoingMessage[][] {
+  const db = openForReading(datadir)
+  const blocks = encodeStored(db, 1, BLOCKS)
+  db.close()
+  const genesis = { number: 0, hash: described.genesisHash }
+  const about = { epoch: 3, maxBytes: 700 }
+  const begun = messagesOf({ kind: 'epoch', epoch: 3, head: genesis }, { ...about, top: genesis })
+  return blocks.map((block, i) => [
+    ...(i === 0 ? begun : []),
+    ...messagesOf(
+      { kind: 'blocks', blocks: [block], finality: undefined },
+      { ...about, top: blocks[i - 1] ?? genesis },
+    ),
+  ])
+}
+
+/** A NATS server whose stream has the messages. */
+async function startStream(t: TestContext, { described }: TestWriter, messages: readonly OutgoingMessage[]) {
+  const nats = await startNats(t)
+  const link = await openLink(t, [nats])
+  const { subject } = await openStream(link, described, { create: true })
+  for (const { head, data } of messages) await link.publisher.publish(subject, data, { headers: encodeHead(head) })
+  return nats
+}
+
+test(
+  'forged, reordered and cut messages in the stream are refused by name, and serving goes on',
+  NEEDS_NATS,
+  async (t) => {
+    const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: BLOCKS, random: seededRandom(1821) })
+    const [writer, expected] = [await openWriterChain(t), await openWriterChain(t)]
+    await append(writer, trunk)
+    await append(expected, trunk.slice(0, 1))
+    const [first, second, third] = messagesByBlock(writer)
+    assert.ok(second.length > 1)
+    const forged = second.map((message, i) => {
+      const data = Uint8Array.from(message.data)
+      if (i === 0) data[data.length - 9] ^= 1
+      return { ...message, data }
+    })
+    const renamed = second.map((message) => {
+      const block = { number: 2, hash: new Uint8Array(32).fill(9) }
+      return { ...message, head: { ...message.head, block } }
+    })
+    const faults: [string, OutgoingMessage[], RegExp][] = [
+      ['forged body', forged, /^block 2 \(0x[0-9a-f]{64}\): [\w ]+: expected |^replication message: .* \(block 2\)$/],
+      ['forged hash', renamed, /hash: expected 0x0909.*, got 0x.* \(block 2\)$/],
+      ['reordered', [...third, ...second], /Cairn-Number: expected 2, got 3 \(block 3, message \d+ of the stream\)$/],
+      [
+        'cut',
+        [...second.slice(0, -1), ...third],
+        /Cairn-Unit: expected 2\/2, got 1\/\d \(block 3, message \d+ of the stream\)$/,
+      ],
+    ]
+    const right = await startMember(t, expected.datadir, [])
+    const refuse = async ([name, messages, problem]: (typeof faults)[number]) => {
+      const nats = await startStream(t, writer, [...first, ...messages])
+      const replica = await startMember(t, await branchesDirectory(t), ['--replica', nats.url])
+      await until(async () => (await replica.replication()).state === 'alarm')
+      assert.match((await replica.replication()).problem!, problem, name)
+      const response = await fetch(`${replica.url}/ready`)
+      const { error } = (await response.json()) as { error: string }
+      assert.equal(response.status, 503, name)
+      assert.equal(error, `the replica has stopped: ${(await replica.replication()).problem}`, name)
+      assert.equal(await replica.head(), formatData(trunk[0].hash), name)
+      await compareServers(right, replica, expected.datadir)
+      await replica.stop()
+    }
+    await Promise.all(faults.map(refuse))
+  },
+)

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ReplicationStatus } from '../../src/ingest/replication/status.js'
+import { silentLogger } from '../../src/lib/logger.js'
+import { createContact } from '../../src/workers/contact.js'
+
+const OWN: ReplicationStatus = {
+  ...{ role: 'replica', epoch: 1, sequence: 9, lagBlocks: 0, lagSeconds: 0, state: 'following', problem: null },
+}
+
+function openContact() {
+  let ms = 0
+  const contact = createContact(silentLogger, () => ms)
+  const at = (nowMs: number, own: Partial<ReplicationStatus> = {}) => {
+    ms = nowMs
+    const { state, lagSeconds, problem } = contact.addTo({ ...OWN, ...own })
+    return [state, lagSeconds, problem]
+  }
+  return { contact, at }
+}
+
+test('seconds count as lag while there is a problem, from the last answer on', () => {
+  const { contact, at } = openContact()
+  contact.onContact()
+  assert.deepEqual(at(4_000), ['following', 0, null]) // silent, and nothing is wrong yet
+  contact.onProblem('lost')
+  assert.deepEqual(at(4_000), ['following', 4, 'lost'])
+  assert.deepEqual(at(90_000), ['following', 90, 'lost'])
+  assert.deepEqual(at(90_000, { lagSeconds: 100 }), ['following', 100, 'lost'])
+  assert.deepEqual(at(90_000, { state: 'alarm', problem: 'forged' }), ['alarm', 90, 'forged'])
+  contact.onContact()
+  contact.onProblem(null)
+  assert.deepEqual(at(91_000), ['following', 0, null])
+})
+
+test('a source that answers and has a problem all the same is no lag', () => {
+  const { contact, at } = openContact()
+  contact.onProblem('waiting for the writer to publish block 7')
+  for (let ms = 0; ms < 10_000; ms += 500) {
+    at(ms)
+    contact.onContact()
+    assert.deepEqual(at(ms), ['following', 0, 'waiting for the writer to publish block 7'])
+  }
+})
+
+test('before the first answer of its source a replica has not caught up', () => {
+  const { contact, at } = openContact()
+  assert.deepEqual(at(1_000), ['catching up', 0, null])
+  contact.onProblem('refused')
+  assert.deepEqual(at(2_000), ['catching up', 2, 'refused'])
+  assert.deepEqual(at(2_000, { state: 'failed', problem: 'x' }), ['failed', 2, 'x'])
+  contact.onProblem(null)
+  assert.deepEqual(at(3_000), ['catching up', 0, null])
+  contact.onContact()
+  assert.deepEqual(at(3_000), ['following', 0, null])
+})
