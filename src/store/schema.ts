@@ -271,7 +271,7 @@ export const stateTriePages = sqliteTable('state_trie_pages', {
 export const triePageVersions = sqliteTable(
   'trie_page_versions',
   {
-    pageId: integer('page_id').notNull(), // 0: the reference to the root node
+    pageId: integer('page_id').notNull(), // 0: the reference to the root node; below: see state/trieHistory.ts
     blockNumber: integer('block_number').notNull(), // the block that replaced the content
     data: bytes('data').notNull(),
   },

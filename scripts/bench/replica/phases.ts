@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type OpenReplica, openReplica } from '../../../src/ingest/replication/apply/openReplica.js'
-import type { PositionedUnit, ReplicationSource, ReplicationUnit } from '../../../src/ingest/replication/types.js'
+import type {
+  EncodedBlock,
+  PositionedUnit,
+  ReplicationSource,
+  ReplicationUnit,
+} from '../../../src/ingest/replication/types.js'
+import { formatData } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { DATABASE_FILE, openForReading } from '../../../src/store/open.js'
 import { createStateTrieTable } from '../../../src/store/state/stateTrieTable.js'
@@ -71,47 +77,67 @@ export async function measureTip(
   datadir: string,
   { from, to }: { from: number; to: number },
 ): Promise<object> {
-  const reader = new Worker(new URL('./readerThread.js', import.meta.url), { workerData: datadir })
-  const seen = new Map<number, number>()
-  reader.on('message', ({ number, atMs }: ReaderReply) => void seen.set(number, atMs))
+  const reader = startReader(datadir)
   const replica = await startReplica(chain, datadir, { isThreaded: true })
   const lags: number[] = []
   for (let number = from; number <= to; number++) {
     const unit = blockUnit(chain, number)
     await sleep(TIP_MS)
-    const atMs = performance.timeOrigin + performance.now()
+    const atMs = now()
     replica.give(() => unit)
-    while (!seen.has(number)) await sleep(1)
-    lags.push(seen.get(number)! - atMs)
+    lags.push((await reader.saw(chain.read(number - 1))) - atMs)
   }
   await replica.close()
-  await reader.terminate()
+  await reader.close()
   const warm = lags.slice(lags.length >> 2)
   return { blocks: warm.length, p50Ms: quantile(warm, 0.5), p99Ms: quantile(warm, 0.99), maxMs: quantile(warm, 1) }
 }
 
-/** Milliseconds of reorgs between two branches, from the unit that comes to its commit. */
+const now = () => performance.timeOrigin + performance.now()
+
+/** A thread that reads new blocks of the database. */
+function startReader(datadir: string) {
+  const thread = new Worker(new URL('./readerThread.js', import.meta.url), { workerData: datadir })
+  const seen = new Map<string, number>()
+  thread.on('message', ({ hash, atMs }: ReaderReply) => void seen.set(hash, atMs))
+  return {
+    /** When it had read the block: milliseconds since 1970. */
+    saw: async ({ hash }: EncodedBlock): Promise<number> => {
+      const key = formatData(hash)
+      while (!seen.has(key)) await sleep(1)
+      const atMs = seen.get(key)!
+      seen.delete(key)
+      return atMs
+    },
+    close: async () => void (await thread.terminate()),
+  }
+}
+
+/** Milliseconds of reorgs between two branches, from the unit that comes until a reader in another thread has read the last block
+ *  of the other branch. */
 export async function measureReorgs(chain: StoredChain, datadir: string, count: number): Promise<object> {
   const { head, branch } = chain
   const replica = await startReplica(chain, datadir, { isThreaded: true })
   const ancestor = { number: head - branch, hash: chain.read(head - branch - 1).hash }
   const own = Array.from({ length: branch }, (_, i) => chain.read(head - branch + i))
   const other = Array.from({ length: branch }, (_, i) => chain.read(head + i))
+  const reader = startReader(datadir)
   const times: number[] = []
   for (let i = 0; i < count; i++) {
-    await sleep(1500) // the trie is that of the head
+    await untilTrie(datadir, head)
+    await sleep(500)
     const unit: ReplicationUnit = {
       kind: 'blocks',
       ancestor,
       blocks: i % 2 === 0 ? other : own,
       finality: NOTHING_FINAL,
     }
-    const startedMs = performance.now()
-    const sequence = replica.give(() => unit)
-    await replica.reach(sequence)
-    times.push(performance.now() - startedMs)
+    const atMs = now()
+    replica.give(() => unit)
+    times.push((await reader.saw(unit.blocks.at(-1)!)) - atMs)
   }
   await replica.close()
+  await reader.close()
   return { depth: branch, count, p50Ms: quantile(times, 0.5), maxMs: quantile(times, 1) }
 }
 
@@ -137,7 +163,7 @@ async function startReplica(chain: StoredChain, datadir: string, { trieInterval,
         else
           await new Promise<void>((resolve) => {
             wake = resolve
-            signal.addEventListener('abort', () => resolve(), { once: true })
+            signal.onabort = () => resolve()
           })
       }
     },

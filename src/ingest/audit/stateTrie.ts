@@ -7,7 +7,9 @@ import { readChainSource, specOfSource } from '../../store/chain/chainSource.js'
 import { createRawRows } from '../../store/chain/rawRows.js'
 import type { Database } from '../../store/database.js'
 import { createRawState } from '../../store/state/rawState.js'
+import { createStateReader } from '../../store/state/stateReader.js'
 import { createStateTrieTable } from '../../store/state/stateTrieTable.js'
+import { createTouchedAbove } from '../../store/state/touchedAbove.js'
 import { createTrieHistory } from '../../store/state/trieHistory.js'
 import {
   childOf,
@@ -76,8 +78,9 @@ function walkTrie(db: Database, onProgress?: (accounts: number) => void): number
   return accounts
 }
 
-/** Rehashes what each kept trie before the newest one has of its own, up to its root, and compares that with the header. The
- *  rest of it was checked with the trie of the block after. Call it when `auditStateTrie` has found no difference. One snapshot.
+/** Rehashes what each kept trie before the newest one has of its own, up to its root, and compares that with the header, its kept
+ *  pages and its number of accounts. The rest of it was checked with the trie of the block after. Call it when `auditStateTrie` has
+ *  found no difference. One snapshot.
  *  @returns the number of tries @throws DatabaseFault for the first difference */
 export function auditTrieHistory(db: Database): number {
   return atPlace(HISTORY, db.transaction(walkHistory(db)))
@@ -85,9 +88,19 @@ export function auditTrieHistory(db: Database): number {
 
 function walkHistory(db: Database): () => number {
   const history = createTrieHistory(db)
+  const reader = createStateReader(db)
+  const touchedAbove = createTouchedAbove(db, reader)
+  /** By how many accounts a block changed their number. */
+  const accountsAdded = (number: number) => {
+    const has = (address: Uint8Array, at: number) => (reader.account(address, at)?.account ? 1 : 0)
+    const changed = touchedAbove.take({ above: number - 1, upTo: number })
+    return changed.reduce((sum, { address }) => sum + has(address, number) - has(address, number - 1), 0)
+  }
   return () => {
-    const head = findTrieBlock(createStateTrieTable(db), createChainReader(db))?.number
+    const newest = createStateTrieTable(db)
+    const head = findTrieBlock(newest, createChainReader(db))?.number
     if (head === undefined) return 0
+    let { accounts: accountsAfter } = newest.head()!
     const from = history.from(head)
     const roots = createRawState(db).roots(from, head - from)
     const spec = specOfSource(readChainSource(db)!)
@@ -96,7 +109,12 @@ function walkHistory(db: Database): () => number {
       atPlace(place, () => {
         const table = history.at(number, head)
         const { storage, accounts } = createStateTries(createMemoryPages())
-        const walk = { place, read: table.read, isWanted: (page: number) => history.changed(page, number + 1) }
+        const seen = new Set<number>()
+        const read = (page: number) => {
+          seen.add(page)
+          return table.read(page)
+        }
+        const walk = { place, read, isWanted: (page: number) => history.changed(page, number + 1) }
         const onLeaf = (stored: Uint8Array) => {
           const top = storageOfPacked(stored)
           if (top !== undefined) checkNode(top, [], { ...walk, valueRlp: encodeRlp, onLeaf: () => {} })
@@ -106,6 +124,11 @@ function walkHistory(db: Database): () => number {
         if (top !== undefined) {
           checkNode(top, [], { ...walk, valueRlp: (stored) => accountRlp(stored, storage), onLeaf })
         }
+        for (const { page, isAbsent } of history.replaced(number + 1)) {
+          requireSame(`page ${page}`, seen.has(page) ? 'content' : 'none', isAbsent ? 'none' : 'content', place)
+        }
+        accountsAfter -= accountsAdded(number + 1)
+        requireSame('accounts', accountsAfter, history.accountsBefore(number + 1) ?? accountsAfter, place)
         if (!commitsToState(spec, number)) return
         const root = accounts.root(top)
         if (equalBytes(root, stateRoot)) return

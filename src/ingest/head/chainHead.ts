@@ -80,7 +80,7 @@ export interface ChainHead {
 export interface HeadState {
   /** Before the blocks (ancestor, upTo] are removed. @returns what sets the state back once their rows are gone */
   beforeRemoval(ancestor: Head, upTo: number): () => void
-  /** Before a commit. `isNext`: the newest block is the only one since the last commit. */
+  /** Before a commit. `isNext`: the newest block is the only one that was appended since the last commit. */
   beforeCommit(newest: BlockRef, isNext: boolean): void
   /** After a rollback of the whole transaction. */
   afterRollback(): void
@@ -110,8 +110,7 @@ export function createChainHead(
   const writer = createChainWriter(db, {
     collectsState,
     beforeCommit: () => {
-      if (newest)
-        state?.beforeCommit({ number: newest.header.number, hash: newest.hash }, !rewound && added.length === 1)
+      if (newest) state?.beforeCommit({ number: newest.header.number, hash: newest.hash }, added.length === 1)
     },
     afterRollback: () => {
       state?.afterRollback()

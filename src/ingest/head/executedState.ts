@@ -6,7 +6,7 @@ import { formatData } from '../../lib/hex.js'
 import type { TouchedAbove } from '../../store/state/touchedAbove.js'
 import type { RecordedTrieTable } from '../../store/state/trieHistory.js'
 import type { StateRoot } from '../../trie/stateRoot.js'
-import type { HeadState } from './chainHead.js'
+import type { Head, HeadState } from './chainHead.js'
 
 /** The state of a chain whose blocks are executed: each commit stores the trie of its newest block. */
 export function createExecutedState({
@@ -23,21 +23,52 @@ export function createExecutedState({
   table: RecordedTrieTable
   touchedAbove: TouchedAbove
 }): HeadState {
+  /** Removed blocks were undone in the trie, so that what is stored is not that of the block before the next. */
+  let wasUndone = false
   return {
-    beforeRemoval: ({ header }, upTo) => {
+    beforeRemoval: ({ header, hash }, upTo) => {
+      if (isRecorded(table, header)) {
+        return () => {
+          setTrieBack({ table, root, spec }, { header, hash })
+          executor.reset()
+        }
+      }
       const touched = touchedAbove.take({ above: header.number, upTo })
       return () => {
+        wasUndone = true
         const reverted = executor.revert(touched.map((each) => touchedAbove.restored(each)))
         requireRootAfterRemoval(spec, header, reverted)
       }
     },
-    beforeCommit: ({ number, hash }, isNext) =>
-      table.recorded({ number, hash: formatData(hash) }, isNext, () => root.save()),
+    beforeCommit: ({ number, hash }, isNext) => {
+      table.recorded({ number, hash: formatData(hash) }, isNext && !wasUndone, () => root.save())
+      wasUndone = false
+    },
     afterRollback: () => {
+      wasUndone = false
       table.forget()
       executor.reset()
     },
   }
+}
+
+/** Whether `setTrieBack` can go to the block. */
+export function isRecorded(table: RecordedTrieTable, { number }: Header): boolean {
+  const first = table.recordedFrom()
+  return first !== undefined && first <= number
+}
+
+/** Makes the trie that of a recorded block again, in a transaction in which nothing was written to it. @throws Error as
+ *  `requireRootAfterRemoval` */
+export function setTrieBack(
+  { table, root, spec }: { table: RecordedTrieTable; root: StateRoot; spec: ChainSpec },
+  { header, hash }: Pick<Head, 'header' | 'hash'>,
+): void {
+  table.setBack({ number: header.number, hash: formatData(hash) })
+  root.reset()
+  const reverted = root.root()
+  requireRootAfterRemoval(spec, header, reverted)
+  table.setHead({ ...table.head()!, root: formatData(reverted) })
 }
 
 /** Checks the state after the blocks above one were removed. @throws Error if it is not that of the header */

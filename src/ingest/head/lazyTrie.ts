@@ -15,7 +15,7 @@ import { createStateRoot } from '../../trie/stateRoot.js'
 import { findTrieBlock } from '../../trie/trieBlock.js'
 import type { HeadState } from './chainHead.js'
 import { StateRootDiffers } from './errors.js'
-import { requireRootAfterRemoval } from './executedState.js'
+import { isRecorded, requireRootAfterRemoval, setTrieBack } from './executedState.js'
 
 /** The state trie of a chain whose blocks come with their state changes. It follows the rows when it is told to, and may be
  *  some blocks behind the head between two transactions. */
@@ -28,6 +28,8 @@ export interface LazyTrie extends HeadState {
   note(blockNumber: number, changes: StateChanges): void
   /** Number of the last block whose changes it has or noted. */
   readonly noted: number
+  /** The trie can be set back to the blocks before `block`, as long as blocks are added one by one. */
+  readonly isRecorded: boolean
   /** So much was noted that the next `advance` should not wait. */
   readonly isFull: boolean
   /** Brings it to a stored block, at least to the last one noted, within the caller's transaction; the root is compared with the
@@ -87,6 +89,9 @@ export function createLazyTrie(
     get noted() {
       return noted
     },
+    get isRecorded() {
+      return table.recordedFrom() !== undefined
+    },
     get isFull() {
       return notes.size >= FULL_NOTES
     },
@@ -105,6 +110,14 @@ export function createLazyTrie(
       const { header, hash } = ancestor
       forgetNotes()
       if (block.number <= header.number) return () => {}
+      if (isRecorded(table, header)) {
+        return () => {
+          setTrieBack({ table, root, spec }, ancestor)
+          block = { number: header.number, hash: formatData(hash) }
+          saved = block
+          noted = block.number
+        }
+      }
       const touched = touchedAbove.take({ above: header.number, upTo: Math.min(block.number, upTo) })
       return () => {
         const reverted = root.update(touched.map((each) => toTouched(touchedAbove.restored(each))))
@@ -130,12 +143,14 @@ export function createLazyTrie(
   }
 }
 
-// So few blocks are added to the trie one by one, which keeps the tries before the head readable.
+// So few blocks are added to the trie one by one, so that the tries before the head are readable.
 const FEW_BLOCKS = 8
-// Blocks that are hashed together otherwise: their changes lie in memory.
+// Blocks that are hashed together otherwise: their changes lie in memory. A trie that is recorded stays so: it takes as long one by
+// one as to make the tries before the head again.
 const MOST_BLOCKS = 64
 
 /** How far to bring a trie that is to follow the chain up to `head` in the next transaction. */
-export function nextTrieBlock({ block: { number } }: LazyTrie, head: number): number {
-  return head - number <= FEW_BLOCKS ? Math.min(number + 1, head) : Math.min(number + MOST_BLOCKS, head)
+export function nextTrieBlock({ block: { number }, isRecorded }: LazyTrie, head: number): number {
+  const few = isRecorded ? MOST_BLOCKS : FEW_BLOCKS
+  return head - number <= few ? Math.min(number + 1, head) : Math.min(number + MOST_BLOCKS, head)
 }

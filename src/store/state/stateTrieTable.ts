@@ -24,8 +24,9 @@ export interface StateTrieHead {
    *  accounts are included. */
   building?: { blockHash: string; addressId: number }
   /** Present while tries of earlier blocks can be read (trieHistory.ts): of [from, head]. `nextPage` is the next unused id of
-   *  pages that only those have. */
-  history?: { head: number; from: number; nextPage: number }
+   *  pages that only those have. To the tries of [recorded, head] the stored one can be set back; absent: to none, as of older
+   *  versions. */
+  history?: { head: number; from: number; nextPage: number; recorded?: number }
 }
 
 /** The stored pages of the trie of the newest state. Writes join the caller's transaction. */

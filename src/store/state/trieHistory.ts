@@ -1,3 +1,4 @@
+import { bigIntToFixedBytes, bytesToBigInt, EMPTY_BYTES } from '../../lib/bytes.js'
 import { formatData, parseHex } from '../../lib/hex.js'
 import type { Database } from '../database.js'
 import { createStateTrieTable, type StateTrieHead, type StateTrieTable, type TrieBlock } from './stateTrieTable.js'
@@ -9,6 +10,10 @@ export const TRIE_HISTORY_BLOCKS = 128
 const EARLIER_PAGES = 2 ** 40
 // Stands for the reference to the root node among the versions.
 const TOP = 0
+// The same for the number of accounts: 8 bytes, big-endian.
+const ACCOUNTS = -1
+// A page that a block made has an empty version, with this id. It is its own inverse; -2 and below.
+const absent = (page: number) => -1 - page
 
 /** Past contents of the pages of the state trie. A version with block number B is the content in the tries of blocks below B,
  *  down to the version before it. Tries of the blocks [from, head] can be read. */
@@ -19,6 +24,10 @@ export interface TrieHistory {
   at(blockNumber: number, head: number): StateTrieTable
   /** Whether the page of the trie before that block is other than the one after it. */
   changed(page: number, blockNumber: number): boolean
+  /** The pages that a block replaced, and those that it made: they are absent in the trie before. */
+  replaced(blockNumber: number): { page: number; isAbsent: boolean }[]
+  /** Number of accounts in the trie before that block; undefined where it was not recorded. */
+  accountsBefore(blockNumber: number): number | undefined
   /** Begins with the head alone unless the history reaches it. In a transaction. */
   begin(head: number): void
   /** The trie of block `from`. What is written makes it the trie of the block before; `done` makes that `from`. */
@@ -35,6 +44,15 @@ export function createTrieHistory(db: Database): TrieHistory {
     .pluck()
   const exists = db
     .prepare<[number, number], number>('SELECT 1 FROM trie_page_versions WHERE page_id = ? AND block_number = ?')
+    .pluck()
+  const selectReplaced = db.prepare<[number], { id: number; length: number }>(
+    `SELECT page_id AS id, length(data) AS length FROM trie_page_versions
+     WHERE block_number = ? AND page_id NOT IN (${TOP}, ${ACCOUNTS})`,
+  )
+  const selectAccounts = db
+    .prepare<[number], Uint8Array>(
+      `SELECT data FROM trie_page_versions WHERE page_id = ${ACCOUNTS} AND block_number = ?`,
+    )
     .pluck()
   const insert = db.prepare('INSERT INTO trie_page_versions (page_id, block_number, data) VALUES (?, ?, ?)')
   const at = (blockNumber: number, head: number): StateTrieTable => ({
@@ -55,6 +73,14 @@ export function createTrieHistory(db: Database): TrieHistory {
   return {
     at,
     changed: (page, blockNumber) => exists.get(page, blockNumber) !== undefined,
+    replaced: (blockNumber) =>
+      selectReplaced
+        .all(blockNumber)
+        .map(({ id, length }) => ({ page: Math.max(id, absent(id)), isAbsent: id < 0 && length === 0 })),
+    accountsBefore: (blockNumber) => {
+      const bytes = selectAccounts.get(blockNumber)
+      return bytes && Number(bytesToBigInt(bytes))
+    },
     from: (head) => {
       const history = newest.head()?.history
       return history?.head === head ? history.from : head
@@ -87,6 +113,12 @@ export interface RecordedTrieTable extends StateTrieTable {
   /** Writes the trie as that of `block`. When `isNext`, it is the only block since the last time: the pages that it replaces are
    *  kept, and versions are removed that only tries more than 128 blocks back need. Else the history ends. */
   recorded(block: TrieBlock, isNext: boolean, save: () => void): void
+  /** The earliest block to which `setBack` goes; undefined where nothing was recorded up to the stored trie. */
+  recordedFrom(): number | undefined
+  /** Makes the stored trie that of `block`, at least block `recordedFrom`, again. What is in memory of it must be saved before, and
+   *  dropped after. The stored `root` is left: it is for the caller to compute.
+   *  @throws Error when the block is earlier */
+  setBack(block: TrieBlock): void
   /** After a rollback. */
   forget(): void
 }
@@ -94,30 +126,76 @@ export interface RecordedTrieTable extends StateTrieTable {
 /** The table of a writing connection. */
 export function createRecordedTrieTable(db: Database): RecordedTrieTable {
   const table = createStateTrieTable(db)
-  const keep = db.prepare(
-    `INSERT OR IGNORE INTO trie_page_versions (page_id, block_number, data)
+  const keep = db.prepare<[block: number, page: number]>(
+    `INSERT INTO trie_page_versions (page_id, block_number, data)
      SELECT id, ?, data FROM state_trie_pages WHERE id = ?`,
   )
-  const keepTop = db.prepare('INSERT INTO trie_page_versions (page_id, block_number, data) VALUES (?, ?, ?)')
+  const keepOther = db.prepare('INSERT INTO trie_page_versions (page_id, block_number, data) VALUES (?, ?, ?)')
   const prune = db.prepare('DELETE FROM trie_page_versions WHERE block_number <= ?')
+  const pruneAbove = db.prepare('DELETE FROM trie_page_versions WHERE block_number > ?')
+  // The inner query is answered by the index alone.
+  const restorePages = db.prepare<[number]>(
+    `INSERT OR REPLACE INTO state_trie_pages (id, data)
+     SELECT v.page_id, v.data
+     FROM (SELECT page_id, min(block_number) AS block_number FROM trie_page_versions INDEXED BY trie_page_versions_by_page
+           WHERE page_id > ${TOP} AND block_number > ? GROUP BY page_id) oldest
+     CROSS JOIN trie_page_versions v ON v.page_id = oldest.page_id AND v.block_number = oldest.block_number`,
+  )
+  const removePages = db.prepare<[number]>(
+    `DELETE FROM state_trie_pages WHERE id IN (
+       SELECT -1 - page_id FROM trie_page_versions INDEXED BY trie_page_versions_by_page
+       WHERE page_id < ${ACCOUNTS} AND block_number > ?)`,
+  )
+  const selectOldest = db
+    .prepare<[number, number], Uint8Array>(
+      'SELECT data FROM trie_page_versions WHERE page_id = ? AND block_number > ? ORDER BY block_number LIMIT 1',
+    )
+    .pluck()
   let recording: number | undefined
   /** Pages were replaced that nothing was kept of. */
   let lost = false
   const replace = (page: number) => {
     if (recording === undefined) lost = true
-    else keep.run(recording, page)
+    else if (keep.run(recording, page).changes === 0) keepOther.run(absent(page), recording, EMPTY_BYTES)
   }
   const record = (block: TrieBlock, held: StateTrieHead, save: () => void) => {
     const { number } = block
     const goesOn = held.history?.head === number - 1
     if (!goesOn) clearVersions(db)
-    keepTop.run(TOP, number, parseHex(held.top))
+    keepOther.run(TOP, number, parseHex(held.top))
+    keepOther.run(ACCOUNTS, number, bigIntToFixedBytes(BigInt(held.accounts), 8))
     recording = number
     save()
-    const { from, nextPage } = goesOn ? held.history! : { from: number - 1, nextPage: EARLIER_PAGES }
+    const parent = number - 1
+    const before = goesOn ? held.history! : { from: parent, nextPage: EARLIER_PAGES }
+    const { from, nextPage, recorded = parent } = before as NonNullable<StateTrieHead['history']>
     const earliest = number - TRIE_HISTORY_BLOCKS
     prune.run(earliest)
-    table.setHead({ ...table.head()!, block, history: { head: number, from: Math.max(from, earliest), nextPage } })
+    const history = {
+      ...{ head: number, from: Math.max(from, earliest), nextPage },
+      recorded: Math.max(recorded, earliest),
+    }
+    table.setHead({ ...table.head()!, block, history })
+  }
+  const recordedFrom = () => {
+    const held = table.head()
+    const history = held?.history
+    return history !== undefined && history.head === held?.block?.number ? history.recorded : undefined
+  }
+  const setBack = (block: TrieBlock) => {
+    const held = table.head()
+    const first = recordedFrom()
+    if (held === undefined || first === undefined || block.number < first) {
+      throw new Error(`the state trie cannot be set back to block ${block.number}`)
+    }
+    const { number } = block
+    if (number >= held.history!.head) return
+    const top = formatData(selectOldest.get(TOP, number)!)
+    const accounts = Number(bytesToBigInt(selectOldest.get(ACCOUNTS, number)!))
+    restorePages.run(number)
+    removePages.run(number) // some of them were changed by later blocks
+    pruneAbove.run(number)
+    table.setHead({ ...held, top, accounts, block, history: { ...held.history!, head: number } })
   }
   /** The same trie may be that of a later block. */
   const name = (block: TrieBlock) => {
@@ -150,6 +228,8 @@ export function createRecordedTrieTable(db: Database): RecordedTrieTable {
         lost = false
       }
     },
+    recordedFrom,
+    setBack,
     forget: () => {
       lost = false
     },

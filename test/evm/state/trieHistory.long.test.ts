@@ -5,7 +5,9 @@ import { createChainBuilder, createSender } from '../../../scripts/fixture/chain
 import type { Block } from '../../../src/chain/eth/types.js'
 import { createTrieHistoryExtension } from '../../../src/evm/state/extendTrieHistory.js'
 import { createPastTries } from '../../../src/evm/state/pastTries.js'
+import { auditStateTrie, auditTrieHistory } from '../../../src/ingest/audit/stateTrie.js'
 import { openWritableChain } from '../../../src/ingest/chainState.js'
+import { replaceBranch } from '../../../src/ingest/head/reorg.js'
 import { importBlocks } from '../../../src/ingest/pipeline.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
 import { formatData } from '../../../src/lib/hex.js'
@@ -16,6 +18,7 @@ import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createStateReader } from '../../../src/store/state/stateReader.js'
 import { createTrieHistory } from '../../../src/store/state/trieHistory.js'
 import { fixtureBlocks, fixtureGenesis, sourceOf } from '../../support/fixture.js'
+import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const blocks = fixtureBlocks()
@@ -144,6 +147,57 @@ test('the tries of 128 blocks before the head are kept, and what only earlier on
   assert.equal(firstOf(db), 160 - 128)
   assert.ok(countVersions.get()! < 1.2 * most, `${countVersions.get()} rows, ${most} at block 136`)
   // Older ones are restored from the earliest that is kept.
+  assert.deepEqual(allProofs(db), provedWithoutHistory(db))
+})
+
+test('over blocks that were stored one by one the stored trie is set back, and the history goes on', async (t) => {
+  const random = seededRandom(211)
+  const { db, chain, add } = await openFixtureChain(t)
+  for (const block of blocks.slice(0, 40)) await add([block])
+  for (let round = 0; round < 12; round++) {
+    const newest = chain.head.newest!.header.number
+    const to = newest - 1 - random.below(Math.min(newest, 33))
+    chain.head.rewind(to, { byOperator: true })
+    if (round % 4 === 3) {
+      chain.head.rollback()
+      assert.equal(chain.head.newest!.header.number, newest)
+    } else {
+      chain.head.commit()
+      assert.equal(firstOf(db), 0)
+    }
+    assert.ok(auditStateTrie(db)! > 0) // as many pages as it has
+    const from = chain.head.newest!.header.number
+    for (const block of blocks.slice(from, from + 1 + random.below(20))) await add([block])
+    assert.equal(firstOf(db), 0)
+    auditStateTrie(db)
+    auditTrieHistory(db)
+  }
+  assert.deepEqual(allProofs(db), provedWithoutHistory(db))
+})
+
+test('a block that replaces another one leaves the history; more of them end it, and can be removed again', async (t) => {
+  const { db, chain, add } = await openFixtureChain(t)
+  await add([blocks[0]])
+  chain.head.finalize({ safe: 0, finalized: 0 })
+  for (const block of blocks.slice(1, 20)) await add([block])
+  await replaceBranch(
+    chain,
+    19,
+    blocks.slice(19, 20).map((block) => ({ block })),
+  )
+  assert.equal(firstOf(db), 0)
+  auditStateTrie(db)
+  assert.deepEqual(allProofs(db), provedWithoutHistory(db))
+  await replaceBranch(
+    chain,
+    15,
+    blocks.slice(15, 20).map((block) => ({ block })),
+  )
+  assert.equal(firstOf(db), 20)
+  await add([blocks[20]])
+  chain.head.rewind(18, { byOperator: true }) // before what was recorded
+  chain.head.commit()
+  auditStateTrie(db)
   assert.deepEqual(allProofs(db), provedWithoutHistory(db))
 })
 
