@@ -81,7 +81,7 @@ test('kill -9 leaves a manifest of whole files, and the next run completes to th
   await runCairnOk(['export', ...terms, '--out', directory])
   const random = seededRandom(9)
   let held = 0
-  for (let i = 0; i < (THOROUGH ? 20 : 3); i++) {
+  for (let i = 0; i < (THOROUGH ? 20 : 2); i++) {
     const running = spawnCairn(['export', ...terms, '--out', place], env)
     const wanted = held + 1 + random.below(12)
     while (running.child.exitCode === null && held < wanted) {

@@ -13,7 +13,7 @@ import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
 
-const KILLS = THOROUGH ? 30 : 8
+const KILLS = THOROUGH ? 30 : 4
 
 test('SIGKILL while following, reorgs included, leaves a sound database that goes on', async (t) => {
   const random = seededRandom(145)

@@ -16,6 +16,7 @@ import type { IndexWriterOptions } from '../support/indexWriterProcess.js'
 import { type SeededRandom, seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 
 /* The index under a writer that is killed, and under one that takes blocks back, as clients of the server see it. */
 
@@ -82,6 +83,12 @@ async function serve(t: TestContext, datadir: string) {
   return startCairn(t, ['--datadir', datadir, '--open', '--max-logs', '100000'])
 }
 
+const OTHER_KILLS = [
+  { dieAt: 33, steps: 40 },
+  { dieAt: 2_600, steps: 2_000 },
+  { dieAt: 1_500, steps: 1_000 },
+]
+
 test('an index whose writer is killed inside seals and merges answers right, and is completed', async (t) => {
   const datadir = temporaryDirectory(t)
   const random = seededRandom(3)
@@ -91,9 +98,7 @@ test('an index whose writer is killed inside seals and merges answers right, and
   for (const { dieAt, steps } of [
     { dieAt: 5, steps: 20 },
     { dieAt: 700, steps: 600 },
-    { dieAt: 33, steps: 40 },
-    { dieAt: 2_600, steps: 2_000 },
-    { dieAt: 1_500, steps: 1_000 },
+    ...(THOROUGH ? OTHER_KILLS : []),
   ]) {
     assert.equal(await write(datadir, { head: HEAD, steps, dieAt }), 'SIGKILL')
     const found = look(datadir)

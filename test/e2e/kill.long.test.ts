@@ -3,7 +3,7 @@ import { checkKills, fixtureBlockByBlock } from '../support/killedImport.js'
 import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { THOROUGH } from '../support/thorough.js'
 
-const bounds = THOROUGH ? { kills: 10, leastHeads: 4 } : { kills: 5, leastHeads: 2 }
+const bounds = THOROUGH ? { kills: 10, leastHeads: 4 } : { kills: 3, leastHeads: 2 }
 
 test('an import killed again and again goes on, with logs and contract state', async (t) => {
   await checkKills(t, { ...bounds, args: fixtureBlockByBlock(t), seed: 9, writes: 500, delayMs: 1300 })

@@ -85,7 +85,7 @@ for (const [kind, { skip, open }] of Object.entries(PLACES)) {
     const store = await openObjectStore(place, {}, { ...process.env, ...env })
     const datadir = copyDatabase(t, whole)
     const random = seededRandom(7)
-    const kills = THOROUGH ? 40 : kind === 'directory' ? 4 : 2
+    const kills = THOROUGH ? 40 : 2
     for (let i = 0; i < kills && (await listSnapshots(store)).length === 0; i++) {
       await killAt(['create', datadir, place], env, 1 + random.below(34))
     }

@@ -21,6 +21,10 @@ import { blockAt } from '../support/blocks.js'
 import { checkStateTrie } from '../support/checkStateTrie.js'
 import { type SeededRandom, seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
+
+// One for each size of the cache.
+const SEEDS = THOROUGH ? 6 : 3
 
 /** The obvious state: by address and slot in hex. */
 type Model = Map<string, { account: StateAccount; slots: Map<string, bigint> }>
@@ -82,7 +86,7 @@ function openDatabase(t: TestContext): Database {
 }
 
 test('roots agree with tries built anew, over blocks given up, rollbacks, spills and reopening', (t) => {
-  for (let seed = 1; seed <= 5; seed++) {
+  for (let seed = 1; seed <= SEEDS; seed++) {
     const random = seededRandom(seed)
     const db = openDatabase(t)
     const writer = createChainWriter(db, { beforeCommit: () => root.save(), afterRollback: () => root.reset() })
@@ -93,7 +97,7 @@ test('roots agree with tries built anew, over blocks given up, rollbacks, spills
     let settled: Model = new Map()
     let committed: Model = new Map()
     writer.begin()
-    for (let step = 0; step < 120; step++) {
+    for (let step = 0; step < 80; step++) {
       root.note(touchSome(model, random, 1 + random.below(random.below(10) === 0 ? 200 : 12)))
       const place = `seed ${seed}, step ${step}`
       if (random.below(2) === 0) assert.equal(formatData(root.root()), modelRoot(model), place)

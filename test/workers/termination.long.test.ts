@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { spawnNode } from '../support/cairn.js'
 import { THOROUGH } from '../support/thorough.js'
 
-const THREADS = THOROUGH ? '3000' : '300'
+const THREADS = THOROUGH ? '3000' : '150'
 
 test(`${THREADS} threads terminated at random moments of their work do not end the process`, async () => {
   const program = fileURLToPath(new URL('../support/terminateThreads.js', import.meta.url))

@@ -14,7 +14,7 @@ import type { LogFilterJson, SubscriberReport, WantedLog } from '../../support/s
 import { temporaryDirectory } from '../../support/temporary.js'
 import { THOROUGH } from '../../support/thorough.js'
 
-const [SUBSCRIBERS, BLOCKS, REORGS] = THOROUGH ? [2_000, 500, 30] : [1_000, 200, 12]
+const [SUBSCRIBERS, BLOCKS, REORGS] = THOROUGH ? [2_000, 500, 30] : [500, 100, 8]
 const LOGS_PER_BLOCK = 250
 /** Measured: 355 MB. */
 const MAX_MEMORY_BYTES = 800_000_000

@@ -7,6 +7,7 @@ import { checkManySubscribers, type LogObject, logKeys } from '../../support/man
 import { seededRandom } from '../../support/random.js'
 import { type Answer, post, request, startTestServer } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { ALL } from '../../support/thorough.js'
 import { openSubscriber } from '../../support/webSocketClient.js'
 
 /** A server of Cairn's methods over an invented chain that the test changes. */
@@ -18,6 +19,8 @@ async function serveChain(t: TestContext, options: Partial<ServingOptions> = {},
   t.after(() => chain.close())
   return { chain, ...serving, datadir }
 }
+
+const SUBSCRIBERS = ALL ? 200 : 60
 
 test('subscribers see a reorg as geth tells it: removed logs, then each new head with its logs', async (t) => {
   const { chain, url } = await serveChain(t)
@@ -109,8 +112,8 @@ test('a subscription begins with the first block after its response, however fas
   }
 })
 
-test('200 subscribers with filters of every form replay to the logs of the chain through random reorgs', async (t) => {
-  await checkManySubscribers(t, { subscribers: 200, blocks: 100, reorgs: 20, logsPerBlock: 6 })
+test(`${SUBSCRIBERS} subscribers with filters of every form replay to the logs of the chain through random reorgs`, async (t) => {
+  await checkManySubscribers(t, { subscribers: SUBSCRIBERS, blocks: 100, reorgs: 20, logsPerBlock: 6 })
 })
 
 test('over HTTP there are no subscriptions, and unknown ones are named', async (t) => {

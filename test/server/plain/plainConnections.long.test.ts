@@ -11,6 +11,7 @@ import { takePlainRequests } from '../../../src/server/plain/plainConnections.js
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { openRaw, type RawAnswer } from '../../support/rawHttp.js'
 import { post, request, startTestServer, testBothReaders } from '../../support/serving.js'
+import { THOROUGH } from '../../support/thorough.js'
 
 /* Requests that are taken from the socket without Node's parser. What Node itself answers is the oracle: a connection whose
  * first request is not plain is left to it. */
@@ -77,6 +78,8 @@ const MALFORMED: (() => Buffer)[] = [
   () => Buffer.from('POST\r\n\r\n'),
 ]
 
+const CONVERSATIONS = THOROUGH ? 150 : 50
+
 /** Requests of a connection, the last of which ends it. */
 function randomRequests(random: SeededRandom): Buffer[] {
   const requests: Buffer[] = []
@@ -114,7 +117,7 @@ testBothReaders('requests are answered as Node answers them, however they are cu
   await warm() // from then on /ready answers the same
   const random = seededRandom(41)
   let answered = 0
-  for (let i = 0; i < 150; i++) {
+  for (let i = 0; i < CONVERSATIONS; i++) {
     const requests = randomRequests(random)
     const bytes = Buffer.concat(requests)
     const cuts = Array.from({ length: random.below(6) }, () => random.below(bytes.length)).sort((a, b) => a - b)
@@ -126,7 +129,7 @@ testBothReaders('requests are answered as Node answers them, however they are cu
     )
     answered += mine.length
   }
-  assert.ok(answered > 500, `${answered}`)
+  assert.ok(answered > 3 * CONVERSATIONS, `${answered}`)
 })
 
 testBothReaders('a byte at a time, with a pause after the head, is a request as well', async (t, start) => {
@@ -191,7 +194,7 @@ testBothReaders('clients that go away in the middle of anything harm nobody', as
     if (i % 2) socket.resetAndDestroy()
     else socket.destroy()
   }
-  await Promise.all(Array.from({ length: 60 }, (_, i) => goAway(i)))
+  await Promise.all(Array.from({ length: THOROUGH ? 60 : 20 }, (_, i) => goAway(i)))
   assert.equal((await post(url, request('test_echo', 'w'))).json.result, 'w')
 })
 

@@ -16,7 +16,7 @@ import { until } from '../../../support/until.js'
 
 /* Three servers, a stream of three copies. Blocks have payloads of the size of the design's block, which nobody decodes here. */
 
-const BLOCKS = THOROUGH ? 3000 : 400
+const BLOCKS = THOROUGH ? 3000 : 250
 const PAYLOAD_BYTES = 132_000
 const options = { ...NEEDS_NATS, timeout: 600_000 }
 const CHAIN = { chainId: 5n, genesisHash: new Uint8Array(32) }
