@@ -15,6 +15,7 @@ const ENTRIES = [
   'workers/checkpointerThread.ts',
   'workers/ingestWorkerThread.ts',
   'workers/replicaThread.ts',
+  'workers/trieHasherThread.ts',
   'workers/replicationThread.ts',
   'workers/roles/termThread.ts',
   'sql/queryProcess.ts',

@@ -6,6 +6,7 @@ import { createBlockVerifier } from './blockVerifier.js'
 import { createCheckpointer } from './checkpointer.js'
 import { openReplicaInput, type ReplicaInput } from './replicaInput.js'
 import type { ReplicaData, ReplicaReply } from './replicaProtocol.js'
+import { openTrieHasher } from './trieHasher.js'
 
 /* Entry point of the thread that writes the chain of a replica. It ends itself: nobody terminates it. */
 
@@ -24,7 +25,8 @@ let input: ReplicaInput | undefined
 try {
   input = await openReplicaInput(source, { log, signal: stop.signal })
   const { openSource, findPublished, contact } = input
-  const parts = { log, signal: stop.signal, checkpoints, openSource, findPublished, openVerifier: createBlockVerifier }
+  const threads = { openVerifier: createBlockVerifier, openHasher: openTrieHasher }
+  const parts = { log, signal: stop.signal, checkpoints, openSource, findPublished, ...threads }
   const recovers = untilEnd ? { recovers: () => false } : {}
   const replica = await openReplica({ ...settings, untilEnd }, { ...parts, ...recovers })
   tell({ kind: 'opened' })

@@ -17,6 +17,7 @@ import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { createStateReader } from '../../src/store/state/stateReader.js'
+import { openTrieHasher } from '../../src/workers/trieHasher.js'
 import { BRANCHES_GENESIS, growBranch, importInOneGo, openBranches } from './branches.js'
 import { checkDatabase } from './checkDatabase.js'
 import { compareRows } from './compareChains.js'
@@ -95,18 +96,20 @@ async function applyHere(t: TestContext, datadir: string, units: readonly Positi
   const db = openForWriting(datadir)
   t.after(() => void (db.open && db.close()))
   const trieInterval = [1, 2, 5, 64][random.below(4)]
-  const { applier, apply, chain } = await openApplier(db, { genesis: BRANCHES_GENESIS }, { trieInterval })
+  const hasher = openTrieHasher({ datadir, cacheBytes: 2 ** 20 })
+  const { applier, apply, chain } = await openApplier(db, { genesis: BRANCHES_GENESIS }, { trieInterval, hasher })
   let isBehind = random.below(2) === 0
   for (const each of units) {
     if (each.position.sequence <= (applier.position?.sequence ?? 0)) continue
     if (random.below(4) === 0) isBehind = !isBehind
     await apply(each, { isBehind })
     if (random.below(3) === 0) applier.commit()
-    if (random.below(3) === 0) applier.workOnTrie()
+    if (random.below(3) === 0) await applier.workOnTrie()
   }
   applier.commit()
-  if (random.below(2) === 0) settleTrie(applier)
+  if (random.below(2) === 0) await settleTrie(applier)
   if (random.below(2) === 0) while (chain.extendTrieHistory());
+  await hasher.close()
   db.close()
 }
 

@@ -1,7 +1,8 @@
+import { dirname } from 'node:path'
 import type { Block } from '../../src/chain/eth/types.js'
 import { type OpenChainOptions, openWritableChain } from '../../src/ingest/chainState.js'
 import type { BlockRef } from '../../src/ingest/head/events.js'
-import { type Applier, createApplier } from '../../src/ingest/replication/apply/applier.js'
+import { type Applier, type ApplierOptions, createApplier } from '../../src/ingest/replication/apply/applier.js'
 import { verifyReplicated } from '../../src/ingest/replication/apply/verifyReplicated.js'
 import { encodeReplicatedBlock } from '../../src/ingest/replication/message.js'
 import type {
@@ -20,6 +21,7 @@ import type { Finality } from '../../src/store/chain/types.js'
 import type { Database } from '../../src/store/database.js'
 import { createRawState } from '../../src/store/state/rawState.js'
 import { createStateReader } from '../../src/store/state/stateReader.js'
+import { openTrieHasher, type TrieHasherHandle } from '../../src/workers/trieHasher.js'
 
 /** A stored block as a writer gives it to its replicas, read back from its rows. */
 export function readReplicated(db: Database, number: number): ReplicatedBlock {
@@ -109,10 +111,10 @@ export function scriptedSource(units: readonly PositionedUnit[], onEnd: () => vo
 export async function openApplier(
   db: Database,
   source: ChainSource,
-  { trieInterval = 64, ...options }: OpenChainOptions & { trieInterval?: number } = {},
+  { trieInterval = 64, hasher, ...options }: OpenChainOptions & Partial<ApplierOptions> = {},
 ) {
   const chain = await openWritableChain(db, source, undefined, { ...options, lazyTrie: true })
-  const applier = createApplier(db, chain, { log: silentLogger, trieInterval })
+  const applier = createApplier(db, chain, { log: silentLogger, trieInterval, hasher })
   const apply = async (each: PositionedUnit, how?: { isBehind: boolean }) => {
     const blocks = each.unit.kind === 'blocks' ? each.unit.blocks : []
     await applier.apply({ ...each, verified: (index) => verifyReplicated(blocks[index], chain.spec) }, how)
@@ -120,7 +122,14 @@ export async function openApplier(
   return { chain, applier, apply }
 }
 
+/** A thread that hashes the trie of the database. */
+export function openHasher(t: { after(ends: () => Promise<void>): void }, { name }: Database): TrieHasherHandle {
+  const hasher = openTrieHasher({ datadir: dirname(name), cacheBytes: 2 ** 20 })
+  t.after(hasher.close)
+  return hasher
+}
+
 /** Brings the trie up to the head. */
-export function settleTrie({ workOnTrie }: Applier): void {
-  while (workOnTrie());
+export async function settleTrie({ workOnTrie }: Applier): Promise<void> {
+  for (let more = workOnTrie(); more; more = workOnTrie()) await more
 }

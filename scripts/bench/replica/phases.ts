@@ -15,6 +15,7 @@ import { DATABASE_FILE, openForReading } from '../../../src/store/open.js'
 import { createStateTrieTable } from '../../../src/store/state/stateTrieTable.js'
 import { createBlockVerifier } from '../../../src/workers/blockVerifier.js'
 import { createCheckpointer } from '../../../src/workers/checkpointer.js'
+import { openTrieHasher } from '../../../src/workers/trieHasher.js'
 import { quantile } from '../client.js'
 import type { StoredChain } from './chain.js'
 import type { ReaderReply } from './readerThread.js'
@@ -177,6 +178,7 @@ async function startReplica(chain: StoredChain, datadir: string, { trieInterval,
       checkpoints,
       openSource: () => source,
       openVerifier: isThreaded ? createBlockVerifier : undefined,
+      openHasher: isThreaded ? openTrieHasher : undefined,
       recovers: () => false,
     },
   )

@@ -148,6 +148,7 @@ function readBody(input: MessageReader): DecodedBlock {
   const encodedReceipts = encodedTransactions.map((_, index) => input.bytes(`receipts[${index}]`))
   const encodedUncles = readList(input, 'uncles')
   const encodedWithdrawals = flags & WITHDRAWALS ? input.bytes('withdrawals') : undefined
+  const encodedState = input.rest()
   const state = readState(input, {
     withChanges: (flags & CHANGES) !== 0,
     withAppearances: (flags & APPEARANCES) !== 0,
@@ -168,7 +169,8 @@ function readBody(input: MessageReader): DecodedBlock {
     if (receipt.type === transactions[index].type) return receipt
     throw new InvalidMessage(`receipts[${index}].type`, `expected ${transactions[index].type}, got ${receipt.type}`)
   })
-  return { block, receipts, totalDifficulty, ...state, blockAccessList, encodedTransactions, encodedReceipts }
+  const encoded = { encodedTransactions, encodedReceipts, encodedState }
+  return { block, receipts, totalDifficulty, ...state, blockAccessList, ...encoded }
 }
 
 function readTransactions(input: MessageReader) {

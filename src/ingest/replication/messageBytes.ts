@@ -110,6 +110,11 @@ export class MessageReader {
     return bytesToBigInt(this.minimal(most, part))
   }
 
+  /** What was not read yet. */
+  rest(): Uint8Array {
+    return this.data.subarray(this.at)
+  }
+
   /** @throws InvalidMessage when bytes are left */
   end(): void {
     const left = this.data.length - this.at

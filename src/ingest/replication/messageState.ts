@@ -2,7 +2,7 @@ import { keccak256 } from '../../chain/crypto.js'
 import { equalBytes, keyOfBytes, padLeft, trimLeft } from '../../lib/bytes.js'
 import type { AccountChange, StateChanges, StorageChange } from '../../store/chain/stateChanges.js'
 import { InvalidMessage } from './errors.js'
-import type { MessageReader, MessageWriter } from './messageBytes.js'
+import { MessageReader, type MessageWriter } from './messageBytes.js'
 
 /* The state changes and the appearances of a block refer to one list of addresses, sorted and without repetition:
  *
@@ -152,6 +152,12 @@ export function readState(
     : undefined
   addresses.requireUsed()
   return { changes, appearances }
+}
+
+/** The state changes at the begin of what `readState` has read before. @throws InvalidMessage */
+export function decodeChanges(encodedState: Uint8Array): StateChanges {
+  const input = new MessageReader(encodedState)
+  return readChanges(input, new AddressList(input))
 }
 
 /** The addresses of a message, which must all be used. */

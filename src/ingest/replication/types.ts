@@ -24,6 +24,8 @@ export interface DecodedBlock extends ReplicatedBlock {
   readonly encodedTransactions: readonly Uint8Array[]
   /** EIP-2718 bytes of the receipts, in order: values of the receipts trie. */
   readonly encodedReceipts: readonly Uint8Array[]
+  /** Begins with the state changes, where there are any: for `decodeChanges`. */
+  readonly encodedState: Uint8Array
 }
 
 /** A block as it travels: what identifies it, and its message. */

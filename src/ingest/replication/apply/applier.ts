@@ -13,6 +13,7 @@ import type { BlockRef } from '../../head/events.js'
 import { nextTrieBlock } from '../../head/lazyTrie.js'
 import { InvalidBlock, verifyHeader } from '../../verify.js'
 import type { PositionedUnit } from '../types.js'
+import { createCatchUpTrie, type RemoteTrieHasher } from './catchUpTrie.js'
 import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
 import type { VerifiedBlock } from './verifyReplicated.js'
 
@@ -31,15 +32,17 @@ export interface Applier {
   readonly newest: Head | undefined
   /** Applies a unit: all of it or nothing. Blocks on top of the head join the open transaction; a unit that removes blocks is
    *  committed, as is what was applied before it. A unit whose blocks are held changes the position alone.
-   *  @param isBehind many more wait: the state trie takes the changes of many blocks from memory, and is that of none in between
+   *  @param isBehind many more wait: the state trie takes the changes of many blocks in another thread, where there is one, and is
+   *    that of none in between
    *  @throws InvalidBlock, UnknownAncestor, ReorgBelowFinalized, StateChangesMissing, StaleEpoch when the unit is refused: what
    *    was applied before it is committed. StateRootDiffers: the open transaction is given up */
   apply(unit: UnitToApply, options?: { isBehind?: boolean }): Promise<void>
   /** Commits what was applied, with the position. */
   commit(): void
-  /** Brings the state trie nearer to the head, in a transaction of its own. @returns true when more is left
+  /** Brings the state trie nearer to the head, in a transaction of its own. @returns true when more is left; a promise when it is
+   *  being hashed in another thread, which resolves when there is more to do here
    *  @throws StateRootDiffers */
-  workOnTrie(): boolean
+  workOnTrie(): boolean | Promise<void>
 }
 
 /** What an applier needs besides the chain. */
@@ -47,11 +50,18 @@ export interface ApplierOptions {
   readonly log: Logger
   /** Most blocks that the state trie may be behind the head. */
   readonly trieInterval: number
+  /** Hashes the state trie while blocks wait. Default: the trie follows the rows. */
+  readonly hasher?: RemoteTrieHasher
 }
 
 /** An applier over a chain that was opened with `lazyTrie`. */
-export function createApplier(db: Database, chain: WritableChain, { log, trieInterval }: ApplierOptions): Applier {
+export function createApplier(
+  db: Database,
+  chain: WritableChain,
+  { log, trieInterval, hasher }: ApplierOptions,
+): Applier {
   const { head, reader, spec, trie } = chain
+  const ahead = trie && hasher && createCatchUpTrie(trie, hasher, { interval: trieInterval, log })
   const meta = createMetaTable(db)
   let position = readPosition(meta, head.newest?.hash)
   let stored = position
@@ -72,7 +82,7 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
     const held = reader.blockHash(number)
     return held !== undefined && equalBytes(held, hash)
   }
-  const append = ({ block, parts }: VerifiedBlock, isBehind: boolean) => {
+  const append = ({ block, parts, encodedState }: VerifiedBlock, isBehind: boolean) => {
     const { changes, appearances, blockAccessList } = parts
     const { number } = block.header
     if (keepsAppearances && !appearances) {
@@ -88,11 +98,10 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
       appearances: keepsAppearances ? appearances : undefined,
       blockAccessList: chain.keepsAccessLists ? blockAccessList : undefined,
     })
-    if (isBehind && changes) trie?.note(number, changes)
+    if (isBehind && ahead?.isActive && ahead.noted === number - 1) ahead.note(number, encodedState)
   }
   const isTrieDue = () => {
-    if (!trie) return false
-    return trie.isFull || head.newest!.header.number - trie.block.number >= trieInterval
+    return trie && !ahead?.isActive && head.newest!.header.number - trie.block.number >= trieInterval
   }
   /** Checks that the blocks go on from `parent`, each from the one before. */
   const verifyLinks = async (blocks: readonly VerifiedBlock[], first: Head | undefined) => {
@@ -139,27 +148,47 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
     const { hash, header, totalDifficulty } = reader.blockByNumber(ancestor.number)!
     return { hash, header, totalDifficulty }
   }
-  const workOnTrie = (): boolean => {
+  /** Stores a trie that was hashed in another thread, with everything that is applied. @returns false when there is none */
+  const adoptHashed = (): boolean => {
+    const hashed = ahead?.take()
+    if (hashed === undefined) return false
+    head.begin()
+    trie!.adopt(hashed)
+    commit()
+    ahead!.stored()
+    return true
+  }
+  const giveUp = (error: unknown): never => {
+    head.rollback()
+    ahead?.forget()
+    position = stored
+    throw error
+  }
+  const workOnTrie = (): boolean | Promise<void> => {
     commit()
     const number = newest?.header.number
-    if (!trie || number === undefined || trie.block.number >= number) return false
-    head.begin()
+    if (!trie || number === undefined) return false
     try {
+      if (adoptHashed()) return trie.block.number < number
+      ahead?.finish()
+      if (ahead?.isActive) return ahead.settled()
+      if (trie.block.number >= number) return false
+      head.begin()
       trie.advance(nextTrieBlock(trie, number))
       head.commit()
     } catch (error) {
-      head.rollback()
-      throw error
+      giveUp(error)
     }
     return trie.block.number < number
   }
-  /** The trie notes blocks on top of those that it has. */
-  const beginNoting = () => {
-    if (head.inTransaction) return
-    while (trie && trie.noted !== newest?.header.number && workOnTrie());
+  /** The other thread notes blocks on top of those that it has. */
+  const beginNoting = async () => {
+    if (!ahead || head.inTransaction || (ahead.isActive && ahead.noted === newest?.header.number)) return
+    for (let more = workOnTrie(); more; more = workOnTrie()) await more
+    ahead.begin()
   }
   const apply = async (next: UnitToApply, { isBehind = false } = {}) => {
-    if (isBehind) beginNoting()
+    if (isBehind) await beginNoting()
     const isReplacing = next.unit.kind === 'blocks' && next.unit.ancestor !== undefined
     let write: () => void
     try {
@@ -168,7 +197,10 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
       commit()
       throw error
     }
-    if (isReplacing) commit()
+    if (isReplacing) {
+      commit()
+      ahead?.forget()
+    }
     try {
       write()
       position = next.position
@@ -178,11 +210,11 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
         trie!.advance(head.newest!.header.number)
       }
       if (isDue || isReplacing) commit()
+      adoptHashed()
     } catch (error) {
-      head.rollback()
-      position = stored
-      throw error
+      giveUp(error)
     }
+    await ahead?.keepPace()
   }
   return {
     get position() {

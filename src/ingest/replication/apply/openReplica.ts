@@ -19,6 +19,7 @@ import { NotInStream, StreamOfOtherChain } from '../nats/errors.js'
 import type { ReplicationStatus } from '../status.js'
 import type { ReplicaPlace, ReplicationSource } from '../types.js'
 import { type Applier, createApplier } from './applier.js'
+import type { RemoteTrieHasher } from './catchUpTrie.js'
 import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
 import { createLocator } from './locator.js'
 import { removeAbove } from './removeAbove.js'
@@ -37,6 +38,8 @@ export interface ReplicaParts {
   findPublished?(chain: ReplicaChain, place: ReplicaPlace, signal: AbortSignal): Promise<BlockRef | undefined>
   /** Opens what verifies the blocks of the chain in another thread. Default: they are verified in the thread that writes. */
   openVerifier?(chain: ChainSource): { readonly verify: VerifyElsewhere; close(): Promise<void> }
+  /** Opens what hashes the state trie in another thread while the replica is behind. Default: the trie follows the rows. */
+  openHasher?(data: { datadir: string; cacheBytes: number }): RemoteTrieHasher & { close(): Promise<void> }
   /** Errors after which it begins again by itself. Default: all but UsageError. */
   recovers?(error: unknown): boolean
   /** Time and timers, for tests. */
@@ -57,6 +60,8 @@ export interface OpenReplica {
 }
 
 const TRIE_INTERVAL = 1024
+// As much as the writer has for the trie, which it does not use meanwhile.
+const HASHER_CACHE_BYTES = 256 * 2 ** 20
 // The newest blocks, all of which a locator names that is not sent: more than a writer commits before it publishes.
 const DENSE_BLOCKS = 256
 // Between two looks whether the chain was rewound.
@@ -86,11 +91,13 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
     throw error
   }
   const verifier = parts.openVerifier?.(readChainSource(writer.db)!)
+  const { datadir, stateCacheBytes = HASHER_CACHE_BYTES } = settings
+  const hasher = parts.openHasher?.({ datadir, cacheBytes: stateCacheBytes })
   const figures = createFigures(settings.role ?? 'replica', writer)
   const { findPublished } = parts
   const openApplier = async ({ db, chain }: OpenWriter) => {
     const { trieInterval = TRIE_INTERVAL } = settings
-    const open = () => createApplier(db, chain, { log, trieInterval })
+    const open = () => createApplier(db, chain, { log, trieInterval, hasher })
     const applier = open()
     if (findPublished === undefined) return applier
     const place = { position: applier.position, locator: createLocator(chain.reader, DENSE_BLOCKS) }
@@ -102,7 +109,10 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
   const follow = async (own: OpenWriter) => {
     const { chain } = own
     const applier = await openApplier(own)
-    while (applier.workOnTrie()) await parts.checkpoints?.afterCommit()
+    for (let more = applier.workOnTrie(); more; more = applier.workOnTrie()) {
+      await more
+      await parts.checkpoints?.afterCommit()
+    }
     if (signal.aborted) return
     const reading = new AbortController()
     const stop = () => reading.abort(signal.reason)
@@ -159,6 +169,7 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
     close: async () => {
       closeWriter()
       await verifier?.close()
+      await hasher?.close()
     },
   }
 }

@@ -40,8 +40,11 @@ export async function applyUnits(
   }
   /** One step of what can wait. @returns false when nothing is left */
   const work = async (): Promise<boolean> => {
-    if (trieDue) trieDue = applier.workOnTrie()
-    else if (indexesDue) indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
+    if (trieDue) {
+      const more = applier.workOnTrie()
+      if (typeof more === 'boolean') trieDue = more
+      else await Promise.race([more, queue.wait()])
+    } else if (indexesDue) indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
     else if (historyDue) historyDue = chain.extendTrieHistory()
     else return false
     await checkpoints?.afterCommit()

@@ -14,6 +14,8 @@ import type { DecodedBlock, EncodedBlock } from '../types.js'
 export interface VerifiedBlock {
   readonly block: Block
   readonly parts: BlockParts
+  /** As in `DecodedBlock`. */
+  readonly encodedState: Uint8Array
 }
 
 /** Decodes a block of a writer and checks all that needs no database: what `decodeReplicatedBlock` checks (the header's hash, the order
@@ -44,11 +46,11 @@ export function takeVerified(encoded: EncodedBlock, body: Uint8Array, spec: Chai
 }
 
 function toVerified(decoded: DecodedBlock, spec: ChainSpec): VerifiedBlock {
-  const { block, totalDifficulty, changes, appearances, blockAccessList } = decoded
+  const { block, totalDifficulty, changes, appearances, blockAccessList, encodedState } = decoded
   const { number, timestamp, difficulty } = block.header
   const rules = rulesAt(spec, number, timestamp, totalDifficulty - difficulty)
   const receipts = deriveReceipts(block, decoded.receipts, rules)
-  return { block, parts: { receipts, totalDifficulty, changes, appearances, blockAccessList } }
+  return { block, parts: { receipts, totalDifficulty, changes, appearances, blockAccessList }, encodedState }
 }
 
 function verifyAccessList({ hash: blockHash, header }: Block, list: Uint8Array): void {

@@ -19,6 +19,7 @@ import { verifyHere } from '../../../support/l2.js'
 import {
   encodeStored,
   openApplier,
+  openHasher,
   positioned,
   readReplicated,
   settleTrie,
@@ -52,13 +53,22 @@ async function openEmpty(t: TestContext, options?: Parameters<typeof openApplier
   return { datadir, db, ...(await openApplier(db, chainSource, options)) }
 }
 
+/** As `openEmpty`, with a thread that hashes the trie. */
+async function openHashedElsewhere(t: TestContext, trieInterval: number) {
+  const datadir = temporaryDirectory(t)
+  const db = openForWriting(datadir)
+  t.after(() => void (db.open && db.close()))
+  const hasher = openHasher(t, db)
+  return { datadir, db, hasher, ...(await openApplier(db, chainSource, { trieInterval, hasher })) }
+}
+
 test('a replica of the bundled chain has the rows of its writer', async (t) => {
   const writer = await openWriter()
   const { datadir, db, applier, apply, chain } = await openEmpty(t)
   for (const each of positioned(writer.blocks.map((block) => unitOf([block])))) await apply(each)
   assert.equal(chain.head.inTransaction, true) // units share a transaction until it is committed
   applier.commit()
-  settleTrie(applier)
+  await settleTrie(applier)
   db.close()
   compareRows(datadir, writer.datadir, 'replica')
   assert.deepEqual(checkDatabase(datadir), checkDatabase(writer.datadir))
@@ -222,7 +232,7 @@ test('a false balance is an alarm that names the blocks, and a rewind before the
     unitOf(blocks.slice(number - 2)),
   ])
   await apply(before)
-  settleTrie(applier)
+  await settleTrie(applier)
   await apply(wrong)
   applier.commit()
   const differs = (error: unknown) =>
@@ -230,51 +240,67 @@ test('a false balance is an alarm that names the blocks, and a rewind before the
     error.from >= number - 1 &&
     error.to === number &&
     /rewind --to/.test(error.message)
-  assert.throws(() => settleTrie(applier), differs)
-  assert.throws(() => settleTrie(applier), differs) // nothing of it was kept
+  await assert.rejects(settleTrie(applier), differs)
+  await assert.rejects(settleTrie(applier), differs) // nothing of it was kept
   chain.head.rewind(number - 2, { byOperator: true })
   applier.commit()
   await apply(after)
-  settleTrie(applier)
+  await settleTrie(applier)
   assert.equal(chain.trie!.block.number, chain.head.newest!.header.number)
 })
 
-for (const isBehind of [false, true]) {
-  test(`a false balance that comes while catching up is refused with its transaction${isBehind ? ', far behind' : ''}`, async (t) => {
-    const { number, blocks, forged } = await readForged(raiseBalance)
-    const { apply, applier, chain } = await openEmpty(t, { trieInterval: 1 })
-    const [before, wrong] = positioned([unitOf(blocks.slice(0, number - 1)), unitOf([forged])])
-    await apply(before, { isBehind })
-    applier.commit()
-    await assert.rejects(apply(wrong, { isBehind }), StateRootDiffers)
-    assert.equal(chain.reader.head(), number - 1)
-    assert.deepEqual(applier.position, before.position)
-  })
-}
+test('a false balance that comes while catching up is refused with its transaction', async (t) => {
+  const { number, blocks, forged } = await readForged(raiseBalance)
+  const { apply, applier, chain } = await openEmpty(t, { trieInterval: 1 })
+  const [before, wrong] = positioned([unitOf(blocks.slice(0, number - 1)), unitOf([forged])])
+  await apply(before)
+  applier.commit()
+  await assert.rejects(apply(wrong), StateRootDiffers)
+  assert.equal(chain.reader.head(), number - 1)
+  assert.deepEqual(applier.position, before.position)
+})
+
+test('far behind, another thread hashes the trie of every few blocks, which ends as that of the writer', async (t) => {
+  const writer = await openWriter()
+  const { datadir, db, apply, applier, chain } = await openHashedElsewhere(t, 7)
+  const found = new Set<number>()
+  for (const each of positioned(writer.blocks.map((block) => unitOf([block])))) {
+    await apply(each, { isBehind: true })
+    found.add(chain.trie!.block.number)
+    if (each.position.sequence % 5 === 0) await new Promise(setImmediate)
+  }
+  await settleTrie(applier)
+  found.add(chain.trie!.block.number)
+  assert.ok(found.size > 1 && found.size < writer.blocks.length, [...found].join())
+  assert.equal(chain.trie!.block.number, chain.head.newest!.header.number)
+  db.close()
+  compareRows(datadir, writer.datadir, 'replica')
+  assert.deepEqual(checkDatabase(datadir), checkDatabase(writer.datadir))
+})
 
 test('a false account that was committed while far behind is found with the next root, and a rewind settles it', async (t) => {
   const { number, blocks, forged } = await readForged((given, encode) => {
     const account = { address: new Uint8Array(20).fill(0xee), incarnation: 0, account: { nonce: 0n, balance: 1n } }
     return encode({ ...given, changes: { ...given.changes!, accounts: [...given.changes!.accounts, account] } })
   })
-  const { apply, applier, chain } = await openEmpty(t, { trieInterval: 3 })
+  const { apply, applier, chain } = await openHashedElsewhere(t, 1_000)
   const isBehind = true
   const [before, wrong] = positioned([unitOf(blocks.slice(0, number - 1)), unitOf([forged])])
   await apply(before)
-  settleTrie(applier)
+  await settleTrie(applier)
   await apply(wrong, { isBehind })
   applier.commit()
-  assert.equal(chain.trie!.noted, number)
   assert.equal(chain.trie!.block.number, number - 1)
   const later = positioned(
     blocks.slice(number, number + 2).map((block) => unitOf([block])),
     3,
   )
-  const applyLater = async () => {
-    for (const each of later) await apply(each, { isBehind })
-  }
-  await assert.rejects(applyLater, (error: unknown) => error instanceof StateRootDiffers && error.from === number)
-  assert.equal(chain.reader.head(), number)
+  for (const each of later) await apply(each, { isBehind })
+  await assert.rejects(
+    settleTrie(applier),
+    (error: unknown) => error instanceof StateRootDiffers && error.from === number,
+  )
+  assert.equal(chain.reader.head(), number + 2)
   chain.head.rewind(number - 1, { byOperator: true })
   applier.commit()
   const right = positioned(
@@ -282,8 +308,23 @@ test('a false account that was committed while far behind is found with the next
     5,
   )
   for (const each of right) await apply(each, { isBehind })
-  settleTrie(applier)
+  await settleTrie(applier)
   assert.equal(chain.trie!.block.number, chain.head.newest!.header.number)
+})
+
+test('a thread that dies while it hashes leaves the trie to the rows, and is started again', async (t) => {
+  const writer = await openWriter()
+  const { datadir, db, apply, applier, chain, hasher } = await openHashedElsewhere(t, 5)
+  const units = positioned(writer.blocks.map((block) => unitOf([block])))
+  for (const each of units.slice(0, 20)) await apply(each, { isBehind: true })
+  await hasher.close()
+  for (const each of units.slice(20, 40)) await apply(each, { isBehind: true })
+  applier.commit()
+  for (const each of units.slice(40)) await apply(each, { isBehind: true })
+  await settleTrie(applier)
+  assert.equal(chain.trie!.block.number, chain.head.newest!.header.number)
+  db.close()
+  compareRows(datadir, writer.datadir, 'replica')
 })
 
 test('a reorg whose ancestor is not on the chain, or which goes below the finalized block, is refused', async (t) => {

@@ -1,0 +1,113 @@
+import { Worker } from 'node:worker_threads'
+import type { HashedTrie } from '../ingest/head/trieHasher.js'
+import type { RemoteTrieHasher } from '../ingest/replication/apply/catchUpTrie.js'
+import { CairnError, describeError } from '../lib/errors.js'
+import type { TrieHasherData, TrieHasherReply, TrieHasherRequest } from './trieHasherProtocol.js'
+
+/** The thread that hashes the state trie ended. */
+class TrieHasherEnded extends CairnError {}
+
+/** A thread that hashes the state trie of a replica, beside the thread that writes. */
+export interface TrieHasherHandle extends RemoteTrieHasher {
+  /** Ends the thread. */
+  close(): Promise<void>
+}
+
+// Hashing many blocks takes some seconds.
+const END_GRACE_MS = 1000
+
+/** The first `begin` starts the thread, which reads the database in `datadir`. One that died is started again by the next. */
+export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
+  let thread: Worker | undefined
+  let generation = 0
+  let failure: Error | undefined
+  let waiting = 0
+  let size = 0
+  let onProgress: (() => void)[] = []
+  let hashing: { resolve(hashed: HashedTrie): void; reject(error: Error): void } | undefined
+
+  const progressed = () => {
+    const told = onProgress
+    onProgress = []
+    for (const each of told) each()
+  }
+  const fail = (error: Error) => {
+    failure = error
+    waiting = 0
+    hashing?.reject(error)
+    hashing = undefined
+    progressed()
+  }
+  const answer = (reply: TrieHasherReply) => {
+    if (reply.generation !== generation || failure) return
+    if (reply.kind === 'failed') return fail(new CairnError(reply.problem))
+    if (reply.kind === 'noted') {
+      waiting--
+      size = reply.size
+    } else {
+      hashing?.resolve(reply.hashed)
+      hashing = undefined
+      size = 0
+    }
+    progressed()
+  }
+  const start = (): Worker => {
+    const worker = new Worker(new URL('./trieHasherThread.js', import.meta.url), { workerData: data })
+    worker.unref() // the writer decides how long the process lives
+    const end = (cause?: unknown) => {
+      if (thread !== worker) return // `exit` after `error`
+      thread = undefined
+      fail(new TrieHasherEnded(`the thread ended: ${cause instanceof Error ? describeError(cause) : 'it exited'}`))
+    }
+    worker.on('message', answer)
+    worker.on('error', end)
+    worker.on('exit', end)
+    return worker
+  }
+  const post = (request: TrieHasherRequest) => thread?.postMessage(request)
+  return {
+    begin: (blockNumber) => {
+      thread ??= start()
+      generation++
+      failure = undefined
+      waiting = 0
+      size = 0
+      hashing = undefined
+      post({ kind: 'begin', generation, blockNumber })
+    },
+    note: (blockNumber, encodedState) => {
+      if (failure) return
+      waiting++
+      const bytes = encodedState.slice() // of its view, the whole message would be copied
+      thread?.postMessage({ kind: 'note', blockNumber, encodedState: bytes } satisfies TrieHasherRequest, [
+        bytes.buffer,
+      ])
+    },
+    get waiting() {
+      return waiting
+    },
+    get size() {
+      return size
+    },
+    progress: () => new Promise((resolve) => onProgress.push(resolve)),
+    hash: () =>
+      new Promise((resolve, reject) => {
+        if (failure) return reject(failure)
+        hashing = { resolve, reject }
+        post({ kind: 'hash' })
+      }),
+    stored: () => post({ kind: 'stored' }),
+    close: async () => {
+      const ending = thread
+      if (ending === undefined) return
+      thread = undefined
+      fail(new TrieHasherEnded('the thread was closed'))
+      ending.ref() // otherwise the process would exit before the end of the thread is noticed
+      const ended = new Promise((resolve) => ending.once('exit', resolve))
+      ending.postMessage({ kind: 'stop' } satisfies TrieHasherRequest)
+      const timer = setTimeout(() => void ending.terminate(), END_GRACE_MS)
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}
