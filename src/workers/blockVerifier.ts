@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import type { VerifyElsewhere } from '../ingest/replication/apply/unitQueue.js'
-import { takeVerified, type VerifiedBlock, verifyReplicated } from '../ingest/replication/apply/verifyReplicated.js'
+import type { Verdict, VerifyElsewhere } from '../ingest/replication/apply/unitQueue.js'
+import { takeVerified, verifyReplicated } from '../ingest/replication/apply/verifyReplicated.js'
 import type { EncodedBlock } from '../ingest/replication/types.js'
 import { type ChainSource, specOfSource } from '../store/chain/chainSource.js'
 import type { BlockVerifierReply } from './blockVerifierProtocol.js'
@@ -14,7 +14,7 @@ export interface BlockVerifier {
 
 interface Job {
   readonly block: EncodedBlock
-  resolve(take: () => VerifiedBlock): void
+  resolve(verdict: Verdict): void
 }
 
 /** Starts the thread with the first block, and again when it died. */
@@ -26,10 +26,13 @@ export function createBlockVerifier(source: ChainSource): BlockVerifier {
   const answer = (reply: BlockVerifierReply) => {
     const { block, resolve } = waiting.shift()!
     if (waiting.length === 0) thread?.unref() // an idle thread does not keep the process alive
-    resolve(reply ? () => takeVerified(block, reply, spec) : () => verifyReplicated(block, spec))
+    resolve({
+      isRight: reply !== null,
+      take: () => (reply ? takeVerified(block, reply, spec) : verifyReplicated(block, spec)),
+    })
   }
   const start = () => {
-    const worker = new Worker(new URL('./blockVerifierThread.js', import.meta.url), { workerData: source })
+    const worker = new Worker(new URL('./blockVerifierThread.js', import.meta.url))
     const end = () => {
       if (thread !== worker) return // `exit` after `error`
       thread = undefined

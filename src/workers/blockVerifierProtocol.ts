@@ -1,8 +1,4 @@
 import type { EncodedBlock } from '../ingest/replication/types.js'
-import type { ChainSource } from '../store/chain/chainSource.js'
-
-/** Start data of the thread: the chain whose rules hold. */
-export type BlockVerifierData = ChainSource
 
 /** A block to verify; one reply to each, in order. */
 export type BlockVerifierRequest = EncodedBlock

@@ -17,10 +17,20 @@ import { createCatchUpTrie, type RemoteTrieHasher } from './catchUpTrie.js'
 import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
 import type { VerifiedBlock } from './verifyReplicated.js'
 
+/** A block that is being verified. */
+export interface BlockToApply {
+  /** @throws as `verifyReplicated` */
+  verified(): VerifiedBlock | Promise<VerifiedBlock>
+  /** Where another thread verifies it: the block as it came, to be written before it is known to be right. @throws InvalidMessage */
+  decoded?(): VerifiedBlock
+  /** Where another thread verifies it: resolves when it is right. Rejects as `verified` */
+  approved?(): Promise<void>
+}
+
 /** A unit whose blocks are being verified. */
 export interface UnitToApply extends PositionedUnit {
-  /** Of its blocks, in order. */
-  verified(index: number): VerifiedBlock | Promise<VerifiedBlock>
+  /** Those of the unit, in order. */
+  readonly blocks: readonly BlockToApply[]
 }
 
 /** Writes the chain of a replica. */
@@ -114,11 +124,12 @@ export function createApplier(
       parent = { hash: block.hash, header: block.header, totalDifficulty: parts.totalDifficulty }
     }
   }
-  /** Checks a unit. @returns what writes it */
+  /** Checks a unit. @returns what writes it, and waits until its blocks are known to be right. `isAlone`: nothing else is in its
+   *  transaction, so its blocks are written while another thread still verifies them. */
   const prepare = async (
-    { unit, position: { stream, epoch }, verified }: UnitToApply,
-    isBehind: boolean,
-  ): Promise<() => void> => {
+    { unit, position: { stream, epoch }, blocks: checks }: UnitToApply,
+    { isBehind, isAlone }: { isBehind: boolean; isAlone: boolean },
+  ): Promise<() => unknown> => {
     if (position?.stream === stream && epoch < position.epoch) throw new StaleEpoch(epoch, position.epoch)
     if (unit.kind === 'epoch') return () => {}
     if (unit.kind === 'finality') return () => head.raiseFinality(unit.finality)
@@ -126,7 +137,9 @@ export function createApplier(
     let held = 0
     while (held < blocks.length && isHeld(blocks[held])) held++
     if (held > 0 && held === blocks.length) return () => raise(finality)
-    const added = await Promise.all(blocks.slice(held).map((_, i) => verified(held + i)))
+    const waiting = checks.slice(held)
+    const isEarly = isAlone && waiting.every(({ approved }) => approved)
+    const added = await Promise.all(waiting.map((each) => (isEarly ? each.decoded!() : each.verified())))
     const last: BlockRef | undefined = held > 0 ? blocks[held - 1] : ancestor
     const isReplacing = ancestor !== undefined && last !== undefined
     await verifyLinks(added, isReplacing ? requireAncestor(last) : head.newest)
@@ -137,6 +150,7 @@ export function createApplier(
       }
       for (const each of added) append(each, isBehind)
       raise(finality)
+      return isEarly ? Promise.all(waiting.map((each) => each.approved!())) : undefined
     }
   }
   const raise = (told: Finality | undefined, most = Number.POSITIVE_INFINITY) => {
@@ -190,19 +204,17 @@ export function createApplier(
   const apply = async (next: UnitToApply, { isBehind = false } = {}) => {
     if (isBehind) await beginNoting()
     const isReplacing = next.unit.kind === 'blocks' && next.unit.ancestor !== undefined
-    let write: () => void
+    if (isReplacing) commit()
+    let write: () => unknown
     try {
-      write = await prepare(next, isBehind)
+      write = await prepare(next, { isBehind, isAlone: !isBehind && !head.inTransaction })
     } catch (error) {
       commit()
       throw error
     }
-    if (isReplacing) {
-      commit()
-      ahead?.forget()
-    }
+    if (isReplacing) ahead?.forget()
     try {
-      write()
+      await write()
       position = next.position
       const isDue = isTrieDue()
       if (isDue) {

@@ -1,15 +1,23 @@
 import type { ChainSpec } from '../../../chain/eth/forks.js'
 import type { EncodedBlock, PositionedUnit, ReplicationUnit } from '../types.js'
-import type { UnitToApply } from './applier.js'
-import { type VerifiedBlock, verifyReplicated } from './verifyReplicated.js'
+import type { BlockToApply, UnitToApply } from './applier.js'
+import { decodeUnverified, type VerifiedBlock, verifyReplicated } from './verifyReplicated.js'
 
 // Units read ahead of the writer, by number and by size of their payloads.
 const MAX_UNITS = 64
 const MAX_BYTES = 32 * 2 ** 20
 
-/** Verifies a block in another thread. The function that it gives decodes the block: call it when the block is to be written,
- *  since a decoded block takes ten times the memory. It throws as `verifyReplicated`. */
-export type VerifyElsewhere = (block: EncodedBlock) => Promise<() => VerifiedBlock>
+/** What another thread found of a block. */
+export interface Verdict {
+  /** False also where the thread ended before it had verified the block. */
+  readonly isRight: boolean
+  /** Decodes the block, and verifies it where it was not found right. Call it when the block is to be written, since a decoded block
+   *  takes ten times the memory. @throws as `verifyReplicated` */
+  take(): VerifiedBlock
+}
+
+/** Verifies a block in another thread. */
+export type VerifyElsewhere = (block: EncodedBlock) => Promise<Verdict>
 
 /** The units of a source, read and verified ahead of the writer. */
 export interface UnitQueue {
@@ -50,14 +58,14 @@ export function readAhead(
   let onRoom = () => {}
   const add = ({ unit, position }: PositionedUnit) => {
     const blocks = unit.kind === 'blocks' ? unit.blocks : []
-    const verified = blocks.map((block) =>
-      verify ? startVerifying(verify, block) : () => verifyReplicated(block, spec),
+    const checked = blocks.map((block) =>
+      verify ? verifiedElsewhere(verify(block), block, spec) : verifiedHere(block, spec),
     )
     const size = blocks.reduce((sum, { payload }) => sum + payload.length, 0)
     const tip = tipOf(unit)
     newest = tip ?? newest
     bytes += size
-    waiting.push({ item: { unit, position, verified: (index) => verified[index]() }, bytes: size })
+    waiting.push({ item: { unit, position, blocks: checked }, bytes: size })
     onArrival()
   }
   const isFull = () => waiting.length >= MAX_UNITS || bytes >= MAX_BYTES
@@ -127,8 +135,18 @@ function tipOf(unit: ReplicationUnit): number | undefined {
   return unit.kind === 'blocks' ? (unit.blocks.at(-1) ?? unit.ancestor)?.number : undefined
 }
 
-function startVerifying(verify: VerifyElsewhere, block: EncodedBlock): () => Promise<VerifiedBlock> {
-  const verdict = verify(block)
+function verifiedHere(block: EncodedBlock, spec: ChainSpec): BlockToApply {
+  return { verified: () => verifyReplicated(block, spec) }
+}
+
+function verifiedElsewhere(verdict: Promise<Verdict>, block: EncodedBlock, spec: ChainSpec): BlockToApply {
   verdict.catch(() => {}) // told to who asks for it
-  return () => verdict.then((take) => take())
+  return {
+    verified: () => verdict.then(({ take }) => take()),
+    decoded: () => decodeUnverified(block, spec),
+    approved: () =>
+      verdict.then(({ isRight, take }) => {
+        if (!isRight) take()
+      }),
+  }
 }

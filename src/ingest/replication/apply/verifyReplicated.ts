@@ -31,13 +31,27 @@ export function verifyReplicated(encoded: EncodedBlock, spec: ChainSpec): Verifi
 }
 
 /** As `verifyReplicated`, of the inflated message. */
-export function verifyInflated(encoded: EncodedBlock, body: Uint8Array, spec: ChainSpec): VerifiedBlock {
+function verifyInflated(encoded: EncodedBlock, body: Uint8Array, spec: ChainSpec): VerifiedBlock {
   const decoded = decodeInflated(encoded, body)
-  const { block, receipts, blockAccessList, encodedTransactions, encodedReceipts } = decoded
-  verifyBodyRoots(block, encodedTransactions)
-  verifyReceipts(block.header, receipts, { blockHash: block.hash, encoded: encodedReceipts })
-  if (blockAccessList) verifyAccessList(block, blockAccessList)
+  requireRoots(decoded)
   return toVerified(decoded, spec)
+}
+
+/** Checks what the header says of the other parts of a block. @throws InvalidBlock */
+export function requireRoots({ block, receipts, blockAccessList, ...encoded }: DecodedBlock): void {
+  verifyBodyRoots(block, encoded.encodedTransactions)
+  verifyReceipts(block.header, receipts, { blockHash: block.hash, encoded: encoded.encodedReceipts })
+  if (blockAccessList) verifyAccessList(block, blockAccessList)
+}
+
+/** The block while another thread verifies it: as `verifyReplicated`, without the checks of what its header says of the other parts.
+ *  @throws InvalidMessage */
+export function decodeUnverified(encoded: EncodedBlock, spec: ChainSpec): VerifiedBlock {
+  try {
+    return takeVerified(encoded, inflateMessage(encoded.payload), spec)
+  } catch (error) {
+    throw atPlace(error, () => `block ${encoded.number}`)
+  }
 }
 
 /** The block of an inflated message that another thread has verified. */

@@ -5,13 +5,15 @@ import { hashHeader } from '../../../../src/chain/eth/header.js'
 import { ReorgBelowFinalized, StateRootDiffers } from '../../../../src/ingest/head/errors.js'
 import { importFiles } from '../../../../src/ingest/importFiles.js'
 import { StaleEpoch, StateChangesMissing, UnknownAncestor } from '../../../../src/ingest/replication/apply/errors.js'
+import { decodeUnverified } from '../../../../src/ingest/replication/apply/verifyReplicated.js'
 import { InvalidMessage } from '../../../../src/ingest/replication/errors.js'
 import { encodeReplicatedBlock } from '../../../../src/ingest/replication/message.js'
-import type { EncodedBlock, ReplicatedBlock } from '../../../../src/ingest/replication/types.js'
+import type { EncodedBlock, PositionedUnit, ReplicatedBlock } from '../../../../src/ingest/replication/types.js'
 import { InvalidBlock } from '../../../../src/ingest/verify.js'
 import { silentLogger } from '../../../../src/lib/logger.js'
 import { openForReading } from '../../../../src/store/open.js'
 import { openForWriting } from '../../../../src/store/openForWriting.js'
+import { createBlockVerifier } from '../../../../src/workers/blockVerifier.js'
 import { checkDatabase } from '../../../support/checkDatabase.js'
 import { compareRows } from '../../../support/compareChains.js'
 import { FIXTURE_FOLDER, fixtureGenesis } from '../../../support/fixture.js'
@@ -207,6 +209,44 @@ test('a block that leaves out its predecessor is refused', async (t) => {
   const { apply } = await openEmpty(t)
   const [gap] = positioned([unitOf(blocks.slice(1, 2))])
   await assert.rejects(apply(gap), (error) => error instanceof InvalidBlock && error.check === 'number')
+})
+
+test('a block that is written while another thread verifies it is taken back when it is not right', async (t) => {
+  const { number, blocks, forged } = await readForged(FORGERIES.find(({ check }) => check === 'receipts root')!.forge)
+  const { applier, apply, chain } = await openEmpty(t)
+  const verifier = createBlockVerifier(chainSource)
+  t.after(() => verifier.close())
+  const applyElsewhere = async (each: PositionedUnit) => {
+    const encoded = each.unit.kind === 'blocks' ? each.unit.blocks : []
+    const verdicts = encoded.map(verifier.verify)
+    const blocksToApply = encoded.map((block, i) => ({
+      verified: async () => (await verdicts[i]).take(),
+      decoded: () => decodeUnverified(block, chain.spec),
+      approved: async () => {
+        const { isRight, take } = await verdicts[i]
+        if (!isRight) take()
+      },
+    }))
+    await applier.apply({ ...each, blocks: blocksToApply })
+    applier.commit()
+  }
+  const [before, wrong, right, again] = positioned([
+    unitOf(blocks.slice(0, number - 1)),
+    unitOf([forged]),
+    unitOf([blocks[number - 1]]),
+    unitOf([blocks[number]]),
+  ])
+  await apply(before)
+  applier.commit()
+  await assert.rejects(applyElsewhere(wrong), (error: unknown) => {
+    return error instanceof InvalidBlock && error.check === 'receipts root'
+  })
+  assert.deepEqual(applier.position, before.position)
+  assert.equal(chain.head.newest!.header.number, number - 1)
+  assert.equal(chain.head.inTransaction, false)
+  for (const each of [right, again]) await applyElsewhere(each)
+  await settleTrie(applier)
+  assert.equal(chain.head.newest!.header.number, number + 1)
 })
 
 test('a unit of which one block is refused leaves nothing', async (t) => {

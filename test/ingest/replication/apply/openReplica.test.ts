@@ -6,7 +6,8 @@ import { createLocator } from '../../../../src/ingest/replication/apply/locator.
 import type { ReplicaParts } from '../../../../src/ingest/replication/apply/openReplica.js'
 import { openReplica } from '../../../../src/ingest/replication/apply/openReplica.js'
 import type { ReplicaSettings } from '../../../../src/ingest/replication/apply/replicaChain.js'
-import { type VerifiedBlock, verifyReplicated } from '../../../../src/ingest/replication/apply/verifyReplicated.js'
+import type { Verdict } from '../../../../src/ingest/replication/apply/unitQueue.js'
+import { verifyReplicated } from '../../../../src/ingest/replication/apply/verifyReplicated.js'
 import { encodeReplicatedBlock } from '../../../../src/ingest/replication/message.js'
 import type {
   EncodedBlock,
@@ -106,8 +107,8 @@ test('blocks that another thread verifies are applied in their order', async (t)
   const waiting: (() => void)[] = []
   // The last answer comes first.
   const verify = (block: EncodedBlock) =>
-    new Promise<() => VerifiedBlock>((resolve) => {
-      waiting.push(() => resolve(() => verifyReplicated(block, spec)))
+    new Promise<Verdict>((resolve) => {
+      waiting.push(() => resolve({ isRight: true, take: () => verifyReplicated(block, spec) }))
       if (waiting.length === BLOCKS) for (const answer of waiting.reverse()) answer()
     })
   const { run } = start(t, () => positioned(blocks.map((block) => unitOf([block]))), {
