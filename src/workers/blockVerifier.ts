@@ -3,7 +3,7 @@ import type { Verdict, VerifyElsewhere } from '../ingest/replication/apply/unitQ
 import { takeVerified, verifyReplicated } from '../ingest/replication/apply/verifyReplicated.js'
 import type { EncodedBlock } from '../ingest/replication/types.js'
 import { type ChainSource, specOfSource } from '../store/chain/chainSource.js'
-import type { BlockVerifierReply } from './blockVerifierProtocol.js'
+import type { BlockVerifierReply, BlockVerifierRequest } from './blockVerifierProtocol.js'
 
 /** A thread that verifies the blocks of a replica ahead of its writer. */
 export interface BlockVerifier {
@@ -50,7 +50,8 @@ export function createBlockVerifier(source: ChainSource): BlockVerifier {
         if (isClosed) return answer(null)
         thread ??= start()
         thread.ref()
-        thread.postMessage(block)
+        const payload = block.payload.slice() // of a view, its whole buffer would be copied
+        thread.postMessage({ ...block, payload } satisfies BlockVerifierRequest, [payload.buffer])
       }),
     close: async () => {
       isClosed = true

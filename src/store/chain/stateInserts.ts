@@ -17,7 +17,10 @@ export interface StateInserts {
 
 /** The inserts over a database opened for writing. `collects`: rows of several blocks are written together in the order of their keys:
  *  those that share a page come one after another, which takes half the time where blocks change places all over the state. */
-export function createStateInserts(db: Database, { collects = false } = {}): StateInserts {
+export function createStateInserts(
+  db: Database,
+  { collects = false, mostCollected = MAX_COLLECTED }: { collects?: boolean; mostCollected?: number } = {},
+): StateInserts {
   const insertAccount = db.prepare(
     `INSERT INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
      VALUES (?, ?, ?, ?, ?, ?)`,
@@ -31,8 +34,8 @@ export function createStateInserts(db: Database, { collects = false } = {}): Sta
   const writeAccount = (row: AccountRow) => void insertAccount.run(...row)
   const writeSlot = ({ addressId, incarnation, slot, blockNumber, value }: SlotRow) =>
     void insertStorage.run(addressId, incarnation, slot, blockNumber, value)
-  const accounts = collects ? createAccountRows() : undefined
-  const slots = collects ? createSlotRows() : undefined
+  const accounts = collects ? createAccountRows(mostCollected) : undefined
+  const slots = collects ? createSlotRows(mostCollected) : undefined
   const addAccount = accounts?.add ?? writeAccount
   const addSlot = slots?.add ?? writeSlot
   const flush = () => {
@@ -43,7 +46,7 @@ export function createStateInserts(db: Database, { collects = false } = {}): Sta
     insert: (blockNumber, changes) => {
       for (const { hash, bytes } of changes.codes) insertCode.run(hash, bytes)
       for (const { address, incarnation, account } of changes.accounts) {
-        if (accounts?.length === MAX_COLLECTED) flush()
+        if (accounts?.length === mostCollected) flush()
         const codeId = account?.codeHash === undefined ? null : selectCode.get(account.codeHash)!
         const balance = account ? encodeUint(account.balance) : null
         addAccount([
@@ -55,9 +58,11 @@ export function createStateInserts(db: Database, { collects = false } = {}): Sta
           incarnation,
         ])
       }
+      let last: { address: Uint8Array; addressId: number } | undefined
       for (const { address, incarnation, slot, value } of changes.storage) {
-        if (slots?.length === MAX_COLLECTED) flush()
-        const addressId = addresses.idOf(address)
+        if (slots?.length === mostCollected) flush()
+        if (address !== last?.address) last = { address, addressId: addresses.idOf(address) }
+        const { addressId } = last
         addSlot({ addressId, incarnation, slot: trimLeft(slot), blockNumber, value: trimLeft(value) })
       }
     },
