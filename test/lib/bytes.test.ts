@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bigIntToBytes, bytesToBigInt } from '../../src/lib/bytes.js'
+import { bigIntToBytes, bytesToBigInt, compareBytes } from '../../src/lib/bytes.js'
 import { formatData } from '../../src/lib/hex.js'
 import { seededRandom } from '../support/random.js'
 
@@ -17,4 +17,21 @@ test('integers become their shortest bytes, and those the integers again', () =>
     assert.equal(bytesToBigInt(bytes), value)
     if (value <= Number.MAX_SAFE_INTEGER) assert.equal(formatData(bigIntToBytes(Number(value))), expected)
   }
+})
+
+test('bytes of every length are the integer that their digits say', () => {
+  const random = seededRandom(7)
+  for (let length = 1; length <= 40; length++) {
+    for (let i = 0; i < 20; i++) {
+      const bytes = random.bytes(length)
+      if (i % 4 === 0) bytes.fill(0, 0, random.below(length))
+      assert.equal(bytesToBigInt(bytes), BigInt(formatData(bytes)))
+    }
+  }
+})
+
+test('bytes are compared as Buffer does', () => {
+  const random = seededRandom(8)
+  const some = Array.from({ length: 200 }, () => random.bytes(random.below(4)).map((byte) => byte & 3))
+  for (const a of some) for (const b of some) assert.equal(Math.sign(compareBytes(a, b)), Buffer.compare(a, b))
 })

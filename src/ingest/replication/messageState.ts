@@ -1,5 +1,5 @@
 import { keccak256 } from '../../chain/crypto.js'
-import { equalBytes, keyOfBytes, padLeft, trimLeft } from '../../lib/bytes.js'
+import { compareBytes, equalBytes, keyOfBytes, padLeft, trimLeft } from '../../lib/bytes.js'
 import type { AccountChange, StateChanges, StorageChange } from '../../store/chain/stateChanges.js'
 import { InvalidMessage } from './errors.js'
 import { MessageReader, type MessageWriter } from './messageBytes.js'
@@ -169,7 +169,7 @@ class AddressList {
     const count = input.count('addresses', 20)
     for (let i = 0; i < count; i++) {
       const address = input.raw(20, 'addresses')
-      if (i > 0 && Buffer.compare(this.all[i - 1], address) >= 0) {
+      if (i > 0 && compareBytes(this.all[i - 1], address) >= 0) {
         throw new InvalidMessage(`addresses[${i}]`, 'expected a higher address than the one before')
       }
       this.all.push(address)
@@ -238,7 +238,7 @@ function readStorage(input: MessageReader, addresses: AddressList): StorageChang
     let before: Uint8Array | undefined
     for (let j = 0; j < slots; j++) {
       const key = input.minimal(32, 'slot')
-      if (before !== undefined && Buffer.compare(before, key) >= 0) {
+      if (before !== undefined && compareBytes(before, key) >= 0) {
         throw new InvalidMessage('slot', 'expected a higher one than the one before')
       }
       before = key
@@ -255,7 +255,7 @@ function readCodes(input: MessageReader): StateChanges['codes'] {
     const bytes = input.bytes(`codes[${i}]`)
     if (bytes.length === 0) throw new InvalidMessage(`codes[${i}]`, 'expected code, got no bytes')
     const hash = keccak256(bytes)
-    if (i > 0 && Buffer.compare(codes[i - 1].hash, hash) >= 0) {
+    if (i > 0 && compareBytes(codes[i - 1].hash, hash) >= 0) {
       throw new InvalidMessage(`codes[${i}]`, 'expected a higher hash than the one before')
     }
     codes.push({ hash, bytes })

@@ -12,6 +12,7 @@ import {
   MAX_MESSAGE_BYTES,
   MESSAGE_VERSION,
 } from '../../../src/ingest/replication/message.js'
+import { decodeChanges } from '../../../src/ingest/replication/messageState.js'
 import type { EncodedBlock, ReplicatedBlock } from '../../../src/ingest/replication/types.js'
 import { mutate } from '../../support/mutate.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
@@ -125,8 +126,10 @@ test('a block comes back from its message as it was, with the consensus bytes of
   const random = seededRandom(1)
   for (let number = 1; number <= 60; number++) {
     const block = randomReplicatedBlock(random, number)
-    const { encodedTransactions, encodedReceipts, ...decoded } = decodeReplicatedBlock(encodeReplicatedBlock(block))
+    const message = decodeReplicatedBlock(encodeReplicatedBlock(block))
+    const { encodedTransactions, encodedReceipts, encodedState, ...decoded } = message
     assert.ok(textOf(decoded) === textOf(block), `block ${number} differs`)
+    if (decoded.changes) assert.deepEqual(decodeChanges(encodedState), decoded.changes)
     assert.deepEqual(
       encodedTransactions.map(hexOf),
       block.block.transactions.map((each) => hexOf(encodeTransaction(each))),
