@@ -54,7 +54,8 @@ export function proveKey(reads: TrieReads, top: TrieNodeRef | undefined, key: Ui
 }
 
 function leafRlp({ key, value }: TrieLeaf, depth: number, { valueRlp }: TrieReads): Uint8Array {
-  return encodeLeaf(toNibbles(key).subarray(depth), valueRlp(value))
+  const length = valueRlp.encode(value, 0, value.length)
+  return encodeLeaf(toNibbles(key).subarray(depth), valueRlp.out.slice(0, length))
 }
 
 function branchRlp(node: TrieBranch, depth: number, { valueRlp }: TrieReads) {

@@ -5,7 +5,7 @@ import { keccak256 } from '../../src/chain/crypto.js'
 import { EMPTY_BYTES } from '../../src/lib/bytes.js'
 import { formatData } from '../../src/lib/hex.js'
 import type { TrieNodeRef } from '../../src/trie/nodeRef.js'
-import { createMemoryPages, createPagedTries, createStateTrie } from '../../src/trie/stateTrie.js'
+import { createMemoryPages, createPagedTries, createStateTrie, PLAIN_VALUES } from '../../src/trie/stateTrie.js'
 import { seededRandom } from '../support/random.js'
 
 test('the state trie has the root of a Merkle Patricia trie after every change', async () => {
@@ -90,7 +90,7 @@ test('how a trie lies in pages follows from its content, not from how it came ab
     top?: TrieNodeRef,
   ) => [formatData(tries.root(top)), pages.count, pages.bytes]
   const pages = createMemoryPages()
-  const tries = createPagedTries(pages, (value) => value)
+  const tries = createPagedTries(pages, PLAIN_VALUES)
   let top: TrieNodeRef | undefined
   for (let round = 0; round < 40; round++) {
     const updates = new Map<string, Uint8Array>()
@@ -111,7 +111,7 @@ test('how a trie lies in pages follows from its content, not from how it came ab
     }
   }
   const anewPages = createMemoryPages()
-  const anew = createPagedTries(anewPages, (value) => value)
+  const anew = createPagedTries(anewPages, PLAIN_VALUES)
   const all = Array.from(wanted, ([key, value]) => ({
     key: new Uint8Array(Buffer.from(key.slice(2), 'hex')),
     change: () => value,
@@ -124,7 +124,7 @@ test('how a trie lies in pages follows from its content, not from how it came ab
 
 test('an update is told the value of before, of any depth', () => {
   const random = seededRandom(13)
-  const tries = createPagedTries(createMemoryPages(), (value) => value)
+  const tries = createPagedTries(createMemoryPages(), PLAIN_VALUES)
   const held = new Map<string, Uint8Array>()
   let top: TrieNodeRef | undefined
   for (let round = 0; round < 60; round++) {
