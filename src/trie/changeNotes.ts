@@ -25,16 +25,16 @@ export interface ChangeNotes {
   forget(): void
 }
 
-// A record of an account, in words of 4 bytes: 0, address, incarnation, where its slots begin, length of the fields, fields.
+// A record of an account, in words of 4 bytes: 0, address, incarnation (2: high, low), `CLEARED_AT`, length of the fields, fields.
 const ADDRESS_WORDS = 5
 const INCARNATION = 1 + ADDRESS_WORDS
 /** 1 more than the count of changes of slots before the storage was cleared: slots that were set before are gone. 0: never. */
-const CLEARED_AT = INCARNATION + 1
+const CLEARED_AT = INCARNATION + 2
 const LENGTH = CLEARED_AT + 1
 const FIELDS = LENGTH + 1
 const RECORD = FIELDS + Math.ceil(MAX_FIELDS / 4)
 
-/** The account did not exist before and has no incarnation. */
+// Of an account that did not exist before.
 const NO_INCARNATION = -1
 
 /** Reads accounts that the blocks did not change before. Takes at most `capacity` accounts and as many slots. */
@@ -57,7 +57,7 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
     const index = accounts.find(0, address)
     if (accounts.count === count) return index
     const row = isNeeded ? reader.account(address, before) : undefined
-    accounts.words[index * RECORD + INCARNATION] = row?.incarnation ?? NO_INCARNATION
+    setIncarnation(accounts.words, index * RECORD, row?.incarnation ?? NO_INCARNATION)
     if (row?.account) setFields(index * RECORD, storedStateAccount(reader, row.account))
     return index
   }
@@ -67,12 +67,12 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
     const index = find(address, before, mayClear)
     const { words } = accounts
     const at = index * RECORD
-    const held = words[at + INCARNATION]
+    const held = incarnationOf(words, at)
     if (account === undefined || (held !== NO_INCARNATION && held !== incarnation)) {
       words[at + CLEARED_AT] = slots.changes + 1
     }
     setFields(at, account && stateAccountOf(account))
-    words[at + INCARNATION] = incarnation
+    setIncarnation(words, at, incarnation)
     return index
   }
   const note = (blockNumber: number, changes: StateChanges): boolean => {
@@ -94,7 +94,7 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
         indexes.set(address, index)
       }
       const at = index * RECORD
-      if (accounts.words[at + LENGTH] === 0 || accounts.words[at + INCARNATION] !== incarnation) {
+      if (accounts.words[at + LENGTH] === 0 || incarnationOf(accounts.words, at) !== incarnation) {
         throw new StorageOfOtherIncarnation(blockNumber, address)
       }
       slots.set(index, slot, value)
@@ -128,6 +128,15 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
     },
     forget,
   }
+}
+
+function setIncarnation(words: Int32Array, at: number, incarnation: number): void {
+  words[at + INCARNATION] = Math.floor(incarnation / 2 ** 32)
+  words[at + INCARNATION + 1] = incarnation
+}
+
+function incarnationOf(words: Int32Array, at: number): number {
+  return words[at + INCARNATION] * 2 ** 32 + (words[at + INCARNATION + 1] >>> 0)
 }
 
 function stateAccountOf({ nonce, balance, codeHash = EMPTY_CODE_HASH }: NonNullable<AccountChange['account']>) {

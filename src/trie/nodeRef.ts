@@ -6,7 +6,6 @@ import {
   LEAF_HEAD,
   LINK,
   MAX_REFERENCE,
-  nibbleAt,
   pageAt,
   slotLength,
   type TrieNodeRef,
@@ -14,8 +13,6 @@ import {
 import { type ValueRlp, writeBranchReference, writeLeafReference } from './nodeHashing.js'
 
 /* Reading stored nodes (nodeFormat.ts). */
-
-export { nibbleAt, type TrieNodeRef, type ValueRlp }
 
 export interface TrieLeaf {
   readonly kind: 'leaf'

@@ -1,14 +1,7 @@
 import { encodeBranch, encodeExtension, encodeLeaf, NO_CHILD, referenceTo, toNibbles } from '../chain/eth/trieNodes.js'
-import {
-  childOf,
-  nibbleAt,
-  referenceOfSlot,
-  type TrieBranch,
-  type TrieLeaf,
-  type TrieNode,
-  type TrieNodeRef,
-  type ValueRlp,
-} from './nodeRef.js'
+import { nibbleAt, type TrieNodeRef } from './nodeFormat.js'
+import type { ValueRlp } from './nodeHashing.js'
+import { childOf, referenceOfSlot, type TrieBranch, type TrieLeaf, type TrieNode } from './nodeRef.js'
 
 /** How the nodes of a trie are read. */
 export interface TrieReads {

@@ -10,16 +10,9 @@ import { createStateReader } from '../../store/state/stateReader.js'
 import { createStateTrieTable } from '../../store/state/stateTrieTable.js'
 import { createTouchedAbove } from '../../store/state/touchedAbove.js'
 import { createTrieHistory } from '../../store/state/trieHistory.js'
-import {
-  childOf,
-  linkedPage,
-  nibbleAt,
-  onlyChild,
-  referenceOfBranch,
-  type TrieNodeRef,
-  unpackSlot,
-  type ValueRlp,
-} from '../../trie/nodeRef.js'
+import { nibbleAt, type TrieNodeRef } from '../../trie/nodeFormat.js'
+import type { ValueRlp } from '../../trie/nodeHashing.js'
+import { childOf, linkedPage, onlyChild, referenceOfBranch, unpackSlot } from '../../trie/nodeRef.js'
 import { createMemoryPages } from '../../trie/stateTrie.js'
 import { createStateTries, storageOfPacked } from '../../trie/stateTries.js'
 import { findTrieBlock } from '../../trie/trieBlock.js'
