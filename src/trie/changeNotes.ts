@@ -87,12 +87,14 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
       const index = noteAccount(change, before, hasSlots)
       if (hasSlots) indexes.set(change.address, index)
     }
+    let last: { address: Uint8Array; index: number } | undefined
     for (const { address, incarnation, slot, value } of changes.storage) {
-      let index = indexes.get(address)!
-      if (index < 0) {
-        index = find(address, before, true)
-        indexes.set(address, index)
+      if (address !== last?.address) {
+        const known = indexes.get(address)!
+        last = { address, index: known < 0 ? find(address, before, true) : known }
+        indexes.set(address, last.index)
       }
+      const { index } = last
       const at = index * RECORD
       if (accounts.words[at + LENGTH] === 0 || incarnationOf(accounts.words, at) !== incarnation) {
         throw new StorageOfOtherIncarnation(blockNumber, address)
