@@ -8,6 +8,7 @@ import {
   type Keccak,
   type Keccak256,
   type Keccak256Into,
+  type KeccakInput,
   type KeccakKind,
 } from '../wasm/keccak.js'
 import { createSecp256k1, SECP256K1_KINDS, type Secp256k1, type Secp256k1Kind } from './secp256k1.js'
@@ -76,6 +77,9 @@ export const keccak256: Keccak256 = keccak.implementation.keccak256
 
 /** Writes Keccak-256 of the bytes, 32 bytes, to `out` at `at`. */
 export const keccak256Into: Keccak256Into = keccak.implementation.keccak256Into
+
+/** The memory that is hashed from. */
+export const keccakInput: KeccakInput = keccak.implementation.input
 
 /** The 64-byte public key (without its 04 prefix) that signed the 32-byte hash; r and s are at most 32 bytes each.
  *  @throws Error when `recoveryId` is not 0 or 1, or r and s are no signature by any key. */

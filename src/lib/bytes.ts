@@ -90,6 +90,20 @@ function integerToBytes(value: number): Uint8Array {
   return out
 }
 
+/** Writes the minimal big-endian bytes of an integer in [0, 2^256) at `at`; returns their end. */
+export function writeBigInt(out: Uint8Array, at: number, value: bigint): number {
+  let from = 24
+  wordView.setBigUint64(24, value)
+  for (let rest = value >> 64n; rest !== 0n; rest >>= 64n) {
+    from -= 8
+    wordView.setBigUint64(from, rest)
+  }
+  while (from < 32 && word[from] === 0) from++
+  let end = at
+  while (from < 32) out[end++] = word[from++]
+  return end
+}
+
 /** Big-endian bytes of exactly `length`. @throws RangeError when the value needs more. */
 export function bigIntToFixedBytes(value: bigint, length: number): Uint8Array {
   return padLeft(bigIntToBytes(value), length)

@@ -260,7 +260,7 @@ export const storageHistory = sqliteTable(
   ],
 )
 
-/** Pages of the trie of the newest state, for computing its root; layout in trie/nodeRef.ts. The meta key `state_trie`
+/** Pages of the trie of the newest state, for computing its root; layout in trie/nodeFormat.ts. The meta key `state_trie`
  *  points to the root node. */
 export const stateTriePages = sqliteTable('state_trie_pages', {
   id: integer('id').primaryKey(),

@@ -1,16 +1,18 @@
-import { keccak256 } from '../chain/crypto.js'
+import { keccakInput } from '../chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
 import type { StateAccount } from '../chain/eth/stateAccount.js'
-import { createByteIds } from '../lib/byteIds.js'
-import { trimLeft } from '../lib/bytes.js'
-import type { AccountChange, StateChanges, StorageChange } from '../store/chain/stateChanges.js'
+import type { AccountChange, StateChanges } from '../store/chain/stateChanges.js'
 import type { StateReader } from '../store/state/stateReader.js'
+import { MAX_FIELDS, writeFields } from './accountFields.js'
 import { StorageOfOtherIncarnation, storedStateAccount } from './blockChanges.js'
-import type { TrieUpdate } from './stateTrie.js'
-import type { AccountUpdate } from './stateTries.js'
+import { KEY_BYTES } from './nodeFormat.js'
+import { createRecordTable } from './recordTable.js'
+import { createSlotNotes } from './slotNotes.js'
+import type { AccountUpdate, StateUpdates } from './stateUpdates.js'
+import { createKeySorter } from './trieChanges.js'
 
-/** Collects what blocks changed, one after another, for a trie that need not read their rows: an account takes about 300 bytes of
- *  memory, a slot 130. */
+/** Collects what blocks changed, one after another, for a trie that need not read their rows. An account takes about 150 bytes of
+ *  memory and a slot 100, up to twice as much right after growing; `updates` takes another 70 of each while they are applied. */
 export interface ChangeNotes {
   /** Takes the changes of a block, in which equal addresses are one object. The rows of all blocks before the first one since `forget` must be stored.
    *  @returns false, and takes nothing, when there is no room
@@ -18,180 +20,138 @@ export interface ChangeNotes {
   note(blockNumber: number, changes: StateChanges): boolean
   /** Accounts and slots. */
   readonly size: number
-  /** The accounts with their hashed keys, as they are after the last block. Valid until the next call of another method. */
-  updates(): AccountUpdate[]
+  /** The accounts as they are after the last block. Valid until the next call of another method. */
+  updates(): StateUpdates
   forget(): void
 }
 
-interface NotedAccount {
-  readonly key: Uint8Array // hash of the address
-  account: StateAccount | null
-  incarnation: number | undefined
-  cleared: boolean
-  /** Slots that were set before this count of changes are cleared. */
-  clearedAt: number
-}
+// A record of an account, in words of 4 bytes: 0, address, incarnation (2: high, low), `CLEARED_AT`, length of the fields, fields.
+const ADDRESS_WORDS = 5
+const INCARNATION = 1 + ADDRESS_WORDS
+/** 1 more than the count of changes of slots before the storage was cleared: slots that were set before are gone. 0: never. */
+const CLEARED_AT = INCARNATION + 2
+const LENGTH = CLEARED_AT + 1
+const FIELDS = LENGTH + 1
+const RECORD = FIELDS + Math.ceil(MAX_FIELDS / 4)
 
-const WORD = 32
-const SLOT_KEY = 4 + WORD // index of the account, slot
+// Of an account that did not exist before.
+const NO_INCARNATION = -1
 
 /** Reads accounts that the blocks did not change before. Takes at most `capacity` accounts and as many slots. */
 export function createChangeNotes(reader: StateReader, capacity: number): ChangeNotes {
-  let accountIds = createByteIds(20, capacity)
-  let slotIds = createByteIds(SLOT_KEY, capacity)
-  let accounts: NotedAccount[] = []
+  let accounts = createRecordTable(ADDRESS_WORDS, RECORD)
   let slots = createSlotNotes()
-  const slotKey = new Uint8Array(SLOT_KEY)
-  const slotKeyView = new DataView(slotKey.buffer)
 
   const forget = () => {
-    if (accounts.length === 0) return
-    accountIds = createByteIds(20, capacity)
-    slotIds = createByteIds(SLOT_KEY, capacity)
-    accounts = []
+    if (accounts.count === 0) return
+    accounts = createRecordTable(ADDRESS_WORDS, RECORD)
     slots = createSlotNotes()
+  }
+  const setFields = (at: number, account: StateAccount | undefined) => {
+    const start = 4 * (at + FIELDS)
+    accounts.words[at + LENGTH] = account === undefined ? 0 : writeFields(accounts.bytes, start, account) - start
   }
   /** The index of the account; a new one is as it was after block `before` where that is needed. */
   const find = (address: Uint8Array, before: number, isNeeded: boolean): number => {
-    const known = accountIds.get(address)
-    if (known !== undefined) return known
+    const { count } = accounts
+    const index = accounts.find(0, address)
+    if (accounts.count === count) return index
     const row = isNeeded ? reader.account(address, before) : undefined
-    const account = row?.account ? storedStateAccount(reader, row.account) : null
-    accounts.push({ key: keccak256(address), account, incarnation: row?.incarnation, cleared: false, clearedAt: 0 })
-    accountIds.add(address, accounts.length - 1)
-    return accounts.length - 1
+    setIncarnation(accounts.words, index * RECORD, row?.incarnation ?? NO_INCARNATION)
+    if (row?.account) setFields(index * RECORD, storedStateAccount(reader, row.account))
+    return index
   }
-  const noteAccount = ({ address, incarnation, account }: AccountChange, before: number, hasSlots: boolean) => {
+  const noteAccount = ({ address, incarnation, account }: AccountChange, before: number, hasSlots: boolean): number => {
     // Without code, slots and earlier incarnations there is no storage to clear, and the account before need not be read.
     const mayClear = incarnation > 0 || account?.codeHash !== undefined || hasSlots
-    const noted = accounts[find(address, before, mayClear)]
-    if (account === undefined || (noted.incarnation !== undefined && noted.incarnation !== incarnation)) {
-      noted.cleared = true
-      noted.clearedAt = slots.changes
+    const index = find(address, before, mayClear)
+    const { words } = accounts
+    const at = index * RECORD
+    const held = incarnationOf(words, at)
+    if (account === undefined || (held !== NO_INCARNATION && held !== incarnation)) {
+      words[at + CLEARED_AT] = slots.changes + 1
     }
-    noted.account = stateAccountOf(account)
-    noted.incarnation = incarnation
-  }
-  const noteSlot = (index: number, { slot, value }: StorageChange) => {
-    slotKeyView.setUint32(0, index)
-    slotKey.set(slot, 4)
-    let entry = slotIds.get(slotKey)
-    if (entry === undefined) {
-      entry = slots.add(index, slot)
-      slotIds.add(slotKey, entry)
-    }
-    slots.set(entry, trimLeft(value))
+    setFields(at, account && stateAccountOf(account))
+    setIncarnation(words, at, incarnation)
+    return index
   }
   const note = (blockNumber: number, changes: StateChanges): boolean => {
     const most = changes.accounts.length + changes.storage.length
-    if (accounts.length + most > capacity || slots.count + most > capacity) return false
+    if (accounts.count + most > capacity || slots.count + most > capacity) return false
     const before = blockNumber - 1
-    const withSlots = new Set<Uint8Array>()
-    for (const { address } of changes.storage) withSlots.add(address)
-    for (const change of changes.accounts) noteAccount(change, before, withSlots.has(change.address))
+    /** Of the accounts with slots; -1: not known yet. */
+    const indexes = new Map<Uint8Array, number>()
+    for (const { address } of changes.storage) indexes.set(address, -1)
+    for (const change of changes.accounts) {
+      const hasSlots = indexes.has(change.address)
+      const index = noteAccount(change, before, hasSlots)
+      if (hasSlots) indexes.set(change.address, index)
+    }
     let last: { address: Uint8Array; index: number } | undefined
-    for (const change of changes.storage) {
-      const { address, incarnation } = change
-      if (address !== last?.address) last = { address, index: find(address, before, true) }
-      const noted = accounts[last.index]
-      if (noted.account === null || noted.incarnation !== incarnation) {
+    for (const { address, incarnation, slot, value } of changes.storage) {
+      if (address !== last?.address) {
+        const known = indexes.get(address)!
+        last = { address, index: known < 0 ? find(address, before, true) : known }
+        indexes.set(address, last.index)
+      }
+      const { index } = last
+      const at = index * RECORD
+      if (accounts.words[at + LENGTH] === 0 || incarnationOf(accounts.words, at) !== incarnation) {
         throw new StorageOfOtherIncarnation(blockNumber, address)
       }
-      noteSlot(last.index, change)
+      slots.set(index, slot, value)
     }
     return true
   }
   return {
     note,
     get size() {
-      return accounts.length + slots.count
+      return accounts.count + slots.count
     },
     updates: () => {
-      const slotsOf = slots.byAccount(accounts.length)
-      return accounts.map(({ key, account, cleared, clearedAt }, index) => ({
-        key,
-        account,
-        cleared,
-        get slots() {
-          return account === null ? [] : slotsOf(index, clearedAt)
-        },
-      }))
+      const { words, bytes, count } = accounts
+      const { keys, order } = sortByHash(bytes, count)
+      const since = Float64Array.from({ length: count }, (_, index) => {
+        const at = index * RECORD
+        return words[at + LENGTH] === 0 ? Number.POSITIVE_INFINITY : words[at + CLEARED_AT] - 1
+      })
+      const sorted = slots.sorted(since)
+      const read = (index: number, update: AccountUpdate) => {
+        const account = order[index]
+        const at = account * RECORD
+        update.account.bytes = bytes
+        update.account.from = 4 * (at + FIELDS)
+        update.account.to = update.account.from + words[at + LENGTH]
+        update.cleared = words[at + CLEARED_AT] > 0
+        update.slotsFrom = sorted.starts[account]
+        update.slotsTo = sorted.starts[account + 1]
+      }
+      return { count, keys, read, slots: sorted.slots }
     },
     forget,
   }
 }
 
-function stateAccountOf(account: AccountChange['account']): StateAccount | null {
-  if (!account) return null
-  const { nonce, balance, codeHash = EMPTY_CODE_HASH } = account
-  return { nonce, balance, codeHash: codeHash === EMPTY_CODE_HASH ? codeHash : codeHash.slice() }
+function setIncarnation(words: Int32Array, at: number, incarnation: number): void {
+  words[at + INCARNATION] = Math.floor(incarnation / 2 ** 32)
+  words[at + INCARNATION + 1] = incarnation
 }
 
-const FIRST_ROOM = 4096
+function incarnationOf(words: Int32Array, at: number): number {
+  return words[at + INCARNATION] * 2 ** 32 + (words[at + INCARNATION + 1] >>> 0)
+}
 
-/** Slots and their last values, in arrays that grow. */
-function createSlotNotes() {
-  let room = FIRST_ROOM
-  let bytes = new Uint8Array(2 * WORD * room) // slot, value
-  let lengths = new Uint8Array(room) // of values
-  let owners = new Uint32Array(room)
-  let changedAt = new Float64Array(room)
-  let count = 0
-  let changes = 0
-  const grow = () => {
-    room *= 2
-    const [oldBytes, oldLengths, oldOwners, oldChangedAt] = [bytes, lengths, owners, changedAt]
-    bytes = new Uint8Array(2 * WORD * room)
-    bytes.set(oldBytes)
-    lengths = new Uint8Array(room)
-    lengths.set(oldLengths)
-    owners = new Uint32Array(room)
-    owners.set(oldOwners)
-    changedAt = new Float64Array(room)
-    changedAt.set(oldChangedAt)
+function stateAccountOf({ nonce, balance, codeHash = EMPTY_CODE_HASH }: NonNullable<AccountChange['account']>) {
+  return { nonce, balance, codeHash }
+}
+
+/** The hashes of the addresses of records in ascending order, and the records in that order. */
+function sortByHash(records: Uint8Array, count: number): { keys: Uint8Array; order: Uint32Array } {
+  const hashes = new Uint8Array(count * KEY_BYTES)
+  for (let i = 0, at = 4; i < count; i++, at += 4 * RECORD) {
+    for (let j = 0; j < 4 * ADDRESS_WORDS; j++) keccakInput.bytes[j] = records[at + j]
+    keccakInput.hashInto(4 * ADDRESS_WORDS, hashes, i * KEY_BYTES)
   }
-  const updateOf = (entry: number): TrieUpdate => {
-    const at = 2 * WORD * entry
-    const length = lengths[entry]
-    return {
-      key: keccak256(bytes.subarray(at, at + WORD)),
-      change: () => (length === 0 ? undefined : bytes.subarray(at + WORD, at + WORD + length)),
-    }
-  }
-  return {
-    get count() {
-      return count
-    },
-    /** Calls of `set`. */
-    get changes() {
-      return changes
-    },
-    add: (owner: number, slot: Uint8Array): number => {
-      if (count === room) grow()
-      bytes.set(slot, 2 * WORD * count)
-      owners[count] = owner
-      return count++
-    },
-    set: (entry: number, value: Uint8Array) => {
-      bytes.set(value, 2 * WORD * entry + WORD)
-      lengths[entry] = value.length
-      changedAt[entry] = changes++
-    },
-    /** @returns a function that gives the updates of an account, those set from a count of changes on */
-    byAccount: (accounts: number) => {
-      const starts = new Uint32Array(accounts + 1)
-      for (let entry = 0; entry < count; entry++) starts[owners[entry] + 1]++
-      for (let i = 0; i < accounts; i++) starts[i + 1] += starts[i]
-      const next = starts.slice()
-      const entries = new Uint32Array(count)
-      for (let entry = 0; entry < count; entry++) entries[next[owners[entry]]++] = entry
-      return (account: number, from: number): TrieUpdate[] => {
-        const own: TrieUpdate[] = []
-        for (const entry of entries.subarray(starts[account], starts[account + 1])) {
-          if (changedAt[entry] >= from) own.push(updateOf(entry))
-        }
-        return own
-      }
-    },
-  }
+  const keys = new Uint8Array(hashes.length)
+  return { keys, order: createKeySorter()(hashes, keys, { from: 0, to: count }) }
 }

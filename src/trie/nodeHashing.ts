@@ -1,70 +1,123 @@
-import { keccak256Into } from '../chain/crypto.js'
-import { headerLength, LIST, STRING, stringLength, writeHeader, writeString } from '../chain/eth/rlpBytes.js'
+import { keccak256Into, keccakInput } from '../chain/crypto.js'
+import { headerLength, LIST, STRING, writeHeader } from '../chain/eth/rlpBytes.js'
+import { KEY_BYTES, LEAF, LEAF_HEAD, MAX_REFERENCE, slotLength, valueLength } from './nodeFormat.js'
 
-/* RLP encoding of nodes into reused memory: hashing is most of the work of a state trie. Same encodings as in
- * chain/eth/trieNodes. */
+/* RLP encoding of stored nodes into reused memory: hashing is most of the work of a state trie. Same encodings as in
+ * chain/eth/trieNodes. Short byte strings are copied in loops, which take half the time of `set`. */
 
-const KEY_BYTES = 32
-// Headers of lists and strings of up to 65,535 bytes.
-const MAX_HEADER = 4
-const MAX_VALUE = 0xffff
-
-const leafBytes = new Uint8Array(2 * MAX_HEADER + 1 + KEY_BYTES + MAX_HEADER + MAX_VALUE)
-// 16 references of at most 33 bytes, and a byte for the always empty value.
-const branchBytes = new Uint8Array(MAX_HEADER + 16 * 33 + 1)
-
-/** A leaf: its key of 32 bytes is at `keyAt` of the bytes; its path is the nibbles from `depth` on. */
-export interface LeafPlace {
-  bytes: Uint8Array
-  keyAt: number
-  depth: number
-  value: Uint8Array
+/** Encodes stored values for hashing. */
+export interface ValueRlp {
+  /** Memory of the results. */
+  readonly out: Uint8Array
+  /** Writes the RLP of the value in bytes [from, to) to the start of `out`; returns its length. */
+  encode(bytes: Uint8Array, from: number, to: number): number
 }
 
-/** Writes a leaf's reference in its parent (Yellow Paper, appendices C and D) at `at`; returns its end. */
-export function writeLeafReference(out: Uint8Array, at: number, leaf: LeafPlace): number {
-  const { start, end } = writeLeaf(leaf)
-  return writeReference(out, at, leafBytes, start, end)
-}
+// Header of a list of up to 65,535 bytes.
+const MAX_HEADER = 3
 
-function writeLeaf({ bytes, keyAt, depth, value }: LeafPlace): { start: number; end: number } {
+// 16 references, and a byte for the always empty value.
+const branchRlp = new Uint8Array(MAX_HEADER + 16 * MAX_REFERENCE + 1)
+// Two header bytes, the path and its header, the reference of the branch.
+const extensionRlp = new Uint8Array(2 + 1 + (1 + KEY_BYTES) + MAX_REFERENCE)
+
+/** Writes the reference of the leaf at `leafAt` in its parent (Yellow Paper, appendices C and D) at `at`; returns its end. Its path
+ *  are the nibbles of its key from `depth` on. */
+export function writeLeafReference(
+  out: Uint8Array,
+  at: number,
+  { bytes, at: leafAt, depth }: NodePlace,
+  valueRlp: ValueRlp,
+): number {
+  const valueAt = leafAt + LEAF_HEAD
+  const length = valueRlp.encode(bytes, valueAt, valueAt + valueLength(bytes, leafAt))
+  const value = valueRlp.out
+  const isOwnRlp = length === 1 && value[0] < STRING
   const pathBytes = KEY_BYTES - (depth >> 1) + (depth & 1 ? 0 : 1)
   // A single byte below 0x80 is its own RLP; a one-byte path always is, because it is 0x20 or 0x30 plus a nibble.
-  const pathLength = pathBytes === 1 ? 1 : 1 + pathBytes
-  const payload = pathLength + stringLength(value)
-  const start = MAX_HEADER - headerLength(payload)
-  let at = writeHeader(leafBytes, start, LIST, payload)
-  if (pathBytes > 1) leafBytes[at++] = STRING + pathBytes
-  let from = keyAt + (depth >> 1)
-  leafBytes[at++] = depth & 1 ? 0x30 | (bytes[from++] & 15) : 0x20
-  for (const end = keyAt + KEY_BYTES; from < end; from++) leafBytes[at++] = bytes[from]
-  return { start, end: writeString(leafBytes, at, value) }
+  const payload = (pathBytes === 1 ? 1 : 1 + pathBytes) + (isOwnRlp ? 1 : headerLength(length) + length)
+  const total = headerLength(payload) + payload
+  const rlp = total <= keccakInput.bytes.length ? keccakInput.bytes : new Uint8Array(total)
+  let end = writeHeader(rlp, 0, LIST, payload)
+  if (pathBytes > 1) rlp[end++] = STRING + pathBytes
+  let from = leafAt + 1 + (depth >> 1)
+  rlp[end++] = depth & 1 ? 0x30 | (bytes[from++] & 15) : 0x20
+  for (const keyEnd = leafAt + 1 + KEY_BYTES; from < keyEnd; from++) rlp[end++] = bytes[from]
+  if (!isOwnRlp) end = writeHeader(rlp, end, STRING, length)
+  for (let i = 0; i < length; i++) rlp[end + i] = value[i]
+  if (total < 32 || rlp !== keccakInput.bytes) return writeReference(out, at, rlp, 0, total)
+  out[at] = STRING + 32
+  keccakInput.hashInto(total, out, at + 1)
+  return at + MAX_REFERENCE
 }
 
-/** A branch's reference in its parent. `writeChild` writes the reference of the child at a nibble to `out` and returns
- *  its end; without a child it writes nothing. */
-export function hashBranch(writeChild: (out: Uint8Array, at: number, nibble: number) => number): Uint8Array {
-  let at = MAX_HEADER
+/** A stored leaf or branch, without its reference, and its depth. */
+export interface NodePlace {
+  bytes: Uint8Array
+  at: number
+  depth: number
+}
+
+const child: NodePlace = { bytes: branchRlp, at: 0, depth: 0 }
+
+/** Writes the reference of the branch in its parent at `at`; returns its end. */
+export function writeBranchReference(
+  out: Uint8Array,
+  at: number,
+  { bytes, at: branchAt, depth }: NodePlace,
+  valueRlp: ValueRlp,
+): number {
+  const skipped = bytes[branchAt]
+  const bitmapAt = branchAt + 1 + skipped
+  const bitmap = (bytes[bitmapAt] << 8) | bytes[bitmapAt + 1]
+  child.bytes = bytes
+  child.at = bitmapAt + 2
+  child.depth = depth + skipped + 1
+  let end = MAX_HEADER
   for (let nibble = 0; nibble < 16; nibble++) {
-    const end = writeChild(branchBytes, at, nibble)
-    if (end === at) branchBytes[at++] = STRING
-    else at = end
+    if ((bitmap & (1 << nibble)) === 0) {
+      branchRlp[end++] = STRING
+      continue
+    }
+    if (bytes[child.at] === LEAF) end = writeLeafReference(branchRlp, end, child, valueRlp)
+    else {
+      const from = child.at + 2
+      const length = bytes[from - 1]
+      for (let i = 0; i < length; i++) branchRlp[end + i] = bytes[from + i]
+      end += length
+    }
+    child.at += slotLength(bytes, child.at)
   }
-  branchBytes[at++] = STRING
-  const payload = at - MAX_HEADER
+  branchRlp[end++] = STRING
+  const payload = end - MAX_HEADER
   const start = MAX_HEADER - headerLength(payload)
-  writeHeader(branchBytes, start, LIST, payload)
-  const reference = new Uint8Array(at - start < 32 ? at - start : 33)
-  writeReference(reference, 0, branchBytes, start, at)
-  return reference
+  writeHeader(branchRlp, start, LIST, payload)
+  if (skipped === 0) return writeReference(out, at, branchRlp, start, end)
+  return writeExtensionReference(out, at, bytes.subarray(branchAt + 1, bitmapAt), start, end)
+}
+
+/** The same of an extension over the nibbles to the branch whose RLP is in `branchRlp` [from, to). */
+function writeExtensionReference(out: Uint8Array, at: number, nibbles: Uint8Array, from: number, to: number): number {
+  const odd = nibbles.length & 1
+  const pathBytes = (nibbles.length >> 1) + 1
+  // The header of the list is one byte unless the path is longer than 20: its place is left for two.
+  let end = 2
+  if (pathBytes > 1) extensionRlp[end++] = STRING + pathBytes
+  extensionRlp[end++] = odd === 1 ? 0x10 | nibbles[0] : 0
+  for (let i = odd; i < nibbles.length; i += 2) extensionRlp[end++] = (nibbles[i] << 4) | nibbles[i + 1]
+  end = writeReference(extensionRlp, end, branchRlp, from, to)
+  const payload = end - 2
+  const start = 2 - headerLength(payload)
+  writeHeader(extensionRlp, start, LIST, payload)
+  return writeReference(out, at, extensionRlp, start, end)
 }
 
 function writeReference(out: Uint8Array, at: number, bytes: Uint8Array, from: number, to: number): number {
   if (to - from < 32) {
-    out.set(bytes.subarray(from, to), at)
+    for (let i = from; i < to; i++) out[at + i - from] = bytes[i]
     return at + to - from
   }
   out[at] = STRING + 32
   keccak256Into(bytes.subarray(from, to), out, at + 1)
-  return at + 33
+  return at + MAX_REFERENCE
 }

@@ -1,10 +1,8 @@
 import { createGenerationCache } from '../lib/generationCache.js'
 import type { StateTrieTable } from '../store/state/stateTrieTable.js'
-import { packBranch, type TrieBranch } from './nodeRef.js'
-import type { TriePages } from './stateTrie.js'
+import type { TriePages } from './trieWriter.js'
 
-/** Database pages with revertible changes in memory, and a bounded cache of read pages. Changed pages are kept as
- *  branches, because the same ones change with nearly every block, and are encoded when written. */
+/** Database pages with revertible changes in memory, and a bounded cache of read pages. */
 export interface PageCache extends TriePages {
   /** Makes changes permanent for `discard`. If there are too many, they are written to the database, within its
    *  transaction. */
@@ -21,8 +19,6 @@ export interface PageCache extends TriePages {
 
 // An array and its map entry.
 const PAGE_OVERHEAD = 250
-// The same, three arrays of 16, and arrays for a few children.
-const BRANCH_OVERHEAD = 1000
 
 /** Pages of the table. Caches at most `maxBytes` of clean pages; each `settle` in a transaction leaves about half as much
  *  of dirty ones. */
@@ -32,30 +28,29 @@ export function createPageCache(table: StateTrieTable, maxBytes: number): PageCa
     sizeOf: (_, page) => page.length + PAGE_OVERHEAD,
   })
   /** Pages that differ from the database; null: freed. */
-  let dirty = new Map<number, TrieBranch | null>()
+  let dirty = new Map<number, Uint8Array | null>()
   let dirtyBytes = 0
   /** Entries of `dirty` before the changes since `settle`; undefined: none. */
-  let before = new Map<number, TrieBranch | null | undefined>()
+  let before = new Map<number, Uint8Array | null | undefined>()
   let next = 1
   let settledNext = 1
 
-  const put = (page: number, branch: TrieBranch | null | undefined) => {
-    dirtyBytes += sizeOf(branch) - sizeOf(dirty.get(page))
-    if (branch === undefined) dirty.delete(page)
-    else dirty.set(page, branch)
+  const put = (page: number, bytes: Uint8Array | null | undefined) => {
+    dirtyBytes += sizeOf(bytes) - sizeOf(dirty.get(page))
+    if (bytes === undefined) dirty.delete(page)
+    else dirty.set(page, bytes)
   }
-  const change = (page: number, branch: TrieBranch | null) => {
+  const change = (page: number, bytes: Uint8Array | null) => {
     if (!before.has(page)) before.set(page, dirty.get(page))
-    put(page, branch)
+    put(page, bytes)
   }
   const save = () => {
-    for (const page of [...dirty.keys()].sort((a, b) => a - b)) {
-      const branch = dirty.get(page)!
-      if (branch === null) {
+    for (const page of Float64Array.from(dirty.keys()).sort()) {
+      const bytes = dirty.get(page)!
+      if (bytes === null) {
         table.remove(page)
         clean.delete(page)
       } else {
-        const bytes = packBranch(branch)
         table.write(page, bytes)
         clean.set(page, bytes)
       }
@@ -80,7 +75,7 @@ export function createPageCache(table: StateTrieTable, maxBytes: number): PageCa
       if (dirtyBytes > maxBytes / 2 && table.inTransaction) save()
     },
     discard: () => {
-      for (const [page, branch] of before) put(page, branch)
+      for (const [page, bytes] of before) put(page, bytes)
       before = new Map()
       next = settledNext
     },
@@ -99,10 +94,7 @@ export function createPageCache(table: StateTrieTable, maxBytes: number): PageCa
   }
 }
 
-/** Memory of a changed page: the bytes it was read from, its changed children, and overhead. */
-function sizeOf(branch: TrieBranch | null | undefined): number {
-  if (!branch) return branch === undefined ? 0 : PAGE_OVERHEAD
-  let bytes = branch.bytes.length + BRANCH_OVERHEAD
-  for (const slot of branch.own) bytes += slot?.length ?? 0
-  return bytes
+/** Memory of a changed page. */
+function sizeOf(bytes: Uint8Array | null | undefined): number {
+  return bytes === undefined ? 0 : (bytes?.length ?? 0) + PAGE_OVERHEAD
 }

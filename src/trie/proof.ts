@@ -1,14 +1,7 @@
 import { encodeBranch, encodeExtension, encodeLeaf, NO_CHILD, referenceTo, toNibbles } from '../chain/eth/trieNodes.js'
-import {
-  childOf,
-  nibbleAt,
-  referenceOfSlot,
-  type TrieBranch,
-  type TrieLeaf,
-  type TrieNode,
-  type TrieNodeRef,
-  type ValueRlp,
-} from './nodeRef.js'
+import { nibbleAt, type TrieNodeRef } from './nodeFormat.js'
+import type { ValueRlp } from './nodeHashing.js'
+import { childOf, referenceOfSlot, type TrieBranch, type TrieLeaf, type TrieNode } from './nodeRef.js'
 
 /** How the nodes of a trie are read. */
 export interface TrieReads {
@@ -54,7 +47,8 @@ export function proveKey(reads: TrieReads, top: TrieNodeRef | undefined, key: Ui
 }
 
 function leafRlp({ key, value }: TrieLeaf, depth: number, { valueRlp }: TrieReads): Uint8Array {
-  return encodeLeaf(toNibbles(key).subarray(depth), valueRlp(value))
+  const length = valueRlp.encode(value, 0, value.length)
+  return encodeLeaf(toNibbles(key).subarray(depth), valueRlp.out.slice(0, length))
 }
 
 function branchRlp(node: TrieBranch, depth: number, { valueRlp }: TrieReads) {

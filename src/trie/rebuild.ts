@@ -5,11 +5,12 @@ import { formatData } from '../lib/hex.js'
 import type { Progress } from '../lib/progress.js'
 import type { StateReader, StoredAccount } from '../store/state/stateReader.js'
 import type { StateTrieTable } from '../store/state/stateTrieTable.js'
-import type { TrieNodeRef } from './nodeRef.js'
+import type { TrieNodeRef } from './nodeFormat.js'
 import { createPageCache } from './pageCache.js'
 import { headOf } from './stateRoot.js'
 import { createMemoryPages } from './stateTrie.js'
-import { createStateTries, type StateTries, toTrieUpdate } from './stateTries.js'
+import { createStateTries, type StateTries, updateState } from './stateTries.js'
+import { hashUpdates } from './stateUpdates.js'
 
 // Accounts or slots per step: some tens of milliseconds of work.
 const STEP = 10_000
@@ -114,16 +115,15 @@ function* statePartsAfter(reader: StateReader, tries: StateTries, start: StatePa
   for (;;) {
     const rows = reader.latestAccounts(addressId, STEP)
     if (rows.length === 0) return
-    const updates = []
+    const changed = []
     for (const { address, account } of rows) {
       if (account === undefined) continue
       const storage = yield* storageTrie(reader, tries, account)
       const codeHash = account.codeId === undefined ? EMPTY_CODE_HASH : reader.codeHash(account.codeId)
       const { nonce, balance } = account
-      const fields = { key: keccak256(address), account: { nonce, balance, codeHash }, cleared: false, slots: [] }
-      updates.push(toTrieUpdate(tries, { ...fields, storage }, () => accounts++))
+      changed.push({ address, account: { nonce, balance, codeHash }, cleared: false, slots: [], storage })
     }
-    top = tries.accounts.update(top, updates)?.slice()
+    top = updateState(tries, top, { updates: hashUpdates(changed), count: () => accounts++ })
     addressId = rows.at(-1)!.addressId
     yield { top, accounts, addressId }
   }

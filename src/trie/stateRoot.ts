@@ -3,12 +3,13 @@ import type { StateAccount } from '../chain/eth/stateAccount.js'
 import { EMPTY_BYTES, keyOfBytes } from '../lib/bytes.js'
 import { formatData, parseHex } from '../lib/hex.js'
 import type { StateTrieHead, StateTrieTable } from '../store/state/stateTrieTable.js'
-import type { TrieNodeRef } from './nodeRef.js'
+import type { TrieNodeRef } from './nodeFormat.js'
 import { createPageCache } from './pageCache.js'
 import { proveKey, type WitnessKeys, witnessTrie } from './proof.js'
 import type { StateAccess } from './stateAccess.js'
 import { createMemoryPages } from './stateTrie.js'
-import { type AccountUpdate, createStateTries, type StateTries, storageOfPacked, toTrieUpdate } from './stateTries.js'
+import { createStateTries, type StateTries, storageOfPacked, updateState } from './stateTries.js'
+import { hashUpdates, type StateUpdates } from './stateUpdates.js'
 import type { TouchedAccount } from './touchedAccount.js'
 
 /** The root of the newest state (Yellow Paper, 4.1), updated with each block. The tries are pages in the database; a
@@ -21,7 +22,7 @@ export interface StateRoot {
   /** Notes the accounts and returns the root. */
   update(touched: readonly TouchedAccount[]): Uint8Array
   /** Applies changes of distinct accounts that were collected elsewhere. @returns the root */
-  apply(updates: readonly AccountUpdate[]): Uint8Array
+  apply(updates: StateUpdates): Uint8Array
   /** Noted accounts and slots that are not hashed yet. */
   readonly pending: number
   /** Number of accounts in the last hashed state. */
@@ -89,18 +90,17 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
       pending.set(key, { address: each.address, account: each.account, cleared, slots })
     }
   }
-  const change = (changes: readonly AccountUpdate[]) => {
+  const change = (updates: StateUpdates) => {
     let { accounts } = now
     const count = (difference: number) => {
       accounts += difference
     }
-    const updates = changes.map((each) => toTrieUpdate(tries, each, count))
-    const top = tries.accounts.update(now.top, updates)
-    now = { top: top?.slice(), accounts }
+    const top = updateState(tries, now.top, { updates, count })
+    now = { top, accounts }
   }
   const hash = () => {
     if (pending.size === 0) return
-    const changes = Array.from(pending.values(), hashed)
+    const changes = hashUpdates([...pending.values()])
     pending = new Map()
     pendingSlots = 0
     change(changes)
@@ -191,16 +191,8 @@ export function headOf(
 /** The root of a state that has these accounts and no others: 32 bytes. */
 export function hashAccounts(accounts: readonly TouchedAccount[]): Uint8Array {
   const tries = createStateTries(createMemoryPages())
-  const updates = accounts.map((each) => toTrieUpdate(tries, hashed(each), () => {}))
-  return tries.accounts.root(tries.accounts.update(undefined, updates))
-}
-
-function hashed({ address, account, cleared, slots }: PendingAccount | TouchedAccount) {
-  const updates = Array.from(slots.values(), ({ slot, value }) => ({
-    key: keccak256(slot),
-    change: () => (value.length === 0 ? undefined : value),
-  }))
-  return { key: keccak256(address), account, cleared, slots: updates }
+  const top = updateState(tries, undefined, { updates: hashUpdates(accounts), count: () => {} })
+  return tries.accounts.root(top)
 }
 
 /** Hashed keys, sorted, and which of them are deleted. */

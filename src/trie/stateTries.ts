@@ -1,15 +1,18 @@
 import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
-import { encodeRlp } from '../chain/eth/rlp.js'
-import type { StateAccount } from '../chain/eth/stateAccount.js'
+import { STRING, writeHeader } from '../chain/eth/rlpBytes.js'
 import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
-import { bigIntToBytes, EMPTY_BYTES, equalBytes } from '../lib/bytes.js'
-import type { TrieNodeRef } from './nodeRef.js'
-import { createPagedTries, type PagedTries, type TriePages, type TrieUpdate } from './stateTrie.js'
+import { endOfFields, HAS_CODE, HASH_BYTES } from './accountFields.js'
+import { LEAF, MAX_REFERENCE, type TrieNodeRef } from './nodeFormat.js'
+import type { ValueRlp } from './nodeHashing.js'
+import { createPagedTries, type PagedTries } from './stateTrie.js'
+import { createAccountUpdate, type StateUpdates } from './stateUpdates.js'
+import type { SortedChanges } from './trieChanges.js'
+import type { TriePages } from './trieWriter.js'
 
 /** The tries of a state (Yellow Paper, 4.1): accounts, and the storage tries in the leaves of contracts. All share the
  *  same pages. */
 export interface StateTries {
-  /** Keys are address hashes, values come from `packAccount`. */
+  /** Keys are address hashes, values are accounts as of accountFields.ts. */
   readonly accounts: PagedTries
   /** Keys are slot hashes, values have no leading zeros. */
   readonly storage: PagedTries
@@ -17,100 +20,98 @@ export interface StateTries {
 
 /** The tries of a state in `pages`. */
 export function createStateTries(pages: TriePages): StateTries {
-  const storage = createPagedTries(pages, encodeRlp)
-  const accounts = createPagedTries(pages, (stored) => accountRlp(stored, storage))
-  return { accounts, storage }
+  const storage = createPagedTries(pages, SLOT_VALUES)
+  return { accounts: createPagedTries(pages, createAccountValues(storage)), storage }
 }
 
-/* Encoding of an account in its leaf: length of the nonce, plus 0x10 if there is code; length of the balance; nonce and
- * balance without leading zeros; the code hash, if there is code; the top node of the storage trie, if there is storage.
- * Fields equal in most accounts are omitted. */
-const HAS_CODE = 0x10
+// A string and its header, as long as a leaf may hold.
+const slotRlp = new Uint8Array(3 + 0xffff)
 
-/** Encodes an account with its storage trie for its leaf. */
-function packAccount({ nonce, balance, codeHash }: StateAccount, storage: TrieNodeRef = EMPTY_BYTES): Uint8Array {
-  const [nonceBytes, balanceBytes] = [bigIntToBytes(nonce), bigIntToBytes(balance)]
-  const code = equalBytes(codeHash, EMPTY_CODE_HASH) ? EMPTY_BYTES : codeHash
-  const out = new Uint8Array(2 + nonceBytes.length + balanceBytes.length + code.length + storage.length)
-  out[0] = nonceBytes.length | (code.length > 0 ? HAS_CODE : 0)
-  out[1] = balanceBytes.length
-  let at = 2
-  for (const part of [nonceBytes, balanceBytes, code, storage]) {
-    out.set(part, at)
-    at += part.length
-  }
-  return out
+const SLOT_VALUES: ValueRlp = {
+  out: slotRlp,
+  encode: (bytes, from, to) => {
+    let at = 0
+    if (to - from !== 1 || bytes[from] >= STRING) at = writeHeader(slotRlp, 0, STRING, to - from)
+    for (let i = from; i < to; i++) slotRlp[at++] = bytes[i]
+    return at
+  },
 }
 
 /** The storage trie of an encoded account. */
 export function storageOfPacked(stored: Uint8Array): TrieNodeRef | undefined {
-  const at = 2 + (stored[0] & 0xf) + stored[1] + (stored[0] & HAS_CODE ? 32 : 0)
+  const at = endOfFields(stored, 0)
   return at === stored.length ? undefined : stored.subarray(at)
 }
 
-// List header, nonce and balance of up to 33 bytes with headers, two hashes with headers.
-const rlp = new Uint8Array(2 + 34 + 34 + 33 + 33)
-
-/** The RLP of nonce, balance, storage root and code hash of an encoded account, for hashing. Valid until the next call. */
-export function accountRlp(stored: Uint8Array, storage: PagedTries): Uint8Array {
-  const top = storageOfPacked(stored)
-  const storageRoot = top === undefined ? EMPTY_TRIE_ROOT : storage.root(top)
-  const nonceEnd = 2 + (stored[0] & 0xf)
-  const balanceEnd = nonceEnd + stored[1]
-  let at = writeInteger(stored, 2, nonceEnd, 2)
-  at = writeInteger(stored, nonceEnd, balanceEnd, at)
-  at = writeHash(storageRoot, 0, at)
-  at = stored[0] & HAS_CODE ? writeHash(stored, balanceEnd, at) : writeHash(EMPTY_CODE_HASH, 0, at)
-  // With two hashes it is longer than 55 bytes, and never longer than 255.
-  rlp[0] = 0xf8
-  rlp[1] = at - 2
-  return rlp.subarray(0, at)
-}
-
-function writeInteger(bytes: Uint8Array, from: number, to: number, at: number): number {
-  if (to - from !== 1 || bytes[from] >= 0x80) rlp[at++] = 0x80 + to - from
-  for (let i = from; i < to; i++) rlp[at++] = bytes[i]
-  return at
-}
-
-function writeHash(bytes: Uint8Array, from: number, at: number): number {
-  rlp[at++] = 0xa0
-  for (let i = 0; i < 32; i++) rlp[at++] = bytes[from + i]
-  return at
-}
-
-/** A change of an account for `accounts.update`. */
-export interface AccountUpdate {
-  key: Uint8Array // hash of the address
-  /** Null: it does not exist. */
-  account: StateAccount | null
-  /** Its storage is cleared before the slots are set. */
-  cleared: boolean
-  /** By hashes of slots. Read once. */
-  readonly slots: TrieUpdate[]
-  /** The storage trie of a new account, if it is built already. */
-  storage?: TrieNodeRef
-}
-
-/** The change as an update of `accounts`. Calls `count` with 1 for a created account, with -1 for a deleted one. */
-export function toTrieUpdate(
-  { storage }: StateTries,
-  update: AccountUpdate,
-  count: (difference: number) => void,
-): TrieUpdate {
-  const { key, account, cleared, storage: made } = update
-  const change = (before: Uint8Array | undefined): Uint8Array | undefined => {
-    let top = before === undefined ? made : storageOfPacked(before)
-    if ((cleared || account === null) && top !== undefined) {
-      storage.free(top)
-      top = undefined
-    }
-    if (account === null) {
-      if (before !== undefined) count(-1)
-      return undefined
-    }
-    if (before === undefined) count(1)
-    return packAccount(account, storage.update(top, update.slots))
+/** Nonce, balance, storage root and code hash of an encoded account. */
+function createAccountValues(storage: PagedTries): ValueRlp {
+  // List header, nonce and balance of up to 33 bytes with headers, two hashes with headers.
+  const out = new Uint8Array(2 + 34 + 34 + 33 + 33)
+  const writeInteger = (bytes: Uint8Array, from: number, to: number, at: number): number => {
+    let end = at
+    if (to - from !== 1 || bytes[from] >= STRING) out[end++] = STRING + to - from
+    for (let i = from; i < to; i++) out[end++] = bytes[i]
+    return end
   }
-  return { key, change }
+  const writeHash = (bytes: Uint8Array, from: number, at: number): number => {
+    out[at] = STRING + HASH_BYTES
+    for (let i = 0; i < HASH_BYTES; i++) out[at + 1 + i] = bytes[from + i]
+    return at + 1 + HASH_BYTES
+  }
+  const writeStorageRoot = (bytes: Uint8Array, top: number, to: number, at: number): number => {
+    if (top === to) return writeHash(EMPTY_TRIE_ROOT, 0, at)
+    // Kind, length and first byte of a reference that is a hash.
+    if (bytes[top] !== LEAF && bytes[top + 1] === MAX_REFERENCE) return writeHash(bytes, top + 3, at)
+    return writeHash(storage.root(bytes.subarray(top, to)), 0, at)
+  }
+  const encode = (bytes: Uint8Array, from: number, to: number): number => {
+    const nonceEnd = from + 2 + (bytes[from] & 0xf)
+    const balanceEnd = nonceEnd + bytes[from + 1]
+    let at = writeInteger(bytes, from + 2, nonceEnd, 2)
+    at = writeInteger(bytes, nonceEnd, balanceEnd, at)
+    at = writeStorageRoot(bytes, endOfFields(bytes, from), to, at)
+    at = bytes[from] & HAS_CODE ? writeHash(bytes, balanceEnd, at) : writeHash(EMPTY_CODE_HASH, 0, at)
+    // With two hashes it is longer than 55 bytes, and never longer than 255.
+    out[0] = 0xf8
+    out[1] = at - 2
+    return at
+  }
+  return { out, encode }
+}
+
+// Most storage tries are pages: their top node is a link.
+const FIRST_ACCOUNT_BYTES = 512
+
+/** Updates a state; `top` is that of its accounts, which it returns. Calls `count` with 1 for a created account, with -1 for a
+ *  deleted one. */
+export function updateState(
+  { accounts, storage }: StateTries,
+  top: TrieNodeRef | undefined,
+  { updates, count }: { updates: StateUpdates; count(difference: number): void },
+): TrieNodeRef | undefined {
+  let encoded = new Uint8Array(FIRST_ACCOUNT_BYTES)
+  const update = createAccountUpdate()
+  const { account } = update
+  const change: SortedChanges['change'] = (index, value) => {
+    updates.read(index, update)
+    const { bytes, from, to } = value
+    const [isNew, isGone] = [from === to, account.from === account.to]
+    const at = isNew ? to : endOfFields(bytes, from)
+    let tree = isNew ? update.storage : at === to ? undefined : bytes.subarray(at, to)
+    if ((update.cleared || isGone) && tree !== undefined) {
+      storage.free(tree)
+      tree = undefined
+    }
+    if (isNew !== isGone) count(isNew ? 1 : -1)
+    if (!isGone) tree = storage.apply(tree, updates.slots, { from: update.slotsFrom, to: update.slotsTo })
+    const fieldsEnd = account.to - account.from
+    const end = fieldsEnd + (tree?.length ?? 0)
+    if (end > encoded.length) encoded = new Uint8Array(2 * end)
+    for (let i = 0; i < fieldsEnd; i++) encoded[i] = account.bytes[account.from + i]
+    if (tree !== undefined) for (let i = fieldsEnd; i < end; i++) encoded[i] = tree[i - fieldsEnd]
+    value.bytes = encoded
+    value.from = 0
+    value.to = end
+  }
+  return accounts.apply(top, { keys: updates.keys, change }, { from: 0, to: updates.count })
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bigIntToBytes, bytesToBigInt, compareBytes } from '../../src/lib/bytes.js'
+import { bigIntToBytes, bytesToBigInt, compareBytes, writeBigInt } from '../../src/lib/bytes.js'
 import { formatData } from '../../src/lib/hex.js'
 import { seededRandom } from '../support/random.js'
 
@@ -15,6 +15,14 @@ test('integers become their shortest bytes, and those the integers again', () =>
     const bytes = bigIntToBytes(value)
     assert.equal(formatData(bytes), expected)
     assert.equal(bytesToBigInt(bytes), value)
+    if (bytes.length <= 32) {
+      const out = new Uint8Array(40).fill(0xee)
+      assert.equal(writeBigInt(out, 3, value), 3 + bytes.length)
+      assert.deepEqual(
+        out,
+        new Uint8Array(40).fill(0xee).map((byte, i) => bytes[i - 3] ?? byte),
+      )
+    }
     if (value <= Number.MAX_SAFE_INTEGER) assert.equal(formatData(bigIntToBytes(Number(value))), expected)
   }
 })

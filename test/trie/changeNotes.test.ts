@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { keccak256 } from '../../src/chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../../src/chain/eth/emptyHashes.js'
 import { bytesToBigInt, trimLeft } from '../../src/lib/bytes.js'
-import { formatData } from '../../src/lib/hex.js'
+import { formatData, parseHex } from '../../src/lib/hex.js'
 import type { AccountChange, StateChanges, StorageChange } from '../../src/store/chain/stateChanges.js'
 import { createStateInserts } from '../../src/store/chain/stateInserts.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
@@ -15,6 +15,7 @@ import { createChangeNotes } from '../../src/trie/changeNotes.js'
 import { createStateRoot, hashAccounts } from '../../src/trie/stateRoot.js'
 import { type SeededRandom, seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { contentOf } from '../support/trieContent.js'
 
 /* State changes that are noted block by block against a state that is hashed as a whole: accounts come, go, and come again. */
 
@@ -34,7 +35,7 @@ function openState(t: TestContext) {
 }
 
 /** Changes of a block, which `state` then has. */
-function change(state: Map<number, Held>, random: SeededRandom): StateChanges {
+function change(state: Map<number, Held>, random: SeededRandom, slotCount = 20): StateChanges {
   const accounts: AccountChange[] = []
   const storage: StorageChange[] = []
   const addresses = new Set(Array.from({ length: 1 + random.below(6) }, () => random.below(12)))
@@ -60,7 +61,7 @@ function change(state: Map<number, Held>, random: SeededRandom): StateChanges {
       held.account = { nonce: BigInt(random.below(9)), balance: bytesToBigInt(random.bytes(9)), codeHash }
       accounts.push({ address, incarnation: held.incarnation, account: held.account })
     }
-    const slots = new Set(Array.from({ length: random.below(5) }, () => random.below(20)))
+    const slots = new Set(Array.from({ length: random.below(slotCount >> 2) }, () => random.below(slotCount)))
     for (const index of slots) {
       const slot = index < 3 ? Uint8Array.from([...new Uint8Array(31), index]) : keccak256(Uint8Array.of(index))
       const value = random.below(3) === 0 ? new Uint8Array(0) : trimLeft(random.bytes(1 + random.below(32)))
@@ -104,6 +105,64 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
       commitWriting(db)
     }
   })
+}
+
+/** The accounts that the changes leave, as a block's executor gives them. */
+function touchedBy(changes: StateChanges, before: ReadonlyMap<string, number>, state: Map<number, Held>) {
+  const held = new Map(Array.from(state, ([n, each]) => [formatData(keccak256(Uint8Array.of(n)).slice(0, 20)), each]))
+  const addresses = new Map<string, Uint8Array>()
+  for (const { address } of [...changes.accounts, ...changes.storage]) addresses.set(formatData(address), address)
+  return Array.from(addresses, ([key, address]) => {
+    const { account, incarnation } = held.get(key)!
+    const { codeHash = EMPTY_CODE_HASH, ...fields } = account ?? { nonce: 0n, balance: 0n }
+    return {
+      address,
+      account: account ? { ...fields, codeHash } : null,
+      cleared: before.has(key) && before.get(key) !== incarnation,
+      slots: changes.storage.filter((each) => formatData(each.address) === key),
+    }
+  })
+}
+
+test('batches of noted changes store what the same blocks store one by one', (t) => {
+  for (const seed of [1, 2, 3]) {
+    const random = seededRandom(seed)
+    const [noted, single] = [openState(t), openState(t)]
+    const notes = createChangeNotes(noted.reader, 100_000)
+    const state = new Map<number, Held>()
+    const incarnations = new Map<string, number>()
+    let number = 1
+    for (let round = 0; round < 12; round++) {
+      beginWriting(noted.db)
+      beginWriting(single.db)
+      // Some batches are of one block, some clear what they set before.
+      for (let blocks = 1 + random.below([1, 4, 30][round % 3]); blocks > 0; blocks--) {
+        const changes = change(state, random, 250)
+        const touched = touchedBy(changes, incarnations, state)
+        for (const { address, incarnation } of changes.accounts) incarnations.set(formatData(address), incarnation)
+        noted.inserts.insert(number, changes)
+        assert.ok(notes.note(number++, changes))
+        single.root.update(touched)
+        single.root.settle()
+      }
+      noted.inserts.flush()
+      noted.root.apply(notes.updates())
+      notes.forget()
+      const [stored, expected] = [noted, single].map(({ db, root }) => {
+        root.save()
+        commitWriting(db)
+        const table = createStateTrieTable(db)
+        const { top, accounts } = table.head()!
+        return { accounts, pages: table.extent().count, content: contentOf(topOf(top), table.read, true) }
+      })
+      assert.deepEqual(stored, expected, `seed ${seed}, round ${round}`)
+      assert.ok(round < 6 || stored.pages > 20)
+    }
+  }
+})
+
+function topOf(hex: string): Uint8Array | undefined {
+  return hex === '0x' ? undefined : parseHex(hex)
 }
 
 test('changes for which there is no room are not taken', (t) => {

@@ -9,7 +9,7 @@ const toHex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`
 const EMPTY = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 
 for (const kind of KECCAK_KINDS) {
-  const { keccak256, keccak256Into } = createKeccak(kind)
+  const { keccak256, keccak256Into, input } = createKeccak(kind)
 
   test(`${kind} hashes nothing to the known value`, () => {
     assert.equal(toHex(keccak256(new Uint8Array(0))), EMPTY)
@@ -36,6 +36,18 @@ for (const kind of KECCAK_KINDS) {
       }
     }
     assert.equal(toHex(keccak256(new Uint8Array(0))), EMPTY, 'nothing is left of the long ones')
+  })
+
+  test(`${kind} hashes what was written to its input, of any length`, () => {
+    const random = seededRandom(44)
+    for (const length of [0, 1, 31, 32, 135, 136, 137, 532, 2000, INPUT_BYTES - 1, INPUT_BYTES]) {
+      const bytes = random.bytes(length)
+      input.bytes.set(bytes)
+      const out = new Uint8Array(40).fill(0xee)
+      input.hashInto(length, out, 5)
+      assert.equal(toHex(out), `0x${'ee'.repeat(5)}${oracle(bytes).slice(2)}eeeeee`, `${length} bytes`)
+    }
+    assert.equal(input.bytes.length, INPUT_BYTES)
   })
 
   test(`${kind} reads a view that begins in the middle of its buffer, and keeps no part of it`, () => {

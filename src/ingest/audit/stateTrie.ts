@@ -1,5 +1,4 @@
 import { commitsToState } from '../../chain/eth/forks.js'
-import { encodeRlp } from '../../chain/eth/rlp.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData, parseHex } from '../../lib/hex.js'
 import { createChainReader } from '../../store/chain/chainReader.js'
@@ -11,18 +10,11 @@ import { createStateReader } from '../../store/state/stateReader.js'
 import { createStateTrieTable } from '../../store/state/stateTrieTable.js'
 import { createTouchedAbove } from '../../store/state/touchedAbove.js'
 import { createTrieHistory } from '../../store/state/trieHistory.js'
-import {
-  childOf,
-  linkedPage,
-  nibbleAt,
-  onlyChild,
-  referenceOfBranch,
-  type TrieNodeRef,
-  unpackSlot,
-  type ValueRlp,
-} from '../../trie/nodeRef.js'
+import { nibbleAt, type TrieNodeRef } from '../../trie/nodeFormat.js'
+import type { ValueRlp } from '../../trie/nodeHashing.js'
+import { childOf, linkedPage, onlyChild, referenceOfBranch, unpackSlot } from '../../trie/nodeRef.js'
 import { createMemoryPages } from '../../trie/stateTrie.js'
-import { accountRlp, createStateTries, storageOfPacked } from '../../trie/stateTries.js'
+import { createStateTries, storageOfPacked } from '../../trie/stateTries.js'
 import { findTrieBlock } from '../../trie/trieBlock.js'
 import { atPlace, DatabaseFault, type FaultPlace } from './fault.js'
 
@@ -60,19 +52,17 @@ function walkTrie(db: Database, onProgress?: (accounts: number) => void): number
     return table.read(page)
   }
   // Storage tries are verified by their root hash; their pages are not read here.
-  const { storage } = createStateTries(createMemoryPages())
+  const { storage, accounts: accountTrie } = createStateTries(createMemoryPages())
   const onAccount = (stored: Uint8Array) => {
     const top = storageOfPacked(stored)
-    if (top !== undefined) checkNode(top, [], { read, valueRlp: encodeRlp, onLeaf: () => {} })
+    if (top !== undefined) checkNode(top, [], { read, valueRlp: storage.reads.valueRlp, onLeaf: () => {} })
     accounts++
     onProgress?.(accounts)
   }
   const bytes = parseHex(head.top)
   const top = bytes.length === 0 ? undefined : bytes
-  const valueRlp: ValueRlp = (stored) => accountRlp(stored, storage)
-  if (top !== undefined) checkNode(top, [], { read, valueRlp, onLeaf: onAccount })
-  const tries = createStateTries(createMemoryPages())
-  requireSame('hash of the top', head.root, formatData(tries.accounts.root(top)))
+  if (top !== undefined) checkNode(top, [], { read, valueRlp: accountTrie.reads.valueRlp, onLeaf: onAccount })
+  requireSame('hash of the top', head.root, formatData(accountTrie.root(top)))
   requireSame('accounts', accounts, head.accounts)
   requireSame('pages', pages, count)
   return accounts
@@ -117,12 +107,12 @@ function walkHistory(db: Database): () => number {
         const walk = { place, read, isWanted: (page: number) => history.changed(page, number + 1) }
         const onLeaf = (stored: Uint8Array) => {
           const top = storageOfPacked(stored)
-          if (top !== undefined) checkNode(top, [], { ...walk, valueRlp: encodeRlp, onLeaf: () => {} })
+          if (top !== undefined) checkNode(top, [], { ...walk, valueRlp: storage.reads.valueRlp, onLeaf: () => {} })
         }
         const bytes = parseHex(table.head()!.top)
         const top = bytes.length === 0 ? undefined : bytes
         if (top !== undefined) {
-          checkNode(top, [], { ...walk, valueRlp: (stored) => accountRlp(stored, storage), onLeaf })
+          checkNode(top, [], { ...walk, valueRlp: accounts.reads.valueRlp, onLeaf })
         }
         for (const { page, isAbsent } of history.replaced(number + 1)) {
           requireSame(`page ${page}`, seen.has(page) ? 'content' : 'none', isAbsent ? 'none' : 'content', place)

@@ -13,7 +13,7 @@ export interface TrieBlock {
 export interface StateTrieHead {
   /** The state root, in hex. */
   root: string
-  /** Reference to the root node (trie/nodeRef.ts), in hex; empty for an empty state. */
+  /** Reference to the root node (trie/nodeFormat.ts), in hex; empty for an empty state. */
   top: string
   /** The next unused page id. */
   nextPage: number

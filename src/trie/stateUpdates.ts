@@ -1,0 +1,92 @@
+import { keccak256Into } from '../chain/crypto.js'
+import type { StateAccount } from '../chain/eth/stateAccount.js'
+import { EMPTY_BYTES } from '../lib/bytes.js'
+import { MAX_FIELDS, writeFields } from './accountFields.js'
+import { KEY_BYTES, type TrieNodeRef } from './nodeFormat.js'
+import { type ByteRange, createKeySorter, type SortedChanges } from './trieChanges.js'
+
+/** A change of an account. */
+export interface AccountUpdate {
+  /** Encoded without its storage (accountFields.ts). Empty: it does not exist. */
+  readonly account: ByteRange
+  /** Its storage is cleared before the slots are set. */
+  cleared: boolean
+  /** Its changed slots are [slotsFrom, slotsTo) of the `StateUpdates`; none where it does not exist. */
+  slotsFrom: number
+  slotsTo: number
+  /** The storage trie of a new account, if it is built already. */
+  storage: TrieNodeRef | undefined
+}
+
+/** One to be read into. */
+export function createAccountUpdate(): AccountUpdate {
+  const account = { bytes: EMPTY_BYTES, from: 0, to: 0 }
+  return { account, cleared: false, slotsFrom: 0, slotsTo: 0, storage: undefined }
+}
+
+/** Changes of distinct accounts in the order of their keys. */
+export interface StateUpdates {
+  readonly count: number
+  /** Hashes of the addresses, 32 bytes each. */
+  readonly keys: Uint8Array
+  /** Reads the change of an account; its bytes are valid until the next call. */
+  read(index: number, update: AccountUpdate): void
+  /** By hashes of slots, sorted for each account. Values have no leading zeros. */
+  readonly slots: SortedChanges
+}
+
+/** An account as it is after changes, and the slots that changed. */
+interface ChangedAccount {
+  address: Uint8Array
+  account: StateAccount | null
+  cleared: boolean
+  slots: { values(): Iterable<{ slot: Uint8Array; value: Uint8Array }> }
+  /** As of `AccountUpdate`. */
+  storage?: TrieNodeRef
+}
+
+/** Changes of distinct accounts, hashed and sorted. */
+export function hashUpdates(changed: readonly ChangedAccount[]): StateUpdates {
+  const sort = createKeySorter()
+  const given = new Uint8Array(changed.length * KEY_BYTES)
+  changed.forEach(({ address }, i) => {
+    keccak256Into(address, given, i * KEY_BYTES)
+  })
+  const keys = new Uint8Array(given.length)
+  const order = sort(given, keys, { from: 0, to: changed.length }).slice(0, changed.length)
+  const slots: { slot: Uint8Array; value: Uint8Array }[] = []
+  const starts = Array.from(order, (index) => {
+    const { account, slots: own } = changed[index]
+    const start = slots.length
+    if (account !== null) for (const each of own.values()) slots.push(each)
+    return start
+  })
+  starts.push(slots.length)
+  const slotsGiven = new Uint8Array(slots.length * KEY_BYTES)
+  slots.forEach(({ slot }, i) => {
+    keccak256Into(slot, slotsGiven, i * KEY_BYTES)
+  })
+  const slotKeys = new Uint8Array(slotsGiven.length)
+  const values: Uint8Array[] = []
+  for (let i = 0; i < changed.length; i++) {
+    const [from, to] = [starts[i], starts[i + 1]]
+    const orderOfSlots = from === to ? order : sort(slotsGiven, slotKeys, { from, to })
+    for (let j = 0; j < to - from; j++) values.push(slots[from + orderOfSlots[j]].value)
+  }
+  const change: SortedChanges['change'] = (index, value) => {
+    value.bytes = values[index]
+    value.from = 0
+    value.to = value.bytes.length
+  }
+  const fields = new Uint8Array(MAX_FIELDS)
+  const read = (index: number, update: AccountUpdate) => {
+    const { account, cleared, storage } = changed[order[index]]
+    update.account.bytes = fields
+    update.account.to = account === null ? 0 : writeFields(fields, 0, account)
+    update.cleared = cleared
+    update.slotsFrom = starts[index]
+    update.slotsTo = starts[index + 1]
+    update.storage = storage
+  }
+  return { count: changed.length, keys, read, slots: { keys: slotKeys, change } }
+}
