@@ -50,7 +50,7 @@ export function createBlockVerifier(source: ChainSource): BlockVerifier {
         if (isClosed) return answer(null)
         thread ??= start()
         thread.ref()
-        const payload = block.payload.slice() // of a view, its whole buffer would be copied
+        const payload = new Uint8Array(block.payload) // a copy: of a view, the whole buffer would be sent
         thread.postMessage({ ...block, payload } satisfies BlockVerifierRequest, [payload.buffer])
       }),
     close: async () => {

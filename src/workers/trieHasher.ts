@@ -78,7 +78,7 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
     note: (blockNumber, encodedState) => {
       if (failure) return
       waiting++
-      const bytes = encodedState.slice() // of its view, the whole message would be copied
+      const bytes = new Uint8Array(encodedState) // a copy: of a view, the whole message would be sent
       thread?.postMessage({ kind: 'note', blockNumber, encodedState: bytes } satisfies TrieHasherRequest, [
         bytes.buffer,
       ])
