@@ -82,12 +82,13 @@ export function createApplier(db: Database, chain: WritableChain, { log, trieInt
       )
       keepsAppearances = false
     }
-    head.append(block, {
+    const stored = {
       ...parts,
       changes: keepsState ? changes : undefined,
       appearances: keepsAppearances ? appearances : undefined,
       blockAccessList: chain.keepsAccessLists ? blockAccessList : undefined,
-    })
+    }
+    head.append(block, stored, { isAtTip: !isBehind })
     if (isBehind && changes) trie?.note(number, changes)
   }
   const isTrieDue = () => {

@@ -32,7 +32,7 @@ export async function applyUnits(
   const { head } = chain
   let begunMs: number | undefined
   let isBehind = false
-  let [trieDue, indexesDue, historyDue] = [true, true, true]
+  let [trieDue, moveDue, indexesDue, historyDue] = [true, true, true, true]
   /** The indexes of a replica that never rests get as much time as the blocks took, in slices. */
   const keepIndexesUp = async (forMs: number) => {
     const until = performance.now() + forMs
@@ -41,6 +41,7 @@ export async function applyUnits(
   /** One step of what can wait. @returns false when nothing is left */
   const work = async (): Promise<boolean> => {
     if (trieDue) trieDue = applier.workOnTrie()
+    else if (moveDue) moveDue = head.moveRecentState()
     else if (indexesDue) indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
     else if (historyDue) historyDue = chain.extendTrieHistory()
     else return false
@@ -75,7 +76,7 @@ export async function applyUnits(
       if (next) {
         begunMs ??= performance.now()
         await applier.apply(next, { isBehind })
-        trieDue = indexesDue = historyDue = true
+        trieDue = moveDue = indexesDue = historyDue = true
         const tookMs = performance.now() - begunMs
         const lasts = isBehind ? CATCH_UP_BATCH_MS : BATCH_MS
         if ((isBehind || !queue.isEmpty) && tookMs < lasts) continue
