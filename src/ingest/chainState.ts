@@ -150,6 +150,8 @@ export async function openWritableChain(
   const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, log })
   const afterRollback = () => ancestors.forget()
   const head = createChainHead(db, reader, { spec, state, stateUpdates, collectsState: lazyTrie, afterRollback })
+  // Executed blocks are written to the history itself.
+  if (!lazyTrie) while (head.moveRecentState({ all: true })) await options.checkpoints?.afterCommit()
   if (!held) {
     const genesis = genesisOfSource(source)
     const first = executor && (await layFirst(source, genesis, executor, keepsAppearances))

@@ -57,6 +57,8 @@ export const META_FINALITY = 'finality'
 export const META_UPSTREAM_HEAD = 'upstream_head'
 /** Meta key of the trie of the newest state; see state/stateTrieTable. */
 export const META_STATE_TRIE = 'state_trie'
+/** Meta key of the lowest block number whose rows may be in `account_recent` and `storage_recent`; null or absent when they are empty. */
+export const META_STATE_RECENT_FROM = 'state_recent_from'
 /** Meta key of how far a replica is in what it reads: `{stream, sequence, epoch, head}`. It holds while `head` (hex DATA) is the hash of
  *  the newest block. */
 export const META_REPLICATION = 'replication'

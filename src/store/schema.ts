@@ -228,8 +228,8 @@ export const code = sqliteTable(
   (t) => [uniqueIndex('code_by_hash').on(t.hash)],
 )
 
-/** The fields of an account from `block_number` on, until its next row. `balance` NULL: the account does not exist. A new
- *  incarnation starts with empty storage. WITHOUT ROWID. */
+/** The fields of an account from `block_number` on, until its next row; the newest rows may be in `account_recent`. `balance` NULL: the
+ *  account does not exist. A new incarnation starts with empty storage. WITHOUT ROWID. */
 export const accountHistory = sqliteTable(
   'account_history',
   {
@@ -258,6 +258,33 @@ export const storageHistory = sqliteTable(
     primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] }),
     index('storage_history_by_block').on(t.blockNumber),
   ],
+)
+
+/** Rows of `account_history` that a replica wrote at the tip and has not moved there yet; see state/recentRows.ts. WITHOUT ROWID. */
+export const accountRecent = sqliteTable(
+  'account_recent',
+  {
+    addressId: integer('address_id').notNull(),
+    blockNumber: integer('block_number').notNull(),
+    nonce: uint('nonce').notNull(),
+    balance: uint('balance'),
+    codeId: integer('code_id'),
+    incarnation: integer('incarnation').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.addressId, t.blockNumber] })],
+)
+
+/** As `accountRecent`, of `storage_history`. WITHOUT ROWID. */
+export const storageRecent = sqliteTable(
+  'storage_recent',
+  {
+    addressId: integer('address_id').notNull(),
+    incarnation: integer('incarnation').notNull(),
+    slot: bytes('slot').notNull(),
+    blockNumber: integer('block_number').notNull(),
+    value: bytes('value').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
 )
 
 /** Pages of the trie of the newest state, for computing its root; layout in trie/nodeFormat.ts. The meta key `state_trie`

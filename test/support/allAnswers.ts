@@ -9,6 +9,7 @@ import { createApiKeyReader } from '../../src/store/apiKeys.js'
 import { createChainReader } from '../../src/store/chain/chainReader.js'
 import { openForReading } from '../../src/store/open.js'
 import { ALICE, TOKEN } from './fixtureChain.js'
+import { ACCOUNT_ROWS, STORAGE_ROWS } from './historyRows.js'
 
 /** A call of a method. */
 export interface Ask {
@@ -30,13 +31,13 @@ export function listAsks(datadir: string, fromBlock = 0): Ask[] {
     const topics = db.prepare<[], Uint8Array>('SELECT topic FROM topics ORDER BY id').pluck().all()
     const slots = db
       .prepare<[], { address: Uint8Array; slot: Uint8Array; block: number }>(
-        `SELECT a.address, s.slot, s.block_number AS block FROM storage_history s
+        `SELECT a.address, s.slot, s.block_number AS block FROM ${STORAGE_ROWS} s
          JOIN addresses a ON a.id = s.address_id WHERE s.block_number >= ${fromBlock}`,
       )
       .all()
     const accounts = db
       .prepare<[], { address: Uint8Array; block: number }>(
-        `SELECT a.address, h.block_number AS block FROM account_history h JOIN addresses a ON a.id = h.address_id
+        `SELECT a.address, h.block_number AS block FROM ${ACCOUNT_ROWS} h JOIN addresses a ON a.id = h.address_id
          WHERE h.block_number >= ${fromBlock}`,
       )
       .all()

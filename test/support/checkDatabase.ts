@@ -5,10 +5,12 @@ import { formatData } from '../../src/lib/hex.js'
 import { verifyIndex } from '../../src/segments/verifyIndex.js'
 import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
+import { HISTORY_TABLES } from '../../src/store/state/historySql.js'
 import { createStateReader } from '../../src/store/state/stateReader.js'
 import { createTransactionFinder } from '../../src/transactions/finder.js'
 import { hashStoredState } from '../../src/trie/rebuild.js'
 import { checkStateTrie } from './checkStateTrie.js'
+import { ACCOUNT_ROWS, STORAGE_ROWS } from './historyRows.js'
 
 /** The newest block of a checked database. */
 export interface CheckedHead {
@@ -113,9 +115,9 @@ function expectedIds(count: number): unknown {
 }
 
 function checkState(db: Database, head: BlockRow): void {
-  const newest = db.prepare<[], number | null>('SELECT max(block_number) FROM account_history').pluck().get()
+  const newest = db.prepare<[], number | null>(`SELECT max(block_number) FROM ${ACCOUNT_ROWS}`).pluck().get()
   if (newest === null || newest === undefined) return // imported without state
-  for (const table of ['account_history', 'storage_history', 'uncles']) {
+  for (const table of [...HISTORY_TABLES, 'uncles']) {
     const above = db.prepare(`SELECT count(*) FROM ${table} WHERE block_number > ?`).pluck().get(head.number)
     assert.equal(above, 0, `rows of ${table} above the head`)
   }
@@ -129,8 +131,8 @@ export function digestDatabase(datadir: string): string {
   const db = openForReading(datadir)
   const hash = createHash('sha256')
   const tables = ['blocks', 'uncles', 'transactions', 'receipts', 'logs', 'addresses', 'topics', 'code']
-  for (const table of [...tables, 'account_history', 'storage_history']) {
-    const columns = db.pragma(`table_info(${table})`) as { name: string }[]
+  for (const table of [...tables, ACCOUNT_ROWS, STORAGE_ROWS]) {
+    const columns = db.prepare(`SELECT * FROM ${table}`).columns()
     const order = columns.map(({ name }) => name).join(', ')
     for (const row of db.prepare(`SELECT ${order} FROM ${table} ORDER BY ${order}`).raw().iterate()) {
       hash.update(JSON.stringify(row))

@@ -23,6 +23,7 @@ import { openContext } from '../../src/rpc/core/openContext.js'
 import { executionWitness } from '../../src/rpc/debug/executionWitness.js'
 import { getProof } from '../../src/rpc/eth/getProof.js'
 import { openForReading } from '../../src/store/open.js'
+import { STORAGE_ROWS } from './historyRows.js'
 import { seededRandom } from './random.js'
 import { createWitnessState, decodeTrieAccount } from './witnessState.js'
 
@@ -56,7 +57,7 @@ export async function openCheckedChain(t: { after(end: () => void): void }, data
   const addresses = db.prepare<[], Uint8Array>('SELECT address FROM addresses').pluck().all()
   const slots = db
     .prepare<[], { address: Uint8Array; slot: Uint8Array }>(
-      'SELECT DISTINCT a.address, h.slot FROM storage_history h JOIN addresses a ON a.id = h.address_id',
+      `SELECT DISTINCT a.address, h.slot FROM ${STORAGE_ROWS} h JOIN addresses a ON a.id = h.address_id`,
     )
     .all()
   const head = chain.head()!

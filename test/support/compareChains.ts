@@ -8,6 +8,7 @@ import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
 import { createStateTrieTable } from '../../src/store/state/stateTrieTable.js'
 import type { Ask } from './allAnswers.js'
+import { ACCOUNT_ROWS, STORAGE_ROWS } from './historyRows.js'
 
 // Ids of dictionaries depend on the order of first sight, and stay when blocks are removed: their values are compared.
 const ROWS = {
@@ -18,9 +19,9 @@ const ROWS = {
   logs: `SELECT l.id, l.tx_index, a.address, z.topic, l.topic1, l.topic2, l.topic3, l.data, l.data_length
     FROM logs l JOIN addresses a ON a.id = l.address_id LEFT JOIN topics z ON z.id = l.topic0_id ORDER BY l.id`,
   accounts: `SELECT a.address, h.block_number, h.nonce, h.balance, c.hash, h.incarnation
-    FROM account_history h JOIN addresses a ON a.id = h.address_id LEFT JOIN code c ON c.id = h.code_id ORDER BY 1, 2`,
+    FROM ${ACCOUNT_ROWS} h JOIN addresses a ON a.id = h.address_id LEFT JOIN code c ON c.id = h.code_id ORDER BY 1, 2`,
   storage: `SELECT a.address, s.incarnation, s.slot, s.block_number, s.value
-    FROM storage_history s JOIN addresses a ON a.id = s.address_id ORDER BY 1, 2, 3, 4`,
+    FROM ${STORAGE_ROWS} s JOIN addresses a ON a.id = s.address_id ORDER BY 1, 2, 3, 4`,
   stateUpdates: 'SELECT * FROM l2_state_updates ORDER BY l1_block, log_index',
   acceptedOnL1: 'SELECT * FROM l2_state',
   meta: `SELECT key, iif(key = 'state_trie', json_extract(value, '$.root', '$.accounts'), value) FROM meta

@@ -21,6 +21,7 @@ import { openTrieHasher } from '../../src/workers/trieHasher.js'
 import { BRANCHES_GENESIS, growBranch, importInOneGo, openBranches } from './branches.js'
 import { checkDatabase } from './checkDatabase.js'
 import { compareRows } from './compareChains.js'
+import { STORAGE_ROWS } from './historyRows.js'
 import { type SeededRandom, seededRandom } from './random.js'
 import { encodeStored, openApplier, positioned, settleTrie, unitOf } from './replicated.js'
 import { temporaryDirectory } from './temporary.js'
@@ -153,7 +154,7 @@ interface ProvedAccount {
 function listAccounts(db: Database): ProvedAccount[] {
   const slotsOf = db
     .prepare<[Uint8Array], Uint8Array>(
-      'SELECT DISTINCT slot FROM storage_history JOIN addresses a ON a.id = address_id WHERE a.address = ? ORDER BY 1 LIMIT 6',
+      `SELECT DISTINCT slot FROM ${STORAGE_ROWS} JOIN addresses a ON a.id = address_id WHERE a.address = ? ORDER BY 1 LIMIT 6`,
     )
     .pluck()
   const pad = (slot: Uint8Array) => Uint8Array.from([...new Uint8Array(32 - slot.length), ...slot])

@@ -22,6 +22,7 @@ import type { Database } from '../../src/store/database.js'
 import { createRawState } from '../../src/store/state/rawState.js'
 import { createStateReader } from '../../src/store/state/stateReader.js'
 import { openTrieHasher, type TrieHasherHandle } from '../../src/workers/trieHasher.js'
+import { ACCOUNT_ROWS } from './historyRows.js'
 
 /** A stored block as a writer gives it to its replicas, read back from its rows. */
 export function readReplicated(db: Database, number: number): ReplicatedBlock {
@@ -55,7 +56,7 @@ function readChanges(db: Database, number: number): StateChanges {
   const raw = createRawState(db)
   const reader = createStateReader(db)
   const firstWithCode = db
-    .prepare<[number], number>('SELECT min(block_number) FROM account_history WHERE code_id = ?')
+    .prepare<[number], number>(`SELECT min(block_number) FROM ${ACCOUNT_ROWS} WHERE code_id = ?`)
     .pluck()
   const codes = new Map<number, { hash: Uint8Array; bytes: Uint8Array }>()
   const accounts = raw.accounts(number).map((row) => {

@@ -60,6 +60,7 @@ export function auditState(db: Database, onProgress?: (blocks: number) => void):
         if (blocks.length === 0) break
       }
       if (first !== undefined) requireNoStrays(state, first.number, next - 1)
+      requireOrder(state)
       return false
     })
     while (atPlace({ table: 'account_history', row: `block ${next}` }, step));
@@ -81,6 +82,18 @@ function requireNoStrays(state: RawState, first: number, head: number): void {
   throw new DatabaseFault(
     { table, row: `block ${blockNumber}` },
     { field: 'block_number', expected: `${first} to ${head}`, found: blockNumber },
+  )
+}
+
+/** Reads of the newest row of a key rely on it. */
+function requireOrder(state: RawState): void {
+  const found = state.overtaken()
+  if (found === undefined) return
+  const { table, addressId, blockNumber } = found
+  const expected = `above that of every row of its key in ${table.replace('recent', 'history')}`
+  throw new DatabaseFault(
+    { table, row: `block ${blockNumber}, address ${addressId}` },
+    { field: 'block_number', expected, found: blockNumber },
   )
 }
 

@@ -44,8 +44,10 @@ export interface ChainHead {
   isFinalityStored(): boolean
   /** Tells a listener from the next event on. @returns what ends that */
   listen(listener: HeadListener): () => void
-  /** Stores a verified block on top of the newest one. When it throws, the transaction is rolled back. */
-  append(block: Block, parts: BlockParts): void
+  /** Stores a verified block on top of the newest one. When it throws, the transaction is rolled back.
+   *  @param isAtTip its state rows go to small tables first, from which `moveRecentState` moves them: readers have the block earlier, and
+   *    the work is more */
+  append(block: Block, parts: BlockParts, options?: { isAtTip?: boolean }): void
   /** Writes what is collected of the state: before rows of the open transaction are read. */
   flush(): void
   /** Marks a place in the transaction to which `rollbackToMark` goes back; an earlier mark is forgotten. */
@@ -72,6 +74,9 @@ export interface ChainHead {
   /** Does about `budgetMs` of what the indexes have left to do, in a transaction of its own; true when there is more.
    *  Commits what was changed before. */
   workOnIndexes(budgetMs: number): boolean
+  /** Moves some rows of the state that were written at the tip to the history, in a transaction of its own of about a millisecond; true when
+   *  there is more. Commits what was changed before. `all`: until none is left; default: only when there are those of many blocks. */
+  moveRecentState(options?: { all?: boolean }): boolean
   /** Lets `workOnIndexes` seal full chunks at once, whose newest blocks a reorg could still replace. */
   settleIndexes(): void
 }
@@ -198,6 +203,17 @@ export function createChainHead(
       throw error
     }
   }
+  /** Some work in a transaction of its own. @returns what it returns: whether there is more */
+  const work = (some: () => boolean): boolean => {
+    commit()
+    let more = false
+    giveUpOnError(() => {
+      begin()
+      more = some()
+      writer.commit()
+    })
+    return more
+  }
   return {
     get newest() {
       return newest
@@ -212,10 +228,10 @@ export function createChainHead(
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    append: (block, { receipts, totalDifficulty, changes, blockAccessList, appearances }) =>
+    append: (block, { receipts, totalDifficulty, changes, blockAccessList, appearances }, options) =>
       giveUpOnError(() => {
         begin()
-        writer.insertBlock(block, receipts, totalDifficulty, changes)
+        writer.insertBlock(block, receipts, totalDifficulty, changes, options)
         if (blockAccessList) writer.insertBlockAccessList(block.header.number, blockAccessList)
         indexer.add(block, receipts, appearances && addresses.put(block.header.number, appearances))
         stateUpdates?.add(block, receipts)
@@ -269,16 +285,8 @@ export function createChainHead(
       writer.commit()
     },
     settleIndexes: () => indexer.settle(),
-    workOnIndexes: (budgetMs) => {
-      commit()
-      let more = false
-      giveUpOnError(() => {
-        begin()
-        more = indexer.work(budgetMs)
-        writer.commit()
-      })
-      return more
-    },
+    workOnIndexes: (budgetMs) => work(() => indexer.work(budgetMs)),
+    moveRecentState: (options) => writer.isMoveDue(options) && work(() => writer.moveRecent(options)),
   }
 }
 

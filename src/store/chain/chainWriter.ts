@@ -5,14 +5,15 @@ import type { Block, Receipt } from '../../chain/eth/types.js'
 import { leadingZeros } from '../../lib/bytes.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
+import { HISTORY_TABLES } from '../state/historySql.js'
 import { createBodyInserts, type FirstIds } from './bodyInserts.js'
 import { type RowValue, uintOrNull } from './bodyRows.js'
 import { keepRemovedBlocks } from './removedBlocks.js'
 import type { StateChanges } from './stateChanges.js'
-import { createStateInserts } from './stateInserts.js'
+import { createStateInserts, type StateInserts } from './stateInserts.js'
 
 /** Writes Ethereum blocks. The caller begins and ends transactions, of several blocks each. */
-export interface ChainWriter {
+export interface ChainWriter extends Pick<StateInserts, 'isMoveDue' | 'moveRecent'> {
   begin(): void
   commit(): void
   /** Rolls back everything since `begin`. */
@@ -22,8 +23,14 @@ export interface ChainWriter {
   /** Rolls back everything since the savepoint and releases it. */
   rollbackToMark(): void
   readonly inTransaction: boolean
-  /** Appends a block and all its parts to the head. The caller has verified all of it. */
-  insertBlock(block: Block, receipts: Receipt[], totalDifficulty: bigint, changes?: StateChanges): void
+  /** Appends a block and all its parts to the head. The caller has verified all of it. `isAtTip`: as `StateInserts.insert`. */
+  insertBlock(
+    block: Block,
+    receipts: Receipt[],
+    totalDifficulty: bigint,
+    changes?: StateChanges,
+    options?: { isAtTip?: boolean },
+  ): void
   /** Writes rows of the state that are collected: before anything reads them in the transaction. `commit` and `mark` do. */
   flush(): void
   /** Stores the access list of a block, RLP (EIP-7928). */
@@ -96,15 +103,17 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
     get inTransaction() {
       return db.inTransaction
     },
-    insertBlock: (block, receipts, totalDifficulty, changes) => {
+    insertBlock: (block, receipts, totalDifficulty, changes, { isAtTip } = {}) => {
       nextIds ??= selectNextIds.get() ?? { tx: 0, log: 0 }
       const logCount = receipts.reduce((count, { logs }) => count + logs.length, 0)
       bodies.insert(block, receipts, nextIds)
       insertHeader(block, totalDifficulty, nextIds, logCount)
       nextIds = { tx: nextIds.tx + block.transactions.length, log: nextIds.log + logCount }
-      if (changes) state.insert(block.header.number, changes)
+      if (changes) state.insert(block.header.number, changes, isAtTip)
     },
     flush: state.flush,
+    isMoveDue: state.isMoveDue,
+    moveRecent: state.moveRecent,
     insertBlockAccessList: (blockNumber, list) => void insertAccessList.run(blockNumber, list),
     rewindTo: (number) => {
       nextIds = undefined
@@ -209,8 +218,7 @@ function removeAbove(db: Database, number: number): void {
   db.prepare('DELETE FROM uncles WHERE block_number > ?').run(number)
   db.prepare('DELETE FROM block_access_lists WHERE block_number > ?').run(number)
   db.prepare('DELETE FROM address_appearances WHERE block_number > ?').run(number)
-  db.prepare('DELETE FROM account_history WHERE block_number > ?').run(number)
-  db.prepare('DELETE FROM storage_history WHERE block_number > ?').run(number)
+  for (const table of HISTORY_TABLES) db.prepare(`DELETE FROM ${table} WHERE block_number > ?`).run(number)
   db.prepare('DELETE FROM blocks WHERE number > ?').run(number)
 }
 

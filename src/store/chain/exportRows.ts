@@ -4,6 +4,7 @@ import { memoize } from '../../lib/memoize.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
 import type { IdRange } from '../logs/rowFilter.js'
+import { fromBoth, inBlocks, newestRow } from '../state/historySql.js'
 import { decodeReceiptRow, type ReceiptRow } from './blockRows.js'
 
 /** A block's links, and the ids of its parts. */
@@ -94,15 +95,23 @@ export function createExportRows(db: Database): ExportRows {
      WHERE r.tx_id >= ? AND r.tx_id < ? ORDER BY r.tx_id`,
   )
   // An account's row has another incarnation than the one before when its storage was cleared in between.
+  const previous = newestRow('account', 'incarnation', 'address_id = h.address_id AND block_number < h.block_number')
+  const changed = inBlocks(
+    'account',
+    '@number',
+    (from) => `SELECT h.address_id, a.address, h.incarnation, (${previous}) AS previous
+       FROM ${from} JOIN addresses a ON a.id = h.address_id WHERE h.block_number = @number`,
+  )
+  const slotsBefore = fromBoth(
+    'storage',
+    (table) => `SELECT c.address_id, c.address, s.slot, s.value, s.block_number
+       FROM cleared c CROSS JOIN ${table} s ON s.address_id = c.address_id AND s.incarnation = c.previous
+       WHERE s.block_number < @number`,
+  )
   const selectCleared = db.prepare<[object], { address: Uint8Array; slot: Uint8Array }>(
-    `SELECT address, slot FROM (
-       SELECT c.address, s.slot, s.value, max(s.block_number) FROM (
-         SELECT h.address_id, a.address, h.incarnation,
-           (SELECT p.incarnation FROM account_history p WHERE p.address_id = h.address_id
-            AND p.block_number < h.block_number ORDER BY p.block_number DESC LIMIT 1) AS previous
-         FROM account_history h JOIN addresses a ON a.id = h.address_id WHERE h.block_number = @number) c
-       JOIN storage_history s ON s.address_id = c.address_id AND s.incarnation = c.previous
-       WHERE c.previous <> c.incarnation AND s.block_number < @number GROUP BY s.address_id, s.slot)
+    `WITH cleared AS MATERIALIZED (SELECT * FROM (${changed}) WHERE previous <> incarnation)
+     SELECT address, slot FROM (
+       SELECT address, slot, value, max(block_number) FROM (${slotsBefore}) GROUP BY address_id, slot)
      WHERE length(value) > 0`,
   )
   const selectTopicId = db.prepare<[Uint8Array], number>('SELECT id FROM topics WHERE topic = ?').pluck()

@@ -7,6 +7,7 @@ import type { ChainReader } from '../chain/types.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { createMetaTable, META_STATE_MODE } from '../meta.js'
+import { inBlocks, newestRow } from '../state/historySql.js'
 
 /** A stored block with everything that came with it. */
 export interface StoredBlockParts {
@@ -92,26 +93,30 @@ function createAddressReader(db: Database): () => (id: number) => Uint8Array {
 
 /** Reads the state changes of a block. Code is new with the block where an account's row before had other code. */
 function createChangesReader(db: Database) {
-  const selectAccounts = db.prepare<[number], AccountRow>(
-    `SELECT a.address, h.nonce, h.balance, h.incarnation, h.code_id, c.hash AS code_hash,
-       CASE WHEN h.code_id IS NOT NULL THEN
-         (SELECT p.code_id FROM account_history p WHERE p.address_id = h.address_id
-          AND p.block_number < h.block_number ORDER BY p.block_number DESC LIMIT 1) END AS previous_code_id
-     FROM account_history h INDEXED BY account_history_by_block
-     JOIN addresses a ON a.id = h.address_id LEFT JOIN code c ON c.id = h.code_id WHERE h.block_number = ?`,
+  const previous = newestRow('account', 'code_id', 'address_id = h.address_id AND block_number < h.block_number')
+  const accounts = inBlocks(
+    'account',
+    '@number',
+    (from) => `SELECT a.address, h.nonce, h.balance, h.incarnation, h.code_id, c.hash AS code_hash,
+       CASE WHEN h.code_id IS NOT NULL THEN (${previous}) END AS previous_code_id
+     FROM ${from} JOIN addresses a ON a.id = h.address_id LEFT JOIN code c ON c.id = h.code_id
+     WHERE h.block_number = @number`,
   )
-  const selectSlots = db.prepare<[number], SlotRow>(
-    `SELECT address_id, incarnation, slot, value FROM storage_history INDEXED BY storage_history_by_block
-     WHERE block_number = ?`,
+  const selectAccounts = db.prepare<[{ number: number }], AccountRow>(accounts)
+  const slots = inBlocks(
+    'storage',
+    '@number',
+    (from) => `SELECT address_id, incarnation, slot, value FROM ${from} WHERE block_number = @number`,
   )
+  const selectSlots = db.prepare<[{ number: number }], SlotRow>(slots)
   const selectCode = db.prepare<[number], Uint8Array>('SELECT bytes FROM code WHERE id = ?').pluck()
   return (number: number, addressOf: (id: number) => Uint8Array): StateChanges => {
-    const rows = selectAccounts.all(number)
+    const rows = selectAccounts.all({ number })
     const codes = new Map<number, { hash: Uint8Array; bytes: Uint8Array }>()
     for (const { code_id: id, code_hash: hash, previous_code_id: before } of rows) {
       if (id !== null && id !== before && !codes.has(id)) codes.set(id, { hash: hash!, bytes: selectCode.get(id)! })
     }
-    const storage = selectSlots.all(number).map(
+    const storage = selectSlots.all({ number }).map(
       ({ address_id, incarnation, slot, value }): StorageChange => ({
         ...{ address: addressOf(address_id), incarnation, slot: padLeft(slot, 32), value },
       }),

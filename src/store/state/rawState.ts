@@ -1,7 +1,8 @@
 import type { RowValue } from '../chain/bodyRows.js'
 import type { Database } from '../database.js'
+import { HISTORY_TABLES, type HistoryKind, inBlocks, KEY_COLUMNS, newestRow } from './historySql.js'
 
-/** A row of `account_history` with the account's address; null when the dictionary lacks the id. */
+/** A row of an account with the account's address; null when the dictionary lacks the id. */
 export interface RawAccountRow {
   address_id: number
   address: Uint8Array | null
@@ -13,7 +14,7 @@ export interface RawAccountRow {
   previous_incarnation: number | null
 }
 
-/** A row of `storage_history`, with the account after that block. */
+/** A row of a slot, with the account after that block. */
 export interface RawStorageRow {
   address_id: number
   address: Uint8Array | null
@@ -32,6 +33,8 @@ export interface RawState {
   codes(): IterableIterator<{ id: number; hash: Uint8Array; bytes: Uint8Array }>
   /** A row of the history with a block number outside [first, head], if there is one. */
   stray(first: number, head: number): { table: string; blockNumber: number } | undefined
+  /** A recent row that is not above all rows of its key in the history, if there is one. */
+  overtaken(): { table: string; addressId: number; blockNumber: number } | undefined
   isEmpty(): boolean
   /** Numbers and state roots of at most `limit` blocks from `from` on. */
   roots(from: number, limit: number): { number: number; state_root: Uint8Array }[]
@@ -39,16 +42,20 @@ export interface RawState {
 
 /** Raw rows of an open database, with statements prepared once. */
 export function createRawState(db: Database): RawState {
-  const accounts = db.prepare<[number], RawAccountRow>(
-    `SELECT h.address_id, a.address, h.nonce, h.balance, h.code_id, h.incarnation,
-       (SELECT p.incarnation FROM account_history p WHERE p.address_id = h.address_id
-        AND p.block_number < h.block_number ORDER BY p.block_number DESC LIMIT 1) AS previous_incarnation
-     FROM account_history h LEFT JOIN addresses a ON a.id = h.address_id WHERE h.block_number = ?`,
+  const previous = newestRow('account', 'incarnation', 'address_id = h.address_id AND block_number < h.block_number')
+  const inBlock = (kind: HistoryKind, columns: string) =>
+    inBlocks(
+      kind,
+      '@number',
+      (from) =>
+        `SELECT h.address_id, a.address, h.incarnation, ${columns} FROM ${from} LEFT JOIN addresses a ON a.id = h.address_id
+         WHERE h.block_number = @number`,
+    )
+  const accounts = db.prepare<[{ number: number }], RawAccountRow>(
+    inBlock('account', `h.nonce, h.balance, h.code_id, (${previous}) AS previous_incarnation`),
   )
-  const slots = db.prepare<[number], RawStorageRow>(
-    `SELECT h.address_id, a.address, h.incarnation, h.slot, h.value
-     FROM storage_history h LEFT JOIN addresses a ON a.id = h.address_id WHERE h.block_number = ?
-     ORDER BY h.address_id`,
+  const slots = db.prepare<[{ number: number }], RawStorageRow>(
+    `${inBlock('storage', 'h.slot, h.value')} ORDER BY h.address_id`,
   )
   const codes = db.prepare<[], { id: number; hash: Uint8Array; bytes: Uint8Array }>(
     'SELECT id, hash, bytes FROM code ORDER BY id',
@@ -59,16 +66,23 @@ export function createRawState(db: Database): RawState {
         `SELECT block_number FROM ${table} WHERE block_number < ? OR block_number > ? LIMIT 1`,
       )
       .pluck()
-  const strays = ['account_history', 'storage_history'].map((table) => ({ table, select: outside(table) }))
-  const any = db
-    .prepare<[], number>('SELECT EXISTS (SELECT 1 FROM account_history) OR EXISTS (SELECT 1 FROM storage_history)')
-    .pluck()
+  const strays = HISTORY_TABLES.map((table) => ({ table, select: outside(table) }))
+  const overtaken = (['account', 'storage'] as const).map((kind) => {
+    const table = `${kind}_recent`
+    const sameKey = KEY_COLUMNS[kind].map((column) => `h.${column} = r.${column}`).join(' AND ')
+    return db.prepare<[], { table: string; addressId: number; blockNumber: number }>(
+      `SELECT '${table}' AS "table", r.address_id AS addressId, r.block_number AS blockNumber FROM ${table} r
+       WHERE EXISTS (SELECT 1 FROM ${kind}_history h WHERE ${sameKey} AND h.block_number >= r.block_number) LIMIT 1`,
+    )
+  })
+  const rows = HISTORY_TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table})`)
+  const any = db.prepare<[], number>(`SELECT ${rows.join(' OR ')}`).pluck()
   const roots = db.prepare<[number, number], { number: number; state_root: Uint8Array }>(
     'SELECT number, state_root FROM blocks WHERE number >= ? ORDER BY number LIMIT ?',
   )
   return {
-    accounts: (blockNumber) => accounts.all(blockNumber),
-    slots: (blockNumber) => slots.all(blockNumber),
+    accounts: (number) => accounts.all({ number }),
+    slots: (number) => slots.all({ number }),
     codes: () => codes.iterate(),
     stray: (first, head) => {
       for (const { table, select } of strays) {
@@ -77,6 +91,7 @@ export function createRawState(db: Database): RawState {
       }
       return undefined
     },
+    overtaken: () => overtaken.map((select) => select.get()).find((row) => row !== undefined),
     isEmpty: () => any.get() === 0,
     roots: (from, limit) => roots.all(from, limit),
   }

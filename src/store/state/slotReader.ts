@@ -1,4 +1,5 @@
 import type { Database } from '../database.js'
+import { inBlocks, newestValue, nextBlock } from './historySql.js'
 
 // A word is 8 integers of 32 bits, least significant first.
 const LIMBS = 8
@@ -59,17 +60,19 @@ export class SlotReader {
     const { select } = this
     this.beforeRead?.()
     const name = this.names[writeName(this.nameBytes, s, a)]
-    const row = select.value.get(addressId, incarnation, name, blockNumber)
-    if (row === undefined) this.value.fill(0)
-    this.from = row === undefined ? 0 : parseRow(row, this.value)
-    this.until = (next ? select.next.get(addressId, incarnation, name, blockNumber) : undefined) ?? NEVER
+    const row = select.value.get(addressId, incarnation, name, blockNumber, addressId, incarnation, name, blockNumber)!
+    if (row === null) this.value.fill(0)
+    this.from = row === null ? 0 : parseRow(row, this.value)
+    this.until = next
+      ? (select.next.get(addressId, incarnation, name, blockNumber, addressId, incarnation, name, blockNumber) ?? NEVER)
+      : NEVER
   }
 
   /** Calls `changed` for each slot change in the blocks, in order, with the slot's key in `slot`. Returns false without
    *  any call when there are more than `limit`. */
   changes({ above, upTo, limit }: SlotChanges, changed: (change: SlotChange) => void): boolean {
     this.beforeRead?.()
-    const rows = this.select.changes.all(above, upTo, limit + 1)
+    const rows = this.select.changes.all({ above, upTo, limit: limit + 1 })
     if (rows.length > limit) return false
     for (const [addressId, incarnation, slot, blockNumber] of rows) {
       parseDigits(slot, 0, this.slot)
@@ -81,18 +84,23 @@ export class SlotReader {
 
 // A value is read as one text, 'FROM:VALUE' in hex: 0.8 µs, against 1.5 µs for an object with a buffer.
 function prepareReads(db: Database) {
-  const where = 'FROM storage_history WHERE address_id = ? AND incarnation = ? AND slot = ? AND block_number'
+  const key = 'address_id = ? AND incarnation = ? AND slot = ? AND block_number'
   type Key = [addressId: number, incarnation: number, slot: Uint8Array, blockNumber: number]
+  const changes = inBlocks(
+    'storage',
+    '@upTo',
+    (from) => `SELECT address_id, incarnation, hex(slot), block_number FROM ${from}
+       WHERE block_number > @above AND block_number <= @upTo`,
+  )
   return {
     value: db
-      .prepare<Key, string>(`SELECT block_number || ':' || hex(value) ${where} <= ? ORDER BY block_number DESC LIMIT 1`)
-      .pluck(),
-    next: db.prepare<Key, number>(`SELECT block_number ${where} > ? ORDER BY block_number LIMIT 1`).pluck(),
-    changes: db
-      .prepare<[number, number, number], [number, number, string, number]>(
-        `SELECT address_id, incarnation, hex(slot), block_number FROM storage_history
-         WHERE block_number > ? AND block_number <= ? ORDER BY block_number LIMIT ?`,
+      .prepare<[...Key, ...Key], string | null>(
+        newestValue('storage', "block_number || ':' || hex(value)", `${key} <= ?`),
       )
+      .pluck(),
+    next: db.prepare<[...Key, ...Key], number | null>(nextBlock('storage', `${key} > ?`)).pluck(),
+    changes: db
+      .prepare<[SlotChanges], [number, number, string, number]>(`${changes} ORDER BY block_number LIMIT @limit`)
       .raw(),
   }
 }

@@ -2,6 +2,7 @@ import { EMPTY_BYTES, padLeft, trimLeft } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
+import { eachOfBoth, fromBoth, newestRow, newestValue } from './historySql.js'
 
 /** An account in the state history. */
 export interface StoredAccount {
@@ -70,41 +71,49 @@ export const LATEST = Number.MAX_SAFE_INTEGER
 /** A reader over an open database, with statements prepared once. */
 export function createStateReader(db: Database): StateReader {
   const selectId = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
-  const selectAccount = db.prepare<[number, number], AccountRow>(
-    `SELECT address_id, nonce, balance, code_id, incarnation FROM account_history
-     WHERE address_id = ? AND block_number <= ? ORDER BY block_number DESC LIMIT 1`,
+  type AccountAt = [addressId: number, blockNumber: number]
+  const selectAccount = db.prepare<[...AccountAt, ...AccountAt], AccountRow>(
+    newestRow('account', 'address_id, nonce, balance, code_id, incarnation', 'address_id = ? AND block_number <= ?'),
   )
+  type SlotAt = [addressId: number, incarnation: number, slot: Uint8Array, blockNumber: number]
   const selectStorage = db
-    .prepare<[number, number, Uint8Array, number], Uint8Array>(
-      `SELECT value FROM storage_history
-       WHERE address_id = ? AND incarnation = ? AND slot = ? AND block_number <= ? ORDER BY block_number DESC LIMIT 1`,
+    .prepare<[...SlotAt, ...SlotAt], Uint8Array | null>(
+      newestValue('storage', 'value', 'address_id = ? AND incarnation = ? AND slot = ? AND block_number <= ?'),
     )
     .pluck()
   const selectAnySlot = db
-    .prepare<[number, number], number>('SELECT 1 FROM storage_history WHERE address_id = ? AND incarnation = ? LIMIT 1')
+    .prepare<[object], number>(
+      `${fromBoth('storage', (table) => `SELECT 1 FROM ${table} WHERE address_id = @addressId AND incarnation = @incarnation`)} LIMIT 1`,
+    )
     .pluck()
   const selectCode = db.prepare<[number], Uint8Array>('SELECT bytes FROM code WHERE id = ?').pluck()
   const selectCodeHash = db.prepare<[number], Uint8Array>('SELECT hash FROM code WHERE id = ?').pluck()
   const selectCodeByHash = db.prepare<[Uint8Array], Uint8Array>('SELECT bytes FROM code WHERE hash = ?').pluck()
   // SQLite takes a bare column beside max() from the row with the maximum.
-  const selectAccounts = db.prepare<[number, number], AccountRow & { address: Uint8Array; newest: number }>(
-    `SELECT h.address_id, a.address, h.nonce, h.balance, h.code_id, h.incarnation, max(h.block_number) AS newest
-     FROM account_history h JOIN addresses a ON a.id = h.address_id WHERE h.address_id > ?
-     GROUP BY h.address_id ORDER BY h.address_id LIMIT ?`,
+  const selectAccounts = eachOfBoth('account', (table) =>
+    db.prepare<[number, number], AccountRow & { address: Uint8Array; newest: number }>(
+      `SELECT h.address_id, a.address, h.nonce, h.balance, h.code_id, h.incarnation, max(h.block_number) AS newest
+       FROM ${table} h JOIN addresses a ON a.id = h.address_id WHERE h.address_id > ?
+       GROUP BY h.address_id ORDER BY h.address_id LIMIT ?`,
+    ),
   )
-  const selectSlots = db.prepare<[number, number, Uint8Array | string, number], SlotRow>(
-    `SELECT slot, value, max(block_number) AS newest FROM storage_history
-     WHERE address_id = ? AND incarnation = ? AND slot > ? GROUP BY slot ORDER BY slot LIMIT ?`,
+  const selectSlots = eachOfBoth('storage', (table) =>
+    db.prepare<[number, number, Uint8Array | string, number], SlotRow>(
+      `SELECT slot, value, max(block_number) AS newest FROM ${table}
+       WHERE address_id = ? AND incarnation = ? AND slot > ? GROUP BY slot ORDER BY slot LIMIT ?`,
+    ),
   )
   const selectLastId = db.prepare<[], number | null>('SELECT max(id) FROM addresses').pluck()
   return {
     account: (address, blockNumber) => {
       const id = selectId.get(address)
-      const row = id === undefined ? undefined : selectAccount.get(id, blockNumber)
+      const row = id === undefined ? undefined : selectAccount.get(id, blockNumber, id, blockNumber)
       return row && { addressId: row.address_id, incarnation: row.incarnation, account: decodeAccountRow(row) }
     },
-    storage: (addressId, incarnation, slot, blockNumber) =>
-      selectStorage.get(addressId, incarnation, trimLeft(slot), blockNumber) ?? EMPTY_BYTES,
+    storage: (addressId, incarnation, slot, at) => {
+      const name = trimLeft(slot)
+      return selectStorage.get(addressId, incarnation, name, at, addressId, incarnation, name, at) ?? EMPTY_BYTES
+    },
     code: (codeId) => selectCode.get(codeId)!,
     codeHash: (codeId) => selectCodeHash.get(codeId)!,
     codeByHash: (hash) => {
@@ -112,17 +121,36 @@ export function createStateReader(db: Database): StateReader {
       if (!bytes) throw new Error(`no code with the hash ${formatData(hash)}`)
       return bytes
     },
-    hasStorage: (addressId, incarnation) => selectAnySlot.get(addressId, incarnation) !== undefined,
+    hasStorage: (addressId, incarnation) => selectAnySlot.get({ addressId, incarnation }) !== undefined,
     addressId: (address) => selectId.get(address),
     latestAccounts: (aboveId, limit) =>
-      selectAccounts
-        .all(aboveId, limit)
+      mergeNewest(
+        selectAccounts.map((select) => select.all(aboveId, limit)),
+        (a, b) => a.address_id - b.address_id,
+      )
+        .slice(0, limit)
         .map((row) => ({ addressId: row.address_id, address: row.address, account: decodeAccountRow(row) })),
     // Text sorts before every blob, the empty blob included.
     latestStorage: (addressId, incarnation, { after = '', limit }) =>
-      selectSlots.all(addressId, incarnation, after, limit),
+      mergeNewest(
+        selectSlots.map((select) => select.all(addressId, incarnation, after, limit)),
+        (a, b) => Buffer.compare(a.slot, b.slot),
+      ).slice(0, limit),
     countAddresses: () => selectLastId.get() ?? 0,
   }
+}
+
+/** Rows of both tables in the order of their keys: where both have a key, that of the first, `_recent`. */
+function mergeNewest<Row>([recent, history]: Row[][], compare: (a: Row, b: Row) => number): Row[] {
+  if (recent.length === 0) return history
+  const merged: Row[] = []
+  let at = 0
+  for (const row of recent) {
+    while (at < history.length && compare(history[at], row) < 0) merged.push(history[at++])
+    if (at < history.length && compare(history[at], row) === 0) at++
+    merged.push(row)
+  }
+  return [...merged, ...history.slice(at)]
 }
 
 function decodeAccountRow(row: AccountRow): StoredAccount | undefined {

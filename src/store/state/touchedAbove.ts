@@ -1,4 +1,5 @@
 import type { Database } from '../database.js'
+import { fromBoth, type HistoryKind, inBlocks } from './historySql.js'
 import { LATEST, type StateReader } from './stateReader.js'
 
 /** An account that blocks changed, or whose slots they changed. */
@@ -25,12 +26,18 @@ export interface RestoredAccount {
 /** Finds what undoes the changes of blocks: of the newest ones, which are removed, or of others. */
 export interface TouchedAbove {
   /** Accounts changed by the blocks (above, upTo]. Call it before their rows are deleted. `check` is called for each row. */
-  take(range: { above: number; upTo: number }, check?: () => void): ChangedAccount[]
+  take(range: BlockRange, check?: () => void): ChangedAccount[]
   /** One of them in the state after block `at`; default: in the new newest state, after the rows were deleted. `check` is called
    *  for each slot. */
   restored(changed: ChangedAccount, at?: number, check?: () => void): RestoredAccount
   /** How many changes of accounts and slots the blocks above `number` made, at most `limit`. */
   count(number: number, limit: number): number
+}
+
+/** The blocks (above, upTo]. */
+interface BlockRange {
+  above: number
+  upTo: number
 }
 
 // Page size for reading the complete storage of an account.
@@ -39,31 +46,29 @@ const PAGE = 10_000
 /** Statements are prepared once, on a writing connection. */
 export function createTouchedAbove(db: Database, reader: StateReader): TouchedAbove {
   // DISTINCT gives rows as it finds them, UNION only when it has them all.
-  const selectIds = ['account_history', 'storage_history'].map((table) =>
-    db
-      .prepare<[above: number, upTo: number], number>(
-        `SELECT DISTINCT address_id FROM ${table} INDEXED BY ${table}_by_block WHERE block_number > ? AND block_number <= ?`,
-      )
-      .pluck(),
-  )
+  const changed = (kind: HistoryKind, columns: string) => {
+    const inRange = 'block_number > @above AND block_number <= @upTo'
+    const rows = inBlocks(kind, '@upTo', (from) => `SELECT ${columns} FROM ${from} WHERE ${inRange}`)
+    return `SELECT DISTINCT * FROM (${rows})`
+  }
+  const kinds: HistoryKind[] = ['account', 'storage']
+  const selectIds = kinds.map((kind) => db.prepare<[BlockRange], number>(changed(kind, 'address_id')).pluck())
   const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
-  const selectSlots = db.prepare<
-    [above: number, upTo: number],
-    { addressId: number; incarnation: number; slot: Uint8Array }
-  >(
-    `SELECT DISTINCT address_id AS addressId, incarnation, slot FROM storage_history
-     INDEXED BY storage_history_by_block WHERE block_number > ? AND block_number <= ?`,
+  const selectSlots = db.prepare<[BlockRange], { addressId: number; incarnation: number; slot: Uint8Array }>(
+    changed('storage', 'address_id AS addressId, incarnation, slot'),
+  )
+  const rowsAbove = kinds.map((kind) =>
+    fromBoth(kind, (table) => `SELECT 1 FROM ${table} WHERE block_number > @number`),
   )
   const selectCount = db
-    .prepare<[above: number, alsoAbove: number, limit: number], number>(
-      `SELECT count(*) FROM (SELECT 1 FROM account_history WHERE block_number > ?
-         UNION ALL SELECT 1 FROM storage_history WHERE block_number > ? LIMIT ?)`,
+    .prepare<[{ number: number; limit: number }], number>(
+      `SELECT count(*) FROM (${rowsAbove.join(' UNION ALL ')} LIMIT @limit)`,
     )
     .pluck()
   const take: TouchedAbove['take'] = ({ above, upTo }, check = () => {}) => {
     const ids = new Set<number>()
     for (const select of selectIds) {
-      for (const addressId of select.iterate(above, upTo)) {
+      for (const addressId of select.iterate({ above, upTo })) {
         check()
         ids.add(addressId)
       }
@@ -76,7 +81,7 @@ export function createTouchedAbove(db: Database, reader: StateReader): TouchedAb
       const incarnation = record?.account && record.incarnation
       byId.set(addressId, { addressId, address, incarnation, slots: [] })
     }
-    for (const { addressId, incarnation, slot } of selectSlots.iterate(above, upTo)) {
+    for (const { addressId, incarnation, slot } of selectSlots.iterate({ above, upTo })) {
       check()
       const changed = byId.get(addressId)!
       if (changed.incarnation === incarnation) changed.slots.push(slot)
@@ -105,5 +110,5 @@ export function createTouchedAbove(db: Database, reader: StateReader): TouchedAb
     })
     return { address, account: { nonce, balance, codeHash }, cleared: !goesOn, slots: values }
   }
-  return { take, restored, count: (number, limit) => selectCount.get(number, number, limit)! }
+  return { take, restored, count: (number, limit) => selectCount.get({ number, limit })! }
 }

@@ -102,12 +102,13 @@ export function createApplier(
       )
       keepsAppearances = false
     }
-    head.append(block, {
+    const stored = {
       ...parts,
       changes: keepsState ? changes : undefined,
       appearances: keepsAppearances ? appearances : undefined,
       blockAccessList: chain.keepsAccessLists ? blockAccessList : undefined,
-    })
+    }
+    head.append(block, stored, { isAtTip: !isBehind })
     if (isBehind && ahead?.isActive && ahead.noted === number - 1) ahead.note(number, encodedState)
   }
   const isTrieDue = () => {

@@ -32,7 +32,7 @@ export async function applyUnits(
   const { head } = chain
   let begunMs: number | undefined
   let isBehind = false
-  let [trieDue, indexesDue, historyDue] = [true, true, true]
+  let [trieDue, moveDue, indexesDue, historyDue] = [true, true, true, true]
   /** The indexes of a replica that never rests get as much time as the blocks took, in slices. */
   const keepIndexesUp = async (forMs: number) => {
     const until = performance.now() + forMs
@@ -44,7 +44,8 @@ export async function applyUnits(
       const more = applier.workOnTrie()
       if (typeof more === 'boolean') trieDue = more
       else await Promise.race([more, queue.wait()])
-    } else if (indexesDue) indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
+    } else if (moveDue) moveDue = head.moveRecentState()
+    else if (indexesDue) indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
     else if (historyDue) historyDue = chain.extendTrieHistory()
     else return false
     await checkpoints?.afterCommit()
@@ -78,7 +79,7 @@ export async function applyUnits(
       if (next) {
         begunMs ??= performance.now()
         await applier.apply(next, { isBehind })
-        trieDue = indexesDue = historyDue = true
+        trieDue = moveDue = indexesDue = historyDue = true
         const tookMs = performance.now() - begunMs
         const lasts = isBehind ? CATCH_UP_BATCH_MS : BATCH_MS
         if ((isBehind || !queue.isEmpty) && tookMs < lasts) continue

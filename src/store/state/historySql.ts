@@ -1,0 +1,58 @@
+import { META_STATE_RECENT_FROM } from '../meta.js'
+
+/* The state history lies in pairs of tables: `account_history` and `account_recent`, `storage_history` and `storage_recent`. A replica
+ * writes the blocks at the tip to the small `_recent` tables, which takes a tenth of the time, and moves the rows later (recentRows.ts).
+ *
+ * Each row is in one table of its pair, and for the same key (an address id; or an address id, an incarnation and a slot) every row in
+ * the `_recent` table has a higher block number than every row in the `_history` table. All SQL that reads the history is built here.
+ * Positional parameters are bound once for each table, `_recent` first unless stated otherwise. */
+
+/** What the history is of. */
+export type HistoryKind = 'account' | 'storage'
+
+/** All tables of the history. */
+export const HISTORY_TABLES = ['account_history', 'account_recent', 'storage_history', 'storage_recent']
+
+/** The columns of a key: the primary keys are these and the block number. */
+export const KEY_COLUMNS = { account: ['address_id'], storage: ['address_id', 'incarnation', 'slot'] } as const
+
+/** One of each for both tables, for what is merged elsewhere than in SQL. */
+export function eachOfBoth<T>(kind: HistoryKind, make: (table: string) => T): [recent: T, history: T] {
+  return [make(`${kind}_recent`), make(`${kind}_history`)]
+}
+
+/** SQL that gives the rows of both tables; `select` makes the statement for one of them. */
+export function fromBoth(kind: HistoryKind, select: (table: string) => string): string {
+  return eachOfBoth(kind, select).join(' UNION ALL ')
+}
+
+/** As `fromBoth`, of rows that are sought by block number. `_recent` has no index by block: it is not scanned where `upTo`, an expression
+ *  for the last of the blocks, is below all blocks in it. `select` gets what stands after FROM, with the alias `h`. */
+export function inBlocks(kind: HistoryKind, upTo: string, select: (from: string) => string): string {
+  const first = `(SELECT CAST(value AS INTEGER) FROM meta WHERE key = '${META_STATE_RECENT_FROM}')`
+  // As a condition of the scan itself, it would be asked for each row.
+  const recent = select(`(SELECT TRUE WHERE ${upTo} >= ifnull(${first}, 0)) CROSS JOIN ${kind}_recent h`)
+  return `${recent} UNION ALL ${select(`${kind}_history h INDEXED BY ${kind}_history_by_block`)}`
+}
+
+/** SQL of the newest row of a key: `where` names the key and ends with the highest block number. No row when there is none. The second
+ *  table is not read where the first one has a row. */
+export function newestRow(kind: HistoryKind, columns: string, where: string): string {
+  const newest = (table: string) =>
+    `SELECT * FROM (SELECT ${columns} FROM ${table} WHERE ${where} ORDER BY block_number DESC LIMIT 1)`
+  return `${fromBoth(kind, newest)} LIMIT 1`
+}
+
+/** As `newestRow`, of one expression that is not NULL: one row, NULL when the key has none. Takes 0.3 µs less. */
+export function newestValue(kind: HistoryKind, expression: string, where: string): string {
+  const newest = (table: string) =>
+    `(SELECT ${expression} FROM ${table} WHERE ${where} ORDER BY block_number DESC LIMIT 1)`
+  return `SELECT ifnull(${newest(`${kind}_recent`)}, ${newest(`${kind}_history`)})`
+}
+
+/** SQL of the oldest block number of a key: `where` names the key and ends with the block number that it is above. One row, NULL when there
+ *  is none. Parameters are bound for `_history` first. */
+export function nextBlock(kind: HistoryKind, where: string): string {
+  const oldest = (table: string) => `(SELECT block_number FROM ${table} WHERE ${where} ORDER BY block_number LIMIT 1)`
+  return `SELECT ifnull(${oldest(`${kind}_history`)}, ${oldest(`${kind}_recent`)})`
+}

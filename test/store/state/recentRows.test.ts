@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { keccak256 } from '../../../src/chain/crypto.js'
+import { formatData } from '../../../src/lib/hex.js'
+import { type ChainWriter, createChainWriter } from '../../../src/store/chain/chainWriter.js'
+import { createExportRows } from '../../../src/store/chain/exportRows.js'
+import type { StateChanges } from '../../../src/store/chain/stateChanges.js'
+import type { Database } from '../../../src/store/database.js'
+import { createMetaTable, META_STATE_MODE } from '../../../src/store/meta.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
+import { createStoredBlocks } from '../../../src/store/replication/blockReader.js'
+import { createRawState } from '../../../src/store/state/rawState.js'
+import { type SlotChange, SlotReader } from '../../../src/store/state/slotReader.js'
+import { createStateReader, LATEST } from '../../../src/store/state/stateReader.js'
+import { createTouchedAbove } from '../../../src/store/state/touchedAbove.js'
+import { type SeededRandom, seededRandom } from '../../support/random.js'
+import { type OutcomeBlock, pick, randomBlock } from '../../support/randomBlocks.js'
+import { temporaryDirectory } from '../../support/temporary.js'
+import { ALL } from '../../support/thorough.js'
+
+const ADDRESSES = Array.from({ length: 60 }, (_, n) => keccak256(Uint8Array.of(n)).slice(0, 20))
+const SLOTS = Array.from({ length: 40 }, (_, n) =>
+  n < 20 ? keccak256(Uint8Array.of(n)) : Uint8Array.from([...new Uint8Array(31), n - 20]),
+)
+const CODES = Array.from({ length: 4 }, (_, n) => ({
+  hash: keccak256(Uint8Array.of(n, 1)),
+  bytes: Uint8Array.of(n, 1),
+}))
+
+/** Gives the changes of a block on top of `before`, the incarnations of the accounts, which it brings up to date. */
+function makeChanges(random: SeededRandom, before: Map<number, number>): StateChanges {
+  const changes: StateChanges = { accounts: [], storage: [], codes: [...CODES] }
+  for (const [n, address] of ADDRESSES.entries()) {
+    const known = before.get(n)
+    if (random.below(3) === 0) {
+      const incarnation = (known ?? 0) + (known !== undefined && random.below(6) === 0 ? 1 : 0)
+      const codeHash = random.below(2) === 0 ? undefined : pick(random, CODES).hash
+      const account = { nonce: BigInt(random.below(3)), balance: BigInt(random.below(2 ** 31)) ** 3n, codeHash }
+      changes.accounts.push({ address, incarnation, account: random.below(9) === 0 ? undefined : account })
+      before.set(n, incarnation)
+    }
+    const incarnation = before.get(n)
+    if (incarnation === undefined || random.below(2) === 0) continue
+    for (const slot of SLOTS) {
+      if (random.below(8) > 0) continue
+      changes.storage.push({ address, incarnation, slot, value: random.bytes(random.below(3)).map((byte) => byte | 1) })
+    }
+  }
+  return changes
+}
+
+/** What the readers give of the state, as text that does not depend on the order of rows where they promise none. */
+function answers(db: Database, random: SeededRandom, head: number): string[] {
+  const reader = createStateReader(db)
+  const slots = new SlotReader(db)
+  const found: unknown[] = []
+  const tell = (answer: unknown) => void found.push(answer)
+  const blockNumber = () => (random.below(3) === 0 ? LATEST : random.below(head + 2))
+  for (let i = 0; i < 60; i++) {
+    const [address, slot, at] = [pick(random, ADDRESSES), pick(random, SLOTS), blockNumber()]
+    const record = reader.account(address, at)
+    tell(record)
+    const addressId = reader.addressId(address)
+    if (addressId === undefined) continue
+    const incarnation = record?.incarnation ?? 0
+    tell([reader.storage(addressId, incarnation, slot, at), reader.hasStorage(addressId, random.below(4))])
+    slots.read({ addressId, incarnation }, wordOf(slot), 0, { blockNumber: at, next: true })
+    tell([[...slots.value], slots.from, slots.until])
+    tell(reader.latestStorage(addressId, incarnation, { after: i % 2 ? undefined : slot, limit: 1 + random.below(50) }))
+  }
+  for (let i = 0; i < 5; i++) tell(reader.latestAccounts(random.below(60), 1 + random.below(70)))
+  const above = random.below(head + 1)
+  const range = { above, upTo: above + random.below(head - above + 2) }
+  const changes: (SlotChange & { slot: string })[] = []
+  const isWhole = slots.changes({ ...range, limit: random.below(3000) }, (each) =>
+    changes.push({ ...each, slot: String(slots.slot) }),
+  )
+  const blocksOfChanges = changes.map((each) => each.blockNumber)
+  assert.deepEqual(
+    blocksOfChanges,
+    [...blocksOfChanges].sort((a, b) => a - b),
+  )
+  tell([isWhole, sorted(changes)])
+  const touched = createTouchedAbove(db, reader)
+  tell(sorted(touched.take(range).map(({ slots: own, ...rest }) => ({ ...rest, slots: sorted(own) }))))
+  tell([touched.count(above, 1_000_000), touched.count(above, 10)])
+  tell([createRawState(db).isEmpty(), createRawState(db).stray(0, head)])
+  for (let number = Math.max(0, head - 12); number <= head; number++) tell(answersOfBlock(db, number))
+  return found.map(textOf)
+}
+
+function answersOfBlock(db: Database, number: number): unknown {
+  const raw = createRawState(db)
+  const slots = raw.slots(number)
+  const ids = slots.map((row) => row.address_id)
+  assert.deepEqual(
+    ids,
+    [...ids].sort((a, b) => a - b),
+  )
+  const { accounts, storage, codes } = createStoredBlocks(db).read(number)!.changes!
+  const cleared = createExportRows(db).clearedSlots(number)
+  return [raw.accounts(number), slots, accounts, storage, codes, cleared].map(sorted)
+}
+
+const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_key, each) => {
+    if (typeof each === 'bigint') return String(each)
+    if (each?.type === 'Buffer') return formatData(Buffer.from(each.data))
+    return each instanceof Uint8Array ? formatData(each) : each
+  })
+
+const sorted = (rows: readonly unknown[]) => rows.map(textOf).sort()
+
+/** The eight 32-bit integers of a word, least significant first. */
+function wordOf(slot: Uint8Array): Int32Array {
+  const view = new DataView(slot.buffer, slot.byteOffset)
+  return Int32Array.from({ length: 8 }, (_, i) => view.getInt32(28 - 4 * i))
+}
+
+interface OpenedWriter {
+  db: Database
+  writer: ChainWriter
+}
+
+function open(t: TestContext): OpenedWriter {
+  const db = openForWriting(temporaryDirectory(t))
+  t.after(() => void db.close())
+  createMetaTable(db).set(META_STATE_MODE, 'execute')
+  return { db, writer: createChainWriter(db, { collectsState: true }) }
+}
+
+function inTransaction<T>({ writer }: OpenedWriter, work: (writer: ChainWriter) => T): T {
+  writer.begin()
+  const result = work(writer)
+  writer.commit()
+  return result
+}
+
+const count = (db: Database, table: string) => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get()!
+
+test('reads of a history of which some rows are recent ones are those of the same rows in one table', (t) => {
+  let most = 0
+  for (let seed = 0; seed < (ALL ? 6 : 2); seed++) {
+    const random = seededRandom(seed)
+    const [plain, staged] = [open(t), open(t)]
+    let chain: { outcome: OutcomeBlock; incarnations: Map<number, number> }[] = []
+    const rewind = (number: number) => {
+      chain = chain.slice(0, number + 1)
+      for (const each of [plain, staged]) inTransaction(each, (writer) => writer.rewindTo(number))
+    }
+    const append = () => {
+      const incarnations = new Map(chain.at(-1)?.incarnations)
+      const outcome = randomBlock(random, chain.length)
+      const changes = makeChanges(random, incarnations)
+      chain.push({ outcome, incarnations })
+      const isAtTip = random.below(10) > 0
+      const { block, receipts } = outcome
+      inTransaction(plain, (writer) => writer.insertBlock(block, receipts, 1n, changes))
+      inTransaction(staged, (writer) => writer.insertBlock(block, receipts, 1n, changes, { isAtTip }))
+    }
+    for (let step = 0; step < 60; step++) {
+      const kind = random.below(8)
+      if (kind < 5 || chain.length < 3) append()
+      else if (kind === 5) rewind(Math.max(0, chain.length - 2 - random.below(6)))
+      else for (let i = random.below(6); i > 0; i--) inTransaction(staged, (writer) => writer.moveRecent({ all: true }))
+      most = Math.max(most, count(staged.db, 'storage_recent'))
+      if (step % 6 > 0) continue
+      const [expected, found] = [plain, staged].map(({ db }) => answers(db, seededRandom(step), chain.length - 1))
+      assert.deepEqual(found, expected, `seed ${seed}, step ${step}`)
+    }
+    while (inTransaction(staged, (writer) => writer.moveRecent({ all: true })));
+    for (const table of ['account_history', 'storage_history']) {
+      const rows = ({ db }: OpenedWriter) => db.prepare(`SELECT * FROM ${table}`).raw().all()
+      assert.deepEqual(rows(staged), rows(plain), table)
+    }
+    assert.equal(count(staged.db, 'account_recent') + count(staged.db, 'storage_recent'), 0)
+  }
+  assert.ok(most > 1000, `${most} recent rows at most: too few for several moves`)
+})
