@@ -67,6 +67,11 @@ export async function openChain(directory: string, plan: ChainPlan): Promise<Sto
     grown = await writeChain(data, list, genesis, plan)
   }
   const { entries } = JSON.parse(readFileSync(list, 'utf8')) as { entries: Entry[] }
+  if (entries.length !== grown + plan.blocks + plan.reorg) {
+    throw new Error(
+      `${directory} has a chain of ${entries.length} blocks; --blocks, --tip and --reorg of this run name another one`,
+    )
+  }
   const file = openSync(data, 'r')
   return {
     genesis,

@@ -10,6 +10,9 @@ import { openForReading } from '../../../src/store/open.js'
 export interface ReaderReply {
   number: number
   hash: string
+  /** It could be seen. */
+  seenMs: number
+  /** Its transactions and receipts were read. */
   atMs: number
 }
 
@@ -26,19 +29,20 @@ for (;;) {
   const hash = now === known ? lastHash : hashOfHead()
   known = now
   if (hash !== lastHash) {
+    const seenMs = performance.timeOrigin + performance.now()
     const head = chain.head()!
-    for (let number = Math.min(last + 1, head); number <= head; number++) readBlock(number)
+    for (let number = Math.min(last + 1, head); number <= head; number++) readBlock(number, seenMs)
     last = head
     lastHash = hash
   }
   Atomics.wait(cell, 0, 0, 0.3)
 }
 
-function readBlock(number: number): void {
+function readBlock(number: number, seenMs: number): void {
   const block = chain.blockByNumber(number)!
   chain.transactions(block)
   chain.receipts(block)
   const atMs = performance.timeOrigin + performance.now()
-  const reply: ReaderReply = { number, hash: formatData(block.hash), atMs }
+  const reply: ReaderReply = { number, hash: formatData(block.hash), seenMs, atMs }
   parentPort!.postMessage(reply)
 }
