@@ -6,7 +6,6 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
-  readFileSync,
   rmSync,
   writeFileSync,
   writeSync,
@@ -22,6 +21,7 @@ import { openLink, startNatsCluster } from '../../test/support/nats.js'
 import { describeEnvironment } from './environment.js'
 import { openChain, type StoredChain } from './replica/chain.js'
 import { growReplica, measureCatchUp } from './replica/phases.js'
+import { writtenBytes } from './replica/writtenBytes.js'
 import { round } from './table.js'
 
 /* `npm run bench:stream -- --json FILE`: what one block costs on its way to replicas, for `npm run simulate:scale`: reading and encoding it,
@@ -92,11 +92,6 @@ function databaseBytes(datadir: string): number {
   } finally {
     db.close()
   }
-}
-
-/** Bytes that this process had the disk write. */
-function writtenBytes(): number {
-  return Number(/^write_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))![1])
 }
 
 /** Processor time of what a writer's publisher reads and encodes, and the size of the message. */

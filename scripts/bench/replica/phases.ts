@@ -13,12 +13,14 @@ import { formatData } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { DATABASE_FILE, openForReading } from '../../../src/store/open.js'
 import { createStateTrieTable } from '../../../src/store/state/stateTrieTable.js'
+import { TRIE_HISTORY_BLOCKS } from '../../../src/store/state/trieHistory.js'
 import { createBlockVerifier } from '../../../src/workers/blockVerifier.js'
 import { createCheckpointer } from '../../../src/workers/checkpointer.js'
 import { openTrieHasher } from '../../../src/workers/trieHasher.js'
 import { quantile } from '../client.js'
 import type { StoredChain } from './chain.js'
 import type { ReaderReply } from './readerThread.js'
+import { writtenBytes } from './writtenBytes.js'
 
 interface HowToApply {
   /** Default: that of the product. */
@@ -69,7 +71,19 @@ async function untilTrie(datadir: string, number: number): Promise<void> {
   db.close()
 }
 
-// Between two blocks at the tip: the trie and the tries before it have followed.
+/** Resolves when the tries of the blocks before the stored one can be read as far back as they are kept. */
+async function untilTrieHistory(datadir: string): Promise<void> {
+  const db = openForReading(datadir)
+  const table = createStateTrieTable(db)
+  const isComplete = () => {
+    const { history } = table.head() ?? {}
+    return history !== undefined && history.head - history.from >= TRIE_HISTORY_BLOCKS
+  }
+  while (!isComplete()) await sleep(5)
+  db.close()
+}
+
+// Between two blocks at the tip: the trie has followed.
 const TIP_MS = 500
 
 /** Milliseconds from a unit that comes until a reader in another thread sees its block, and until it has read the block with transactions
@@ -81,6 +95,8 @@ export async function measureTip(
 ): Promise<object> {
   const reader = startReader(datadir)
   const replica = await startReplica(chain, datadir, { isThreaded: true })
+  await untilTrieHistory(datadir)
+  const writtenBefore = writtenBytes()
   const visible: number[] = []
   const lags: number[] = []
   for (let number = from; number <= to; number++) {
@@ -94,9 +110,10 @@ export async function measureTip(
   }
   await replica.close()
   await reader.close()
+  const writtenPerBlock = (writtenBytes() - writtenBefore) / lags.length
   const [warmVisible, warm] = [visible, lags].map((each) => each.slice(each.length >> 2))
   return {
-    blocks: warm.length,
+    ...{ blocks: warm.length, writtenBytesPerBlock: writtenPerBlock },
     ...{ visibleP50Ms: quantile(warmVisible, 0.5), visibleP99Ms: quantile(warmVisible, 0.99) },
     ...{ p50Ms: quantile(warm, 0.5), p99Ms: quantile(warm, 0.99), maxMs: quantile(warm, 1) },
   }
