@@ -17,34 +17,33 @@ type CostName =
 /* The block of `bench:replica` and `bench:stream`: 99 transactions, 251 logs, 400 changed accounts, 1,000 changed slots. That of `bench:sync`
  * has 151 transactions and 250 logs. */
 
-const MACHINE = '2 cores (AMD EPYC), nothing else running'
+const MACHINE = '2 cores (Intel Xeon), nothing else running'
 const STREAM = `npm run bench:stream -- --blocks 400; ${MACHINE}`
 const READS = `npm run bench:replicas -- --seconds 8, mix of 3 replicas; ${MACHINE}`
-const LOADED = '2 cores shared with other work, load 8 to 13'
 
-/** As measured on 2 cores (AMD EPYC), all but what is written in the same hour. Times are of the wall where blocks wait for them. */
+/** As measured on 2 cores (Intel Xeon) in one hour. Times are of the wall where blocks wait for them. */
 export const COSTS: Costs = {
   followMs: {
     what: 'receive, execute and store a block',
-    value: 77.6,
+    value: 52.6,
     unit: 'ms',
-    source: `npm run bench:sync -- --blocks 60 --phases rates: 12.9 blocks/s, serve --upstream over WebSocket; ${MACHINE}`,
+    source: `npm run bench:sync -- --blocks 60 --phases rates: 19.0 blocks/s, serve --upstream over WebSocket; ${MACHINE}`,
   },
-  encodeMs: { what: 'read and encode a block', value: 31.1, unit: 'ms', source: STREAM },
+  encodeMs: { what: 'read and encode a block', value: 19.2, unit: 'ms', source: STREAM },
   messageBytes: { what: 'message of a block', value: 157_293, unit: 'bytes', source: STREAM },
-  publishPerSecond: { what: 'publish, 3 copies, one by one', value: 149, unit: 'messages/s', source: STREAM },
-  consumePerSecond: { what: 'consume', value: 1_366, unit: 'messages/s', source: STREAM },
-  applyMs: { what: 'verify and apply a block', value: 42.1, unit: 'ms', source: `${STREAM}: 23.8 blocks/s` },
-  databaseBytesPerBlock: { what: 'a block in the database', value: 308_767, unit: 'bytes', source: STREAM },
+  publishPerSecond: { what: 'publish, 3 copies, one by one', value: 250, unit: 'messages/s', source: STREAM },
+  consumePerSecond: { what: 'consume', value: 1_082, unit: 'messages/s', source: STREAM },
+  applyMs: { what: 'verify and apply a block', value: 16.3, unit: 'ms', source: `${STREAM}: 61.3 blocks/s` },
+  databaseBytesPerBlock: { what: 'a block in the database', value: 305_091, unit: 'bytes', source: STREAM },
   writtenBytesPerBlock: {
     what: 'written to disk for a block that is applied alone',
     value: 12_007_174,
     unit: 'bytes',
-    source: `npm run bench:stream; ${LOADED}, at 3.8 blocks/s in transactions of one second`,
+    source: `npm run bench:replica -- --only catchUp,tip; ${MACHINE}`,
   },
-  diskMbPerSecond: { what: 'the disk, written and synced', value: 284, unit: 'MB/s', source: STREAM },
-  readMs: { what: 'an answer of a replica, mixed', value: 0.531, unit: 'ms', source: READS },
-  balancerMs: { what: 'an answer through HAProxy', value: 0.157, unit: 'ms', source: READS },
+  diskMbPerSecond: { what: 'the disk, written and synced', value: 467, unit: 'MB/s', source: STREAM },
+  readMs: { what: 'an answer of a replica, mixed', value: 0.245, unit: 'ms', source: READS },
+  balancerMs: { what: 'an answer through HAProxy', value: 0.073, unit: 'ms', source: READS },
 }
 
 /** The costs with other values, and `source` as their source. @throws Error for a name that is none, or no number above 0 */

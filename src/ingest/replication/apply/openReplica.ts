@@ -168,9 +168,9 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
     },
     status: figures.status,
     close: async () => {
+      await hasher?.close() // before the writer, whose connection clears the write-ahead log if it is the last
       closeWriter()
       await verifier?.close()
-      await hasher?.close()
     },
   }
 }

@@ -43,7 +43,7 @@ export async function applyUnits(
     if (trieDue) {
       const more = applier.workOnTrie()
       if (typeof more === 'boolean') trieDue = more
-      else await Promise.race([more, queue.wait()])
+      else await (queue.isOver ? more : Promise.race([more, queue.wait()]))
     } else if (moveDue) moveDue = head.moveRecentState()
     else if (indexesDue) indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
     else if (historyDue) historyDue = chain.extendTrieHistory()
