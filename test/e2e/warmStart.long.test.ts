@@ -38,13 +38,13 @@ test('once it says ready, the first calls and log queries load no module', async
   while (!(await spare())) await new Promise((resolve) => setImmediate(resolve))
   const loaded = readFileSync(log, 'utf8')
   assert.match(loaded, /thread [1-9]\d* imported .*cli\/readerThread\.js/)
-  // The build bundles what a thread loads: from source it was 400 modules.
+  // The build bundles what a thread loads: from source it was 400 modules. Each kind of thread adds some chunks that others share with it.
   const counts = new Map<string, number>()
   for (const [, thread] of loaded.matchAll(/^thread (\d+) imported file:/gm)) {
     counts.set(thread, (counts.get(thread) ?? 0) + 1)
   }
   assert.ok(counts.size >= 6, `only threads ${[...counts.keys()]} loaded modules`)
-  for (const [thread, count] of counts) assert.ok(count < 160, `thread ${thread} loaded ${count} modules`)
+  for (const [thread, count] of counts) assert.ok(count < 180, `thread ${thread} loaded ${count} modules`)
 
   const balance = `0x70a08231${ALICE.slice(2).padStart(64, '0')}`
   const recover = { to: `0x${'1'.padStart(40, '0')}`, data: `0x${'11'.repeat(128)}` }

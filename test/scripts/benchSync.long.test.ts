@@ -19,7 +19,7 @@ interface Report {
 
 test('bench:sync measures a short chain, and no query meets a chain between two branches', async (t) => {
   const json = join(temporaryDirectory(t), 'report.json')
-  const args = ['--blocks', '2', '--depth', '2', '--reorgs', '1', '--commits', '2', '--json', json]
+  const args = ['--blocks', '4', '--depth', '3', '--reorgs', '3', '--commits', '3', '--json', json]
   const { code, stderr } = await spawnNode(['--enable-source-maps', PROGRAM, ...args]).ended
   assert.equal(code, 0, stderr)
   const { rates, reorgs, commits } = JSON.parse(readFileSync(json, 'utf8')) as Report
