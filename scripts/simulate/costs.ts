@@ -37,9 +37,9 @@ export const COSTS: Costs = {
   databaseBytesPerBlock: { what: 'a block in the database', value: 305_091, unit: 'bytes', source: STREAM },
   writtenBytesPerBlock: {
     what: 'written to disk for a block that is applied alone',
-    value: 12_007_174,
+    value: 114_606_408,
     unit: 'bytes',
-    source: `npm run bench:replica -- --only catchUp,tip; ${MACHINE}`,
+    source: `npm run bench:replica -- --blocks 3000 --tip 100 --only catchUp,tip; ${MACHINE}`,
   },
   diskMbPerSecond: { what: 'the disk, written and synced', value: 467, unit: 'MB/s', source: STREAM },
   readMs: { what: 'an answer of a replica, mixed', value: 0.245, unit: 'ms', source: READS },
