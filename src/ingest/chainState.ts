@@ -95,7 +95,8 @@ export interface OpenChainOptions {
   log?: Logger
 }
 
-const STATE_CACHE_BYTES = 256 * 2 ** 20
+/** Default memory for the newest state and its trie. */
+export const STATE_CACHE_BYTES = 256 * 2 ** 20
 
 /** Opens the chain of a database opened for writing. The first time, `wanted` names the chain; with execution, its
  *  genesis state and block 0 are stored. An index or state trie that is behind, as in a database of an older version, is

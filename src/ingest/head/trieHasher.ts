@@ -97,7 +97,6 @@ function createCollectingTable(stored: StateTrieTable) {
     ...stored,
     write: (page: number, bytes: Uint8Array) => void written.push({ page, bytes }),
     remove: (page: number) => void removed.push(page),
-    head: stored.head,
     setHead: (next: StateTrieHead) => {
       head = next
     },

@@ -7,6 +7,7 @@ import { type ChainSource, readChainSource } from '../../../store/chain/chainSou
 import { openForReading } from '../../../store/open.js'
 import type { ReplicaPosition } from '../../../store/replication/position.js'
 import { StorageOfOtherIncarnation } from '../../../trie/blockChanges.js'
+import { STATE_CACHE_BYTES } from '../../chainState.js'
 import type { Checkpoints } from '../../checkpoints.js'
 import { ReorgBelowFinalized, StateRootDiffers } from '../../head/errors.js'
 import type { BlockRef } from '../../head/events.js'
@@ -60,8 +61,6 @@ export interface OpenReplica {
 }
 
 const TRIE_INTERVAL = 1024
-// As much as the writer has for the trie, which it does not use meanwhile.
-const HASHER_CACHE_BYTES = 256 * 2 ** 20
 // The newest blocks, all of which a locator names that is not sent: more than a writer commits before it publishes.
 const DENSE_BLOCKS = 256
 // Between two looks whether the chain was rewound.
@@ -91,7 +90,8 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
     throw error
   }
   const verifier = parts.openVerifier?.(readChainSource(writer.db)!)
-  const { datadir, stateCacheBytes = HASHER_CACHE_BYTES } = settings
+  // The thread has as much memory as the writer, which does not use its own meanwhile.
+  const { datadir, stateCacheBytes = STATE_CACHE_BYTES } = settings
   const hasher = parts.openHasher?.({ datadir, cacheBytes: stateCacheBytes })
   const figures = createFigures(settings.role ?? 'replica', writer)
   const { findPublished } = parts

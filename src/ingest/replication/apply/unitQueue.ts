@@ -139,7 +139,8 @@ function verifiedHere(block: EncodedBlock, spec: ChainSpec): BlockToApply {
   return { verified: () => verifyReplicated(block, spec) }
 }
 
-function verifiedElsewhere(verdict: Promise<Verdict>, block: EncodedBlock, spec: ChainSpec): BlockToApply {
+/** A block that another thread verifies. */
+export function verifiedElsewhere(verdict: Promise<Verdict>, block: EncodedBlock, spec: ChainSpec): BlockToApply {
   verdict.catch(() => {}) // told to who asks for it
   return {
     verified: () => verdict.then(({ take }) => take()),

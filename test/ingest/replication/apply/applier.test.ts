@@ -5,7 +5,7 @@ import { hashHeader } from '../../../../src/chain/eth/header.js'
 import { ReorgBelowFinalized, StateRootDiffers } from '../../../../src/ingest/head/errors.js'
 import { importFiles } from '../../../../src/ingest/importFiles.js'
 import { StaleEpoch, StateChangesMissing, UnknownAncestor } from '../../../../src/ingest/replication/apply/errors.js'
-import { decodeUnverified } from '../../../../src/ingest/replication/apply/verifyReplicated.js'
+import { verifiedElsewhere } from '../../../../src/ingest/replication/apply/unitQueue.js'
 import { InvalidMessage } from '../../../../src/ingest/replication/errors.js'
 import { encodeReplicatedBlock } from '../../../../src/ingest/replication/message.js'
 import type { EncodedBlock, PositionedUnit, ReplicatedBlock } from '../../../../src/ingest/replication/types.js'
@@ -218,15 +218,7 @@ test('a block that is written while another thread verifies it is taken back whe
   t.after(() => verifier.close())
   const applyElsewhere = async (each: PositionedUnit) => {
     const encoded = each.unit.kind === 'blocks' ? each.unit.blocks : []
-    const verdicts = encoded.map(verifier.verify)
-    const blocksToApply = encoded.map((block, i) => ({
-      verified: async () => (await verdicts[i]).take(),
-      decoded: () => decodeUnverified(block, chain.spec),
-      approved: async () => {
-        const { isRight, take } = await verdicts[i]
-        if (!isRight) take()
-      },
-    }))
+    const blocksToApply = encoded.map((block) => verifiedElsewhere(verifier.verify(block), block, chain.spec))
     await applier.apply({ ...each, blocks: blocksToApply })
     applier.commit()
   }
