@@ -53,6 +53,7 @@ test('a reorg of 2,000 blocks does not hold them in memory', async (t) => {
   const collect = runInNewContext('gc') as () => void
   const measure = () => {
     collect()
+    collect() // V8 frees the buffers that the first one found beside it, and counts them until the next one
     const { heapUsed, arrayBuffers } = process.memoryUsage()
     return heapUsed + arrayBuffers
   }
@@ -76,5 +77,5 @@ test('a reorg of 2,000 blocks does not hold them in memory', async (t) => {
   compareRows(datadir, other, 'at the end')
   const grown = (most - before) / MIB
   t.diagnostic(`${Math.round(grown)} MiB at most, for ${Math.round((DEPTH * CALLDATA_BYTES) / MIB)} MiB of blocks`)
-  assert.ok(grown < 30, `${grown} MiB`)
+  assert.ok(grown < 20, `${grown} MiB`)
 })
