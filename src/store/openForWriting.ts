@@ -7,6 +7,7 @@ import type { Database } from './database.js'
 import { createPrivately, holdLock } from './fileLock.js'
 import { DATABASE_FILE, DatabaseLocked, DatabaseNotWritable, packagePath, requireKnownSchema, tune } from './open.js'
 import { writeSeals } from './seals.js'
+import { defineKeyAggregates } from './state/changedKeys.js'
 import { unpackBody } from './tip/unpackBody.js'
 
 /* Separate from `open`: reader threads do not load the migrator, which takes 20 ms. */
@@ -63,6 +64,7 @@ function openWriter(datadir: string): Database {
 
 /** Applies pending migrations. */
 function migrateSchema(db: Database): void {
+  defineKeyAggregates(db)
   db.unsafeMode(true) // 0007_wide_timestamps changes sqlite_schema
   migrate(drizzle(db), { migrationsFolder: packagePath('migrations') })
   db.unsafeMode(false)

@@ -240,7 +240,7 @@ export const accountHistory = sqliteTable(
     codeId: integer('code_id'), // NULL: no code
     incarnation: integer('incarnation').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.addressId, t.blockNumber] }), index('account_history_by_block').on(t.blockNumber)],
+  (t) => [primaryKey({ columns: [t.addressId, t.blockNumber] })],
 )
 
 /** The value of a storage slot from `block_number` on. Slot and value are stored without leading zeros; zero is empty.
@@ -254,11 +254,16 @@ export const storageHistory = sqliteTable(
     blockNumber: integer('block_number').notNull(),
     value: bytes('value').notNull(),
   },
-  (t) => [
-    primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] }),
-    index('storage_history_by_block').on(t.blockNumber),
-  ],
+  (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
 )
+
+/** Which accounts and slots each block changed: the rows of the state history with that block number. Encoding in state/changedKeys.ts; no
+ *  row for a block that changed none. */
+export const changedKeys = sqliteTable('changed_keys', {
+  blockNumber: integer('block_number').primaryKey(),
+  accounts: bytes('accounts').notNull(),
+  slots: bytes('slots').notNull(),
+})
 
 /** Rows of `account_history` that a replica wrote at the tip and has not moved there yet; see state/recentRows.ts. WITHOUT ROWID. */
 export const accountRecent = sqliteTable(

@@ -59,6 +59,7 @@ export function createBlockChanges(db: Database, reader: StateReader): BlockChan
         if (entry.incarnation !== incarnation) {
           throw new StorageOfOtherIncarnation(blockNumber, address!)
         }
+        if (value === undefined) throw new Error(`block ${blockNumber} lacks the row of slot ${formatData(slot)}`)
         entry.slots.push({ slot: padLeft(slot, 32), value })
       }
       return [...touched.values()]

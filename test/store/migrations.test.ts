@@ -2,15 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { auditL2 } from '../../src/ingest/audit/l2.js'
+import { formatData } from '../../src/lib/hex.js'
 import { createChainReader } from '../../src/store/chain/chainReader.js'
 import { createChainWriter } from '../../src/store/chain/chainWriter.js'
+import type { StateChanges } from '../../src/store/chain/stateChanges.js'
+import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
+import { createChangedKeysReader, decodeAccountKeys, visitSlotKeys } from '../../src/store/state/changedKeys.js'
 import { blockAt } from '../support/blocks.js'
 import { openL2Database } from '../support/l2.js'
 import { makeFullBlock, UNCHECKED } from '../support/l2Blocks.js'
 import { toRpcReceiptsJson } from '../support/l2Json.js'
 import { leaveAtMigration } from '../support/olderDatabase.js'
+import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const LARGE = 2n ** 64n - 1n
@@ -65,3 +70,60 @@ test('a database of before layer-2 events answers from its recordings, and finds
   assert.deepEqual(found, [0, 1])
   assert.equal(auditL2(db).blocks, 2)
 })
+
+test('a database of before changed keys gets them from its indexes by block, also those of recent rows', (t) => {
+  const datadir = temporaryDirectory(t)
+  const random = seededRandom(19)
+  const [early, late] = Array.from({ length: 60 }, () => random.bytes(20)).reduce<[Uint8Array[], Uint8Array[]]>(
+    ([a, b], address, i) => (i % 2 === 0 ? [[...a, address], b] : [a, [...b, address]]),
+    [[], []],
+  )
+  const changesOf = (addresses: Uint8Array[]): StateChanges => ({
+    accounts: addresses.slice(5).map((address) => ({ address, incarnation: 0, account: { nonce: 1n, balance: 2n } })),
+    storage: addresses.slice(0, 25).flatMap((address, i) =>
+      Array.from({ length: i }, () => ({
+        address,
+        incarnation: i % 3,
+        slot: random.bytes(32),
+        value: random.bytes(4),
+      })),
+    ),
+    codes: [],
+  })
+  const HEAD = 9
+  const database = openForWriting(datadir)
+  const writer = createChainWriter(database)
+  writer.begin()
+  for (let number = 0; number <= HEAD; number++) {
+    const changes = number === 4 ? changesOf([]) : changesOf(number % 2 === 0 ? early : late)
+    writer.insertBlock(blockAt(number), [], 0n, changes, { isAtTip: number >= HEAD - 1 })
+  }
+  writer.commit()
+  const before = changedOf(database, HEAD)
+  assert.ok(database.prepare('SELECT 1 FROM storage_recent').get())
+  database.close()
+  leaveAtMigration(datadir, 19)
+  const db = openForWriting(datadir)
+  t.after(() => void db.close())
+  assert.deepEqual(changedOf(db, HEAD), before)
+  assert.equal(before[4].accounts.length + before[4].slots.length, 0)
+  assert.deepEqual(db.prepare("SELECT name FROM sqlite_schema WHERE name LIKE '%history_by_block'").all(), [])
+  assert.equal(db.prepare('SELECT 1 FROM storage_recent').get(), undefined)
+  createChainWriter(db).rewindTo(-1)
+  for (const table of ['account_history', 'storage_history', 'changed_keys']) {
+    assert.equal(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get(), 0)
+  }
+})
+
+/** The changed keys of the blocks up to `head`, sorted. */
+function changedOf(db: Database, head: number) {
+  const reader = createChangedKeysReader(db)
+  return Array.from({ length: head + 1 }, (_, number) => {
+    const { accounts, slots } = reader.block(number) ?? { accounts: new Uint8Array(0), slots: new Uint8Array(0) }
+    const names: string[] = []
+    visitSlotKeys(slots, (...[addressId, incarnation, slot]) =>
+      names.push(`${addressId} ${incarnation} ${formatData(slot)}`),
+    )
+    return { accounts: decodeAccountKeys(accounts).sort((a, b) => a - b), slots: names.sort() }
+  })
+}

@@ -72,7 +72,7 @@ function readChanges(db: Database, number: number): StateChanges {
   const storage = raw.slots(number).map(({ address, incarnation, slot, value }) => {
     const word = new Uint8Array(32)
     word.set(slot, 32 - slot.length)
-    return { address: address!, incarnation, slot: word, value }
+    return { address: address!, incarnation, slot: word, value: value! }
   })
   return {
     accounts: accounts.sort((a, b) => Buffer.compare(a.address, b.address)),

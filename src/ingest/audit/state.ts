@@ -2,6 +2,7 @@ import { keccak256 } from '../../chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
 import { type ChainSpec, commitsToState } from '../../chain/eth/forks.js'
 import { equalBytes, padLeft, trimLeft } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
 import { specOfSource } from '../../store/chain/chainSource.js'
 import { decodeUint, encodeUint, type StoredUint } from '../../store/columns.js'
 import type { Database } from '../../store/database.js'
@@ -59,7 +60,7 @@ export function auditState(db: Database, onProgress?: (blocks: number) => void):
         }
         if (blocks.length === 0) break
       }
-      if (first !== undefined) requireNoStrays(state, first.number, next - 1)
+      if (first !== undefined) requireAllNamed(state, first.number, next - 1)
       requireOrder(state)
       return false
     })
@@ -75,14 +76,23 @@ function requireNoState(state: RawState): void {
   throw new DatabaseFault({ table: 'meta', row: 'state_mode' }, { field: 'value', expected: 'execute', found: 'none' })
 }
 
-function requireNoStrays(state: RawState, first: number, head: number): void {
-  const stray = state.stray(first, head)
-  if (stray === undefined) return
-  const { table, blockNumber } = stray
-  throw new DatabaseFault(
-    { table, row: `block ${blockNumber}` },
-    { field: 'block_number', expected: `${first} to ${head}`, found: blockNumber },
-  )
+/** The blocks [first, head] have the rows that `changed_keys` names; there are no others. */
+function requireAllNamed(state: RawState, first: number, head: number): void {
+  const tables = state.tables()
+  for (const { table, least, most } of tables) {
+    for (const found of [least, most]) {
+      if (found === null || (found >= first && found <= head)) continue
+      const expected = `${first} to ${head}`
+      throw new DatabaseFault({ table, row: `block ${found}` }, { field: 'block_number', expected, found })
+    }
+  }
+  const { accounts, slots } = state.changed()
+  for (const [kind, expected] of Object.entries({ account: accounts, storage: slots })) {
+    const own = tables.filter(({ table }) => table.startsWith(`${kind}_`))
+    const found = own.reduce((sum, { rows }) => sum + rows, 0)
+    const table = own.map((each) => each.table).join(' and ')
+    if (found !== expected) throw new DatabaseFault({ table }, { field: 'rows', expected, found })
+  }
 }
 
 /** Reads of the newest row of a key rely on it. */
@@ -115,10 +125,14 @@ function auditCodes(state: RawState): number {
 /** Applies the rows of a block and compares the root. Returns the number of rows. */
 function createReplay(state: RawState, reader: StateReader, { root, spec }: { root: StateRoot; spec: ChainSpec }) {
   return (blockNumber: number, stateRoot: Uint8Array): number => {
+    const keysPlace = { table: 'changed_keys', row: `block ${blockNumber}` }
+    const ids = atPlace(keysPlace, () => state.accountIds(blockNumber))
     const accounts = atPlace({ table: 'account_history', row: `block ${blockNumber}` }, () =>
-      state.accounts(blockNumber),
+      state.accounts(blockNumber, ids),
     )
-    const slots = atPlace({ table: 'storage_history', row: `block ${blockNumber}` }, () => state.slots(blockNumber))
+    const slots = atPlace(keysPlace, () => state.slots(blockNumber))
+    requireRows(keysPlace, ids, accounts)
+    requireDistinct(keysPlace, slots)
     const touched = new Map<number, TouchedAccount & { incarnation: number }>()
     for (const row of accounts) {
       const place = { table: 'account_history', row: `block ${blockNumber}, address ${row.address_id}` }
@@ -148,6 +162,27 @@ function createReplay(state: RawState, reader: StateReader, { root, spec }: { ro
       )
     })
     return accounts.length + slots.length
+  }
+}
+
+/** Each account is named once, and has a row. */
+function requireRows(place: Place, ids: readonly number[], rows: readonly RawAccountRow[]): void {
+  const found = new Set(rows.map((row) => row.address_id))
+  const lacking = ids.find((id) => !found.delete(id))
+  if (lacking === undefined) return
+  throw new DatabaseFault(place, {
+    field: 'accounts',
+    expected: 'accounts that have a row',
+    found: `address ${lacking}`,
+  })
+}
+
+function requireDistinct(place: Place, slots: readonly RawStorageRow[]): void {
+  const seen = new Set<string>()
+  for (const { address_id: id, incarnation, slot } of slots) {
+    const name = `address ${id}, incarnation ${incarnation}, slot ${formatData(slot)}`
+    if (seen.has(name)) throw new DatabaseFault(place, { field: 'slots', expected: 'distinct slots', found: name })
+    seen.add(name)
   }
 }
 
@@ -200,6 +235,9 @@ function readSlot({ incarnation, slot, value }: RawStorageRow, entry: Entry, pla
   requireValue(place, 'incarnation', entry.incarnation, incarnation)
   // Look-ups use the trimmed bytes.
   requireValue(place, 'slot', trimLeft(slot), slot)
+  if (value === undefined) {
+    throw new DatabaseFault(place, { field: 'row', expected: `slot ${formatData(slot)}`, found: 'none' })
+  }
   requireValue(place, 'value', trimLeft(value), value)
   return { slot: padLeft(slot, 32), value }
 }

@@ -5,7 +5,7 @@ import type { Block, Receipt } from '../../chain/eth/types.js'
 import { leadingZeros } from '../../lib/bytes.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
-import { HISTORY_TABLES } from '../state/historySql.js'
+import { removeHistoryAbove } from '../state/removeHistory.js'
 import { createBodyInserts, type FirstIds } from './bodyInserts.js'
 import { type RowValue, uintOrNull } from './bodyRows.js'
 import { keepRemovedBlocks } from './removedBlocks.js'
@@ -218,7 +218,7 @@ function removeAbove(db: Database, number: number): void {
   db.prepare('DELETE FROM uncles WHERE block_number > ?').run(number)
   db.prepare('DELETE FROM block_access_lists WHERE block_number > ?').run(number)
   db.prepare('DELETE FROM address_appearances WHERE block_number > ?').run(number)
-  for (const table of HISTORY_TABLES) db.prepare(`DELETE FROM ${table} WHERE block_number > ?`).run(number)
+  removeHistoryAbove(db, number)
   db.prepare('DELETE FROM blocks WHERE number > ?').run(number)
 }
 

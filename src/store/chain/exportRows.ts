@@ -4,7 +4,8 @@ import { memoize } from '../../lib/memoize.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
 import type { IdRange } from '../logs/rowFilter.js'
-import { fromBoth, inBlocks, newestRow } from '../state/historySql.js'
+import { createChangedKeysReader, decodeAccountKeys } from '../state/changedKeys.js'
+import { accountsInBlock, fromBoth, newestRow } from '../state/historySql.js'
 import { decodeReceiptRow, type ReceiptRow } from './blockRows.js'
 
 /** A block's links, and the ids of its parts. */
@@ -96,11 +97,10 @@ export function createExportRows(db: Database): ExportRows {
   )
   // An account's row has another incarnation than the one before when its storage was cleared in between.
   const previous = newestRow('account', 'incarnation', 'address_id = h.address_id AND block_number < h.block_number')
-  const changed = inBlocks(
-    'account',
-    '@number',
+  const changedKeys = createChangedKeysReader(db)
+  const changed = accountsInBlock(
     (from) => `SELECT h.address_id, a.address, h.incarnation, (${previous}) AS previous
-       FROM ${from} JOIN addresses a ON a.id = h.address_id WHERE h.block_number = @number`,
+       FROM ${from} JOIN addresses a ON a.id = h.address_id`,
   )
   const slotsBefore = fromBoth(
     'storage',
@@ -156,7 +156,10 @@ export function createExportRows(db: Database): ExportRows {
   }
   return {
     hasTopic: (topic0) => selectTopicId.get(topic0) !== undefined,
-    clearedSlots: (number) => selectCleared.all({ number }),
+    clearedSlots: (number) => {
+      const keys = changedKeys.block(number)
+      return keys ? selectCleared.all({ number, ids: JSON.stringify(decodeAccountKeys(keys.accounts)) }) : []
+    },
     links: (from, to) => selectLinks.all(from, to).map(decodeLink),
     transactionHashes: ({ from, to }) => selectHashes.all(from, to),
     receipts: ({ from, to }) => selectReceipts.all(from, to).map(decodeReceipt),

@@ -2,6 +2,7 @@ import { trimLeft } from '../../lib/bytes.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
+import { encodeAccountKeys, encodeSlotKeys } from '../state/changedKeys.js'
 import { createRecentRows } from '../state/recentRows.js'
 import { type AccountRow, createAccountRows, createSlotRows, MAX_COLLECTED, type SlotRow } from './collectedRows.js'
 import type { StateChanges } from './stateChanges.js'
@@ -38,6 +39,7 @@ export function createStateInserts(
   const tip = createRowInserts(db, 'recent')
   const recent = createRecentRows(db)
   const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
+  const insertKeys = db.prepare('INSERT INTO changed_keys (block_number, accounts, slots) VALUES (?, ?, ?)')
   const insertCode = db.prepare('INSERT INTO code (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING')
   const addresses = dictionaryOf(db, 'addresses')
   const accounts = collects ? createAccountRows(mostCollected) : undefined
@@ -62,25 +64,27 @@ export function createStateInserts(
     insert: (blockNumber, changes, isAtTip = false) => {
       const to = choose(blockNumber, isAtTip)
       for (const { hash, bytes } of changes.codes) insertCode.run(hash, bytes)
+      const addressIds: number[] = []
       for (const { address, incarnation, account } of changes.accounts) {
         if (accounts?.length === mostCollected) flush()
+        const addressId = addresses.idOf(address)
+        addressIds.push(addressId)
         const codeId = account?.codeHash === undefined ? null : selectCode.get(account.codeHash)!
         const balance = account ? encodeUint(account.balance) : null
-        to.account([
-          addresses.idOf(address),
-          blockNumber,
-          encodeUint(account?.nonce ?? 0n),
-          balance,
-          codeId,
-          incarnation,
-        ])
+        to.account([addressId, blockNumber, encodeUint(account?.nonce ?? 0n), balance, codeId, incarnation])
       }
+      const rows: SlotRow[] = []
       let last: { address: Uint8Array; addressId: number } | undefined
       for (const { address, incarnation, slot, value } of changes.storage) {
         if (slots?.length === mostCollected) flush()
         if (address !== last?.address) last = { address, addressId: addresses.idOf(address) }
         const { addressId } = last
-        to.slot({ addressId, incarnation, slot: trimLeft(slot), blockNumber, value: trimLeft(value) })
+        const row = { addressId, incarnation, slot: trimLeft(slot), blockNumber, value: trimLeft(value) }
+        rows.push(row)
+        to.slot(row)
+      }
+      if (addressIds.length + rows.length > 0) {
+        insertKeys.run(blockNumber, encodeAccountKeys(addressIds), encodeSlotKeys(rows))
       }
     },
     flush,

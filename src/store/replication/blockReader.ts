@@ -1,5 +1,5 @@
 import type { Block, ConsensusReceipt } from '../../chain/eth/types.js'
-import { padLeft } from '../../lib/bytes.js'
+import { EMPTY_BYTES, padLeft } from '../../lib/bytes.js'
 import { decodeAppearances } from '../chain/appearances.js'
 import { createChainReader } from '../chain/chainReader.js'
 import type { AccountChange, StateChanges, StorageChange } from '../chain/stateChanges.js'
@@ -7,7 +7,8 @@ import type { ChainReader } from '../chain/types.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { createMetaTable, META_STATE_MODE } from '../meta.js'
-import { inBlocks, newestRow } from '../state/historySql.js'
+import { createChangedKeysReader, createChangedSlotsReader, decodeAccountKeys } from '../state/changedKeys.js'
+import { accountsInBlock, newestRow } from '../state/historySql.js'
 
 /** A stored block with everything that came with it. */
 export interface StoredBlockParts {
@@ -36,13 +37,6 @@ interface AccountRow {
   code_id: number | null
   code_hash: Uint8Array | null
   previous_code_id: number | null
-}
-
-interface SlotRow {
-  address_id: number
-  incarnation: number
-  slot: Uint8Array
-  value: Uint8Array
 }
 
 /** A reader over an open database, with statements prepared once. */
@@ -94,33 +88,29 @@ function createAddressReader(db: Database): () => (id: number) => Uint8Array {
 /** Reads the state changes of a block. Code is new with the block where an account's row before had other code. */
 function createChangesReader(db: Database) {
   const previous = newestRow('account', 'code_id', 'address_id = h.address_id AND block_number < h.block_number')
-  const accounts = inBlocks(
-    'account',
-    '@number',
+  const keys = createChangedKeysReader(db)
+  const slots = createChangedSlotsReader(db)
+  const accounts = accountsInBlock(
     (from) => `SELECT a.address, h.nonce, h.balance, h.incarnation, h.code_id, c.hash AS code_hash,
        CASE WHEN h.code_id IS NOT NULL THEN (${previous}) END AS previous_code_id
-     FROM ${from} JOIN addresses a ON a.id = h.address_id LEFT JOIN code c ON c.id = h.code_id
-     WHERE h.block_number = @number`,
+     FROM ${from} JOIN addresses a ON a.id = h.address_id LEFT JOIN code c ON c.id = h.code_id`,
   )
-  const selectAccounts = db.prepare<[{ number: number }], AccountRow>(accounts)
-  const slots = inBlocks(
-    'storage',
-    '@number',
-    (from) => `SELECT address_id, incarnation, slot, value FROM ${from} WHERE block_number = @number`,
-  )
-  const selectSlots = db.prepare<[{ number: number }], SlotRow>(slots)
+  const selectAccounts = db.prepare<[{ number: number; ids: string }], AccountRow>(accounts)
   const selectCode = db.prepare<[number], Uint8Array>('SELECT bytes FROM code WHERE id = ?').pluck()
   return (number: number, addressOf: (id: number) => Uint8Array): StateChanges => {
-    const rows = selectAccounts.all({ number })
+    const ids = decodeAccountKeys(keys.block(number)?.accounts ?? EMPTY_BYTES)
+    const rows = selectAccounts.all({ number, ids: JSON.stringify(ids) })
+    if (rows.length !== ids.length)
+      throw new Error(`block ${number} has ${rows.length} of ${ids.length} changed accounts`)
     const codes = new Map<number, { hash: Uint8Array; bytes: Uint8Array }>()
     for (const { code_id: id, code_hash: hash, previous_code_id: before } of rows) {
       if (id !== null && id !== before && !codes.has(id)) codes.set(id, { hash: hash!, bytes: selectCode.get(id)! })
     }
-    const storage = selectSlots.all({ number }).map(
-      ({ address_id, incarnation, slot, value }): StorageChange => ({
-        ...{ address: addressOf(address_id), incarnation, slot: padLeft(slot, 32), value },
-      }),
-    )
+    const storage: StorageChange[] = []
+    slots.visit(number, ({ addressId, incarnation, slot }, value) => {
+      if (value === undefined) throw new Error(`block ${number} lacks a changed slot of address ${addressId}`)
+      storage.push({ address: addressOf(addressId), incarnation, slot: padLeft(slot, 32), value })
+    })
     return { accounts: rows.map(accountOf), storage, codes: [...codes.values()] }
   }
 }

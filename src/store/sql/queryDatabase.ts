@@ -3,6 +3,7 @@ import { bytesToBigInt, padLeft } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { Database } from '../database.js'
 import { openForReading, requireCurrentSchema } from '../open.js'
+import { decodeAccountKeys, visitSlotKeys } from '../state/changedKeys.js'
 
 /** An event that gets a view. */
 export interface EventView {
@@ -56,6 +57,22 @@ function addFunctions(db: Database, events: readonly EventView[]): void {
   const options = { deterministic: true }
   db.function('cairn_address', options, (bytes: Uint8Array) => formatChecksumAddress(padLeft(bytes, 20)))
   db.function('cairn_uint', options, (bytes: Uint8Array) => bytesToBigInt(bytes).toString())
+  db.table('cairn_changed_accounts', {
+    columns: ['address_id'],
+    parameters: ['keys'],
+    rows: function* (keys: unknown) {
+      for (const id of decodeAccountKeys(keys as Uint8Array)) yield [id]
+    },
+  })
+  db.table('cairn_changed_slots', {
+    columns: ['address_id', 'incarnation', 'slot'],
+    parameters: ['keys'],
+    rows: function* (keys: unknown) {
+      const slots: [number, number, Uint8Array][] = []
+      visitSlotKeys(keys as Uint8Array, (...key) => slots.push(key))
+      yield* slots
+    },
+  })
   // A row asks for each column in turn: the last log is kept.
   let last: { event: number; log: number; values: readonly (string | number)[] | null } | undefined
   const read = (event: number, log: number, row: readonly (Uint8Array | number | null)[]) => {

@@ -1,11 +1,10 @@
-import { META_STATE_RECENT_FROM } from '../meta.js'
-
 /* The state history lies in pairs of tables: `account_history` and `account_recent`, `storage_history` and `storage_recent`. A replica
  * writes the blocks at the tip to the small `_recent` tables, which takes a tenth of the time, and moves the rows later (recentRows.ts).
  *
  * Each row is in one table of its pair, and for the same key (an address id; or an address id, an incarnation and a slot) every row in
  * the `_recent` table has a higher block number than every row in the `_history` table. All SQL that reads the history is built here.
- * Positional parameters are bound once for each table, `_recent` first unless stated otherwise. */
+ * Positional parameters are bound once for each table, `_recent` first unless stated otherwise. Neither table has an index by block:
+ * changedKeys.ts tells what a block changed. */
 
 /** What the history is of. */
 export type HistoryKind = 'account' | 'storage'
@@ -26,13 +25,12 @@ export function fromBoth(kind: HistoryKind, select: (table: string) => string): 
   return eachOfBoth(kind, select).join(' UNION ALL ')
 }
 
-/** As `fromBoth`, of rows that are sought by block number. `_recent` has no index by block: it is not scanned where `upTo`, an expression
- *  for the last of the blocks, is below all blocks in it. `select` gets what stands after FROM, with the alias `h`. */
-export function inBlocks(kind: HistoryKind, upTo: string, select: (from: string) => string): string {
-  const first = `(SELECT CAST(value AS INTEGER) FROM meta WHERE key = '${META_STATE_RECENT_FROM}')`
-  // As a condition of the scan itself, it would be asked for each row.
-  const recent = select(`(SELECT TRUE WHERE ${upTo} >= ifnull(${first}, 0)) CROSS JOIN ${kind}_recent h`)
-  return `${recent} UNION ALL ${select(`${kind}_history h INDEXED BY ${kind}_history_by_block`)}`
+/** SQL of the rows of accounts in one block. `select` gets what stands after FROM, with the alias `h`. Named parameters: `ids`, a JSON list
+ *  of address ids; `number`, the block. */
+export function accountsInBlock(select: (from: string) => string): string {
+  return fromBoth('account', (table) =>
+    select(`json_each(@ids) k CROSS JOIN ${table} h ON h.address_id = k.value AND h.block_number = @number`),
+  )
 }
 
 /** SQL of the newest row of a key: `where` names the key and ends with the highest block number. No row when there is none. The second

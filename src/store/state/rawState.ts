@@ -1,6 +1,8 @@
+import { EMPTY_BYTES } from '../../lib/bytes.js'
 import type { RowValue } from '../chain/bodyRows.js'
 import type { Database } from '../database.js'
-import { HISTORY_TABLES, type HistoryKind, inBlocks, KEY_COLUMNS, newestRow } from './historySql.js'
+import { countKeys, createChangedKeysReader, createChangedSlotsReader, decodeAccountKeys } from './changedKeys.js'
+import { accountsInBlock, HISTORY_TABLES, KEY_COLUMNS, newestRow } from './historySql.js'
 
 /** A row of an account with the account's address; null when the dictionary lacks the id. */
 export interface RawAccountRow {
@@ -20,19 +22,24 @@ export interface RawStorageRow {
   address: Uint8Array | null
   incarnation: number
   slot: Uint8Array
-  value: Uint8Array
+  /** Undefined when the history lacks the row. */
+  value: Uint8Array | undefined
 }
 
 /** Stored rows of the state history, for an audit. */
 export interface RawState {
-  /** Accounts changed by a block. */
-  accounts(blockNumber: number): RawAccountRow[]
-  /** Slots changed by a block, in the order of their accounts. */
+  /** Ids of the accounts that a block changed. @throws RangeError for bytes that are no encoding */
+  accountIds(blockNumber: number): number[]
+  /** The rows of the accounts that a block changed. */
+  accounts(blockNumber: number, ids?: readonly number[]): RawAccountRow[]
+  /** Slots changed by a block. @throws RangeError for bytes that are no encoding */
   slots(blockNumber: number): RawStorageRow[]
   /** All code, by id. */
   codes(): IterableIterator<{ id: number; hash: Uint8Array; bytes: Uint8Array }>
-  /** A row of the history with a block number outside [first, head], if there is one. */
-  stray(first: number, head: number): { table: string; blockNumber: number } | undefined
+  /** Rows of each table of the history and of the changed keys, with their lowest and highest block number. */
+  tables(): { table: string; rows: number; least: number | null; most: number | null }[]
+  /** How many accounts and slots the blocks changed, by the changed keys. @throws RangeError for bytes that are no encoding */
+  changed(): { accounts: number; slots: number }
   /** A recent row that is not above all rows of its key in the history, if there is one. */
   overtaken(): { table: string; addressId: number; blockNumber: number } | undefined
   isEmpty(): boolean
@@ -43,30 +50,26 @@ export interface RawState {
 /** Raw rows of an open database, with statements prepared once. */
 export function createRawState(db: Database): RawState {
   const previous = newestRow('account', 'incarnation', 'address_id = h.address_id AND block_number < h.block_number')
-  const inBlock = (kind: HistoryKind, columns: string) =>
-    inBlocks(
-      kind,
-      '@number',
+  const keys = createChangedKeysReader(db)
+  const changedSlots = createChangedSlotsReader(db)
+  const accounts = db.prepare<[{ number: number; ids: string }], RawAccountRow>(
+    accountsInBlock(
       (from) =>
-        `SELECT h.address_id, a.address, h.incarnation, ${columns} FROM ${from} LEFT JOIN addresses a ON a.id = h.address_id
-         WHERE h.block_number = @number`,
-    )
-  const accounts = db.prepare<[{ number: number }], RawAccountRow>(
-    inBlock('account', `h.nonce, h.balance, h.code_id, (${previous}) AS previous_incarnation`),
+        `SELECT h.address_id, a.address, h.incarnation, h.nonce, h.balance, h.code_id, (${previous}) AS previous_incarnation
+         FROM ${from} LEFT JOIN addresses a ON a.id = h.address_id`,
+    ),
   )
-  const slots = db.prepare<[{ number: number }], RawStorageRow>(
-    `${inBlock('storage', 'h.slot, h.value')} ORDER BY h.address_id`,
-  )
+  const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
   const codes = db.prepare<[], { id: number; hash: Uint8Array; bytes: Uint8Array }>(
     'SELECT id, hash, bytes FROM code ORDER BY id',
   )
-  const outside = (table: string) =>
-    db
-      .prepare<[number, number], number>(
-        `SELECT block_number FROM ${table} WHERE block_number < ? OR block_number > ? LIMIT 1`,
-      )
-      .pluck()
-  const strays = HISTORY_TABLES.map((table) => ({ table, select: outside(table) }))
+  // One scan of each table: they have no index by block.
+  const bounds = [...HISTORY_TABLES, 'changed_keys'].map((table) => ({
+    table,
+    select: db.prepare<[], { rows: number; least: number | null; most: number | null }>(
+      `SELECT count(*) AS rows, min(block_number) AS least, max(block_number) AS most FROM ${table}`,
+    ),
+  }))
   const overtaken = (['account', 'storage'] as const).map((kind) => {
     const table = `${kind}_recent`
     const sameKey = KEY_COLUMNS[kind].map((column) => `h.${column} = r.${column}`).join(' AND ')
@@ -80,16 +83,26 @@ export function createRawState(db: Database): RawState {
   const roots = db.prepare<[number, number], { number: number; state_root: Uint8Array }>(
     'SELECT number, state_root FROM blocks WHERE number >= ? ORDER BY number LIMIT ?',
   )
+  const accountIds = (number: number) => decodeAccountKeys(keys.block(number)?.accounts ?? EMPTY_BYTES)
   return {
-    accounts: (number) => accounts.all({ number }),
-    slots: (number) => slots.all({ number }),
+    accountIds,
+    accounts: (number, ids = accountIds(number)) => accounts.all({ number, ids: JSON.stringify(ids) }),
+    slots: (number) => {
+      const rows: RawStorageRow[] = []
+      changedSlots.visit(number, ({ addressId, incarnation, slot }, value) => {
+        rows.push({ address_id: addressId, address: selectAddress.get(addressId) ?? null, incarnation, slot, value })
+      })
+      return rows
+    },
     codes: () => codes.iterate(),
-    stray: (first, head) => {
-      for (const { table, select } of strays) {
-        const blockNumber = select.get(first, head)
-        if (blockNumber !== undefined) return { table, blockNumber }
+    tables: () => bounds.map(({ table, select }) => ({ table, ...select.get()! })),
+    changed: () => {
+      const found = { accounts: 0, slots: 0 }
+      for (const { accounts, slots } of keys.blocks({ above: -1, upTo: Number.MAX_SAFE_INTEGER })) {
+        found.accounts += countKeys(accounts)
+        found.slots += countKeys(slots)
       }
-      return undefined
+      return found
     },
     overtaken: () => overtaken.map((select) => select.get()).find((row) => row !== undefined),
     isEmpty: () => any.get() === 0,

@@ -1,5 +1,6 @@
 import type { Database } from '../database.js'
-import { inBlocks, newestValue, nextBlock } from './historySql.js'
+import { type ChangedKeysReader, countKeys, createChangedKeysReader, visitSlotKeys } from './changedKeys.js'
+import { newestValue, nextBlock } from './historySql.js'
 
 // A word is 8 integers of 32 bits, least significant first.
 const LIMBS = 8
@@ -43,6 +44,7 @@ export class SlotReader {
   /** Key of a changed slot. */
   readonly slot = new Int32Array(LIMBS)
   private readonly select: ReturnType<typeof prepareReads>
+  private readonly changedKeys: ChangedKeysReader
   private readonly nameBytes = new Uint8Array(32)
   // Suffixes of that buffer by length: creating a buffer per slot takes longer than the look-up.
   private readonly names = Array.from({ length: 33 }, (_, length) => this.nameBytes.subarray(32 - length))
@@ -52,6 +54,7 @@ export class SlotReader {
   /** A reader over an open database. `beforeRead` runs before each read and may abort it by throwing. */
   constructor(db: Database, beforeRead?: () => void) {
     this.select = prepareReads(db)
+    this.changedKeys = createChangedKeysReader(db)
     this.beforeRead = beforeRead
   }
 
@@ -72,11 +75,18 @@ export class SlotReader {
    *  any call when there are more than `limit`. */
   changes({ above, upTo, limit }: SlotChanges, changed: (change: SlotChange) => void): boolean {
     this.beforeRead?.()
-    const rows = this.select.changes.all({ above, upTo, limit: limit + 1 })
-    if (rows.length > limit) return false
-    for (const [addressId, incarnation, slot, blockNumber] of rows) {
-      parseDigits(slot, 0, this.slot)
-      changed({ addressId, incarnation, blockNumber })
+    const blocks: { blockNumber: number; slots: Uint8Array }[] = []
+    let count = 0
+    for (const { blockNumber, slots } of this.changedKeys.blocks({ above, upTo })) {
+      count += countKeys(slots)
+      if (count > limit) return false
+      blocks.push({ blockNumber, slots })
+    }
+    for (const { blockNumber, slots } of blocks) {
+      visitSlotKeys(slots, (addressId, incarnation, slot) => {
+        readWord(slot, this.slot)
+        changed({ addressId, incarnation, blockNumber })
+      })
     }
     return true
   }
@@ -86,12 +96,6 @@ export class SlotReader {
 function prepareReads(db: Database) {
   const key = 'address_id = ? AND incarnation = ? AND slot = ? AND block_number'
   type Key = [addressId: number, incarnation: number, slot: Uint8Array, blockNumber: number]
-  const changes = inBlocks(
-    'storage',
-    '@upTo',
-    (from) => `SELECT address_id, incarnation, hex(slot), block_number FROM ${from}
-       WHERE block_number > @above AND block_number <= @upTo`,
-  )
   return {
     value: db
       .prepare<[...Key, ...Key], string | null>(
@@ -99,9 +103,6 @@ function prepareReads(db: Database) {
       )
       .pluck(),
     next: db.prepare<[...Key, ...Key], number | null>(nextBlock('storage', `${key} > ?`)).pluck(),
-    changes: db
-      .prepare<[SlotChanges], [number, number, string, number]>(`${changes} ORDER BY block_number LIMIT @limit`)
-      .raw(),
   }
 }
 
@@ -118,6 +119,12 @@ function writeName(bytes: Uint8Array, s: Int32Array, a: number): number {
   }
   if (limbs === 0) return 0
   return limbs * 4 - (Math.clz32(s[a + limbs - 1]) >> 3)
+}
+
+/** Reads big-endian bytes into a word. */
+function readWord(bytes: Uint8Array, word: Int32Array): void {
+  word.fill(0)
+  for (let i = 0, at = bytes.length - 1; at >= 0; i++, at--) word[i >> 2] |= bytes[at] << ((i & 3) * 8)
 }
 
 /** Returns the number before the colon; parses the rest into `value`. */

@@ -1,5 +1,5 @@
 import type { Database } from '../database.js'
-import { fromBoth, type HistoryKind, inBlocks } from './historySql.js'
+import { type BlockRange, createChangedKeysReader, decodeAccountKeys, visitSlotKeys } from './changedKeys.js'
 import { LATEST, type StateReader } from './stateReader.js'
 
 /** An account that blocks changed, or whose slots they changed. */
@@ -30,14 +30,8 @@ export interface TouchedAbove {
   /** One of them in the state after block `at`; default: in the new newest state, after the rows were deleted. `check` is called
    *  for each slot. */
   restored(changed: ChangedAccount, at?: number, check?: () => void): RestoredAccount
-  /** How many changes of accounts and slots the blocks above `number` made, at most `limit`. */
+  /** How many changes of accounts and slots the blocks above `number` made; not all are counted once there are `limit`. */
   count(number: number, limit: number): number
-}
-
-/** The blocks (above, upTo]. */
-interface BlockRange {
-  above: number
-  upTo: number
 }
 
 // Page size for reading the complete storage of an account.
@@ -45,46 +39,34 @@ const PAGE = 10_000
 
 /** Statements are prepared once, on a writing connection. */
 export function createTouchedAbove(db: Database, reader: StateReader): TouchedAbove {
-  // DISTINCT gives rows as it finds them, UNION only when it has them all.
-  const changed = (kind: HistoryKind, columns: string) => {
-    const inRange = 'block_number > @above AND block_number <= @upTo'
-    const rows = inBlocks(kind, '@upTo', (from) => `SELECT ${columns} FROM ${from} WHERE ${inRange}`)
-    return `SELECT DISTINCT * FROM (${rows})`
-  }
-  const kinds: HistoryKind[] = ['account', 'storage']
-  const selectIds = kinds.map((kind) => db.prepare<[BlockRange], number>(changed(kind, 'address_id')).pluck())
+  const keys = createChangedKeysReader(db)
   const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
-  const selectSlots = db.prepare<[BlockRange], { addressId: number; incarnation: number; slot: Uint8Array }>(
-    changed('storage', 'address_id AS addressId, incarnation, slot'),
-  )
-  const rowsAbove = kinds.map((kind) =>
-    fromBoth(kind, (table) => `SELECT 1 FROM ${table} WHERE block_number > @number`),
-  )
-  const selectCount = db
-    .prepare<[{ number: number; limit: number }], number>(
-      `SELECT count(*) FROM (${rowsAbove.join(' UNION ALL ')} LIMIT @limit)`,
-    )
-    .pluck()
   const take: TouchedAbove['take'] = ({ above, upTo }, check = () => {}) => {
-    const ids = new Set<number>()
-    for (const select of selectIds) {
-      for (const addressId of select.iterate({ above, upTo })) {
-        check()
-        ids.add(addressId)
-      }
-    }
     const byId = new Map<number, ChangedAccount>()
-    for (const addressId of ids) {
+    const find = (addressId: number): ChangedAccount => {
       check()
-      const address = selectAddress.get(addressId)!
-      const record = reader.account(address, upTo)
-      const incarnation = record?.account && record.incarnation
-      byId.set(addressId, { addressId, address, incarnation, slots: [] })
+      let found = byId.get(addressId)
+      if (found === undefined) {
+        const address = selectAddress.get(addressId)!
+        const record = reader.account(address, upTo)
+        found = { addressId, address, incarnation: record?.account && record.incarnation, slots: [] }
+        byId.set(addressId, found)
+      }
+      return found
     }
-    for (const { addressId, incarnation, slot } of selectSlots.iterate({ above, upTo })) {
-      check()
-      const changed = byId.get(addressId)!
-      if (changed.incarnation === incarnation) changed.slots.push(slot)
+    // Blocks change many slots again.
+    const seen = new Map<number, Set<string>>()
+    for (const { accounts, slots } of keys.blocks({ above, upTo })) {
+      for (const addressId of decodeAccountKeys(accounts)) find(addressId)
+      visitSlotKeys(slots, (addressId, incarnation, slot) => {
+        const changed = find(addressId)
+        if (changed.incarnation !== incarnation) return
+        const own = seen.get(addressId) ?? new Set()
+        const name = Buffer.from(slot.buffer, slot.byteOffset, slot.length).toString('latin1')
+        if (own.has(name)) return
+        seen.set(addressId, own.add(name))
+        changed.slots.push(slot)
+      })
     }
     return [...byId.values()]
   }
@@ -110,5 +92,5 @@ export function createTouchedAbove(db: Database, reader: StateReader): TouchedAb
     })
     return { address, account: { nonce, balance, codeHash }, cleared: !goesOn, slots: values }
   }
-  return { take, restored, count: (number, limit) => selectCount.get({ number, limit })! }
+  return { take, restored, count: keys.count }
 }

@@ -111,9 +111,45 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
   [
     'UPDATE storage_history SET incarnation = 1 WHERE block_number = 5',
     'storage_history',
-    /incarnation: expected 0, found 1/,
+    /block 5, address \d+: row: expected slot 0x, found none/,
   ],
-  ["UPDATE storage_history SET slot = x'00' WHERE slot = x''", 'storage_history', /slot: expected 0x, found 0x00/],
+  [
+    "UPDATE storage_history SET slot = x'00' WHERE slot = x''",
+    'storage_history',
+    /block 5, address \d+: row: expected slot 0x, found none/,
+  ],
+  [
+    "INSERT INTO storage_history VALUES (1, 0, x'05', 7, x'01')",
+    'storage_history and storage_recent',
+    /: rows: expected \d+, found \d+/,
+  ],
+  [
+    `INSERT INTO account_history SELECT address_id, 59, nonce, balance, code_id, incarnation FROM account_history h
+     WHERE NOT EXISTS (SELECT 1 FROM account_history WHERE address_id = h.address_id AND block_number = 59) LIMIT 1`,
+    'account_history and account_recent',
+    /: rows: expected \d+, found \d+/,
+  ],
+  [
+    'DELETE FROM account_history WHERE block_number = 5',
+    'changed_keys',
+    /block 5: accounts: expected accounts that have a row, found address \d+/,
+  ],
+  ['DELETE FROM changed_keys WHERE block_number = 5', 'account_history and storage_history', /block 5: state root/],
+  [
+    'UPDATE changed_keys SET accounts = CAST(substr(accounts, 1, length(accounts) - 1) AS BLOB) WHERE block_number = 5',
+    'changed_keys',
+    /block 5: cannot be decoded: the bytes end/,
+  ],
+  [
+    "UPDATE changed_keys SET slots = CAST(slots || x'00' AS BLOB) WHERE block_number = 5",
+    'changed_keys',
+    /block 5: cannot be decoded: 1 bytes after the last changed key/,
+  ],
+  [
+    "INSERT INTO changed_keys VALUES (9999, x'0101', x'')",
+    'changed_keys',
+    /block 9999: block_number: expected 0 to \d+, found 9999/,
+  ],
   [
     `INSERT INTO storage_history VALUES (1, 0, x'05', ${HEAD + 1}, x'01')`,
     'storage_history',
@@ -161,7 +197,7 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
 function partOf(table: string): AuditPart {
   if (/^(l2_blocks|l2_block_txs|l2_state|l2_state_updates)$/.test(table)) return 'l2'
   if (/^(meta|api_keys|abis|l2_pending|sqlite_schema|__drizzle_migrations)$/.test(table)) return 'file'
-  return /history|^code|^state/.test(table) ? 'stateHistory' : 'blocks'
+  return /history|^changed_keys|^code|^state/.test(table) ? 'stateHistory' : 'blocks'
 }
 
 test('a database as it was imported has no fault', () => {

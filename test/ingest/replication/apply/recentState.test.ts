@@ -92,7 +92,7 @@ test('a database with rows in the small tables is audited and compared as any ot
   assert.deepEqual(checkDatabase(datadir), checkDatabase(writerDatadir))
 })
 
-test('an audit finds a recent row that is not above the history, and one that a block number hides', async (t) => {
+test('an audit finds a recent row that is not above the history, and one of another value', async (t) => {
   const { db } = await openStaged(t)
   const audit = () => auditState(db)
   const spoil = (sql: string, fault: RegExp) => {
@@ -108,7 +108,6 @@ test('an audit finds a recent row that is not above the history, and one that a 
     /account_recent.*expected above that of every row of its key in account_history/,
   )
   const last = db.prepare<[], number>('SELECT max(block_number) FROM account_recent').pluck().get()!
-  spoil(`UPDATE meta SET value = '${last}' WHERE key = 'state_recent_from'`, /account_history and storage_history/)
   spoil(`UPDATE account_recent SET balance = 1 WHERE block_number = ${last}`, new RegExp(`block ${last}\\b`))
   assert.ok(audit().rows > 0)
 })
