@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { HashedTrie } from '../ingest/head/trieHasher.js'
 import type { RemoteTrieHasher } from '../ingest/replication/apply/catchUpTrie.js'
 import { CairnError, describeError } from '../lib/errors.js'
-import type { TrieHasherData, TrieHasherReply, TrieHasherRequest } from './trieHasherProtocol.js'
+import type { NotedBlock, TrieHasherData, TrieHasherReply, TrieHasherRequest } from './trieHasherProtocol.js'
 
 /** The thread that hashes the state trie ended. */
 class TrieHasherEnded extends CairnError {}
@@ -15,6 +15,10 @@ export interface TrieHasherHandle extends RemoteTrieHasher {
 
 // Hashing many blocks takes some seconds.
 const END_GRACE_MS = 1000
+// Blocks that are sent together: each message wakes the thread, which takes longer than copying a block.
+const BLOCKS_AT_ONCE = 16
+// Of their state changes; the last message before hashing has to find room (see FULL_NOTES in catchUpTrie.ts).
+const BYTES_AT_ONCE = 2 ** 21
 
 /** The first `begin` starts the thread, which reads the database in `datadir`. One that died is started again by the next. */
 export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
@@ -23,9 +27,15 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
   let failure: Error | undefined
   let waiting = 0
   let size = 0
+  let unsent: NotedBlock[] = []
+  let unsentBytes = 0
   let onProgress: (() => void)[] = []
   let hashing: { resolve(hashed: HashedTrie): void; reject(error: Error): void } | undefined
 
+  const drop = () => {
+    unsent = []
+    unsentBytes = 0
+  }
   const progressed = () => {
     const told = onProgress
     onProgress = []
@@ -34,6 +44,7 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
   const fail = (error: Error) => {
     failure = error
     waiting = 0
+    drop()
     hashing?.reject(error)
     hashing = undefined
     progressed()
@@ -42,7 +53,7 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
     if (reply.generation !== generation || failure) return
     if (reply.kind === 'failed') return fail(new CairnError(reply.problem))
     if (reply.kind === 'noted') {
-      waiting--
+      waiting -= reply.blocks
       size = reply.size
     } else {
       hashing?.resolve(reply.hashed)
@@ -64,7 +75,15 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
     worker.on('exit', end)
     return worker
   }
-  const post = (request: TrieHasherRequest) => thread?.postMessage(request)
+  const post = (request: TrieHasherRequest, transfer: ArrayBuffer[] = []) => thread?.postMessage(request, transfer)
+  const send = () => {
+    if (unsent.length === 0) return
+    post(
+      { kind: 'note', blocks: unsent },
+      unsent.map(({ encodedState }) => encodedState.buffer as ArrayBuffer),
+    )
+    drop()
+  }
   return {
     begin: (blockNumber) => {
       thread ??= start()
@@ -72,16 +91,16 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
       failure = undefined
       waiting = 0
       size = 0
+      drop()
       hashing = undefined
       post({ kind: 'begin', generation, blockNumber })
     },
     note: (blockNumber, encodedState) => {
       if (failure) return
       waiting++
-      const bytes = new Uint8Array(encodedState) // a copy: of a view, the whole message would be sent
-      thread?.postMessage({ kind: 'note', blockNumber, encodedState: bytes } satisfies TrieHasherRequest, [
-        bytes.buffer,
-      ])
+      unsent.push({ blockNumber, encodedState: new Uint8Array(encodedState) }) // a copy: of a view, the whole message would be sent
+      unsentBytes += encodedState.length
+      if (unsent.length === BLOCKS_AT_ONCE || unsentBytes >= BYTES_AT_ONCE) send()
     },
     get waiting() {
       return waiting
@@ -89,10 +108,14 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
     get size() {
       return size
     },
-    progress: () => new Promise((resolve) => onProgress.push(resolve)),
+    progress: () => {
+      send()
+      return new Promise((resolve) => onProgress.push(resolve))
+    },
     hash: () =>
       new Promise((resolve, reject) => {
         if (failure) return reject(failure)
+        send()
         hashing = { resolve, reject }
         post({ kind: 'hash' })
       }),

@@ -52,9 +52,10 @@ function attempt(request: TrieHasherRequest): void {
 function handle(request: TrieHasherRequest): void {
   if (request.kind === 'begin') hasher.begin(request.blockNumber)
   else if (request.kind === 'note') {
-    const { blockNumber, encodedState } = request
-    if (!hasher.note(blockNumber, decodeChanges(encodedState))) throw new Error('no room for more changes')
-    reply({ kind: 'noted', generation, size: hasher.size })
+    for (const { blockNumber, encodedState } of request.blocks) {
+      if (!hasher.note(blockNumber, decodeChanges(encodedState))) throw new Error('no room for more changes')
+    }
+    reply({ kind: 'noted', generation, blocks: request.blocks.length, size: hasher.size })
   } else if (request.kind === 'hash') {
     const hashed = hasher.hash()
     later = []

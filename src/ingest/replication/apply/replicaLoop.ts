@@ -6,7 +6,7 @@ import type { UnitQueue } from './unitQueue.js'
 
 // While units wait, so much of them is one transaction.
 const BATCH_MS = 1000
-// While the writer is behind all that may be read ahead. Blocks change the same pages, which are written once a transaction: 1.7 MB a
+// While the writer is behind half of what may be read ahead, or more. Blocks change the same pages, which are written once a transaction: 1.7 MB a
 // block instead of 10 (docs/benchmarks.md).
 const CATCH_UP_BATCH_MS = 5000
 // How long units are applied before the source may read more.
@@ -17,7 +17,7 @@ const ARRIVAL_MS = 100
 const INDEX_SLICE_MS = 3
 
 /** Applies units until the signal aborts, or the queue is over and the state trie is that of the head. Each is committed at once, unless
- *  others wait: then they share transactions of about a second, of 5 while as many wait as may. While none waits, the state trie, the indexes
+ *  others wait: then they share transactions of about a second, of 5 while many wait. While none waits, the state trie, the indexes
  *  and the tries before the head are brought up to date.
  *  @throws as `Applier.apply`, and what the source throws; what was applied before is committed */
 export async function applyUnits(
@@ -74,7 +74,7 @@ export async function applyUnits(
   }
   try {
     while (!signal.aborted) {
-      isBehind ||= queue.isFull
+      isBehind ||= queue.isLong
       const next = await take()
       if (next) {
         begunMs ??= performance.now()

@@ -6,6 +6,9 @@ import { decodeUnverified, type VerifiedBlock, verifyReplicated } from './verify
 // Units read ahead of the writer, by number and by size of their payloads.
 const MAX_UNITS = 64
 const MAX_BYTES = 32 * 2 ** 20
+// As many wait again before more are read: one by one, each would wake the thread that verifies, which takes longer than handing it a block.
+const READ_ON_SHARE = 0.75
+const MANY_SHARE = 0.5
 
 /** What another thread found of a block. */
 export interface Verdict {
@@ -24,8 +27,8 @@ export interface UnitQueue {
   /** Takes the next unit; undefined when none waits. @throws what the source threw, after its last unit */
   shift(): UnitToApply | undefined
   readonly isEmpty: boolean
-  /** As many units wait as are read ahead of the writer. */
-  readonly isFull: boolean
+  /** Half as many units wait as are read ahead of the writer, or more. */
+  readonly isLong: boolean
   /** True when every unit of a source that `ends` was taken. */
   readonly isOver: boolean
   /** Resolves when a unit waits or the source ended. */
@@ -68,12 +71,13 @@ export function readAhead(
     waiting.push({ item: { unit, position, blocks: checked }, bytes: size })
     onArrival()
   }
-  const isFull = () => waiting.length >= MAX_UNITS || bytes >= MAX_BYTES
+  const reaches = (share: number) => waiting.length >= share * MAX_UNITS || bytes >= share * MAX_BYTES
   const read = async () => {
     for await (const each of units) {
       if (signal.aborted) return
       add(each)
-      while (isFull() && !signal.aborted) {
+      if (!reaches(1)) continue
+      while (reaches(READ_ON_SHARE) && !signal.aborted) {
         await new Promise<void>((resolve) => {
           onRoom = resolve
         })
@@ -107,8 +111,8 @@ export function readAhead(
     get isEmpty() {
       return waiting.length === 0
     },
-    get isFull() {
-      return isFull()
+    get isLong() {
+      return reaches(MANY_SHARE)
     },
     get isOver() {
       return waiting.length === 0 && end !== undefined && !('error' in end)
