@@ -65,7 +65,7 @@ export function createTouchedAbove(db: Database, reader: StateReader): TouchedAb
         const name = Buffer.from(slot.buffer, slot.byteOffset, slot.length).toString('latin1')
         if (own.has(name)) return
         seen.set(addressId, own.add(name))
-        changed.slots.push(slot)
+        changed.slots.push(slot.slice()) // a view would keep the keys of its block
       })
     }
     return [...byId.values()]
