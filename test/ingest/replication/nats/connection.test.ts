@@ -87,7 +87,8 @@ test('files of credentials and certificates that cannot be used are refused by n
   writeFileSync(path, `${begin}\nAAAA\n${begin.replace('BEGIN', 'END')}\n`)
   await assert.rejects(open({ caFile: path }), /--nats-ca \S+seed: /)
   const { file, secrets } = writeSeed(temporaryDirectory(t), 'user')
-  const damaged = secrets[0].replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+  // Not the last character: two of its five bits are not used.
+  const damaged = secrets[0].replace(/(?<=^.{20})./, (found) => (found === 'A' ? 'B' : 'A'))
   writeFileSync(file, damaged)
   await assert.rejects(
     open({ credentialsFile: file }),
