@@ -32,7 +32,7 @@ export interface RawState {
   accountIds(blockNumber: number): number[]
   /** The rows of the accounts that a block changed. */
   accounts(blockNumber: number, ids?: readonly number[]): RawAccountRow[]
-  /** Slots changed by a block. @throws RangeError for bytes that are no encoding */
+  /** Slots changed by a block, in the order of their accounts. @throws RangeError for bytes that are no encoding */
   slots(blockNumber: number): RawStorageRow[]
   /** All code, by id. */
   codes(): IterableIterator<{ id: number; hash: Uint8Array; bytes: Uint8Array }>
@@ -92,7 +92,7 @@ export function createRawState(db: Database): RawState {
       changedSlots.visit(number, ({ addressId, incarnation, slot }, value) => {
         rows.push({ address_id: addressId, address: selectAddress.get(addressId) ?? null, incarnation, slot, value })
       })
-      return rows
+      return rows.sort((a, b) => a.address_id - b.address_id)
     },
     codes: () => codes.iterate(),
     tables: () => bounds.map(({ table, select }) => ({ table, ...select.get()! })),

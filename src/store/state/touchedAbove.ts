@@ -1,3 +1,4 @@
+import { keyOfBytes } from '../../lib/bytes.js'
 import type { Database } from '../database.js'
 import { type BlockRange, createChangedKeysReader, decodeAccountKeys, visitSlotKeys } from './changedKeys.js'
 import { LATEST, type StateReader } from './stateReader.js'
@@ -62,7 +63,7 @@ export function createTouchedAbove(db: Database, reader: StateReader): TouchedAb
         const changed = find(addressId)
         if (changed.incarnation !== incarnation) return
         const own = seen.get(addressId) ?? new Set()
-        const name = Buffer.from(slot.buffer, slot.byteOffset, slot.length).toString('latin1')
+        const name = keyOfBytes(slot)
         if (own.has(name)) return
         seen.set(addressId, own.add(name))
         changed.slots.push(slot.slice()) // a view would keep the keys of its block

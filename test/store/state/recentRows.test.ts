@@ -92,6 +92,11 @@ function answers(db: Database, random: SeededRandom, head: number): string[] {
 function answersOfBlock(db: Database, number: number): unknown {
   const raw = createRawState(db)
   const slots = raw.slots(number)
+  const ids = slots.map((row) => row.address_id)
+  assert.deepEqual(
+    ids,
+    [...ids].sort((a, b) => a - b),
+  )
   const { accounts, storage, codes } = createStoredBlocks(db).read(number)!.changes!
   const cleared = createExportRows(db).clearedSlots(number)
   return [raw.accounts(number), slots, accounts, storage, codes, cleared].map(sorted)
