@@ -15,11 +15,11 @@ const FIRST_CAPACITY = 256
  *  at random, so strangers cannot choose collisions. */
 export function createByteIds(length: number, capacity: number): ByteIds {
   const words = length >> 2
+  const record = words + 1 // the words of a string, then its integer: a look-up waits for memory twice
   let room = Math.min(capacity, FIRST_CAPACITY)
   let entryOf = new Uint32Array(slotsFor(room)) // entry + 1, 0: free
   let mask = entryOf.length - 1
-  let keys = new Int32Array(room * words)
-  let ids = new Uint32Array(room)
+  let records = new Int32Array(room * record)
   const seeds = new Int32Array(randomBytes((words + 1) * 4).buffer.slice(0)).subarray(0, words + 1)
   const key = new Int32Array(words)
   let count = 0
@@ -45,25 +45,22 @@ export function createByteIds(length: number, capacity: number): ByteIds {
       const entry = entryOf[slot]
       if (entry === 0) return slot
       let i = 0
-      for (const base = (entry - 1) * words; i < words && keys[base + i] === key[i]; ) i++
+      for (const base = (entry - 1) * record; i < words && records[base + i] === key[i]; ) i++
       if (i === words) return slot
       slot = (slot + 1) & mask
     }
   }
   const grow = (): void => {
     room = Math.min(capacity, room * 4)
-    const before = keys
-    keys = new Int32Array(room * words)
-    keys.set(before)
-    const idsBefore = ids
-    ids = new Uint32Array(room)
-    ids.set(idsBefore)
+    const before = records
+    records = new Int32Array(room * record)
+    records.set(before)
     entryOf = new Uint32Array(slotsFor(room))
     mask = entryOf.length - 1
     for (let entry = 0; entry < count; entry++) {
       let hash = seeds[words]
       for (let i = 0; i < words; i++) {
-        key[i] = keys[entry * words + i]
+        key[i] = records[entry * record + i]
         hash = mix(hash, key[i], i)
       }
       entryOf[findKey(hash)] = entry + 1
@@ -72,7 +69,7 @@ export function createByteIds(length: number, capacity: number): ByteIds {
   return {
     get: (bytes) => {
       const entry = entryOf[find(bytes)]
-      return entry === 0 ? undefined : ids[entry - 1]
+      return entry === 0 ? undefined : records[entry * record - 1] >>> 0
     },
     add: (bytes, id) => {
       if (count === capacity) {
@@ -80,8 +77,8 @@ export function createByteIds(length: number, capacity: number): ByteIds {
         count = 0
       } else if (count === room) grow()
       const slot = find(bytes)
-      keys.set(key, count * words)
-      ids[count] = id
+      records.set(key, count * record)
+      records[count * record + words] = id
       count++
       entryOf[slot] = count
     },

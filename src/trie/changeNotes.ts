@@ -1,7 +1,8 @@
 import { keccakInput } from '../chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
 import type { StateAccount } from '../chain/eth/stateAccount.js'
-import type { AccountChange, StateChanges } from '../store/chain/stateChanges.js'
+import { packStorage, visitSlots } from '../store/chain/packedStorage.js'
+import type { AccountChange, PackedChanges, StateChanges } from '../store/chain/stateChanges.js'
 import type { StateReader } from '../store/state/stateReader.js'
 import { MAX_FIELDS, writeFields } from './accountFields.js'
 import { StorageOfOtherIncarnation, storedStateAccount } from './blockChanges.js'
@@ -17,7 +18,7 @@ export interface ChangeNotes {
   /** Takes the changes of a block, in which equal addresses are one object. The rows of all blocks before the first one since `forget` must be stored.
    *  @returns false, and takes nothing, when there is no room
    *  @throws StorageOfOtherIncarnation for a slot that no account has; `forget` must follow */
-  note(blockNumber: number, changes: StateChanges): boolean
+  note(blockNumber: number, changes: StateChanges | PackedChanges): boolean
   /** Accounts and slots. */
   readonly size: number
   /** The accounts as they are after the last block. Valid until the next call of another method. */
@@ -75,31 +76,31 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
     setIncarnation(words, at, incarnation)
     return index
   }
-  const note = (blockNumber: number, changes: StateChanges): boolean => {
-    const most = changes.accounts.length + changes.storage.length
+  const note: ChangeNotes['note'] = (blockNumber, changes) => {
+    const storage = Array.isArray(changes.storage) ? packStorage(changes.storage) : changes.storage
+    const most = changes.accounts.length + storage.length
     if (accounts.count + most > capacity || slots.count + most > capacity) return false
     const before = blockNumber - 1
     /** Of the accounts with slots; -1: not known yet. */
     const indexes = new Map<Uint8Array, number>()
-    for (const { address } of changes.storage) indexes.set(address, -1)
+    for (const { address } of storage.groups) indexes.set(address, -1)
     for (const change of changes.accounts) {
       const hasSlots = indexes.has(change.address)
       const index = noteAccount(change, before, hasSlots)
       if (hasSlots) indexes.set(change.address, index)
     }
-    let last: { address: Uint8Array; index: number } | undefined
-    for (const { address, incarnation, slot, value } of changes.storage) {
-      if (address !== last?.address) {
-        const known = indexes.get(address)!
-        last = { address, index: known < 0 ? find(address, before, true) : known }
-        indexes.set(address, last.index)
-      }
-      const { index } = last
+    const { bytes } = storage
+    for (const group of storage.groups) {
+      const { address, incarnation } = group
+      const known = indexes.get(address)!
+      const index = known < 0 ? find(address, before, true) : known
       const at = index * RECORD
       if (accounts.words[at + LENGTH] === 0 || incarnationOf(accounts.words, at) !== incarnation) {
         throw new StorageOfOtherIncarnation(blockNumber, address)
       }
-      slots.set(index, slot, value)
+      visitSlots(bytes, group, (slotFrom, slotTo, valueFrom, valueTo) => {
+        slots.set(index, bytes, slotFrom, slotTo, valueFrom, valueTo)
+      })
     }
     return true
   }

@@ -1,5 +1,4 @@
 import { keccakInput } from '../chain/crypto.js'
-import { leadingZeros } from '../lib/bytes.js'
 import { KEY_BYTES } from './nodeFormat.js'
 import { createRecordTable } from './recordTable.js'
 import { createKeySorter, type SortedChanges } from './trieChanges.js'
@@ -9,8 +8,8 @@ export interface SlotNotes {
   readonly count: number
   /** Calls of `set`. */
   readonly changes: number
-  /** Sets the value, of at most 32 bytes, of a slot of 32 bytes of the account with that index. */
-  set(account: number, slot: Uint8Array, value: Uint8Array): void
+  /** Sets the value of a slot of the account with that index. Both are ranges of `bytes` without leading zeros, of at most 32 bytes. */
+  set(account: number, bytes: Uint8Array, slotFrom: number, slotTo: number, valueFrom: number, valueTo: number): void
   /** The slots by hash, sorted for each account: of account i those that were set from the `since[i]`-th change on. Those of
    *  account i begin at `starts[i]`. Valid until the next `set`. */
   sorted(since: Float64Array): { slots: SortedChanges; starts: Uint32Array }
@@ -27,6 +26,7 @@ const RECORD = VALUE + SLOT_WORDS
 /** No slots. */
 export function createSlotNotes(): SlotNotes {
   const table = createRecordTable(SLOT_WORDS, RECORD)
+  const slot = new Uint8Array(KEY_BYTES)
   let changes = 0
   return {
     get count() {
@@ -35,12 +35,14 @@ export function createSlotNotes(): SlotNotes {
     get changes() {
       return changes
     },
-    set: (account, slot, value) => {
+    set: (account, given, slotFrom, slotTo, valueFrom, valueTo) => {
+      const zeros = KEY_BYTES - (slotTo - slotFrom)
+      for (let i = 0; i < zeros; i++) slot[i] = 0
+      for (let i = zeros, from = slotFrom; i < KEY_BYTES; i++) slot[i] = given[from++]
       const at = table.find(account, slot) * RECORD
       const { words, bytes } = table
-      const first = leadingZeros(value)
-      for (let i = first, to = 4 * (at + VALUE); i < value.length; i++) bytes[to++] = value[i]
-      words[at + LENGTH] = value.length - first
+      for (let from = valueFrom, to = 4 * (at + VALUE); from < valueTo; from++) bytes[to++] = given[from]
+      words[at + LENGTH] = valueTo - valueFrom
       words[at + CHANGED_AT] = changes++
     },
     sorted: (since) => {

@@ -8,6 +8,13 @@ export const READER_NICENESS = 10
 /** Niceness of the quick lane's thread: below the main thread, above threads with long requests. */
 export const QUICK_NICENESS = 4
 
+/** Niceness of threads whose work the writing thread needs soon: below it, above readers. */
+export const HELPER_NICENESS = 5
+
+/** Niceness of threads whose work the writing thread can wait for. On two cores, it otherwise waits for a core for a sixth of the time while
+ *  it catches up (docs/benchmarks.md). */
+export const BACKGROUND_NICENESS = READER_NICENESS
+
 /** Lowers the priority of the calling thread below the main thread's, where the system has thread priorities (Linux,
  *  setpriority(2)). With reader threads busy on all cores, requests that the main thread answers in microseconds would
  *  otherwise wait for tens of milliseconds. */

@@ -3,10 +3,12 @@ import { createTrieHasher, type HashedTrie } from '../ingest/head/trieHasher.js'
 import { decodeChanges } from '../ingest/replication/messageState.js'
 import { messageOf } from '../lib/errors.js'
 import { openForReading } from '../store/open.js'
+import { BACKGROUND_NICENESS, yieldToMainThread } from './priority.js'
 import type { TrieHasherData, TrieHasherReply, TrieHasherRequest } from './trieHasherProtocol.js'
 
 /* Entry point of a thread that hashes the state trie of a replica that catches up. It only reads the database. */
 
+yieldToMainThread(BACKGROUND_NICENESS)
 const port = parentPort!
 const { datadir, cacheBytes } = workerData as TrieHasherData
 const db = openForReading(datadir)

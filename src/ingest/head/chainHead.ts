@@ -2,7 +2,7 @@ import type { ChainSpec } from '../../chain/eth/forks.js'
 import type { Block, Header, Receipt } from '../../chain/eth/types.js'
 import { createAppearanceWriter } from '../../store/chain/appearances.js'
 import { createChainWriter } from '../../store/chain/chainWriter.js'
-import type { StateChanges } from '../../store/chain/stateChanges.js'
+import type { PackedChanges, StateChanges } from '../../store/chain/stateChanges.js'
 import type { ChainReader, Finality } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
 import { createMetaTable, META_FINALITY, META_UPSTREAM_HEAD } from '../../store/meta.js'
@@ -23,7 +23,7 @@ export interface BlockParts {
   receipts: Receipt[]
   totalDifficulty: bigint
   /** Present where state is kept. */
-  changes?: StateChanges
+  changes?: StateChanges | PackedChanges
   /** RLP (EIP-7928); present where it is to be stored. */
   blockAccessList?: Uint8Array
   /** By transaction: the addresses (20 bytes) in which it appears; they may repeat. Present where the address index is kept. */

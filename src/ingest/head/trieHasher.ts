@@ -1,4 +1,4 @@
-import type { StateChanges } from '../../store/chain/stateChanges.js'
+import type { PackedChanges } from '../../store/chain/stateChanges.js'
 import type { Database } from '../../store/database.js'
 import { createStateReader } from '../../store/state/stateReader.js'
 import { createStateTrieTable, type StateTrieHead, type StateTrieTable } from '../../store/state/stateTrieTable.js'
@@ -32,7 +32,7 @@ export interface TrieHasher {
   begin(blockNumber: number): void
   /** Takes the changes of the next block. Blocks up to the one of the stored trie must be committed.
    *  @returns false, and takes nothing, when there is no room @throws StorageOfOtherIncarnation */
-  note(blockNumber: number, changes: StateChanges): boolean
+  note(blockNumber: number, changes: PackedChanges): boolean
   /** Accounts and slots that were noted. */
   readonly size: number
   /** Hashes what was noted. Until the result is committed, only `begin` may follow. */

@@ -54,24 +54,26 @@ export class MessageWriter {
 /** Reads what a `MessageWriter` wrote, in canonical form only. All bytes are views. Every method takes the name of the part for
  *  errors. @throws InvalidMessage where the bytes end or are not canonical */
 export class MessageReader {
-  private readonly data: Uint8Array
   private at = 0
+  private readonly data: Uint8Array
 
   constructor(data: Uint8Array) {
     this.data = data
   }
 
+  /** All bytes, those that were read included. */
+  get whole(): Uint8Array {
+    return this.data
+  }
+
+  /** How many bytes were read. */
+  get place(): number {
+    return this.at
+  }
+
   raw(length: number, part: string): Uint8Array {
-    const start = this.at
-    const end = start + length
-    if (end > this.data.length) {
-      throw new InvalidMessage(
-        part,
-        `expected ${length} bytes, got ${this.data.length - start}: the message is cut off`,
-      )
-    }
-    this.at = end
-    return this.data.subarray(start, end)
+    const start = this.skip(length, part)
+    return this.data.subarray(start, this.at)
   }
 
   byte(part: string): number {
@@ -98,11 +100,17 @@ export class MessageReader {
 
   /** Bytes of at most `most` that do not begin with a zero: an integer's minimal form. */
   minimal(most: number, part: string): Uint8Array {
+    const start = this.skipMinimal(most, part)
+    return this.data.subarray(start, this.at)
+  }
+
+  /** The same without a view. @returns where the bytes begin; they end at `place` */
+  skipMinimal(most: number, part: string): number {
     const length = this.byte(part)
     if (length > most) throw new InvalidMessage(part, `expected at most ${most} bytes, got ${length}`)
-    const bytes = this.raw(length, part)
-    if (length > 0 && bytes[0] === 0) throw new InvalidMessage(part, 'expected no leading zero, got one')
-    return bytes
+    const start = this.skip(length, part)
+    if (length > 0 && this.data[start] === 0) throw new InvalidMessage(part, 'expected no leading zero, got one')
+    return start
   }
 
   /** An unsigned integer of at most `most` bytes. */
@@ -119,6 +127,20 @@ export class MessageReader {
   end(): void {
     const left = this.data.length - this.at
     if (left > 0) throw new InvalidMessage('end', `expected the end of the message, got ${left} more bytes`)
+  }
+
+  /** @returns where the bytes begin */
+  private skip(length: number, part: string): number {
+    const start = this.at
+    const end = start + length
+    if (end > this.data.length) {
+      throw new InvalidMessage(
+        part,
+        `expected ${length} bytes, got ${this.data.length - start}: the message is cut off`,
+      )
+    }
+    this.at = end
+    return start
   }
 
   private longInteger(first: number, part: string): number {

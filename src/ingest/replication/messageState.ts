@@ -1,6 +1,7 @@
 import { keccak256 } from '../../chain/crypto.js'
-import { compareBytes, equalBytes, keyOfBytes, padLeft, trimLeft } from '../../lib/bytes.js'
-import type { AccountChange, StateChanges, StorageChange } from '../../store/chain/stateChanges.js'
+import { compareBytes, equalBytes, keyOfBytes, trimLeft } from '../../lib/bytes.js'
+import type { PackedStorage, StorageGroup } from '../../store/chain/packedStorage.js'
+import type { AccountChange, PackedChanges, StateChanges, StorageChange } from '../../store/chain/stateChanges.js'
 import { InvalidMessage } from './errors.js'
 import { MessageReader, type MessageWriter } from './messageBytes.js'
 
@@ -84,7 +85,7 @@ function writeAccounts(out: MessageWriter, accounts: readonly AccountChange[], i
   }
 }
 
-interface StorageGroup {
+interface SlotsToWrite {
   index: number
   incarnation: number
   slots: { key: Uint8Array; value: Uint8Array }[]
@@ -108,8 +109,8 @@ function writeStorage(out: MessageWriter, storage: readonly StorageChange[], ind
 }
 
 /** The slots by their storage, all sorted. */
-function groupSlots(storage: readonly StorageChange[], indexOf: IndexOf): StorageGroup[] {
-  const groups = new Map<string, StorageGroup>()
+function groupSlots(storage: readonly StorageChange[], indexOf: IndexOf): SlotsToWrite[] {
+  const groups = new Map<string, SlotsToWrite>()
   for (const { address, incarnation, slot, value } of storage) {
     const index = indexOf(address)
     const name = `${index}:${incarnation}`
@@ -130,7 +131,7 @@ function writeCodes(out: MessageWriter, codes: StateChanges['codes']): void {
 
 /** What `readState` reads. */
 export interface StateParts {
-  changes?: StateChanges
+  changes?: PackedChanges
   appearances?: Uint8Array[][]
 }
 
@@ -155,7 +156,7 @@ export function readState(
 }
 
 /** The state changes at the begin of what `readState` has read before. @throws InvalidMessage */
-export function decodeChanges(encodedState: Uint8Array): StateChanges {
+export function decodeChanges(encodedState: Uint8Array): PackedChanges {
   const input = new MessageReader(encodedState)
   return readChanges(input, new AddressList(input))
 }
@@ -200,7 +201,7 @@ class AddressList {
   }
 }
 
-function readChanges(input: MessageReader, addresses: AddressList): StateChanges {
+function readChanges(input: MessageReader, addresses: AddressList): PackedChanges {
   const accounts: AccountChange[] = []
   const count = input.count('accounts', 3)
   for (let i = 0, last = -1; i < count; i++) {
@@ -221,8 +222,10 @@ function readAccount(input: MessageReader, address: Uint8Array): AccountChange {
   return { address, incarnation, account: { nonce, balance, codeHash } }
 }
 
-function readStorage(input: MessageReader, addresses: AddressList): StorageChange[] {
-  const storage: StorageChange[] = []
+function readStorage(input: MessageReader, addresses: AddressList): PackedStorage {
+  const bytes = input.whole
+  const groups: StorageGroup[] = []
+  let length = 0
   const count = input.count('storage', 5)
   for (let i = 0, last = -1, lastIncarnation = -1; i < count; i++) {
     const index = addresses.next(input, last, 'storage', true)
@@ -232,20 +235,32 @@ function readStorage(input: MessageReader, addresses: AddressList): StorageChang
     }
     last = index
     lastIncarnation = incarnation
-    const address = addresses.at(index)
     const slots = input.count('slots', 2)
     if (slots === 0) throw new InvalidMessage('slots', 'expected at least one, got none')
-    let before: Uint8Array | undefined
-    for (let j = 0; j < slots; j++) {
-      const key = input.minimal(32, 'slot')
-      if (before !== undefined && compareBytes(before, key) >= 0) {
+    groups.push({ address: addresses.at(index), incarnation, start: input.place, count: slots })
+    length += slots
+    for (let j = 0, beforeFrom = 0, beforeTo = 0; j < slots; j++) {
+      const from = input.skipMinimal(32, 'slot')
+      const to = input.place
+      if (j > 0 && compareRanges(bytes, beforeFrom, beforeTo, from, to) >= 0) {
         throw new InvalidMessage('slot', 'expected a higher one than the one before')
       }
-      before = key
-      storage.push({ address, incarnation, slot: padLeft(key, 32), value: input.minimal(32, 'value') })
+      beforeFrom = from
+      beforeTo = to
+      input.skipMinimal(32, 'value')
     }
   }
-  return storage
+  return { bytes, groups, length }
+}
+
+/** Compares two ranges of `bytes` as `compareBytes`. */
+function compareRanges(bytes: Uint8Array, from: number, to: number, otherFrom: number, otherTo: number): number {
+  const shorter = Math.min(to - from, otherTo - otherFrom)
+  for (let i = 0; i < shorter; i++) {
+    const difference = bytes[from + i] - bytes[otherFrom + i]
+    if (difference !== 0) return difference
+  }
+  return to - from - (otherTo - otherFrom)
 }
 
 function readCodes(input: MessageReader): StateChanges['codes'] {

@@ -1,5 +1,5 @@
 import type { Block, ConsensusReceipt } from '../../chain/eth/types.js'
-import type { StateChanges } from '../../store/chain/stateChanges.js'
+import type { PackedChanges, StateChanges } from '../../store/chain/stateChanges.js'
 import type { Finality } from '../../store/chain/types.js'
 import type { ReplicaPosition } from '../../store/replication/position.js'
 import type { BlockRef } from '../head/events.js'
@@ -19,7 +19,9 @@ export interface ReplicatedBlock {
 }
 
 /** A block that came in a message, with the consensus bytes that its roots cover. */
-export interface DecodedBlock extends ReplicatedBlock {
+export interface DecodedBlock extends Omit<ReplicatedBlock, 'changes'> {
+  /** Undefined when the writer keeps no state. Its bytes are those of the message. */
+  readonly changes?: PackedChanges
   /** EIP-2718 bytes of the transactions, in order: values of the transactions trie. */
   readonly encodedTransactions: readonly Uint8Array[]
   /** EIP-2718 bytes of the receipts, in order: values of the receipts trie. */

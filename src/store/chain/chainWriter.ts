@@ -9,7 +9,7 @@ import { removeHistoryAbove } from '../state/removeHistory.js'
 import { createBodyInserts, type FirstIds } from './bodyInserts.js'
 import { type RowValue, uintOrNull } from './bodyRows.js'
 import { keepRemovedBlocks } from './removedBlocks.js'
-import type { StateChanges } from './stateChanges.js'
+import type { PackedChanges, StateChanges } from './stateChanges.js'
 import { createStateInserts, type StateInserts } from './stateInserts.js'
 
 /** Writes Ethereum blocks. The caller begins and ends transactions, of several blocks each. */
@@ -28,7 +28,7 @@ export interface ChainWriter extends Pick<StateInserts, 'isMoveDue' | 'moveRecen
     block: Block,
     receipts: Receipt[],
     totalDifficulty: bigint,
-    changes?: StateChanges,
+    changes?: StateChanges | PackedChanges,
     options?: { isAtTip?: boolean },
   ): void
   /** Writes rows of the state that are collected: before anything reads them in the transaction. `commit` and `mark` do. */

@@ -1,30 +1,48 @@
+import { EMPTY_BYTES } from '../../lib/bytes.js'
+
 /* Rows of the state history that wait to be written in the order of their keys. */
 
-/** A row of an account, as it is bound. */
-export type AccountRow = readonly [
-  addressId: number,
-  blockNumber: number,
-  nonce: bigint | string,
-  balance: bigint | string | null,
-  codeId: number | null,
-  incarnation: number,
-]
+/** A row of an account. */
+export interface AccountRow {
+  addressId: number
+  blockNumber: number
+  incarnation: number
+  nonce: bigint
+  /** Undefined when the account is gone. */
+  balance: bigint | undefined
+  codeId: number | null
+}
 
-/** A row of a slot, as it is bound. Slot and value have no leading zeros. */
+/** A row of a slot. Slot and value are ranges of the bytes, without leading zeros. */
 export interface SlotRow {
-  readonly addressId: number
-  readonly incarnation: number
-  readonly slot: Uint8Array
-  readonly blockNumber: number
-  readonly value: Uint8Array
+  addressId: number
+  incarnation: number
+  blockNumber: number
+  bytes: Uint8Array
+  slotFrom: number
+  slotTo: number
+  valueFrom: number
+  valueTo: number
+}
+
+/** A row to be filled in, the same object for many. */
+export const NO_SLOT: Readonly<SlotRow> = {
+  addressId: 0,
+  incarnation: 0,
+  blockNumber: 0,
+  bytes: EMPTY_BYTES,
+  slotFrom: 0,
+  slotTo: 0,
+  valueFrom: 0,
+  valueTo: 0,
 }
 
 /** Rows of one table. */
 export interface CollectedRows<Row> {
   readonly length: number
-  add(row: Row): void
-  /** Gives the rows, those of neighbouring keys one after another, and forgets them. */
-  take(write: (row: Row) => void): void
+  add(row: Readonly<Row>): void
+  /** Gives the rows, those of neighbouring keys one after another, and forgets them. `row` is one object for all. */
+  take(write: (row: Readonly<Row>) => void): void
   clear(): void
 }
 
@@ -63,85 +81,112 @@ function createSortKeys(capacity: number): SortKeys {
   }
 }
 
-/** Rows of accounts, at most `capacity`: a list for each column, because an object for each row would live as long as the transaction. */
+// A balance has four words of 8 bytes, the lowest first.
+const BALANCE_WORDS = 4
+const NO_CODE = -1
+const GONE = -2
+
+/** Rows of accounts, at most `capacity`, in typed arrays: objects that live as long as a transaction cost more than the rows do. */
 export function createAccountRows(capacity: number): CollectedRows<AccountRow> {
   let keys: SortKeys | undefined
-  const integers = new Float64Array(3 * capacity) // address id, block number, incarnation
-  let nonces: AccountRow[2][] = []
-  let balances: AccountRow[3][] = []
-  let codeIds: AccountRow[4][] = []
-  const clear = () => {
-    nonces = []
-    balances = []
-    codeIds = []
+  const integers = new Float64Array(4 * capacity) // address id, block number, incarnation, code id
+  const nonces = new BigUint64Array(capacity)
+  const balances = new BigUint64Array(BALANCE_WORDS * capacity)
+  let length = 0
+  const setBalance = (index: number, balance: bigint) => {
+    const at = BALANCE_WORDS * index
+    balances[at] = balance
+    const rest = balance >> 64n
+    balances[at + 1] = rest
+    const isLong = rest >= 2n ** 64n
+    balances[at + 2] = isLong ? rest >> 64n : 0n
+    balances[at + 3] = isLong ? rest >> 128n : 0n
+  }
+  const balanceOf = (index: number): bigint => {
+    const at = BALANCE_WORDS * index
+    const lower = balances[at + 1] === 0n ? balances[at] : (balances[at + 1] << 64n) | balances[at]
+    const upper = balances[at + 3] === 0n ? balances[at + 2] : (balances[at + 3] << 64n) | balances[at + 2]
+    return upper === 0n ? lower : (upper << 128n) | lower
   }
   return {
     get length() {
-      return nonces.length
+      return length
     },
-    add: ([addressId, blockNumber, nonce, balance, codeId, incarnation]) => {
+    add: ({ addressId, blockNumber, nonce, balance, codeId, incarnation }) => {
       keys ??= createSortKeys(capacity)
-      const index = nonces.length
+      const index = length++
       keys.set(index, addressId, 0)
-      integers[3 * index] = addressId
-      integers[3 * index + 1] = blockNumber
-      integers[3 * index + 2] = incarnation
-      nonces.push(nonce)
-      balances.push(balance)
-      codeIds.push(codeId)
+      integers[4 * index] = addressId
+      integers[4 * index + 1] = blockNumber
+      integers[4 * index + 2] = incarnation
+      integers[4 * index + 3] = balance === undefined ? GONE : (codeId ?? NO_CODE)
+      nonces[index] = nonce
+      setBalance(index, balance ?? 0n)
     },
     take: (write) => {
-      const [ownNonces, ownBalances, ownCodeIds] = [nonces, balances, codeIds]
-      clear()
-      if (ownNonces.length === 0) return
-      for (const i of keys!.inOrder(ownNonces.length)) {
-        const [addressId, blockNumber, incarnation] = [integers[3 * i], integers[3 * i + 1], integers[3 * i + 2]]
-        write([addressId, blockNumber, ownNonces[i], ownBalances[i], ownCodeIds[i], incarnation])
+      const taken = length
+      length = 0
+      if (taken === 0) return
+      const row: AccountRow = { addressId: 0, blockNumber: 0, incarnation: 0, nonce: 0n, balance: 0n, codeId: null }
+      for (const index of keys!.inOrder(taken)) {
+        const code = integers[4 * index + 3]
+        row.addressId = integers[4 * index]
+        row.blockNumber = integers[4 * index + 1]
+        row.incarnation = integers[4 * index + 2]
+        row.nonce = nonces[index]
+        row.balance = code === GONE ? undefined : balanceOf(index)
+        row.codeId = code < 0 ? null : code
+        write(row)
       }
     },
-    clear,
+    clear: () => {
+      length = 0
+    },
   }
 }
 
 const WORD = 32
 
-/** Rows of slots, at most `capacity`: their bytes lie in one buffer, because objects that live as long as a transaction cost more than the rows do. */
+/** Rows of slots, at most `capacity`: their bytes lie in one buffer. */
 export function createSlotRows(capacity: number): CollectedRows<SlotRow> {
   let keys: SortKeys | undefined
   const integers = new Float64Array(3 * capacity) // address id, incarnation, block number
   const lengths = new Uint8Array(2 * capacity) // of slot and value
-  let bytes: Buffer | undefined
+  let bytes: Uint8Array | undefined
   let length = 0
   return {
     get length() {
       return length
     },
-    add: ({ addressId, incarnation, slot, blockNumber, value }) => {
-      bytes ??= Buffer.allocUnsafeSlow(2 * WORD * capacity)
+    add: ({ addressId, incarnation, blockNumber, bytes: given, slotFrom, slotTo, valueFrom, valueTo }) => {
+      bytes ??= new Uint8Array(2 * WORD * capacity)
       keys ??= createSortKeys(capacity)
-      keys.set(length, addressId, slot.length < 2 ? 0 : (slot[0] << 8) | slot[1])
+      const slotLength = slotTo - slotFrom
+      keys.set(length, addressId, slotLength < 2 ? 0 : (given[slotFrom] << 8) | given[slotFrom + 1])
       integers[3 * length] = addressId
       integers[3 * length + 1] = incarnation
       integers[3 * length + 2] = blockNumber
-      lengths[2 * length] = slot.length
-      lengths[2 * length + 1] = value.length
-      bytes.set(slot, 2 * WORD * length)
-      bytes.set(value, 2 * WORD * length + WORD)
+      lengths[2 * length] = slotLength
+      lengths[2 * length + 1] = valueTo - valueFrom
+      for (let from = slotFrom, at = 2 * WORD * length; from < slotTo; ) bytes[at++] = given[from++]
+      for (let from = valueFrom, at = 2 * WORD * length + WORD; from < valueTo; ) bytes[at++] = given[from++]
       length++
     },
     take: (write) => {
       const taken = length
       length = 0
       if (taken === 0) return
+      const row: SlotRow = { ...NO_SLOT, bytes: bytes! }
       for (const index of keys!.inOrder(taken)) {
         const at = 2 * WORD * index
-        write({
-          addressId: integers[3 * index],
-          incarnation: integers[3 * index + 1],
-          slot: bytes!.subarray(at, at + lengths[2 * index]),
-          blockNumber: integers[3 * index + 2],
-          value: bytes!.subarray(at + WORD, at + WORD + lengths[2 * index + 1]),
-        })
+        row.addressId = integers[3 * index]
+        row.incarnation = integers[3 * index + 1]
+        row.blockNumber = integers[3 * index + 2]
+        row.slotFrom = at
+        row.slotTo = at + lengths[2 * index]
+        row.valueFrom = at + WORD
+        row.valueTo = at + WORD + lengths[2 * index + 1]
+        write(row)
       }
     },
     clear: () => {

@@ -1,3 +1,5 @@
+import type { PackedStorage } from './packedStorage.js'
+
 /* What a block changes in the state. */
 
 /** An account after a block. */
@@ -22,4 +24,9 @@ export interface StateChanges {
   storage: StorageChange[]
   /** New code with its hash. */
   codes: { hash: Uint8Array; bytes: Uint8Array }[]
+}
+
+/** The same with packed slots, as a replica decodes it. */
+export interface PackedChanges extends Omit<StateChanges, 'storage'> {
+  storage: PackedStorage
 }

@@ -1,17 +1,25 @@
-import { trimLeft } from '../../lib/bytes.js'
+import { createBoundBytes } from '../boundBytes.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
-import { encodeAccountKeys, encodeSlotKeys } from '../state/changedKeys.js'
+import { createSlotKeys, encodeAccountKeys } from '../state/changedKeys.js'
 import { createRecentRows } from '../state/recentRows.js'
-import { type AccountRow, createAccountRows, createSlotRows, MAX_COLLECTED, type SlotRow } from './collectedRows.js'
-import type { StateChanges } from './stateChanges.js'
+import {
+  type AccountRow,
+  createAccountRows,
+  createSlotRows,
+  MAX_COLLECTED,
+  NO_SLOT,
+  type SlotRow,
+} from './collectedRows.js'
+import { packStorage, visitSlots } from './packedStorage.js'
+import type { PackedChanges, StateChanges } from './stateChanges.js'
 
 /** Inserts of the rows of accounts and slots. */
 export interface StateInserts {
   /** Adds the changes of a block. Their rows are written at the latest by `flush`. `isAtTip`: they are written at once to the small
    *  tables of recent rows, unless too many are there. Otherwise all of those are moved to the history first. */
-  insert(blockNumber: number, changes: StateChanges, isAtTip?: boolean): void
+  insert(blockNumber: number, changes: StateChanges | PackedChanges, isAtTip?: boolean): void
   /** Writes all rows. */
   flush(): void
   /** Moves some recent rows to the history, in about a millisecond. `all`: until none is left; default: when there are those of more
@@ -49,6 +57,7 @@ export function createStateInserts(
     accounts?.take(history.account)
     slots?.take(history.slot)
   }
+  const slotKeys = createSlotKeys()
   let isMoving = false
   const isMoveDue = ({ all = false } = {}) => isMoving || recent.blocks > (all ? 0 : MANY_RECENT)
   /** Where the rows of a block go. */
@@ -70,21 +79,28 @@ export function createStateInserts(
         const addressId = addresses.idOf(address)
         addressIds.push(addressId)
         const codeId = account?.codeHash === undefined ? null : selectCode.get(account.codeHash)!
-        const balance = account ? encodeUint(account.balance) : null
-        to.account([addressId, blockNumber, encodeUint(account?.nonce ?? 0n), balance, codeId, incarnation])
+        const { nonce = 0n, balance } = account ?? {}
+        to.account({ addressId, blockNumber, incarnation, nonce, balance, codeId })
       }
-      const rows: SlotRow[] = []
-      let last: { address: Uint8Array; addressId: number } | undefined
-      for (const { address, incarnation, slot, value } of changes.storage) {
-        if (slots?.length === mostCollected) flush()
-        if (address !== last?.address) last = { address, addressId: addresses.idOf(address) }
-        const { addressId } = last
-        const row = { addressId, incarnation, slot: trimLeft(slot), blockNumber, value: trimLeft(value) }
-        rows.push(row)
-        to.slot(row)
+      const storage = Array.isArray(changes.storage) ? packStorage(changes.storage) : changes.storage
+      const { bytes } = storage
+      const row: SlotRow = { ...NO_SLOT, blockNumber, bytes }
+      for (const group of storage.groups) {
+        row.addressId = addresses.idOf(group.address)
+        row.incarnation = group.incarnation
+        slotKeys.begin(row.addressId, group.incarnation, group.count)
+        visitSlots(bytes, group, (slotFrom, slotTo, valueFrom, valueTo) => {
+          if (slots?.length === mostCollected) flush()
+          row.slotFrom = slotFrom
+          row.slotTo = slotTo
+          row.valueFrom = valueFrom
+          row.valueTo = valueTo
+          to.slot(row)
+          slotKeys.add(bytes, slotFrom, slotTo)
+        })
       }
-      if (addressIds.length + rows.length > 0) {
-        insertKeys.run(blockNumber, encodeAccountKeys(addressIds), encodeSlotKeys(rows))
+      if (addressIds.length + storage.length > 0) {
+        insertKeys.run(blockNumber, encodeAccountKeys(addressIds), slotKeys.take())
       }
     },
     flush,
@@ -99,6 +115,7 @@ export function createStateInserts(
       isMoving = false
       accounts?.clear()
       slots?.clear()
+      slotKeys.take() // of a block that was left in the middle
       addresses.forget()
     },
   }
@@ -106,8 +123,8 @@ export function createStateInserts(
 
 /** Writes single rows. */
 interface RowInserts {
-  account(row: AccountRow): void
-  slot(row: SlotRow): void
+  account(row: Readonly<AccountRow>): void
+  slot(row: Readonly<SlotRow>): void
 }
 
 function createRowInserts(db: Database, suffix: 'history' | 'recent'): RowInserts {
@@ -118,9 +135,15 @@ function createRowInserts(db: Database, suffix: 'history' | 'recent'): RowInsert
   const storage = db.prepare(
     `INSERT INTO storage_${suffix} (address_id, incarnation, slot, block_number, value) VALUES (?, ?, ?, ?, ?)`,
   )
+  const [boundSlot, boundValue] = [createBoundBytes(32), createBoundBytes(32)]
   return {
-    account: (row) => void account.run(...row),
-    slot: ({ addressId, incarnation, slot, blockNumber, value }) =>
-      void storage.run(addressId, incarnation, slot, blockNumber, value),
+    account: ({ addressId, blockNumber, incarnation, nonce, balance, codeId }) => {
+      const stored = balance === undefined ? null : encodeUint(balance)
+      account.run(addressId, blockNumber, encodeUint(nonce), stored, codeId, incarnation)
+    },
+    slot: ({ addressId, incarnation, blockNumber, bytes, slotFrom, slotTo, valueFrom, valueTo }) => {
+      const [slot, value] = [boundSlot(bytes, slotFrom, slotTo), boundValue(bytes, valueFrom, valueTo)]
+      storage.run(addressId, incarnation, slot, blockNumber, value)
+    },
   }
 }

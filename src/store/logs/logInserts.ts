@@ -1,5 +1,6 @@
 import type { Log } from '../../chain/eth/types.js'
 import { leadingZeros } from '../../lib/bytes.js'
+import { createBoundBytes } from '../boundBytes.js'
 import type { Database, Statement } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
 
@@ -63,14 +64,10 @@ function prepareInsert(db: Database, rows: number): Statement {
 
 /** Returns a function that strips leading zeros. Its result is overwritten by the next call. */
 function createTrimmer(): (bytes: Uint8Array) => Uint8Array {
-  const word = new Uint8Array(WORD)
-  const views: (Buffer | undefined)[] = new Array(WORD + 1).fill(undefined)
+  const bound = createBoundBytes(WORD)
   return (bytes) => {
     const zeros = leadingZeros(bytes)
-    const length = bytes.length - zeros
-    if (length > WORD) return zeros === 0 ? bytes : bytes.subarray(zeros)
-    for (let i = 0; i < length; i++) word[i] = bytes[zeros + i]
-    views[length] ??= Buffer.from(word.buffer, 0, length)
-    return views[length]
+    if (bytes.length - zeros <= WORD) return bound(bytes, zeros, bytes.length)
+    return zeros === 0 ? bytes : bytes.subarray(zeros)
   }
 }

@@ -1,3 +1,4 @@
+import { concatBytes } from '../../lib/bytes.js'
 import { readInteger } from '../../lib/varint.js'
 import type { Database } from '../database.js'
 import { fromBoth } from './historySql.js'
@@ -41,20 +42,51 @@ export function encodeAccountKeys(addressIds: readonly number[]): Uint8Array {
   return output.written()
 }
 
+/** Encodes the slots of a block one after another. */
+export interface SlotKeys {
+  /** Begins with those of a storage, of which `count` must follow. */
+  begin(addressId: number, incarnation: number, count: number): void
+  /** Adds a slot: a range of `bytes` without leading zeros. */
+  add(bytes: Uint8Array, from: number, to: number): void
+  /** The encoding of what was added: a copy. Nothing is left. */
+  take(): Uint8Array
+}
+
+/** An encoder whose memory grows with the largest block. */
+export function createSlotKeys(): SlotKeys {
+  let count = 0
+  let storages = new KeyBytes(256)
+  return {
+    begin: (addressId, incarnation, slots) => {
+      count += slots
+      storages = storages.withRoom(slots + 1)
+      storages.integer(addressId)
+      storages.integer(incarnation)
+      storages.integer(slots)
+    },
+    add: (bytes, from, to) => storages.slot(bytes, from, to),
+    take: () => {
+      const output = new KeyBytes(0)
+      if (count > 0) output.integer(count)
+      const encoded = concatBytes(output.written(), storages.written())
+      storages.clear()
+      count = 0
+      return encoded
+    },
+  }
+}
+
 /** Encodes the slots of a block; those of a storage should come one after another. */
 export function encodeSlotKeys(keys: readonly SlotKey[]): Uint8Array {
-  const output = new KeyBytes(keys.length)
-  if (keys.length > 0) output.integer(keys.length)
+  const output = createSlotKeys()
   for (let from = 0; from < keys.length; ) {
     const { addressId, incarnation } = keys[from]
     let to = from + 1
     while (to < keys.length && keys[to].addressId === addressId && keys[to].incarnation === incarnation) to++
-    output.integer(addressId)
-    output.integer(incarnation)
-    output.integer(to - from)
-    for (; from < to; from++) output.slot(keys[from].slot)
+    output.begin(addressId, incarnation, to - from)
+    for (; from < to; from++) output.add(keys[from].slot, 0, keys[from].slot.length)
   }
-  return output.written()
+  return output.take()
 }
 
 // Three integers of at most 5 bytes, a length and a slot of 32 bytes.
@@ -66,7 +98,7 @@ class KeyBytes {
 
   /** Room for so many keys and their count. */
   constructor(keys: number) {
-    this.bytes = new Uint8Array((keys + 1) * MAX_KEY_BYTES)
+    this.bytes = new Uint8Array(Math.ceil(keys + 1) * MAX_KEY_BYTES)
   }
 
   integer(value: number): void {
@@ -75,12 +107,25 @@ class KeyBytes {
     this.bytes[this.length++] = rest
   }
 
-  slot(slot: Uint8Array): void {
+  slot(slot: Uint8Array, from: number, to: number): void {
     const { bytes } = this
     let at = this.length
-    bytes[at++] = slot.length
-    for (let i = 0; i < slot.length; i++) bytes[at++] = slot[i] // faster than `set` for so few
+    bytes[at++] = to - from
+    for (let i = from; i < to; i++) bytes[at++] = slot[i] // faster than `set` for so few
     this.length = at
+  }
+
+  /** These bytes, or a larger copy, with room for so many more keys. */
+  withRoom(keys: number): KeyBytes {
+    if (this.length + keys * MAX_KEY_BYTES <= this.bytes.length) return this
+    const larger = new KeyBytes(2 * (this.length / MAX_KEY_BYTES + keys))
+    larger.bytes.set(this.written())
+    larger.length = this.length
+    return larger
+  }
+
+  clear(): void {
+    this.length = 0
   }
 
   written(): Uint8Array {

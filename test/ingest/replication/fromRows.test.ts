@@ -4,6 +4,7 @@ import { openWritableChain } from '../../../src/ingest/chainState.js'
 import { importBlocks } from '../../../src/ingest/pipeline.js'
 import { encodeBody } from '../../../src/ingest/replication/message.js'
 import { noProgress } from '../../../src/lib/progress.js'
+import type { StateChanges } from '../../../src/store/chain/stateChanges.js'
 import { openForReading } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createStoredBlocks } from '../../../src/store/replication/blockReader.js'
@@ -18,10 +19,14 @@ test('the message of a block made from rows is the one made at its execution, fo
   const executed: { number: number; body: string; codes: number; slots: number; gone: number }[] = []
   const { append } = chain.head
   chain.head.append = (block, parts) => {
-    const { changes } = parts
+    const changes = parts.changes as StateChanges // those of the executor
     const gone = changes!.accounts.filter(({ account }) => account === undefined).length
     const counts = { codes: changes!.codes.length, slots: changes!.storage.length, gone }
-    executed.push({ number: block.header.number, body: encodeBody({ block, ...parts }).toString('hex'), ...counts })
+    executed.push({
+      number: block.header.number,
+      body: encodeBody({ block, ...parts, changes }).toString('hex'),
+      ...counts,
+    })
     append(block, parts)
   }
   await importBlocks(chain, sourceOf(fixtureBlocks()), { progress: noProgress })
