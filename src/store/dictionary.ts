@@ -4,6 +4,8 @@ import type { Database } from './database.js'
 /** Ids of byte strings in a dictionary table. Unknown values are added. Ids are stable and never reused. */
 export interface Dictionary {
   idOf(value: Uint8Array): number
+  /** The ids of the values, in their order. One after another, look-ups wait for memory together. */
+  idsOf(values: readonly Uint8Array[]): Float64Array
   /** Discards cached ids. Call it after a rollback: some may be gone. */
   forget(): void
 }
@@ -30,14 +32,20 @@ function createDictionary(db: Database, table: keyof typeof TABLES): Dictionary 
   const select = db.prepare<[Uint8Array], number>(`SELECT id FROM ${table} WHERE ${column} = ?`).pluck()
   const insert = db.prepare(`INSERT INTO ${table} (${column}) VALUES (?)`)
   let cache = createByteIds(length, MAX_CACHED)
+  const idOf = (value: Uint8Array) => {
+    let id = cache.get(value)
+    if (id === undefined) {
+      id = select.get(value) ?? Number(insert.run(value).lastInsertRowid)
+      cache.add(value, id)
+    }
+    return id
+  }
   return {
-    idOf: (value) => {
-      let id = cache.get(value)
-      if (id === undefined) {
-        id = select.get(value) ?? Number(insert.run(value).lastInsertRowid)
-        cache.add(value, id)
-      }
-      return id
+    idOf,
+    idsOf: (values) => {
+      const ids = new Float64Array(values.length)
+      for (let i = 0; i < values.length; i++) ids[i] = idOf(values[i])
+      return ids
     },
     forget: () => {
       cache = createByteIds(length, MAX_CACHED)

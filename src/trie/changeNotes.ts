@@ -1,8 +1,8 @@
 import { keccakInput } from '../chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
 import type { StateAccount } from '../chain/eth/stateAccount.js'
-import { packStorage, visitSlots } from '../store/chain/packedStorage.js'
-import type { AccountChange, PackedChanges, StateChanges } from '../store/chain/stateChanges.js'
+import { type PackedAccount, type PackedChanges, packChanges, visitSlots } from '../store/chain/packedChanges.js'
+import type { AccountChange, StateChanges } from '../store/chain/stateChanges.js'
 import type { StateReader } from '../store/state/stateReader.js'
 import { MAX_FIELDS, writeFields } from './accountFields.js'
 import { StorageOfOtherIncarnation, storedStateAccount } from './blockChanges.js'
@@ -35,6 +35,10 @@ const LENGTH = CLEARED_AT + 1
 const FIELDS = LENGTH + 1
 const RECORD = FIELDS + Math.ceil(MAX_FIELDS / 4)
 
+// Of an address that has no changed slots, and of one whose account was not looked up.
+const WITHOUT_SLOTS = -2
+const NOT_KNOWN = -1
+
 // Of an account that did not exist before.
 const NO_INCARNATION = -1
 
@@ -62,7 +66,11 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
     if (row?.account) setFields(index * RECORD, storedStateAccount(reader, row.account))
     return index
   }
-  const noteAccount = ({ address, incarnation, account }: AccountChange, before: number, hasSlots: boolean): number => {
+  const noteAccount = (
+    address: Uint8Array,
+    { incarnation, account }: PackedAccount,
+    { before, hasSlots }: { before: number; hasSlots: boolean },
+  ): number => {
     // Without code, slots and earlier incarnations there is no storage to clear, and the account before need not be read.
     const mayClear = incarnation > 0 || account?.codeHash !== undefined || hasSlots
     const index = find(address, before, mayClear)
@@ -77,26 +85,26 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
     return index
   }
   const note: ChangeNotes['note'] = (blockNumber, changes) => {
-    const storage = Array.isArray(changes.storage) ? packStorage(changes.storage) : changes.storage
-    const most = changes.accounts.length + storage.length
+    const { addresses, accounts: changed, storage } = packChanges(changes)
+    const most = changed.length + storage.length
     if (accounts.count + most > capacity || slots.count + most > capacity) return false
     const before = blockNumber - 1
-    /** Of the accounts with slots; -1: not known yet. */
-    const indexes = new Map<Uint8Array, number>()
-    for (const { address } of storage.groups) indexes.set(address, -1)
-    for (const change of changes.accounts) {
-      const hasSlots = indexes.has(change.address)
-      const index = noteAccount(change, before, hasSlots)
-      if (hasSlots) indexes.set(change.address, index)
+    /** Of the accounts by address. */
+    const indexes = new Int32Array(addresses.length).fill(WITHOUT_SLOTS)
+    for (const { address } of storage.groups) indexes[address] = NOT_KNOWN
+    for (const change of changed) {
+      const hasSlots = indexes[change.address] !== WITHOUT_SLOTS
+      const index = noteAccount(addresses[change.address], change, { before, hasSlots })
+      if (hasSlots) indexes[change.address] = index
     }
     const { bytes } = storage
     for (const group of storage.groups) {
       const { address, incarnation } = group
-      const known = indexes.get(address)!
-      const index = known < 0 ? find(address, before, true) : known
+      const known = indexes[address]
+      const index = known === NOT_KNOWN ? find(addresses[address], before, true) : known
       const at = index * RECORD
       if (accounts.words[at + LENGTH] === 0 || incarnationOf(accounts.words, at) !== incarnation) {
-        throw new StorageOfOtherIncarnation(blockNumber, address)
+        throw new StorageOfOtherIncarnation(blockNumber, addresses[address])
       }
       visitSlots(bytes, group, (slotFrom, slotTo, valueFrom, valueTo) => {
         slots.set(index, bytes, slotFrom, slotTo, valueFrom, valueTo)

@@ -1,4 +1,4 @@
-import type { PackedChanges } from '../../store/chain/stateChanges.js'
+import type { PackedChanges } from '../../store/chain/packedChanges.js'
 import type { Database } from '../../store/database.js'
 import { createStateReader } from '../../store/state/stateReader.js'
 import { createStateTrieTable, type StateTrieHead, type StateTrieTable } from '../../store/state/stateTrieTable.js'

@@ -1,7 +1,7 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { compareBytes, equalBytes, keyOfBytes, trimLeft } from '../../lib/bytes.js'
-import type { PackedStorage, StorageGroup } from '../../store/chain/packedStorage.js'
-import type { AccountChange, PackedChanges, StateChanges, StorageChange } from '../../store/chain/stateChanges.js'
+import type { PackedAccount, PackedChanges, PackedStorage, StorageGroup } from '../../store/chain/packedChanges.js'
+import type { AccountChange, StateChanges, StorageChange } from '../../store/chain/stateChanges.js'
 import { InvalidMessage } from './errors.js'
 import { MessageReader, type MessageWriter } from './messageBytes.js'
 
@@ -163,7 +163,7 @@ export function decodeChanges(encodedState: Uint8Array): PackedChanges {
 
 /** The addresses of a message, which must all be used. */
 class AddressList {
-  private readonly all: Uint8Array[] = []
+  readonly all: Uint8Array[] = []
   private readonly used: Uint8Array
 
   constructor(input: MessageReader) {
@@ -202,16 +202,16 @@ class AddressList {
 }
 
 function readChanges(input: MessageReader, addresses: AddressList): PackedChanges {
-  const accounts: AccountChange[] = []
+  const accounts: PackedAccount[] = []
   const count = input.count('accounts', 3)
   for (let i = 0, last = -1; i < count; i++) {
     last = addresses.next(input, last, 'accounts')
-    accounts.push(readAccount(input, addresses.at(last)))
+    accounts.push(readAccount(input, last))
   }
-  return { accounts, storage: readStorage(input, addresses), codes: readCodes(input) }
+  return { addresses: addresses.all, accounts, storage: readStorage(input, addresses), codes: readCodes(input) }
 }
 
-function readAccount(input: MessageReader, address: Uint8Array): AccountChange {
+function readAccount(input: MessageReader, address: number): PackedAccount {
   const kind = input.byte('accounts')
   if (kind > WITH_CODE) throw new InvalidMessage('accounts', `expected kind 0 to 2, got ${kind}`)
   const incarnation = input.integer('incarnation')
@@ -237,7 +237,7 @@ function readStorage(input: MessageReader, addresses: AddressList): PackedStorag
     lastIncarnation = incarnation
     const slots = input.count('slots', 2)
     if (slots === 0) throw new InvalidMessage('slots', 'expected at least one, got none')
-    groups.push({ address: addresses.at(index), incarnation, start: input.place, count: slots })
+    groups.push({ address: index, incarnation, start: input.place, count: slots })
     length += slots
     for (let j = 0, beforeFrom = 0, beforeTo = 0; j < slots; j++) {
       const from = input.skipMinimal(32, 'slot')

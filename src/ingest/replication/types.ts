@@ -1,5 +1,6 @@
 import type { Block, ConsensusReceipt } from '../../chain/eth/types.js'
-import type { PackedChanges, StateChanges } from '../../store/chain/stateChanges.js'
+import type { PackedChanges } from '../../store/chain/packedChanges.js'
+import type { StateChanges } from '../../store/chain/stateChanges.js'
 import type { Finality } from '../../store/chain/types.js'
 import type { ReplicaPosition } from '../../store/replication/position.js'
 import type { BlockRef } from '../head/events.js'

@@ -8,8 +8,9 @@ import type { Database } from '../database.js'
 import { removeHistoryAbove } from '../state/removeHistory.js'
 import { createBodyInserts, type FirstIds } from './bodyInserts.js'
 import { type RowValue, uintOrNull } from './bodyRows.js'
+import type { PackedChanges } from './packedChanges.js'
 import { keepRemovedBlocks } from './removedBlocks.js'
-import type { PackedChanges, StateChanges } from './stateChanges.js'
+import type { StateChanges } from './stateChanges.js'
 import { createStateInserts, type StateInserts } from './stateInserts.js'
 
 /** Writes Ethereum blocks. The caller begins and ends transactions, of several blocks each. */

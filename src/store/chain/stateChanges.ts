@@ -1,5 +1,3 @@
-import type { PackedStorage } from './packedStorage.js'
-
 /* What a block changes in the state. */
 
 /** An account after a block. */
@@ -24,9 +22,4 @@ export interface StateChanges {
   storage: StorageChange[]
   /** New code with its hash. */
   codes: { hash: Uint8Array; bytes: Uint8Array }[]
-}
-
-/** The same with packed slots, as a replica decodes it. */
-export interface PackedChanges extends Omit<StateChanges, 'storage'> {
-  storage: PackedStorage
 }

@@ -12,8 +12,8 @@ import {
   NO_SLOT,
   type SlotRow,
 } from './collectedRows.js'
-import { packStorage, visitSlots } from './packedStorage.js'
-import type { PackedChanges, StateChanges } from './stateChanges.js'
+import { type PackedChanges, packChanges, visitSlots } from './packedChanges.js'
+import type { StateChanges } from './stateChanges.js'
 
 /** Inserts of the rows of accounts and slots. */
 export interface StateInserts {
@@ -49,7 +49,7 @@ export function createStateInserts(
   const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
   const insertKeys = db.prepare('INSERT INTO changed_keys (block_number, accounts, slots) VALUES (?, ?, ?)')
   const insertCode = db.prepare('INSERT INTO code (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING')
-  const addresses = dictionaryOf(db, 'addresses')
+  const dictionary = dictionaryOf(db, 'addresses')
   const accounts = collects ? createAccountRows(mostCollected) : undefined
   const slots = collects ? createSlotRows(mostCollected) : undefined
   const collected: RowInserts = { account: accounts?.add ?? history.account, slot: slots?.add ?? history.slot }
@@ -72,21 +72,22 @@ export function createStateInserts(
   return {
     insert: (blockNumber, changes, isAtTip = false) => {
       const to = choose(blockNumber, isAtTip)
-      for (const { hash, bytes } of changes.codes) insertCode.run(hash, bytes)
+      const { addresses, codes, accounts: changed, storage } = packChanges(changes)
+      const ids = dictionary.idsOf(addresses)
+      for (const { hash, bytes } of codes) insertCode.run(hash, bytes)
       const addressIds: number[] = []
-      for (const { address, incarnation, account } of changes.accounts) {
+      for (const { address, incarnation, account } of changed) {
         if (accounts?.length === mostCollected) flush()
-        const addressId = addresses.idOf(address)
+        const addressId = ids[address]
         addressIds.push(addressId)
         const codeId = account?.codeHash === undefined ? null : selectCode.get(account.codeHash)!
         const { nonce = 0n, balance } = account ?? {}
         to.account({ addressId, blockNumber, incarnation, nonce, balance, codeId })
       }
-      const storage = Array.isArray(changes.storage) ? packStorage(changes.storage) : changes.storage
       const { bytes } = storage
       const row: SlotRow = { ...NO_SLOT, blockNumber, bytes }
       for (const group of storage.groups) {
-        row.addressId = addresses.idOf(group.address)
+        row.addressId = ids[group.address]
         row.incarnation = group.incarnation
         slotKeys.begin(row.addressId, group.incarnation, group.count)
         visitSlots(bytes, group, (slotFrom, slotTo, valueFrom, valueTo) => {
@@ -116,7 +117,7 @@ export function createStateInserts(
       accounts?.clear()
       slots?.clear()
       slotKeys.take() // of a block that was left in the middle
-      addresses.forget()
+      dictionary.forget()
     },
   }
 }

@@ -7,8 +7,9 @@ import {
   createSlotRows,
   type SlotRow,
 } from '../../../src/store/chain/collectedRows.js'
-import { packStorage, visitSlots } from '../../../src/store/chain/packedStorage.js'
+import { packChanges } from '../../../src/store/chain/packedChanges.js'
 import { seededRandom } from '../../support/random.js'
+import { unpackChanges } from '../../support/unpackedChanges.js'
 
 test('collected accounts come back as they were, in the order of their addresses', () => {
   const random = seededRandom(1)
@@ -64,31 +65,31 @@ test('collected slots come back as they were, those of an address one after anot
   }
 })
 
-test('packed slots are those that were packed, without leading zeros', () => {
+test('packed changes are those that were packed, without leading zeros', () => {
   const random = seededRandom(3)
-  const addresses = Array.from({ length: 5 }, () => random.bytes(20))
   for (let round = 0; round < 50; round++) {
-    const changes = Array.from({ length: random.below(40) }, () => ({
+    const addresses = Array.from({ length: 5 }, () => random.bytes(20))
+    const incarnation = random.below(2)
+    const accounts = addresses.slice(random.below(5)).map((address) => {
+      const account = { nonce: BigInt(random.below(9)), balance: bytesToBigInt(random.bytes(9)) }
+      return { address, incarnation, account: random.below(3) === 0 ? undefined : account }
+    })
+    const storage = Array.from({ length: random.below(40) }, () => ({
       address: addresses[random.below(5)],
       incarnation: random.below(2),
       slot: Uint8Array.from([...new Uint8Array(24), ...random.bytes(8)]),
       value: random.bytes(random.below(33)),
     }))
-    const packed = packStorage(changes)
-    const found: unknown[] = []
-    for (const group of packed.groups) {
-      visitSlots(packed.bytes, group, (slotFrom, slotTo, valueFrom, valueTo) => {
-        const [slot, value] = [hexOf(packed.bytes, slotFrom, slotTo), hexOf(packed.bytes, valueFrom, valueTo)]
-        found.push({ address: group.address, incarnation: group.incarnation, slot, value })
-      })
-    }
-    const expected = changes.map((each) => ({
-      ...each,
-      slot: Buffer.from(trimLeft(each.slot)).toString('hex'),
-      value: Buffer.from(trimLeft(each.value)).toString('hex'),
-    }))
-    assert.deepEqual(found, expected)
-    assert.equal(packed.length, changes.length)
+    const codes = [{ hash: random.bytes(32), bytes: random.bytes(9) }]
+    const packed = packChanges({ accounts, storage, codes })
+    assert.deepEqual(unpackChanges(packed), {
+      accounts,
+      storage: storage.map(({ value, ...slot }) => ({ ...slot, value: trimLeft(value) })),
+      codes,
+    })
+    assert.equal(packed.addresses.length, new Set([...accounts, ...storage].map(({ address }) => address)).size)
+    assert.equal(packed.storage.length, storage.length)
+    assert.equal(packChanges(packed), packed)
   }
 })
 
