@@ -2,6 +2,7 @@ import { createBoundBytes } from '../boundBytes.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
+import { createRowBatch, ROWS_AT_ONCE } from '../rowBatch.js'
 import { createSlotKeys, encodeAccountKeys } from '../state/changedKeys.js'
 import { createRecentRows } from '../state/recentRows.js'
 import {
@@ -52,10 +53,11 @@ export function createStateInserts(
   const dictionary = dictionaryOf(db, 'addresses')
   const accounts = collects ? createAccountRows(mostCollected) : undefined
   const slots = collects ? createSlotRows(mostCollected) : undefined
-  const collected: RowInserts = { account: accounts?.add ?? history.account, slot: slots?.add ?? history.slot }
+  const collected = { ...history, account: accounts?.add ?? history.account, slot: slots?.add ?? history.slot }
   const flush = () => {
     accounts?.take(history.account)
     slots?.take(history.slot)
+    history.flush()
   }
   const slotKeys = createSlotKeys()
   let isMoving = false
@@ -100,6 +102,7 @@ export function createStateInserts(
           slotKeys.add(bytes, slotFrom, slotTo)
         })
       }
+      to.flush()
       if (addressIds.length + storage.length > 0) {
         insertKeys.run(blockNumber, encodeAccountKeys(addressIds), slotKeys.take())
       }
@@ -114,6 +117,8 @@ export function createStateInserts(
     forget: () => {
       recent.forget()
       isMoving = false
+      history.clear()
+      tip.clear()
       accounts?.clear()
       slots?.clear()
       slotKeys.take() // of a block that was left in the middle
@@ -122,29 +127,40 @@ export function createStateInserts(
   }
 }
 
-/** Writes single rows. */
+/** Writes rows. */
 interface RowInserts {
+  /** Adds a row, which is written at the latest by `flush`. */
   account(row: Readonly<AccountRow>): void
   slot(row: Readonly<SlotRow>): void
+  flush(): void
+  /** Discards unwritten rows. */
+  clear(): void
 }
 
+const ACCOUNT_COLUMNS = ['address_id', 'block_number', 'nonce', 'balance', 'code_id', 'incarnation']
+const SLOT_COLUMNS = ['address_id', 'incarnation', 'slot', 'block_number', 'value']
+
 function createRowInserts(db: Database, suffix: 'history' | 'recent'): RowInserts {
-  const account = db.prepare(
-    `INSERT INTO account_${suffix} (address_id, block_number, nonce, balance, code_id, incarnation)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-  )
-  const storage = db.prepare(
-    `INSERT INTO storage_${suffix} (address_id, incarnation, slot, block_number, value) VALUES (?, ?, ?, ?, ?)`,
-  )
-  const [boundSlot, boundValue] = [createBoundBytes(32), createBoundBytes(32)]
+  const accounts = createRowBatch(db, `account_${suffix}`, ACCOUNT_COLUMNS)
+  const slots = createRowBatch(db, `storage_${suffix}`, SLOT_COLUMNS)
+  const [boundSlots, boundValues] = [1, 2].map(() => Array.from({ length: ROWS_AT_ONCE }, () => createBoundBytes(32)))
   return {
     account: ({ addressId, blockNumber, incarnation, nonce, balance, codeId }) => {
       const stored = balance === undefined ? null : encodeUint(balance)
-      account.run(addressId, blockNumber, encodeUint(nonce), stored, codeId, incarnation)
+      accounts.add(addressId, blockNumber, encodeUint(nonce), stored, codeId, incarnation)
     },
     slot: ({ addressId, incarnation, blockNumber, bytes, slotFrom, slotTo, valueFrom, valueTo }) => {
-      const [slot, value] = [boundSlot(bytes, slotFrom, slotTo), boundValue(bytes, valueFrom, valueTo)]
-      storage.run(addressId, incarnation, slot, blockNumber, value)
+      const slot = boundSlots[slots.row](bytes, slotFrom, slotTo)
+      const value = boundValues[slots.row](bytes, valueFrom, valueTo)
+      slots.add(addressId, incarnation, slot, blockNumber, value)
+    },
+    flush: () => {
+      accounts.flush()
+      slots.flush()
+    },
+    clear: () => {
+      accounts.clear()
+      slots.clear()
     },
   }
 }
