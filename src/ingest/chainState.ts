@@ -152,7 +152,7 @@ export async function openWritableChain(
   const afterRollback = () => ancestors.forget()
   const head = createChainHead(db, reader, { spec, state, stateUpdates, collectsState: lazyTrie, afterRollback })
   // Executed blocks are written to the history itself.
-  if (!lazyTrie) while (head.moveRecentState({ all: true })) await options.checkpoints?.afterCommit()
+  if (!lazyTrie) while (head.moveRecentState()) await options.checkpoints?.afterCommit()
   if (!held) {
     const genesis = genesisOfSource(source)
     const first = executor && (await layFirst(source, genesis, executor, keepsAppearances))

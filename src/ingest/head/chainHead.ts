@@ -76,8 +76,8 @@ export interface ChainHead {
    *  Commits what was changed before. */
   workOnIndexes(budgetMs: number): boolean
   /** Moves some rows of the state that were written at the tip to the history, in a transaction of its own of about a millisecond; true when
-   *  there is more. Commits what was changed before. `all`: until none is left; default: only when there are those of many blocks. */
-  moveRecentState(options?: { all?: boolean }): boolean
+   *  there are more. Commits what was changed before. */
+  moveRecentState(): boolean
   /** Lets `workOnIndexes` seal full chunks at once, whose newest blocks a reorg could still replace. */
   settleIndexes(): void
 }
@@ -287,7 +287,7 @@ export function createChainHead(
     },
     settleIndexes: () => indexer.settle(),
     workOnIndexes: (budgetMs) => work(() => indexer.work(budgetMs)),
-    moveRecentState: (options) => writer.isMoveDue(options) && work(() => writer.moveRecent(options)),
+    moveRecentState: () => writer.isMoveDue() && work(writer.moveRecent),
   }
 }
 

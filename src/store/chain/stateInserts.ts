@@ -23,19 +23,16 @@ export interface StateInserts {
   insert(blockNumber: number, changes: StateChanges | PackedChanges, isAtTip?: boolean): void
   /** Writes all rows. */
   flush(): void
-  /** Moves some recent rows to the history, in about a millisecond. `all`: until none is left; default: when there are those of more
-   *  than a few blocks, until the ones that were there at the begin are moved. @returns true when more is to be moved */
-  moveRecent(options?: { all?: boolean }): boolean
-  /** `moveRecent` has something to do. */
-  isMoveDue(options?: { all?: boolean }): boolean
+  /** Moves some recent rows to the history, in about a millisecond. @returns true when there are more */
+  moveRecent(): boolean
+  /** There are recent rows. */
+  isMoveDue(): boolean
   /** Discards unwritten rows and cached ids. Call it after a rollback. */
   forget(): void
 }
 
-// Blocks whose rows are left in the small tables. The more, the more pages of 4 KiB a block of 1,400 rows changes: 24 where it is the only one, 180
-// beside those of 7, 350 beside those of 15; 1,760 in the history with the indexes that it had then.
-const MANY_RECENT = 8
-// A replica that never rests has so many: then all rows are moved in the transaction of the next block.
+// Blocks whose rows may be in the small tables. Only a replica that never rests has so many: then all rows are moved in the transaction of the
+// next block.
 const MOST_RECENT = 64
 
 /** The inserts over a database opened for writing. `collects`: rows of several blocks are written together in the order of their keys:
@@ -60,8 +57,7 @@ export function createStateInserts(
     history.flush()
   }
   const slotKeys = createSlotKeys()
-  let isMoving = false
-  const isMoveDue = ({ all = false } = {}) => isMoving || recent.blocks > (all ? 0 : MANY_RECENT)
+  const isMoveDue = () => recent.blocks > 0
   /** Where the rows of a block go. */
   const choose = (blockNumber: number, isAtTip: boolean): RowInserts => {
     if (isAtTip && recent.blocks < MOST_RECENT) {
@@ -109,14 +105,12 @@ export function createStateInserts(
     },
     flush,
     isMoveDue,
-    moveRecent: (options) => {
-      if (!isMoveDue(options)) return false
-      isMoving = recent.moveSome()
-      return isMoveDue(options)
+    moveRecent: () => {
+      recent.moveSome()
+      return isMoveDue()
     },
     forget: () => {
       recent.forget()
-      isMoving = false
       history.clear()
       tip.clear()
       accounts?.clear()

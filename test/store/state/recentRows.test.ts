@@ -162,13 +162,13 @@ test('reads of a history of which some rows are recent ones are those of the sam
       const kind = random.below(8)
       if (kind < 5 || chain.length < 3) append()
       else if (kind === 5) rewind(Math.max(0, chain.length - 2 - random.below(6)))
-      else for (let i = random.below(6); i > 0; i--) inTransaction(staged, (writer) => writer.moveRecent({ all: true }))
+      else for (let i = random.below(6); i > 0; i--) inTransaction(staged, (writer) => writer.moveRecent())
       most = Math.max(most, count(staged.db, 'storage_recent'))
       if (step % 6 > 0) continue
       const [expected, found] = [plain, staged].map(({ db }) => answers(db, seededRandom(step), chain.length - 1))
       assert.deepEqual(found, expected, `seed ${seed}, step ${step}`)
     }
-    while (inTransaction(staged, (writer) => writer.moveRecent({ all: true })));
+    while (inTransaction(staged, (writer) => writer.moveRecent()));
     for (const table of ['account_history', 'storage_history']) {
       const rows = ({ db }: OpenedWriter) => db.prepare(`SELECT * FROM ${table}`).raw().all()
       assert.deepEqual(rows(staged), rows(plain), table)

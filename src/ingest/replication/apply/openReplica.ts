@@ -129,7 +129,7 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
     figures.begins(applier, queue)
     try {
       await applyUnits(chain, { applier, queue, checkpoints: parts.checkpoints, signal })
-      while (chain.head.moveRecentState({ all: true })) await parts.checkpoints?.afterCommit()
+      while (chain.head.moveRecentState()) await parts.checkpoints?.afterCommit()
     } finally {
       signal.removeEventListener('abort', stop)
       reading.abort(new Error('applying ended'))
