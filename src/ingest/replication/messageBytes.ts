@@ -54,8 +54,8 @@ export class MessageWriter {
 /** Reads what a `MessageWriter` wrote, in canonical form only. All bytes are views. Every method takes the name of the part for
  *  errors. @throws InvalidMessage where the bytes end or are not canonical */
 export class MessageReader {
-  private at = 0
   private readonly data: Uint8Array
+  private at = 0
 
   constructor(data: Uint8Array) {
     this.data = data

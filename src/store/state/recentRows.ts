@@ -9,9 +9,9 @@ export interface RecentRows {
   readonly blocks: number
   /** Call it before rows of a block are written there. */
   add(blockNumber: number): void
-  /** Moves some hundred rows: those of the next keys, with all their blocks. @returns true when a pass over the keys is not over. Rows that
-   *  come meanwhile may be left for the next pass */
-  moveSome(): boolean
+  /** Moves some hundred rows: those of the next keys, with all their blocks. Rows that come during a pass over the keys may be left for the
+   *  next one. */
+  moveSome(): void
   /** Moves all rows. */
   moveAll(): void
   /** Call it after a rollback. */
@@ -59,15 +59,13 @@ export function createRecentRows(db: Database): RecentRows {
     },
     moveSome: () => {
       const range = known()
-      if (range === undefined) return false
+      if (range === undefined) return
       pass ??= { at: 0, upTo: range.to }
       if (!moves[pass.at].some() && ++pass.at === moves.length) {
         const from = pass.upTo + 1
         set(from > range.to ? undefined : { from, to: range.to })
         endPass()
-        return false
       }
-      return true
     },
     moveAll: () => {
       if (known() === undefined) return
