@@ -36,7 +36,7 @@ await build({
   splitting: true, // what is imported dynamically is loaded when it is needed
   format: 'esm',
   platform: 'node',
-  target: 'node20.19',
+  target: 'node22',
   // They find native or WebAssembly parts beside their own files.
   external: ['better-sqlite3', '@bokuweb/zstd-wasm', '@duckdb/node-api'],
   banner: { js: REQUIRE },
@@ -51,7 +51,7 @@ await build({
   entryPoints: ['src/store/views.ts'],
   outfile: 'dist/cli/schema.js',
   format: 'esm',
-  target: 'node20.19',
+  target: 'node22',
 })
 
 const types = spawnSync(tool('tsc'), ['-p', 'tsconfig.types.json'], { cwd: ROOT, stdio: 'inherit' })

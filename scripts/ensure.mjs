@@ -44,8 +44,8 @@ export function ensureInstalled() {
   const found = readStamp(INSTALL_STAMP)
   if (found === wanted) return
   const why = found !== undefined && !found.startsWith(`${abi} `) ? ` for another Node (${abi})` : ''
-  step(`installing packages${why}; the native ones may have to be compiled, which takes about two minutes`, () => {
-    run('npm', ['ci'], { env: nativeBuildSettings() })
+  step(`installing packages${why}`, () => {
+    run('npm', ['ci', '--ignore-scripts'])
     run(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:').close()"])
   })
   writeStamp(INSTALL_STAMP, wanted)
@@ -151,8 +151,8 @@ function writeStamp(path, text) {
 }
 
 function checkNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number)
-  if (major > 20 || (major === 20 && minor >= 19)) return
-  console.error(`Cairn needs Node 20.19 or later; this is ${process.versions.node}`)
+  const [major] = process.versions.node.split('.').map(Number)
+  if (major >= 22) return
+  console.error(`Cairn needs Node 22 or later; this is ${process.versions.node}`)
   process.exit(2)
 }
