@@ -6,8 +6,12 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ensureCurrentNode, runNpm } from './currentNode.mjs'
+
+// Before anything else of any script.
+await ensureCurrentNode()
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -35,17 +39,18 @@ export function formatDuration(ms) {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
-/** Installs the packages unless those of this package-lock.json are there, built for this Node. */
+/** Installs the packages unless those of this package-lock.json are there, for this platform. Runs no install script: native
+ *  packages have their binaries in them. */
 export function ensureInstalled() {
-  checkNode()
-  const { platform, arch, versions } = process
-  const abi = `${platform}-${arch} ABI ${versions.modules}`
-  const wanted = `${abi} ${hashFiles(['package-lock.json'])}`
+  const platform = `${process.platform}-${process.arch}`
+  const wanted = `${platform} ${hashFiles(['package-lock.json'])}`
   const found = readStamp(INSTALL_STAMP)
   if (found === wanted) return
-  const why = found !== undefined && !found.startsWith(`${abi} `) ? ` for another Node (${abi})` : ''
+  const why = found !== undefined && !found.startsWith(`${platform} `) ? ` for ${platform}` : ''
   step(`installing packages${why}`, () => {
-    run('npm', ['ci', '--ignore-scripts'])
+    const { status, error } = runNpm(['ci', '--ignore-scripts'], { cwd: ROOT })
+    if (error) console.error(`npm: ${error.message}`)
+    if (status !== 0) process.exit(status ?? 1)
     run(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:').close()"])
   })
   writeStamp(INSTALL_STAMP, wanted)
@@ -94,30 +99,6 @@ function step(what, work) {
   console.error(`  done in ${formatDuration(performance.now() - begun)}`)
 }
 
-/** Settings for native builds, where the user has not made them: all cores, and the headers that lie beside the running
- *  Node, which node-gyp would download. */
-function nativeBuildSettings() {
-  const settings = process.env.JOBS === undefined ? { JOBS: 'max' } : {}
-  if (npmSetting('nodedir') !== undefined) return settings
-  const prefix = dirname(dirname(process.execPath))
-  return hasHeadersOfThisNode(prefix) ? { ...settings, npm_config_nodedir: prefix } : settings
-}
-
-/** A setting of npm from the environment or one of its files. */
-function npmSetting(name) {
-  const { stdout } = spawnSync('npm', ['config', 'get', name], { cwd: ROOT, encoding: 'utf8' })
-  const value = (stdout ?? '').trim()
-  return ['', 'undefined', 'null'].includes(value) ? undefined : value
-}
-
-/** Headers of another Node would build modules that do not load. */
-function hasHeadersOfThisNode(prefix) {
-  const folder = join(prefix, 'include', 'node')
-  if (!existsSync(join(folder, 'node_api.h')) || !existsSync(join(folder, 'node_version.h'))) return false
-  const abi = /^#define NODE_MODULE_VERSION (\d+)/m.exec(readFileSync(join(folder, 'node_version.h'), 'utf8'))
-  return abi?.[1] === process.versions.modules
-}
-
 /** The sources below a folder. Those of the page are only its own: nothing else imports them. */
 function listSources(folder) {
   if (!existsSync(join(ROOT, folder))) return []
@@ -148,11 +129,4 @@ function writeStamp(path, text) {
   // By a new file: the old one may be shared with another checkout by a hard link.
   writeFileSync(`${file}.new`, `${text}\n`)
   renameSync(`${file}.new`, file)
-}
-
-function checkNode() {
-  const [major] = process.versions.node.split('.').map(Number)
-  if (major >= 22) return
-  console.error(`Cairn needs Node 22 or later; this is ${process.versions.node}`)
-  process.exit(2)
 }

@@ -3,8 +3,8 @@
 // start can show it again: the database holds only its hash. Delete that file to get a new key.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { constants } from 'node:os'
 import { join } from 'node:path'
+import { exitCodeOf, passSignals } from './currentNode.mjs'
 import { ensureBuilt, ensureInstalled, ROOT, run } from './ensure.mjs'
 
 const CAIRN = join(ROOT, 'dist', 'cli', 'main.js')
@@ -47,7 +47,7 @@ function createKey() {
 }
 
 function serve() {
-  const args = [CAIRN, 'serve', '--datadir', datadir, ...process.argv.slice(2)]
+  const args = [CAIRN, 'serve', '--datadir', datadir, '--stop-with-parent', ...process.argv.slice(2)]
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['inherit', 'pipe', 'inherit'], env })
   let line = ''
   child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -57,15 +57,10 @@ function serve() {
     line = ''
     void show(ready[1])
   })
-  child.on('exit', (code, signal) => {
-    process.exitCode = code ?? (signal === null ? 1 : 128 + constants.signals[signal])
+  passSignals(child)
+  void exitCodeOf(child).then((code) => {
+    process.exitCode = code
   })
-  // What is sent to this process alone is passed on. Ctrl-C in a terminal reaches both.
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(name, () => {
-      if (name !== 'SIGINT' || !process.stdin.isTTY) child.kill(name === 'SIGHUP' ? 'SIGTERM' : name)
-    })
-  }
 }
 
 /** The line with the page's address, if it is served. Browsers do not send the fragment, which has the key. */

@@ -40,17 +40,30 @@ async function main(args: readonly string[]): Promise<number> {
     return 2
   }
   if (name === '--help' || name === '-h') return print(formatHelp())
-  const command = name === '--version' || name === '-v' ? 'version' : requireCommand(name)
+  const command = ['--version', '-V', '-v'].includes(name) ? 'version' : requireCommand(name)
   if (command === 'help')
     return print(rest[0] === undefined ? formatHelp() : formatCommandHelp(requireCommand(rest[0])))
   const parsed = parseArgs(command, rest, process.env)
   if (parsed.help) return print(formatCommandHelp(command))
+  if (command !== 'version') requireSupportedNode()
   const run = await RUNS[command]()
   try {
     return await run(parsed)
   } catch (error) {
     throw explainFailure(error, parsed.config.datadir)
   }
+}
+
+/** better-sqlite3 13 needs Node-API of this version; an older Node ends with a segmentation fault. */
+const OLDEST_NODE_MAJOR = 22
+
+/** @throws UsageError on a Node that cannot load the database. */
+function requireSupportedNode(): void {
+  const { node } = process.versions
+  if (Number(node.split('.')[0]) >= OLDEST_NODE_MAJOR) return
+  throw new UsageError(
+    `Cairn needs Node ${OLDEST_NODE_MAJOR} or later; this is ${node}. Install a newer Node, or run it with 'npx node@24'`,
+  )
 }
 
 function requireCommand(name: string): Command {

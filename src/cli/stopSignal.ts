@@ -8,6 +8,8 @@ const SAME_SIGNAL_MS = 500
 export interface StopSignal {
   /** Aborted by the first signal. A second one ends the process at once. */
   readonly signal: AbortSignal
+  /** Stops as a first SIGTERM does. */
+  request(): void
   /** What a shell calls a process that a signal ended: 130 for SIGINT, 143 for SIGTERM; 0 when none came. */
   exitCode(): number
   /** Leaves signals to the system again. */
@@ -24,7 +26,7 @@ export function listenForStop(onFirst: () => void = () => {}): StopSignal {
   const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
   const close = () => {
     for (const name of SIGNALS) process.off(name, onSignal)
-    process.off('disconnect', onDisconnect)
+    process.off('disconnect', request)
   }
   const onSignal = (signal: NodeJS.Signals) => {
     if (first === undefined) {
@@ -39,14 +41,14 @@ export function listenForStop(onFirst: () => void = () => {}): StopSignal {
       process.kill(process.pid, signal)
     }
   }
-  const onDisconnect = () => {
+  const request = () => {
     if (first === undefined) onSignal('SIGTERM')
   }
   for (const name of SIGNALS) process.on(name, onSignal)
   if (process.send !== undefined) {
-    process.on('disconnect', onDisconnect)
+    process.on('disconnect', request)
     process.channel?.unref() // listening must not keep the process alive
-    if (!process.connected) onDisconnect()
+    if (!process.connected) request()
   }
-  return { signal: controller.signal, exitCode: () => (first === undefined ? 0 : codeOf(first.signal)), close }
+  return { signal: controller.signal, request, exitCode: () => (first === undefined ? 0 : codeOf(first.signal)), close }
 }

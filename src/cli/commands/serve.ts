@@ -22,6 +22,7 @@ import {
 } from '../limits.js'
 import { envName } from '../options/option.js'
 import { readLogging } from '../options/output.js'
+import { watchParents } from '../parentWatch.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { type ReplicationPlan, readReplicationPlan } from '../replicationSettings.js'
 import { ListenFailed, type MetricsOptions, type Serving, type ServingOptions, startServing } from '../serving.js'
@@ -31,6 +32,7 @@ import { listenForStop } from '../stopSignal.js'
 export async function runServe({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help serve'`)
   const stop = listenForStop()
+  if (config.stopWithParent || config.fixture !== undefined) watchParents(stop.request)
   if (config.forwardTransactions && config.upstream.length === 0) {
     throw new UsageError('--forward-transactions needs --upstream')
   }

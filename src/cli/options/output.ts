@@ -46,6 +46,11 @@ export const outputOptions = {
     'File that a line for each request is appended to, as JSON; - for standard output. SIGUSR2 opens it again.',
     'none',
   ),
+  stopWithParent: flag(
+    'stop-with-parent',
+    ['serve'],
+    'Stop when the process that started the server ends, npm and npx included; --fixture implies it. Not below nohup or setsid.',
+  ),
   sizes: flag('sizes', ['status'], 'Show what a block, a transaction, a log and other items take on disk.'),
   json: flag('json', ['keys', 'abi', 'status', 'explain-logs', 'snapshot'], 'Print JSON.'),
 } as const satisfies { [key: string]: Option<unknown> }
