@@ -17,7 +17,7 @@ const CALLS = [0xf1, 0xf2, 0xf4, 0xfa]
 const ENDS = [0xf3, 0xfd]
 
 /** Words at which carries, signs and bounds change. */
-const EDGES = [
+export const EDGES = [
   '00',
   '01',
   '02',

@@ -9,18 +9,18 @@ import { temporaryDirectory } from './temporary.js'
 export const SKIP_GETH: false | string =
   spawnSync('geth', ['version'], { stdio: 'ignore' }).status !== 0 && 'no geth on the PATH'
 
-/** Serves a chain file with geth; the URL. It ends with the test. */
+/** Serves a chain file with geth, which gets the further arguments; the URL. It ends with the test. */
 export async function serveWithGeth(
   t: { after(callback: () => void | Promise<void>): void },
-  { datadir, genesis, chain }: { datadir: string; genesis: string; chain: string },
+  { datadir, genesis, chain, args = [] }: { datadir: string; genesis: string; chain: string; args?: readonly string[] },
 ): Promise<string> {
   const fixed = ['--datadir', datadir, '--state.scheme=hash']
-  for (const args of [
+  for (const step of [
     ['init', genesis],
     ['--gcmode=archive', 'import', chain],
   ]) {
-    const { status, stderr } = spawnSync('geth', [...fixed, ...args], { encoding: 'utf8' })
-    if (status !== 0) throw new Error(`geth ${args.join(' ')}: ${stderr}`)
+    const { status, stderr } = spawnSync('geth', [...fixed, ...step], { encoding: 'utf8' })
+    if (status !== 0) throw new Error(`geth ${step.join(' ')}: ${stderr}`)
   }
   const serving = ['--gcmode=archive', '--nodiscover', '--maxpeers=0', '--port=0', '--ipcdisable', '--authrpc.port=0']
   const { child, ended, waitFor } = spawnProgram('geth', [
@@ -29,6 +29,7 @@ export async function serveWithGeth(
     '--http',
     '--http.port=0',
     '--http.api=debug,eth',
+    ...args,
   ])
   t.after(async () => {
     child.kill('SIGKILL')

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { nextBaseFee } from '../../src/chain/eth/fees.js'
+import { type Rules, rulesAt } from '../../src/chain/eth/forks.js'
+import type { Withdrawal } from '../../src/chain/eth/types.js'
+import { InvalidTransaction } from '../../src/evm/errors.js'
+import { formatData } from '../../src/lib/hex.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
+import { createStateReads, type StateReads } from '../../src/store/state/stateReader.js'
+import { type SeededRandom, seededRandom } from '../../test/support/random.js'
+import { type BlockPlan, type ChainBuilder, createChainBuilder, type TransactionPlan } from '../fixture/chainBuilder.js'
+import { CHAIN_ID } from '../fixture/genesis.js'
+import { type Cast, precompile, randomCast } from './cast.js'
+import { randomSchedule } from './schedule.js'
+import { createTransactions } from './transactions.js'
+
+/** A chain of a seed: the same bytes every time. */
+export interface RandomChain {
+  /** In geth's format. */
+  genesis: string
+  /** Blocks from 1 on, one RLP list after another. */
+  chainRlp: Uint8Array
+  cast: Cast
+  /** Number of the last block. */
+  head: number
+  transactions: number
+}
+
+/** Most transactions of a block. */
+const MOST_TRANSACTIONS = 7
+/** Gas that the transactions of a block may ask for. */
+const BLOCK_GAS = 28_000_000n
+
+/** Builds the chain of a seed, through all forks to Amsterdam, in a temporary database. */
+export async function buildRandomChain(seed: number): Promise<RandomChain> {
+  const directory = mkdtempSync(join(tmpdir(), 'cairn-random-chain-'))
+  const db = openForWriting(directory)
+  try {
+    const random = seededRandom(seed)
+    const { config, genesisTime, gaps } = randomSchedule(random)
+    const cast = randomCast(random)
+    const genesis = {
+      config: { chainId: Number(CHAIN_ID), ...config, ethash: {} },
+      ...{ nonce: '0x0', timestamp: `0x${genesisTime.toString(16)}`, extraData: formatData(random.bytes(4)) },
+      ...{ gasLimit: '0x1c9c380', difficulty: '0x20000', mixHash: `0x${'00'.repeat(32)}` },
+      coinbase: `0x${'00'.repeat(20)}`,
+      alloc: cast.alloc,
+    }
+    const builder = await createChainBuilder(db, genesis)
+    const blocks = createBlocks(random, { builder, cast, state: createStateReads(db) })
+    for (const gap of gaps) await blocks.add(gap)
+    const transactions = builder.blocks.reduce((sum, block) => sum + block.transactions.length, 0)
+    const text = `${JSON.stringify(genesis, null, 2)}\n`
+    return { genesis: text, chainRlp: builder.encode(), cast, head: gaps.length, transactions }
+  } finally {
+    db.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+interface BlockParts {
+  builder: ChainBuilder
+  cast: Cast
+  state: StateReads
+}
+
+function createBlocks(random: SeededRandom, { builder, cast, state }: BlockParts) {
+  const { head, spec } = builder.chain
+  let withdrawalIndex = 0n
+  const nonceOf = (address: Uint8Array) => state.nonce(address, head.newest!.header.number)
+
+  const transactionsOf = (rules: Rules): TransactionPlan[] => {
+    const parent = head.newest!.header
+    const baseFee = !rules.has('london') ? 0n : nextBaseFee(parent)
+    const make = createTransactions(random, { cast, rules, baseFee, nonceOf })
+    const plans: TransactionPlan[] = []
+    let gas = 0n
+    let blobs = 0
+    for (let i = random.below(MOST_TRANSACTIONS + 1); i > 0; i--) {
+      const plan = make()
+      const more = plan.blobVersionedHashes?.length ?? 0
+      if (gas + plan.gasLimit! > BLOCK_GAS || blobs + more > (rules.blobs?.max ?? 0)) continue
+      plans.push(plan)
+      gas += plan.gasLimit!
+      blobs += more
+    }
+    return plans
+  }
+  const withdrawals = (): Withdrawal[] =>
+    Array.from({ length: random.below(4) }, () => ({
+      index: withdrawalIndex++,
+      validatorIndex: BigInt(random.below(1000)),
+      address: random.below(5) === 0 ? random.bytes(20) : cast.known[random.below(cast.known.length)],
+      amountGwei: BigInt([0, 1, random.below(10_000_000)][random.below(3)]),
+    }))
+  const miner = () => {
+    const kind = random.below(6)
+    return kind < 3 ? undefined : kind === 3 ? precompile(random.below(4)) : cast.known[random.below(cast.known.length)]
+  }
+
+  /** Adds the block without the transactions that cannot be executed. */
+  const addValid = async (plan: BlockPlan & { transactions: TransactionPlan[] }): Promise<void> => {
+    for (;;) {
+      for (const { sender } of plan.transactions) sender.nonce = nonceOf(sender.address)
+      try {
+        await builder.add(plan)
+        return
+      } catch (error) {
+        if (!(error instanceof InvalidTransaction)) throw error
+        plan.transactions.splice(error.index, 1)
+      }
+    }
+  }
+
+  const add = async (gap: number): Promise<void> => {
+    const { header, totalDifficulty } = head.newest!
+    const number = header.number + 1
+    const rules = rulesAt(spec, number, header.timestamp + BigInt(gap), totalDifficulty)
+    const hasUncle = !rules.isProofOfStake && number > 2 && random.below(5) === 0
+    await addValid({
+      transactions: transactionsOf(rules),
+      uncles: hasUncle ? [builder.sibling(cast.known[random.below(cast.known.length)])] : [],
+      withdrawals: withdrawals(),
+      extraData: random.bytes(random.below(33)),
+      miner: miner(),
+      afterSeconds: gap,
+    })
+  }
+  return { add }
+}

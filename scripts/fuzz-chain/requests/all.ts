@@ -1,0 +1,16 @@
+import type { SeededRandom } from '../../../test/support/random.js'
+import type { ChainFacts } from '../facts.js'
+import { randomCall } from './calls.js'
+import { createChoices, type Request } from './random.js'
+import { allReads, randomRead } from './reads.js'
+import { randomSimulation } from './simulations.js'
+import { blockTraces, randomTrace } from './traces.js'
+
+/** All reads and traces of a chain, then `count` random requests. */
+export function* requestsAbout(facts: ChainFacts, random: SeededRandom, count: number): Generator<Request> {
+  const choices = createChoices(random, facts)
+  yield* allReads(facts)
+  yield* blockTraces(choices)
+  const kinds = [randomRead, randomTrace, randomCall, randomSimulation]
+  for (let i = 0; i < count; i++) yield kinds[i % kinds.length](choices)
+}
