@@ -10,6 +10,21 @@ export type DecodedValue = string | boolean | readonly DecodedValue[] | { readon
  *  missing padding behind the last byte of `bytes` and `string` are accepted, as old compilers write them. */
 export type ValuesReader = (bytes: Uint8Array, start: number) => DecodedValue[] | null
 
+/** The value of a type with its addresses in lower case instead of with checksums, those in arrays and tuples too. A hash in place of the
+ *  value, as topics have it, stays as it is. */
+export function lowerAddresses(type: AbiType, value: DecodedValue): DecodedValue {
+  if (typeof value === 'string') return type.kind === 'address' ? value.toLowerCase() : value
+  if (typeof value !== 'object') return value
+  if (type.kind === 'array') return (value as DecodedValue[]).map((item) => lowerAddresses(type.item, item))
+  if (type.kind !== 'tuple') return value
+  const { components } = type
+  if (Array.isArray(value)) return value.map((item, i) => lowerAddresses(components[i].type, item))
+  const typeOf = new Map(components.map((component) => [component.name, component.type]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, lowerAddresses(typeOf.get(name)!, item)]),
+  )
+}
+
 interface Source {
   readonly bytes: Buffer
   /** Bytes that may still be read. Offsets may overlap: without a limit few bytes make many values. */

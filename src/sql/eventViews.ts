@@ -1,5 +1,5 @@
 import { createDecoder, type Decoder, type KnownEvent } from '../decoding/decoder.js'
-import type { DecodedValue } from '../decoding/readValues.js'
+import { type DecodedValue, lowerAddresses } from '../decoding/readValues.js'
 import { readAddedAbis } from '../store/addedAbis.js'
 import type { Database } from '../store/database.js'
 import type { EventView } from '../store/sql/queryDatabase.js'
@@ -19,12 +19,16 @@ function viewOf(event: KnownEvent, decoder: Decoder): EventView {
     topicCount,
     address,
     decode(log) {
-      if (topic0 !== undefined) return event.decode(log.topics, log.data)?.map(cellOf) ?? null
+      if (topic0 !== undefined) return cellsOf(event, event.decode(log.topics, log.data))
       // Any log of fitting length would be an anonymous event: only what no other event explains is one.
       const decoded = decoder.decodeLog(log)
-      return decoded?.event === event ? decoded.values.map(cellOf) : null
+      return decoded?.event === event ? cellsOf(event, decoded.values) : null
     },
   }
+}
+
+function cellsOf(event: KnownEvent, values: readonly DecodedValue[] | null): (string | number)[] | null {
+  return values?.map((value, i) => cellOf(lowerAddresses(event.event.inputs[i].type, value))) ?? null
 }
 
 function cellOf(value: DecodedValue): string | number {

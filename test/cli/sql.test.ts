@@ -41,9 +41,9 @@ test('prints CSV where it is piped, or the format that is asked for', async () =
   assert.equal((await sql('--format', 'table', query)).stdout, 'number  none\n------  ----\n0       0\n1       0\n')
 })
 
-test('shows exact amounts and addresses with checksums', async () => {
+test('shows exact amounts, and addresses in lower case', async () => {
   const { stdout } = await sql('SELECT "to", value FROM v_erc20_transfers WHERE block_number = 16')
-  assert.equal(stdout, 'to,value\n0xB93570e8995d88d39D0AF6e3fFB80E39F7144C75,1000000000000000000000\n')
+  assert.equal(stdout, 'to,value\n0xb93570e8995d88d39d0af6e3ffb80e39f7144c75,1000000000000000000000\n')
 })
 
 test('says what is wrong with a query', async () => {

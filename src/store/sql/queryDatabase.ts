@@ -1,4 +1,3 @@
-import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
 import { bytesToBigInt, padLeft } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { Database } from '../database.js'
@@ -15,7 +14,7 @@ export interface EventView {
   /** Topics of its logs, topic0 included. */
   readonly topicCount: number
   readonly address: Uint8Array | undefined // 20; undefined: any contract
-  /** Values by column: text, or 0 and 1. Null for a log that is none of this event. */
+  /** Values by column: text, addresses in lower case, or 0 and 1. Null for a log that is none of this event. */
   decode(log: {
     address: Uint8Array
     topics: readonly Uint8Array[]
@@ -36,8 +35,8 @@ export function schemaQuery(name: string | undefined): string {
     WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'${wanted} ORDER BY type DESC, name`
 }
 
-/** Opens the database of `datadir` read-only for SQL of users: with a view per event, and addresses of `v_erc20_transfers` with
- *  checksums. Views are temporary: they use functions that only this connection has. @throws DatabaseMissing, DatabaseOutdated */
+/** Opens the database of `datadir` read-only for SQL of users: with a view per event. Addresses are in lower case in all
+ *  views, as in any SQLite shell: the same join has the same rows everywhere. Views are temporary: they use functions that only this connection has. @throws DatabaseMissing, DatabaseOutdated */
 export function openForQueries(datadir: string, readEvents: (db: Database) => readonly EventView[]): Database {
   const db = openForReading(datadir)
   try {
@@ -55,7 +54,7 @@ export function openForQueries(datadir: string, readEvents: (db: Database) => re
 
 function addFunctions(db: Database, events: readonly EventView[]): void {
   const options = { deterministic: true }
-  db.function('cairn_address', options, (bytes: Uint8Array) => formatChecksumAddress(padLeft(bytes, 20)))
+  db.function('cairn_address', options, (bytes: Uint8Array) => formatData(padLeft(bytes, 20)))
   db.function('cairn_uint', options, (bytes: Uint8Array) => bytesToBigInt(bytes).toString())
   db.table('cairn_changed_accounts', {
     columns: ['address_id'],
@@ -111,7 +110,7 @@ const JOINED_LOGS = `FROM blocks b CROSS JOIN logs l ON l.id >= b.first_log AND 
   LEFT JOIN topics z ON z.id = l.topic0_id`
 const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
-/** As in migration 0016, with checksums; its own decimals are ten times as fast. */
+/** As in migration 0016; its own decimals are ten times as fast. */
 const ERC20_TRANSFERS = `CREATE TEMP VIEW v_erc20_transfers AS SELECT ${PLACE},
   cairn_address(l.topic1) AS "from", cairn_address(l.topic2) AS "to", cairn_uint(l.data) AS value ${JOINED_LOGS}
   WHERE +l.topic0_id = (SELECT id FROM topics WHERE topic = X'${TRANSFER}')

@@ -258,8 +258,7 @@ test('has a view for each event of an added ABI, also of one added later', async
     [column: string]: unknown
   }[]
   assert.deepEqual(Object.keys(first).slice(-4), ['address', 'number', 'caller', 'seed'])
-  assert.match(String(first.caller), /^0x[0-9a-fA-F]{40}$/)
-  assert.notEqual(first.caller, String(first.caller).toLowerCase())
+  assert.match(String(first.caller), /^0x[0-9a-f]{40}$/)
   assert.match(String(first.seed), /^\d+$/)
   const counts =
     await query(`SELECT (SELECT count(*) FROM v_event_emitter_numbered) AS decoded, (SELECT count(*) FROM v_logs
