@@ -34,7 +34,9 @@ export async function bootstrapReplica(config: Config, { log, signal }: Control)
     const shown = showSnapshotSteps()
     const accept = (manifest: SnapshotManifest) => requireChain(manifest, chain)
     try {
-      const { manifest } = await restoreSnapshot({ store, datadir, signal, accept, onProgress: shown.onProgress })
+      const restoring = { store, datadir, signal, accept, onProgress: shown.onProgress }
+      const { manifest, leftOut } = await restoreSnapshot(restoring)
+      if (leftOut.length > 0) log.warn({ snapshot: manifest.name, leftOut }, 'the snapshot has what none should have')
       log.info({ snapshot: manifest.name, block: manifest.head.number }, 'the database was restored from a snapshot')
     } catch (error) {
       if (!(error instanceof SnapshotMissing)) throw error

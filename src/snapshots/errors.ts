@@ -25,8 +25,8 @@ export class SnapshotMissing extends CairnError {
 
 /** A manifest or a part is not what it has to be. */
 export class SnapshotDamaged extends CairnError {
-  constructor(object: string, problem: string) {
-    super(`${object}: ${problem}`)
+  constructor(object: string, problem: string, options?: ErrorOptions) {
+    super(`${object}: ${problem}`, options)
   }
 }
 

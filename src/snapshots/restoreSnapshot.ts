@@ -3,8 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile, syncPath } from '../lib/durableFiles.js'
+import { messageOf } from '../lib/errors.js'
 import type { ObjectStore } from '../lib/objects/objectStore.js'
 import { openCopy } from '../store/backup.js'
+import { ForeignSchema } from '../store/cleanCopy.js'
+import type { Database } from '../store/database.js'
 import { holdLock } from '../store/fileLock.js'
 import { DATABASE_FILE, DatabaseLocked } from '../store/open.js'
 import { openForWriting } from '../store/openForWriting.js'
@@ -39,6 +42,8 @@ export interface RestoredSnapshot {
   readonly manifest: SnapshotManifest
   /** Bytes that were downloaded; the others an interrupted run had left. */
   readonly downloaded: number
+  /** What is in the snapshot and not in the database, as `trigger NAME`, `setting NAME` or `1 API key`. */
+  readonly leftOut: readonly string[]
 }
 
 /** The folder in the data directory that holds the database until it is whole. */
@@ -101,11 +106,11 @@ async function restore(terms: RestoreTerms): Promise<RestoredSnapshot> {
     await file.close()
   }
   signal.throwIfAborted()
-  complete(path, manifest, terms.store)
+  const leftOut = complete(path, manifest, terms.store)
   renameSync(path, join(datadir, DATABASE_FILE))
   syncPath(datadir)
   rmSync(folder, { recursive: true, force: true })
-  return { manifest, downloaded }
+  return { manifest, downloaded, leftOut }
 }
 
 /** The named snapshot; without a name the one whose restore is unfinished if it is still there, else the newest.
@@ -191,18 +196,30 @@ async function fetchPart(
   return at === bytes && hash.digest('hex') === sha256
 }
 
-/** @throws SnapshotDamaged when the database is not the one of the manifest */
-function complete(path: string, { head, name }: SnapshotManifest, store: ObjectStore): void {
-  const db = openCopy(path)
+/** Returns what was left out. @throws SnapshotDamaged when the database is not the one of the manifest, or none of Cairn */
+function complete(path: string, { head, name }: SnapshotManifest, store: ObjectStore): readonly string[] {
+  const object = `${store.place}: snapshot ${name}`
+  let db: Database | undefined
   try {
-    const found = completeCopy(db)
-    if (found?.hash === head.hash && found.number === head.number) return
+    db = openCopy(path)
+    const { head: found, leftOut } = completeCopy(db)
+    if (found?.hash === head.hash && found.number === head.number) return leftOut
     const held = found === undefined ? 'no block' : `block ${found.number} ${found.hash}`
     throw new SnapshotDamaged(
-      `${store.place}: snapshot ${name}`,
+      object,
       `its database has ${held} as its head, its manifest block ${head.number} ${head.hash}`,
     )
+  } catch (error) {
+    if (error instanceof ForeignSchema || isUnreadable(error)) {
+      throw new SnapshotDamaged(object, messageOf(error), { cause: error })
+    }
+    throw error
   } finally {
-    db.close()
+    db?.close()
   }
+}
+
+/** True for what SQLite says of a file that is no database, or one whose schema or pages it cannot read. */
+function isUnreadable(error: unknown): boolean {
+  return /^SQLITE_(CORRUPT|NOTADB|ERROR|FORMAT)/.test(String((error as { code?: unknown }).code))
 }

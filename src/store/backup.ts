@@ -1,9 +1,10 @@
-import { chmodSync, closeSync, existsSync, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
 import { link, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import SqliteDatabase from 'better-sqlite3'
 import { syncPath } from '../lib/durableFiles.js'
 import { CairnError } from '../lib/errors.js'
+import { dropForeignObjects } from './cleanCopy.js'
 import type { Database } from './database.js'
 import { DATABASE_FILE, openForReading, requireKnownSchema } from './open.js'
 
@@ -12,8 +13,9 @@ export interface CopyOptions {
   /** Gets the bytes copied so far and in all. */
   onProgress(done: number, total: number): void
   readonly signal: AbortSignal
-  /** Checks the finished copy before it gets its name. @throws what is wrong with it */
-  check(db: Database): void
+  /** Checks the finished copy before it gets its name, without the objects that no migration made: `dropped`, as `trigger NAME`.
+   *  @throws what is wrong with it */
+  check(db: Database, dropped: readonly string[]): void
 }
 
 /** What a copy would replace is there already. */
@@ -37,7 +39,7 @@ const SQLITE_MAGIC = 'SQLite format 3\0'
 
 /** Copies the database of `datadir` as it is now into one file, while others read and write it. The file appears under its name
  *  once it is checked and on disk. One read transaction spans the copy: SQLite would begin anew at each commit of a writer
- *  otherwise (https://sqlite.org/backup.html). Returns the bytes of the file. @throws CopyExists; DatabaseMissing; the reason of
+ *  otherwise (https://sqlite.org/backup.html). Returns the bytes of the file. @throws CopyExists; DatabaseMissing; ForeignSchema; the reason of
  *  the signal; what `check` throws */
 export async function backUp(datadir: string, target: string, options: CopyOptions): Promise<number> {
   if (existsSync(target)) throw new CopyExists(target)
@@ -69,7 +71,7 @@ export async function backUp(datadir: string, target: string, options: CopyOptio
 }
 
 /** Copies a backup into `datadir`, which has no database yet. The database appears once it is checked and on disk. Returns its
- *  bytes. @throws CopyExists; NoBackup; DatabaseTooNew; the reason of the signal; what `check` throws */
+ *  bytes. @throws CopyExists; NoBackup; DatabaseTooNew; ForeignSchema; the reason of the signal; what `check` throws */
 export async function restoreBackup(backup: string, datadir: string, options: CopyOptions): Promise<number> {
   const target = join(datadir, DATABASE_FILE)
   if (existsSync(target)) throw new CopyExists(target)
@@ -92,6 +94,11 @@ export function blockRange(db: Database): { first: number; last: number } | unde
   return first === null || last === null ? undefined : { first, last }
 }
 
+/** API keys in use of a database of any version. */
+export function countKeys(db: Database): number {
+  return db.prepare<[], number>('SELECT count(*) FROM api_keys WHERE revoked_at IS NULL').pluck().get()!
+}
+
 /** Opens a copy, and makes it a file that is whole without a write-ahead log. */
 export function openCopy(path: string): Database {
   const db = new SqliteDatabase(path)
@@ -104,12 +111,12 @@ export function openCopy(path: string): Database {
   }
 }
 
-/** Checks a copy. */
+/** Drops what no migration made from a copy, and checks the rest. */
 function checkCopy(path: string, { check }: CopyOptions): void {
   const db = openCopy(path)
   try {
     requireKnownSchema(db)
-    check(db)
+    check(db, dropForeignObjects(db))
   } finally {
     db.close()
   }
@@ -131,6 +138,7 @@ async function publish(partial: string, target: string): Promise<number> {
 }
 
 async function copyFile(from: string, to: string, { onProgress, signal }: CopyOptions): Promise<void> {
+  if (!statSync(from).isFile()) throw new NoBackup(from, 'it is not a regular file') // a FIFO would block
   const source = openSync(from, 'r')
   try {
     const total = fstatSync(source).size

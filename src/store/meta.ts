@@ -62,3 +62,21 @@ export const META_STATE_RECENT_FROM = 'state_recent_from'
 /** Meta key of how far a replica is in what it reads: `{stream, sequence, epoch, head}`. It holds while `head` (hex DATA) is the hash of
  *  the newest block. */
 export const META_REPLICATION = 'replication'
+
+/** All keys of `meta` but those of seals. A snapshot has no others. */
+export const META_KEYS: readonly string[] = [
+  META_CHAIN,
+  META_CHAIN_ID,
+  META_STATE_MODE,
+  META_L2_NETWORK,
+  META_L2_CHAIN_ID,
+  META_L2_CORE_CONTRACT,
+  META_L2_UPDATES_OF,
+  META_LOG_INDEX,
+  META_CURSOR_SECRET,
+  META_FINALITY,
+  META_UPSTREAM_HEAD,
+  META_STATE_TRIE,
+  META_STATE_RECENT_FROM,
+  META_REPLICATION,
+]

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import SqliteDatabase from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { Database } from './database.js'
 import { createPrivately, holdLock } from './fileLock.js'
 import { DATABASE_FILE, DatabaseLocked, DatabaseNotWritable, packagePath, requireKnownSchema, tune } from './open.js'
@@ -70,11 +71,22 @@ function migrateSchema(db: Database): void {
   db.unsafeMode(false)
 }
 
-/** An empty in-memory database with the schema of this version. */
-export function openEmptySchema(): Database {
+/** An empty in-memory database with the schema that the first `count` migrations make. */
+export function openSchemaAt(count: number): Database {
   const db = new SqliteDatabase(':memory:')
-  migrateSchema(db)
+  defineKeyAggregates(db)
+  db.unsafeMode(true)
+  // The migrator of drizzle-orm takes a whole folder; its parts take a list.
+  const { dialect, session } = drizzle(db) as unknown as MigratorParts
+  const migrations = readMigrationFiles({ migrationsFolder: packagePath('migrations') })
+  dialect.migrate(migrations.slice(0, count), session)
+  db.unsafeMode(false)
   return db
+}
+
+interface MigratorParts {
+  readonly dialect: { migrate(migrations: readonly unknown[], session: unknown): void }
+  readonly session: unknown
 }
 
 function explainNotWritable<T>(datadir: string, open: () => T): T {

@@ -1,5 +1,6 @@
 import type { Database } from './database.js'
-import { openEmptySchema } from './openForWriting.js'
+import { requireKnownSchema } from './open.js'
+import { openSchemaAt } from './openForWriting.js'
 
 /** An entry of `sqlite_schema`. */
 export interface SchemaEntry {
@@ -9,35 +10,39 @@ export interface SchemaEntry {
   sql: string | null
 }
 
-/** The schema entries of this version, and the entries of the same names in an open database; undefined when missing.
- *  Other entries, such as an analyst's index, are ignored. */
-export function compareSchema(db: Database): { expected: SchemaEntry; found: SchemaEntry | undefined }[] {
-  const empty = openEmptySchema()
-  try {
-    const query = 'SELECT type, name, tbl_name, sql FROM sqlite_schema'
-    const entries = new Map(
-      db
-        .prepare<[], SchemaEntry>(query)
-        .all()
-        .map((entry) => [entry.name, entry]),
-    )
-    return empty
-      .prepare<[], SchemaEntry>(query)
-      .all()
-      .map((expected) => ({ expected, found: entries.get(expected.name) }))
-  } finally {
-    empty.close()
-  }
+/** An entry as `trigger NAME`. */
+export function describeEntry({ type, name }: SchemaEntry): string {
+  return `${type} ${name}`
 }
 
-/** Hashes of the migrations of this version and of those applied to an open database. */
-export function compareMigrations(db: Database): { expected: unknown[]; found: unknown[] } {
-  const empty = openEmptySchema()
+/** How a schema compares with that of the migrations. */
+export interface SchemaComparison {
+  /** Each entry that the migrations make, with the entry of the same type and name in the database; undefined when missing. */
+  readonly entries: readonly { readonly expected: SchemaEntry; readonly found: SchemaEntry | undefined }[]
+  /** Entries that no migration makes: triggers, tables, views and indexes of others, and statistics of ANALYZE. */
+  readonly foreign: readonly SchemaEntry[]
+  /** Rows of `__drizzle_migrations`. */
+  readonly migrations: { readonly expected: readonly unknown[]; readonly found: readonly unknown[] }
+}
+
+/** Compares the schema of an open database with what its number of migrations makes. */
+export function compareSchema(db: Database): SchemaComparison {
+  const made = openSchemaAt(requireKnownSchema(db).found)
   try {
-    const query = 'SELECT hash, created_at FROM __drizzle_migrations ORDER BY id'
-    return { expected: empty.prepare(query).all(), found: db.prepare(query).all() }
+    const [expected, found] = [made, db].map((each) => ({
+      entries: each.prepare<[], SchemaEntry>('SELECT type, name, tbl_name, sql FROM sqlite_schema').all(),
+      migrations: each.prepare('SELECT hash, created_at FROM __drizzle_migrations ORDER BY created_at').all(),
+    }))
+    const keyOf = describeEntry // a trigger may have the name of a table
+    const foundByKey = new Map(found.entries.map((entry) => [keyOf(entry), entry]))
+    const known = new Set(expected.entries.map(keyOf))
+    return {
+      entries: expected.entries.map((entry) => ({ expected: entry, found: foundByKey.get(keyOf(entry)) })),
+      foreign: found.entries.filter((entry) => !known.has(keyOf(entry))),
+      migrations: { expected: expected.migrations, found: found.migrations },
+    }
   } finally {
-    empty.close()
+    made.close()
   }
 }
 

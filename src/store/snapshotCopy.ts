@@ -4,11 +4,20 @@ import { equalBytes } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
 import { createChainReader } from './chain/chainReader.js'
 import type { Finality } from './chain/types.js'
+import { dropForeignObjects } from './cleanCopy.js'
 import type { Database } from './database.js'
-import { createMetaTable, META_CHAIN_ID, META_CURSOR_SECRET, META_FINALITY, META_STATE_MODE } from './meta.js'
+import {
+  createMetaTable,
+  META_CHAIN_ID,
+  META_CURSOR_SECRET,
+  META_FINALITY,
+  META_KEYS,
+  META_STATE_MODE,
+  readMetaRows,
+} from './meta.js'
 import { requireKnownSchema } from './open.js'
 import { type ReplicaPosition, readPosition, writePosition } from './replication/position.js'
-import { writeSeal } from './seals.js'
+import { SEAL_NAMES, sealKey, writeSeal, writeSeals } from './seals.js'
 
 /** How far a writer had published when its copy began. */
 export interface PublishedPlace extends ReplicaPosition {
@@ -77,14 +86,44 @@ function holds(db: Database, { number, hash }: PublishedPlace): boolean {
   return held !== undefined && equalBytes(held, hash)
 }
 
-/** Gives a copy that `prepareCopy` made a secret of its own. Returns its head, the hash as hex DATA; undefined when it has none.
- *  @throws DatabaseTooNew */
-export function completeCopy(db: Database): { number: number; hash: string } | undefined {
+/** What a copy was restored to. */
+export interface CompletedCopy {
+  /** The hash as hex DATA; undefined when it has no block. */
+  readonly head: { readonly number: number; readonly hash: string } | undefined
+  /** What was not taken from it, as `trigger NAME`, `setting NAME` or `1 API key`. */
+  readonly leftOut: readonly string[]
+}
+
+/** Makes a database of a copy that `prepareCopy` should have made, of which nobody knows whether it did: objects that no migration
+ *  made, API keys and unknown settings are left out, and the secret of cursors is replaced. @throws DatabaseTooNew; ForeignSchema */
+export function completeCopy(db: Database): CompletedCopy {
   requireKnownSchema(db)
-  db.transaction(() => createMetaTable(db).set(META_CURSOR_SECRET, randomBytes(32).toString('hex')))()
+  const dropped = dropForeignObjects(db)
+  const others = db.transaction(() => {
+    const removed = [...removeKeys(db), ...removeUnknownSettings(db)]
+    createMetaTable(db).set(META_CURSOR_SECRET, randomBytes(32).toString('hex'))
+    writeSeals(db, { anew: true })
+    return removed
+  })()
   const reader = createChainReader(db)
   const number = reader.head()
-  return number === undefined ? undefined : { number, hash: formatData(reader.blockHash(number)!) }
+  return {
+    head: number === undefined ? undefined : { number, hash: formatData(reader.blockHash(number)!) },
+    leftOut: [...dropped, ...others],
+  }
+}
+
+function removeKeys(db: Database): string[] {
+  const { changes } = db.prepare('DELETE FROM api_keys').run()
+  return changes === 0 ? [] : [`${changes} API ${changes === 1 ? 'key' : 'keys'}`]
+}
+
+function removeUnknownSettings(db: Database): string[] {
+  const seals: readonly string[] = SEAL_NAMES.map(sealKey)
+  const remove = db.prepare('DELETE FROM meta WHERE key IS ?')
+  const unknown = readMetaRows(db).filter(({ key }) => !META_KEYS.includes(key) && !seals.includes(key))
+  for (const { key } of unknown) remove.run(key)
+  return unknown.map(({ key }) => `setting ${key}`)
 }
 
 /** Takes API keys and the secret of cursors over from the database file that a restored one replaces, unless keys were made since. Both

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
+import SqliteDatabase from 'better-sqlite3'
 import { parseHex } from '../../src/lib/hex.js'
 import { createDirectoryStore } from '../../src/lib/objects/directoryStore.js'
 import type { ObjectStore } from '../../src/lib/objects/objectStore.js'
@@ -14,17 +17,19 @@ import {
   SnapshotMissing,
   SnapshotRunning,
 } from '../../src/snapshots/errors.js'
-import { listSnapshots, manifestKey, parseManifest } from '../../src/snapshots/manifest.js'
+import { encodeManifest, listSnapshots, manifestKey, parseManifest, partKey } from '../../src/snapshots/manifest.js'
 import { pendingKey } from '../../src/snapshots/pending.js'
 import { removeOldSnapshots } from '../../src/snapshots/removeSnapshots.js'
 import { UNFINISHED } from '../../src/snapshots/restoreSnapshot.js'
 import { createApiKeyTable, openForKeys } from '../../src/store/apiKeys.js'
 import { readCursorSecret } from '../../src/store/cursorSecret.js'
 import { holdLock } from '../../src/store/fileLock.js'
-import { createMetaTable, META_REPLICATION } from '../../src/store/meta.js'
+import * as metaModule from '../../src/store/meta.js'
+import { createMetaTable, META_KEYS, META_REPLICATION } from '../../src/store/meta.js'
 import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
-import { runCairnOk } from '../support/cairn.js'
+import { writeSeal } from '../../src/store/seals.js'
+import { runCairn, runCairnOk } from '../support/cairn.js'
 import { checkDatabase } from '../support/checkDatabase.js'
 import { HEAD } from '../support/fixtureChain.js'
 import { copyDatabase, importFixture } from '../support/fixtureDatabase.js'
@@ -280,4 +285,163 @@ test('a restore that was interrupted goes on with its snapshot and keeps whole p
   assert.equal(restored.creator, manifest.creator)
   assert.ok(downloaded >= SMALL_PARTS && downloaded < manifest.bytes, String(downloaded))
   assert.deepEqual(checkDatabase(datadir), checkDatabase(behind))
+})
+
+/** Makes a snapshot of the whole database after `sql` has changed the copy that a dishonest maker publishes. */
+async function forgedSnapshot(t: TestContext, sql: string): Promise<ObjectStore> {
+  const datadir = copyDatabase(t, whole)
+  const store = openStore(t)
+  const { manifest } = await snapshotOf({ datadir, store })
+  const forged = new SqliteDatabase(join(datadir, DATABASE_FILE))
+  forged.unsafeMode(true)
+  forged.exec(sql)
+  forged.pragma('wal_checkpoint(TRUNCATE)')
+  forged.pragma('journal_mode = DELETE')
+  forged.close()
+  const bytes = readFileSync(join(datadir, DATABASE_FILE))
+  const parts: { sha256: string; bytes: number }[] = []
+  for (let from = 0; from < bytes.length; from += SMALL_PARTS) {
+    const part = bytes.subarray(from, from + SMALL_PARTS)
+    const sha256 = createHash('sha256').update(part).digest('hex')
+    await store.put(partKey(sha256), part)
+    parts.push({ sha256, bytes: part.length })
+  }
+  await store.put(manifestKey(manifest.name), encodeManifest({ ...manifest, bytes: bytes.length, parts }))
+  return store
+}
+
+const FORGER = `INSERT INTO api_keys (name, hash, created_at) VALUES ('forger', x'${'ab'.repeat(32)}', 1)`
+
+test('a restored snapshot has no key, trigger, table, index, view, statistics or setting of its maker', async (t) => {
+  const store = await forgedSnapshot(
+    t,
+    `${FORGER};
+     CREATE TABLE spoils (x); CREATE INDEX spoils_x ON spoils (x); INSERT INTO spoils VALUES (1); ANALYZE spoils;
+     CREATE VIEW v_spoils AS SELECT * FROM spoils;
+     CREATE VIRTUAL TABLE words USING fts5(word);
+     CREATE TRIGGER api_keys AFTER INSERT ON api_keys BEGIN INSERT INTO api_keys (name, hash, created_at) VALUES ('again', x'cd', 1); END;
+     CREATE TRIGGER keeps BEFORE DELETE ON api_keys BEGIN SELECT RAISE(IGNORE); END;
+     INSERT INTO meta VALUES ('rpc_limits', '{}')`,
+  )
+  const datadir = temporaryDirectory(t)
+  const { leftOut } = await restoreFrom({ store, datadir })
+  for (const named of [
+    'trigger api_keys',
+    'trigger keeps',
+    'table spoils',
+    'index spoils_x',
+    'view v_spoils',
+    'table words',
+    'table sqlite_stat1',
+    'setting rpc_limits',
+    '1 API key',
+  ]) {
+    assert.ok(leftOut.includes(named), `${named} in ${leftOut}`)
+  }
+  assert.match(await runCairnOk(['verify', '--file', '--datadir', datadir]), /schema, facts and keys are right\n$/)
+  const db = openForKeys(datadir)
+  t.after(() => db.close())
+  createApiKeyTable(db).create('own')
+  assert.deepEqual(
+    createApiKeyTable(db)
+      .list()
+      .map(({ name }) => name),
+    ['own'],
+  )
+  assert.equal(createMetaTable(db).get('rpc_limits'), undefined)
+})
+
+test('a snapshot whose own tables are not those of the migrations is refused', async (t) => {
+  for (const [sql, object] of [
+    ['DROP VIEW v_blocks; CREATE VIEW v_blocks AS SELECT 1', /view v_blocks: expected CREATE VIEW/],
+    ['DROP TABLE abis', /table abis: it is missing/],
+    ["UPDATE __drizzle_migrations SET hash = 'x' WHERE rowid = 1", /it names other migrations/],
+    [
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE abis (oops' WHERE name = 'abis'",
+      /snapshot .*: malformed database schema/,
+    ],
+  ] as const) {
+    const store = await forgedSnapshot(t, sql)
+    const datadir = temporaryDirectory(t)
+    await assert.rejects(restoreFrom({ store, datadir }), (error: Error) => {
+      assert.ok(error instanceof SnapshotDamaged, String(error))
+      assert.match(error.message, object)
+      return true
+    })
+    assert.equal(existsSync(join(datadir, DATABASE_FILE)), false)
+  }
+})
+
+test('objects of an analyst are in no copy of the database', async (t) => {
+  const datadir = copyDatabase(t, whole)
+  const db = openForWriting(datadir)
+  db.exec("CREATE TABLE notes (x); INSERT INTO notes VALUES ('private-note')")
+  db.exec('CREATE INDEX by_gas ON receipts (gas_used)')
+  db.close()
+  assert.match(
+    await runCairnOk(['verify', '--file', '--datadir', datadir]),
+    /; not of Cairn: table notes, index by_gas\n$/,
+  )
+  const backup = join(temporaryDirectory(t), 'backup.db')
+  assert.match(
+    await runCairnOk(['backup', '--datadir', datadir, backup]),
+    /\nleft out of it: index by_gas, table notes\n$/,
+  )
+  const store = openStore(t)
+  const { manifest } = await snapshotOf({ datadir, store })
+  const parts = manifest.parts.map(({ sha256 }) => readFileSync(join(store.place, 'parts', sha256)))
+  for (const copy of [Buffer.concat(parts), readFileSync(backup)]) assert.equal(copy.includes('private-note'), false)
+})
+
+test('a backup with a trigger is restored without it, and verify names the trigger in a database', async (t) => {
+  const datadir = copyDatabase(t, whole)
+  const db = openForWriting(datadir)
+  db.exec('CREATE TRIGGER spy AFTER INSERT ON blocks BEGIN DELETE FROM logs; END')
+  db.exec(FORGER)
+  writeSeal(db, 'api_keys')
+  db.pragma('journal_mode = DELETE')
+  db.close()
+  const { code, stderr } = await runCairn(['verify', '--file', '--datadir', datadir])
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /sqlite_schema, trigger spy: row: expected none, since no migration makes it, found CREATE TRIGGER/,
+  )
+  const restored = temporaryDirectory(t)
+  const said = await runCairnOk(['restore', '--datadir', restored, join(datadir, DATABASE_FILE)])
+  assert.match(said, /, with 1 API key\nleft out of it: trigger spy\n$/)
+  await runCairnOk(['verify', '--file', '--datadir', restored])
+})
+
+test('every key of meta is one that a snapshot has', () => {
+  const keys = Object.entries(metaModule).filter(([name]) => name.startsWith('META_') && name !== 'META_KEYS')
+  assert.deepEqual(keys.map(([, key]) => key).sort(), [...META_KEYS].sort())
+})
+
+test('a part, a manifest or a backup that is a FIFO, a device or a directory is refused by its name', async (t) => {
+  const store = openStore(t)
+  const { manifest } = await snapshotOf({ datadir: whole, store })
+  const part = join(store.place, 'parts', manifest.parts[3].sha256)
+  const replaceBy: { [kind: string]: (path: string) => void } = {
+    FIFO: (path) => execFileSync('mkfifo', [path]),
+    device: (path) => symlinkSync('/dev/zero', path),
+    directory: (path) => mkdirSync(path),
+  }
+  for (const [kind, make] of Object.entries(replaceBy)) {
+    rmSync(part, { recursive: true })
+    make(part)
+    await assert.rejects(restoreFrom({ store, datadir: temporaryDirectory(t) }), (error: Error) => {
+      assert.match(error.message, /parts\/\w{64}.*: it is not a regular file/, kind)
+      return true
+    })
+    const file = join(temporaryDirectory(t), kind)
+    make(file)
+    const { code, stderr } = await runCairn(['restore', '--datadir', temporaryDirectory(t), file])
+    assert.deepEqual([code, /is not a backup of Cairn: it is not a regular file/.test(stderr)], [2, true], stderr)
+  }
+  const place = join(store.place, manifestKey(manifest.name))
+  rmSync(place)
+  replaceBy.FIFO(place)
+  const named = restoreFrom({ store, datadir: temporaryDirectory(t), name: manifest.name })
+  await assert.rejects(named, /manifests\/.*: it is not a regular file/)
 })

@@ -5,7 +5,7 @@ import { drizzle } from 'drizzle-orm/better-sqlite3'
 import { getViewConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
-import { openEmptySchema } from '../../src/store/openForWriting.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import * as views from '../../src/store/views.js'
 import { TOKEN } from '../support/fixtureChain.js'
 import { importFixture } from '../support/fixtureDatabase.js'
@@ -54,8 +54,8 @@ test('drizzle reads them', () => {
   assert.equal(logs, 10_553)
 })
 
-test('no view makes an index of its own, which it would search once for each block', () => {
-  const db = openEmptySchema()
+test('no view makes an index of its own, which it would search once for each block', (t) => {
+  const db = openForWriting(temporaryDirectory(t))
   const views = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck().all()
   assert.ok(views.length > 5)
   for (const view of views) {

@@ -27,7 +27,7 @@ export async function runRestore({ config, operands }: ParsedArgs): Promise<numb
   const exitCode = await copy(
     'restore',
     (options) => restoreBackup(resolve(backup), datadir, options),
-    (held, size) => `${held}, ${size}: checked and restored to ${datadir}`,
+    (held, size, keys) => `${held}, ${size}: checked and restored to ${datadir}${keys}`,
   )
   if (exitCode !== 0) return exitCode
   // Brings an older schema up to date, and sets the journal mode that servers need.
@@ -46,13 +46,15 @@ function oneOperand(operands: readonly string[], command: string, what: string):
 async function copy(
   label: string,
   run: (options: CopyOptions) => Promise<number>,
-  describe: (held: string, size: string) => string,
+  describe: (held: string, size: string, keys: string) => string,
 ): Promise<number> {
   const { auditFile, checkIntegrity } = await import('../../ingest/audit/file.js')
-  const { blockRange, CopyExists, NoBackup } = await import('../../store/backup.js')
+  const { blockRange, CopyExists, countKeys, NoBackup } = await import('../../store/backup.js')
   const stop = listenForStop()
   let progress: Progress | undefined
   let held = ''
+  let keys = ''
+  let leftOut: readonly string[] = []
   try {
     const bytes = await run({
       signal: stop.signal,
@@ -60,15 +62,18 @@ async function copy(
         progress ??= createProgress({ label, unit: 'MB', total: megabytes(total) })
         progress.update(megabytes(done))
       },
-      check(db) {
+      check(db, dropped) {
         progress?.finish()
         const { found, known } = requireKnownSchema(db)
         if (found === known) auditFile(db)
         else checkIntegrity(db)
         held = describeBlocks(blockRange(db))
+        leftOut = dropped
+        keys = describeKeys(countKeys(db))
       },
     })
-    process.stdout.write(`${describe(held, `${megabytes(bytes).toLocaleString('en')} MB`)}\n`)
+    process.stdout.write(`${describe(held, `${megabytes(bytes).toLocaleString('en')} MB`, keys)}\n`)
+    if (leftOut.length > 0) process.stdout.write(`left out of it: ${leftOut.join(', ')}\n`)
     return 0
   } catch (error) {
     if (stop.signal.aborted) return stop.exitCode()
@@ -80,6 +85,10 @@ async function copy(
 }
 
 const megabytes = (bytes: number) => Math.ceil(bytes / 1e6)
+
+function describeKeys(count: number): string {
+  return count === 0 ? '' : `, with ${count} API ${count === 1 ? 'key' : 'keys'}`
+}
 
 function describeBlocks(range: { first: number; last: number } | undefined): string {
   return range === undefined ? 'no blocks' : `blocks ${range.first} to ${range.last}`

@@ -111,7 +111,7 @@ async function restore({ store, name, config, signal }: Request): Promise<string
   const { datadir } = config
   const shown = showSnapshotSteps()
   try {
-    const { manifest, downloaded } = await restoreSnapshot({
+    const { manifest, downloaded, leftOut } = await restoreSnapshot({
       store,
       name,
       datadir,
@@ -119,7 +119,8 @@ async function restore({ store, name, config, signal }: Request): Promise<string
       onProgress: shown.onProgress,
     })
     shown.finish()
-    return `${describe(manifest)}: restored to ${datadir}, ${megabytes(downloaded)} MB downloaded`
+    const said = `${describe(manifest)}: restored to ${datadir}, ${megabytes(downloaded)} MB downloaded`
+    return leftOut.length === 0 ? said : `${said}\nleft out of it: ${leftOut.join(', ')}`
   } finally {
     shown.finish()
   }

@@ -48,8 +48,9 @@ export function auditDatabase(datadir: string, options: AuditOptions): void {
 
 const PARTS: { readonly [K in AuditPart]: (db: Database, options: AuditOptions) => void } = {
   file: (db, { report }) => {
-    auditFile(db)
-    report('file: the integrity check, the schema, facts and keys are right')
+    const foreign = auditFile(db)
+    const others = foreign.length === 0 ? '' : `; not of Cairn: ${foreign.join(', ')}`
+    report(`file: the integrity check, the schema, facts and keys are right${others}`)
   },
   blocks: (db, { from, to, startProgress, report }) => {
     const progress = startProgress('blocks', 'blocks', blocksBetween(db, { from, to }))

@@ -2,17 +2,19 @@ import { isDeepStrictEqual } from 'node:util'
 import { readChainSource, specOfSource } from '../../store/chain/chainSource.js'
 import type { Database } from '../../store/database.js'
 import { META_CHAIN_ID, readMetaRows } from '../../store/meta.js'
-import { compareMigrations, compareSchema, findWrongSequences } from '../../store/schemaFacts.js'
+import { compareSchema, describeEntry, findWrongSequences } from '../../store/schemaFacts.js'
 import { computeSeal, SEAL_NAMES, sealKey } from '../../store/seals.js'
 import { atPlace, DatabaseFault } from './fault.js'
 
 /** Audits the file and the single rows: `PRAGMA integrity_check`, which compares every table with its indexes; the
- *  definitions of tables, indexes and views; meta facts, API keys and the pending layer-2 block by their seals. @throws
- *  DatabaseFault for the first difference */
-export function auditFile(db: Database): void {
+ *  definitions of tables, indexes and views; meta facts, API keys and the pending layer-2 block by their seals. A trigger
+ *  that no migration made is a fault, since it changes what is written. Returns other objects that no migration made, as
+ *  `table NAME`: they change no answer. @throws DatabaseFault for the first difference */
+export function auditFile(db: Database): string[] {
   atPlace({ table: 'cairn.db' }, () => checkIntegrity(db))
-  atPlace({ table: 'sqlite_schema' }, () => checkSchema(db))
+  const foreign = atPlace({ table: 'sqlite_schema' }, () => checkSchema(db))
   atPlace({ table: 'meta' }, () => checkFacts(db))
+  return foreign
 }
 
 /** SQLite's own check of the file. @throws DatabaseFault for the first fault */
@@ -29,21 +31,26 @@ function oneLine(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ')
 }
 
-function checkSchema(db: Database): void {
-  for (const { expected, found } of compareSchema(db)) {
-    const place = { table: 'sqlite_schema', row: `${expected.type} ${expected.name}` }
+function checkSchema(db: Database): string[] {
+  const { entries, foreign, migrations } = compareSchema(db)
+  for (const { expected, found } of entries) {
+    const place = { table: 'sqlite_schema', row: describeEntry(expected) }
     if (found === undefined) throw new DatabaseFault(place, { field: 'row', expected: 'one', found: 'none' })
     for (const field of ['type', 'tbl_name', 'sql'] as const) {
       if (found[field] === expected[field]) continue
       throw new DatabaseFault(place, { field, expected: expected[field], found: found[field] })
     }
   }
-  const migrations = compareMigrations(db)
   if (!isDeepStrictEqual(migrations.found, migrations.expected)) {
     throw new DatabaseFault(
       { table: '__drizzle_migrations' },
       { field: 'rows', expected: JSON.stringify(migrations.expected), found: JSON.stringify(migrations.found) },
     )
+  }
+  const trigger = foreign.find(({ type }) => type === 'trigger')
+  if (trigger) {
+    const place = { table: 'sqlite_schema', row: describeEntry(trigger) }
+    throw new DatabaseFault(place, { field: 'row', expected: 'none, since no migration makes it', found: trigger.sql })
   }
   const [sequence] = findWrongSequences(db)
   if (sequence) {
@@ -53,6 +60,7 @@ function checkSchema(db: Database): void {
       { field: 'seq', expected: `at least ${last}`, found: next },
     )
   }
+  return foreign.map(describeEntry)
 }
 
 function checkFacts(db: Database): void {

@@ -58,7 +58,7 @@ export function createDirectoryStore(directory: string): ObjectStore {
         const facts = await factsOf(pathOf(key))
         if (facts === undefined) return undefined
         if (range === undefined || range.length === 0) {
-          const stream = createReadStream(pathOf(key), { signal, ...(range && { end: -1 }) })
+          const stream = createReadStream(pathOf(key), { signal, flags: READ, ...(range && { end: -1 }) })
           return { ...facts, ...(range && { bytes: 0 }), stream }
         }
         const { from, length } = range
@@ -66,7 +66,7 @@ export function createDirectoryStore(directory: string): ObjectStore {
         return {
           ...facts,
           bytes,
-          stream: createReadStream(pathOf(key), { signal, start: from, end: from + length - 1 }),
+          stream: createReadStream(pathOf(key), { signal, flags: READ, start: from, end: from + length - 1 }),
         }
       }),
     head: (key) => explain('head', key, () => factsOf(pathOf(key))),
@@ -90,9 +90,17 @@ function temporaryPath(path: string): string {
   return `${path}.${process.pid}.${randomBytes(4).toString('hex')}${TEMPORARY}`
 }
 
+/** Opening a FIFO that replaced a file since it was looked at must not wait for a writer. Node takes numbers of the system here, too. */
+const READ = (constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)) as unknown as string
+
+/** @throws ObjectStoreFailed for what is no regular file: a FIFO or a device may block or never end */
 async function factsOf(path: string): Promise<ObjectFacts | undefined> {
   try {
-    const { size, ino, mtimeNs } = await stat(path, { bigint: true })
+    const found = await stat(path, { bigint: true })
+    if (!found.isFile()) {
+      throw new ObjectStoreFailed({ action: 'get', object: path, problem: 'it is not a regular file' })
+    }
+    const { size, ino, mtimeNs } = found
     return { bytes: Number(size), version: `${ino}-${mtimeNs}-${size}` }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
