@@ -79,6 +79,33 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
       unknown: positional(UNKNOWN_HASH, false),
       'short-hash': positional('0x1234', false),
     },
+    eth_getHeaderByNumber: {
+      ...largeCases((large) => positional(large)),
+
+      genesis: positional('earliest'),
+      'with-uncle': positional(at(2)),
+      amsterdam: { ...positional(at(71)), example: true },
+      latest: positional('latest'),
+      pending: positional('pending'),
+      'beyond-head': positional(at(HEAD + 1)),
+      'bad-number': positional('0x01'),
+      'no-params': positional(),
+      'too-many': positional(at(2), false),
+    },
+    eth_getHeaderByHash: {
+      byzantium: positional(hashes.block(11)),
+      prague: positional(hashes.block(43)),
+      unknown: positional(UNKNOWN_HASH),
+      'short-hash': positional('0x1234'),
+    },
+    debug_printBlock: {
+      transfer: positional(22),
+      'hex-number': positional(at(2)),
+      'beyond-head': positional(HEAD + 1),
+      'bad-number': positional('latest'),
+      'no-params': positional(),
+    },
+    debug_getBadBlocks: { none: positional(), 'too-many': positional('bad.json') },
     eth_getBlockTransactionCountByHash: {
       five: positional(hashes.block(21)),
       none: positional(hashes.block(10)),

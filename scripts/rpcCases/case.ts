@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { decodeBlock } from '../../src/chain/eth/block.js'
+import { decodeBlock, encodeBlock } from '../../src/chain/eth/block.js'
 import { measureRlp } from '../../src/chain/eth/rlp.js'
 import { encodeTransaction } from '../../src/chain/eth/transaction.js'
 import type { Block } from '../../src/chain/eth/types.js'
-import { formatData } from '../../src/lib/hex.js'
+import { formatData, parseHex } from '../../src/lib/hex.js'
 import { packagePath } from '../../src/store/open.js'
 
 /** A call to be recorded. */
@@ -58,6 +58,8 @@ export interface FixtureHashes {
   transaction(number: number, index?: number): string
   /** That transaction as it is sent. */
   rawTransaction(number: number, index?: number): string
+  /** RLP of block `number`, with another parent and number if they are named. */
+  rawBlock(number: number, header?: { parentHash?: string; number?: number }): string
 }
 
 /** Reads the hashes from fixtures/chain. */
@@ -73,6 +75,11 @@ export function readFixtureHashes(): FixtureHashes {
     block: (number) => formatData(number === 0 ? blocks[0].header.parentHash : blocks[number - 1].hash),
     transaction: (number, index = 0) => formatData(blocks[number - 1].transactions[index].hash),
     rawTransaction: (number, index = 0) => formatData(encodeTransaction(blocks[number - 1].transactions[index])),
+    rawBlock: (number, { parentHash, ...changed } = {}) => {
+      const block = blocks[Math.max(0, number - 1)]
+      const header = { ...block.header, ...(parentHash && { parentHash: parseHex(parentHash) }), ...changed }
+      return formatData(encodeBlock({ ...block, header: number === 0 ? { ...header, number: 0 } : header }))
+    },
   }
 }
 

@@ -14,6 +14,9 @@ export function nodeCases(): CasesByMethod {
     eth_mining: { never: positional(), 'too-many': positional(1) },
     eth_hashrate: { zero: positional(), 'too-many': positional(1) },
     eth_protocolVersion: { eth69: positional(), 'too-many': positional(1) },
+    // The name has the version and the platform.
+    admin_nodeInfo: { fixture: { params: [], drop: ['name'] }, 'too-many': positional(1) },
+    admin_peers: { none: positional(), 'too-many': positional(1) },
     net_version: { fixture: positional(), 'too-many': positional(1) },
     net_listening: { always: positional(), 'too-many': positional(1) },
     net_peerCount: { none: positional(), 'too-many': positional(1) },

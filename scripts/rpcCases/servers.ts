@@ -34,6 +34,7 @@ function sessionCases(hashes: FixtureHashes): CasesByMethod {
   const newFilter = (filter: object) => [['eth_newFilter', [filter]]] as const
   return {
     eth_sendRawTransaction: { forwarded: { params: [hashes.rawTransaction(25)], on: 'forwarding' } },
+    admin_nodeInfo: { node: { params: [], varies: true } },
     web3_clientVersion: { version: { params: [], varies: true } },
     cairn_explainLogs: { 'transfers-of-the-token': { params: [ofToken], varies: true } },
     eth_subscribe: {
@@ -202,6 +203,8 @@ function notHeldCases(hashes: FixtureHashes): CasesByMethod {
   return {
     eth_getBlockByNumber: notHeld(below, false),
     eth_getBlockByHash: byHash(false),
+    eth_getHeaderByNumber: notHeld(below),
+    eth_getHeaderByHash: byHash(),
     eth_getBlockReceipts: byHash(),
     eth_getBlockAccessList: notHeld(below),
     eth_getBlockTransactionCountByHash: byHash(),
@@ -214,12 +217,18 @@ function notHeldCases(hashes: FixtureHashes): CasesByMethod {
     eth_getTransactionReceipt: filling(UNKNOWN_HASH),
     eth_getTransactionByBlockHashAndIndex: byHash('0x0'),
     eth_getTransactionByBlockNumberAndIndex: notHeld(below, '0x0'),
+    eth_getRawTransactionByHash: filling(UNKNOWN_HASH),
+    eth_getRawTransactionByBlockHashAndIndex: byHash('0x0'),
+    eth_getRawTransactionByBlockNumberAndIndex: notHeld(below, '0x0'),
+    eth_fillTransaction: noState({ from: ALICE, to: BOB }),
+    debug_printBlock: notHeld(below),
     debug_getRawTransaction: filling(UNKNOWN_HASH),
     debug_getRawBlock: byHash(),
     debug_getRawHeader: byHash(),
     debug_getRawReceipts: byHash(),
     debug_getRawBlockAccessList: notHeld(below),
     debug_traceTransaction: { ...noState(hashes.transaction(55)), ...filling(UNKNOWN_HASH) },
+    debug_traceBlock: noState(hashes.rawBlock(55)),
     debug_traceCall: noState(NAME, held),
     debug_traceBlockByNumber: { ...notHeld(below), ...noState('latest') },
     debug_traceBlockByHash: { ...noState(hashes.block(55)), ...filling(UNKNOWN_HASH) },

@@ -1,4 +1,4 @@
-import { ALICE, HEAD, NOBODY, TRANSFERS } from '../../test/support/fixtureChain.js'
+import { ALICE, BOB, HEAD, NOBODY, TRANSFERS } from '../../test/support/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH } from './case.js'
 
 /** A block that has the kind of transaction first, by name. */
@@ -56,6 +56,30 @@ export function transactionCases(hashes: FixtureHashes): CasesByMethod {
       latest: positional('latest', '0x0'),
       'bad-index': positional(at(21), '0x04'),
     },
+    eth_getRawTransactionByHash: {
+      ...eachKind((block) => positional(hashes.transaction(block))),
+      unknown: positional(UNKNOWN_HASH),
+      'bad-hash': positional('0xzz'),
+      'no-params': positional(),
+    },
+    eth_getRawTransactionByBlockHashAndIndex: {
+      ...largeCases((large) => positional(hashes.block(15), large)),
+
+      second: positional(hashes.block(15), '0x1'),
+      'no-such-index': positional(hashes.block(15), '0x2'),
+      unknown: positional(UNKNOWN_HASH, '0x0'),
+      'missing-index': positional(hashes.block(15)),
+    },
+    eth_getRawTransactionByBlockNumberAndIndex: {
+      ...largeCases((large) => positional(large, '0x0')),
+
+      'last-of-five': positional(at(21), '0x4'),
+      'no-such-index': positional(at(21), '0x5'),
+      'beyond-head': positional(at(HEAD + 1), '0x0'),
+      pending: positional('pending', '0x0'),
+      'bad-index': positional(at(21), '0x04'),
+    },
+    eth_fillTransaction: fillCases(),
     cairn_getDecodedTransaction: {
       'token-transfer': { ...positional(hashes.transaction(lastTransfer)), example: true },
       'unknown-function': positional(hashes.transaction(5, 1)),
@@ -108,5 +132,35 @@ export function transactionCases(hashes: FixtureHashes): CasesByMethod {
       ...eachKind((block) => positional(hashes.transaction(block))),
       unknown: positional(UNKNOWN_HASH),
     },
+  }
+}
+
+function fillCases() {
+  const plain = { from: ALICE, to: BOB }
+  const whole = { ...plain, gas: '0x5208', nonce: '0x7' }
+  const authorization = { chainId: '0x0', address: BOB, nonce: '0x0', yParity: '0x0', r: '0x1', s: '0x1' }
+  const blobs = [`0x01${'00'.repeat(31)}`]
+  return {
+    transfer: { ...positional({ ...plain, value: '0x1' }), example: true as const },
+    'gas-price': positional({ ...plain, gasPrice: '0x9999999999' }),
+    'gas-price-and-list': positional({ ...plain, gasPrice: '0x9999999999', accessList: [] }),
+    delegation: positional({ ...plain, authorizationList: [authorization] }),
+    blobs: positional({ ...plain, blobVersionedHashes: blobs }),
+    creation: positional({ from: ALICE, data: '0x00' }),
+    whole: positional({ ...whole, maxFeePerGas: '0x77359400', maxPriorityFeePerGas: '0x1', value: '0x2' }),
+    'no-data': positional({ from: ALICE }),
+    'no-blobs': positional({ ...plain, blobVersionedHashes: [] }),
+    'blobs-without-to': positional({ from: ALICE, data: '0x00', blobVersionedHashes: blobs }),
+    'authorizations-without-to': positional({ from: ALICE, data: '0x00', authorizationList: [authorization] }),
+    'authorizations-and-gas-price': positional({ ...plain, gasPrice: '0x1', authorizationList: [authorization] }),
+    'both-fee-kinds': positional({ ...plain, gasPrice: '0x1', maxFeePerGas: '0x1' }),
+    'zero-gas-price': positional({ ...whole, gasPrice: '0x0' }),
+    'zero-fee': positional({ ...whole, maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }),
+    'zero-blob-fee': positional({ ...whole, maxFeePerBlobGas: '0x0' }),
+    'fee-below-tip': positional({ ...whole, maxFeePerGas: '0x1', maxPriorityFeePerGas: '0x2' }),
+    'other-chain': positional({ ...whole, chainId: '0x1' }),
+    sidecar: positional({ ...plain, blobs: ['0x12'] }),
+    unpayable: positional({ from: NOBODY, to: BOB, value: '0xffffffffffffffffffffffff' }),
+    'no-params': positional(),
   }
 }

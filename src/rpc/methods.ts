@@ -1,3 +1,4 @@
+import { ADMIN_METHODS } from './admin/methods.js'
 import { CAIRN_METHODS } from './cairn/methods.js'
 import type { MethodTable } from './core/dispatch.js'
 import type { Method } from './core/method.js'
@@ -24,6 +25,7 @@ export const ALL_METHODS: readonly Method[] = [
   ...TRACE_METHODS,
   ...OTS_METHODS,
   ...ERIGON_METHODS,
+  ...ADMIN_METHODS,
   ...STARKNET_METHODS,
   ...CAIRN_METHODS,
   createModules(() => ALL_METHODS),

@@ -48,6 +48,7 @@ test('rpc_discover describes every method with its parameters', () => {
 
 test('rpc_modules lists the families', () => {
   assert.deepEqual(METHODS.get('rpc_modules')!.handler({} as RpcContext), {
+    admin: '1.0',
     cairn: '1.0',
     debug: '1.0',
     erigon: '1.0',

@@ -107,8 +107,8 @@ function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
 
 type Json = { [key: string]: unknown }
 
-// Members of geth's `config` that name a fork. `eip155Block` stands for Spurious Dragon.
-const FORK_KEYS: [key: string, fork: Fork][] = [
+/** Members of geth's `config` that name a fork. `eip155Block` stands for Spurious Dragon. */
+export const FORK_KEYS: readonly [key: string, fork: Fork][] = [
   ['homesteadBlock', 'homestead'],
   ['daoForkBlock', 'dao'],
   ['eip150Block', 'tangerineWhistle'],

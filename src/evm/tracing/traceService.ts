@@ -39,12 +39,15 @@ export interface ReplayRange {
   readonly deadline: Deadline
   /** Memory that one of them may take, with what is recorded of it. */
   readonly memoryBytes: number
+  /** The transactions of a block that need not be stored. Default: those of the stored block. */
+  readonly transactions?: readonly Transaction[]
 }
 
 /** Executes stored blocks again, on the state of their parents. */
 export interface TraceService {
   /** Executes the transactions of the block up to number `last`, and hands those from number `first` on to `visit`, which
-   *  runs them. @throws StateUnavailable if the state of its parent is not stored; DeadlineExceeded */
+   *  runs them. @throws StateUnavailable if the state of its parent is not stored; DeadlineExceeded; TransactionRefused for
+   *  transactions that are not of a stored block */
   replay(block: StoredBlock, range: ReplayRange, visit: (execution: BlockExecution) => void): void
   /** Hands the calls to `visit`, which runs them one after another: on the state after the block, or before its transaction
    *  number `transactionIndex`. @throws StateUnavailable; CallFailed for overrides that cannot be */
@@ -84,8 +87,8 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
   const blockHash = (number: number) => requireHash((at) => chain.blockHash(at), number)
 
   const providers = createStateProviders(reader, { codes })
-  const requireCanonical = ({ header, hash }: StoredBlock) => {
-    if (!equalBytes(blockHash(header.number), hash)) throw new StateUnavailable(header.number)
+  const requireCanonical = (number: number, hash: Uint8Array) => {
+    if (!equalBytes(blockHash(number), hash)) throw new StateUnavailable(number)
   }
 
   /** The context of a block's transactions, on the state of its parent after the system calls. */
@@ -93,7 +96,7 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
     const { header } = block
     const { stateFirst } = chain.coverage() ?? {}
     if (stateFirst === undefined || header.number <= stateFirst) throw new StateUnavailable(header.number - 1)
-    requireCanonical(block)
+    requireCanonical(header.number - 1, header.parentHash)
     const spec = chain.spec()
     const { chainId } = spec
     const rules = chain.rulesOf(block)
@@ -111,7 +114,7 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
     const { header, hash } = block
     const { stateFirst } = chain.coverage() ?? {}
     if (stateFirst === undefined || header.number < stateFirst) throw new StateUnavailable(header.number)
-    requireCanonical(block)
+    requireCanonical(header.number, hash)
     const { chainId } = chain.spec()
     const rules = chain.rulesOf(block)
     const journal = new Journal(providers.at(header.number, hash), codeObjects)
@@ -122,6 +125,7 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
 
   /** The context of calls before a transaction of the block. */
   const openBefore = (block: StoredBlock, index: number, deadline: Deadline): TransactionContext => {
+    requireCanonical(block.header.number, block.hash)
     const context = open(block, deadline)
     const used = { execution: 0n, state: 0n, logs: 0 }
     for (const transaction of chain.transactions(block).slice(0, index)) executionOf(context, transaction, used).run()
@@ -140,12 +144,13 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
           return callExecution(place, request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
         })
       }),
-    replay: (block, { first = 0, last = block.txCount - 1, deadline, memoryBytes }, visit) =>
+    replay: (block, { first = 0, last = block.txCount - 1, deadline, memoryBytes, transactions }, visit) =>
       watch.withSnapshot(() => {
         watch.beforeRead() // may repeat the work, so before the first visit
+        if (transactions === undefined) requireCanonical(block.header.number, block.hash)
         const context = open(block, deadline)
         const used = { execution: 0n, state: 0n, logs: 0 }
-        for (const [index, transaction] of chain.transactions(block).entries()) {
+        for (const [index, transaction] of (transactions ?? chain.transactions(block)).entries()) {
           if (index > last) return
           const execution = { ...executionOf(context, transaction, used), block, index, transaction }
           context.journal.meter.begin(index < first ? Infinity : memoryBytes)

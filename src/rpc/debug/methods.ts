@@ -1,14 +1,17 @@
 import type { Method } from '../core/method.js'
 import { requiringChain } from '../core/requireChain.js'
 import { executionWitness } from './executionWitness.js'
+import { getBadBlocks } from './getBadBlocks.js'
 import { getRawBlock } from './getRawBlock.js'
 import { getRawBlockAccessList } from './getRawBlockAccessList.js'
 import { getRawHeader } from './getRawHeader.js'
 import { getRawReceipts } from './getRawReceipts.js'
 import { getRawTransaction } from './getRawTransaction.js'
+import { printBlock } from './printBlock.js'
 import { traceBlockByHash } from './traceBlockByHash.js'
 import { traceBlockByNumber } from './traceBlockByNumber.js'
 import { traceCall } from './traceCall.js'
+import { traceRawBlock } from './traceRawBlock.js'
 import { traceTransaction } from './traceTransaction.js'
 
 /** The `debug` namespace, in the order of the reference page. */
@@ -22,5 +25,8 @@ export const DEBUG_METHODS: readonly Method[] = [
   traceTransaction,
   traceBlockByNumber,
   traceBlockByHash,
+  traceRawBlock,
   traceCall,
+  printBlock,
+  getBadBlocks,
 ].map(requiringChain)

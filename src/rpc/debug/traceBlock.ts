@@ -1,3 +1,4 @@
+import type { Transaction } from '../../chain/eth/types.js'
 import { formatData } from '../../lib/hex.js'
 import type { StoredBlock } from '../../store/chain/types.js'
 import type { RpcContext } from '../core/context.js'
@@ -22,18 +23,28 @@ export const BLOCK_TRACE_RESULT = {
   },
 }
 
-/** Traces of all transactions of the block. */
+/** Traces of all transactions of a stored block. */
 export async function traceBlock(
   context: RpcContext,
   find: () => StoredBlock,
   config: TraceConfig,
 ): Promise<JsonBytes> {
+  await context.loadTraces()
+  return writeBlockTraces(context, { block: requireTraceable(find()) }, config)
+}
+
+/** Traces of all transactions of a block; `transactions` are those of one that need not be stored. */
+export async function writeBlockTraces(
+  context: RpcContext,
+  { block, transactions }: { block: StoredBlock; transactions?: readonly Transaction[] },
+  config: TraceConfig,
+): Promise<JsonBytes> {
   const traces = await context.loadTraces()
-  const block = requireTraceable(find())
   const out = createJsonOutput(context.sendPart)
   const deadline = traceDeadline(context.deadline, config)
+  const range = { deadline, memoryBytes: context.limits.callMemoryBytes, transactions }
   out.write('[')
-  traces.replay(block, { deadline, memoryBytes: context.limits.callMemoryBytes }, (execution) => {
+  traces.replay(block, range, (execution) => {
     const { index, transaction } = execution
     out.write(`${index === 0 ? '' : ','}{"txHash":"${formatData(transaction.hash)}","result":`)
     writeTrace(out, config.tracer, execution, { block, index, hash: transaction.hash })

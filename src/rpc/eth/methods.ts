@@ -12,6 +12,7 @@ import { config } from './config.js'
 import { createAccessList } from './createAccessList.js'
 import { estimateGas } from './estimateGas.js'
 import { feeHistory } from './feeHistory.js'
+import { fillTransaction } from './fillTransaction.js'
 import { gasPrice } from './gasPrice.js'
 import { getAccountInfo } from './getAccountInfo.js'
 import { getBalance } from './getBalance.js'
@@ -24,9 +25,15 @@ import { getBlockTransactionCountByNumber } from './getBlockTransactionCountByNu
 import { getCode } from './getCode.js'
 import { getFilterChanges } from './getFilterChanges.js'
 import { getFilterLogs } from './getFilterLogs.js'
+import { getHeaderByHash, getHeaderByNumber } from './getHeader.js'
 import { getLogs } from './getLogs.js'
 import { getLogsWithCursor } from './getLogsWithCursor.js'
 import { getProof } from './getProof.js'
+import {
+  getRawTransactionByBlockHashAndIndex,
+  getRawTransactionByBlockNumberAndIndex,
+  getRawTransactionByHash,
+} from './getRawTransaction.js'
 import { getStorageAt } from './getStorageAt.js'
 import { getStorageValues } from './getStorageValues.js'
 import { getTransactionByBlockHashAndIndex } from './getTransactionByBlockHashAndIndex.js'
@@ -83,6 +90,8 @@ export const ETH_METHODS: readonly Method[] = [
   protocolVersion,
   getBlockByNumber,
   getBlockByHash,
+  getHeaderByNumber,
+  getHeaderByHash,
   getBlockReceipts,
   getBlockAccessList,
   getBlockTransactionCountByHash,
@@ -95,6 +104,9 @@ export const ETH_METHODS: readonly Method[] = [
   getTransactionByBlockHashAndIndex,
   getTransactionByBlockNumberAndIndex,
   getTransactionBySenderAndNonce,
+  getRawTransactionByHash,
+  getRawTransactionByBlockHashAndIndex,
+  getRawTransactionByBlockNumberAndIndex,
   getTransactionReceipt,
   getLogs,
   getLogsWithCursor,
@@ -102,6 +114,7 @@ export const ETH_METHODS: readonly Method[] = [
   estimateGas,
   simulateV1,
   createAccessList,
+  fillTransaction,
   getBalance,
   getCode,
   getStorageAt,

@@ -84,6 +84,34 @@ export const TRANSACTION_SCHEMA = objectOf(
   },
 )
 
+/** Schema of `formatUnsignedTransaction`. */
+export const UNSIGNED_TRANSACTION_SCHEMA = objectOf(
+  'UnsignedTransaction',
+  {
+    gas: QUANTITY,
+    gasPrice: orNull(QUANTITY),
+    hash: HASH32,
+    input: DATA,
+    maxFeePerGas: orNull(QUANTITY),
+    maxPriorityFeePerGas: orNull(QUANTITY),
+    nonce: QUANTITY,
+    to: orNull(ADDRESS20),
+    value: QUANTITY,
+    type: QUANTITY,
+    v: QUANTITY,
+    r: QUANTITY,
+    s: QUANTITY,
+  },
+  {
+    accessList: ACCESS_LIST_SCHEMA,
+    authorizationList: arrayOf(AUTHORIZATION),
+    blobVersionedHashes: arrayOf(HASH32),
+    chainId: QUANTITY,
+    maxFeePerBlobGas: QUANTITY,
+    yParity: QUANTITY,
+  },
+)
+
 const HEADER = {
   difficulty: QUANTITY,
   extraData: DATA,
@@ -120,6 +148,9 @@ const { size: _size, uncles: _uncles, ...HEAD } = HEADER
 const NULLABLE = Object.entries(LATER_HEADER).map(([name, schema]) => [name, orNull(schema)] as const)
 
 export const ACCOUNT_INFO_SCHEMA = objectOf('AccountInfo', { balance: QUANTITY, nonce: QUANTITY, code: DATA })
+
+/** Schema of `formatHeaderOnly`. */
+export const HEADER_SCHEMA = objectOf('Header', HEAD, LATER_HEADER)
 
 /** Schema of `formatHead`. */
 export const HEAD_SCHEMA = objectOf('Header', { ...HEAD, ...Object.fromEntries(NULLABLE) })

@@ -40,7 +40,7 @@ export const callMany = defineMethod({
   handler: (context, list, id) =>
     traceCalls(
       context,
-      id,
+      { id },
       list.map(({ call, kinds }) => ({ request: requestForChain(context.chain, call), kinds })),
     ),
 })

@@ -32,7 +32,7 @@ export const rawTransaction = defineMethod({
   errors: [...TRACE_ERRORS, { ...CALL_REFUSED, when: 'the sender cannot pay for it' }],
   handler: async (context, transaction, kinds) => {
     const { gasLimit: gas, input, ...rest } = transaction
-    const [result] = await traceCalls(context, 'latest', [{ request: { ...rest, gas, data: input }, kinds }])
+    const [result] = await traceCalls(context, { id: 'latest' }, [{ request: { ...rest, gas, data: input }, kinds }])
     return result
   },
 })

@@ -1,4 +1,5 @@
 import type { CallRequest } from '../../evm/calls/callRequest.js'
+import type { CallOverrides } from '../../evm/calls/overrides.js'
 import { findBlock, requireStateBlock } from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'
 import type { BlockId } from '../core/params.js'
@@ -9,16 +10,16 @@ import { type Kind, replayResult } from './replayResult.js'
 /** Errors of traces of calls. */
 export const TRACED_CALL_ERRORS = [...TRACE_ERRORS, CALL_REFUSED]
 
-/** The results of the calls, each on the state that those before it have left. */
+/** The results of the calls on the state after a block, with overrides, each on the state that those before it have left. */
 export async function traceCalls(
   { chain, limits, deadline, loadTraces }: RpcContext,
-  id: BlockId,
+  { id, overrides }: { id: BlockId; overrides?: CallOverrides },
   wanted: readonly { request: CallRequest; kinds: readonly Kind[] }[],
 ): Promise<object[]> {
   const traces = await loadTraces()
   const block = findBlock(chain, requireStateBlock(chain, id))!
   let results: object[] = []
-  traces.calls(block, { limits, deadline }, (executionOf) => {
+  traces.calls(block, { limits, deadline, overrides }, (executionOf) => {
     results = wanted.map(({ request, kinds }) => replayResult(executionOf(request), kinds))
   })
   return results

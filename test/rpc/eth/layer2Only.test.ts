@@ -27,6 +27,9 @@ const VALUES: { [name: string]: unknown } = {
     payload: { blockStateCalls: [{}] },
     storageKeys: [],
     nonce: '0x0',
+    transaction: { to: ADDRESS },
+    blockRlp: '0x',
+    number: 1,
   },
   ...{ blockCount: '0x1', newestBlock: 'latest' },
 }

@@ -22,6 +22,12 @@ const NOT_RECORDED = new Set([
   'eth_accounts',
   'eth_getAccountInfo',
   'eth_getTransactionBySenderAndNonce',
+  'eth_getHeaderByNumber',
+  'eth_getHeaderByHash',
+  'eth_getRawTransactionByHash',
+  'eth_getRawTransactionByBlockHashAndIndex',
+  'eth_getRawTransactionByBlockNumberAndIndex',
+  'eth_fillTransaction',
   'eth_pendingTransactions',
   'eth_getBlockAccessList',
   'eth_coinbase',
@@ -51,7 +57,10 @@ const NOT_RECORDED = new Set([
   'web3_sha3',
   'debug_getRawBlockAccessList',
   'debug_executionWitness',
+  'debug_traceBlock',
   'debug_traceCall',
+  'debug_printBlock',
+  'debug_getBadBlocks',
 ])
 
 test('answers as recorded in the official suite', { skip: SKIP_SHARED }, async (t) => {

@@ -47,6 +47,12 @@ export function formatHead({ header, hash }: StoredBlock) {
   return { ...Object.fromEntries(members), hash: formatData(hash) }
 }
 
+/** The header object of the API specification: the members of a block object that its hash covers, and the hash. Members of
+ *  forks that are not active are absent. */
+export function formatHeaderOnly({ header, hash }: StoredBlock) {
+  return { ...formatHeader(header), hash: formatData(hash) }
+}
+
 /** The uncle object: a block object without `transactions`. `parentTotalDifficulty` undefined: unknown. */
 export function formatUncle(header: Header, parentTotalDifficulty: bigint | undefined) {
   const totalDifficulty = parentTotalDifficulty === undefined ? undefined : parentTotalDifficulty + header.difficulty

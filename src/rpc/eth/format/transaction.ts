@@ -61,6 +61,31 @@ function formatAt(transaction: Transaction, header: Header, place: Place) {
   }
 }
 
+/** The object of a transaction without place, sender and signature, as geth writes it: fees of other types are null. */
+export function formatUnsignedTransaction(transaction: Transaction) {
+  const { type, to, accessList, gasPrice, maxPriorityFeePerGas, maxFeePerGas } = transaction
+  const orNull = (value: bigint | undefined) => optionalQuantity(value) ?? null
+  return {
+    type: formatQuantity(type),
+    chainId: optionalQuantity(transaction.chainId),
+    nonce: formatQuantity(transaction.nonce),
+    to: to ? formatData(to) : null,
+    gas: formatQuantity(transaction.gasLimit),
+    gasPrice: orNull(gasPrice),
+    maxPriorityFeePerGas: orNull(maxPriorityFeePerGas),
+    maxFeePerGas: orNull(maxFeePerGas),
+    maxFeePerBlobGas: type === 3 ? optionalQuantity(transaction.maxFeePerBlobGas) : undefined,
+    value: formatQuantity(transaction.value),
+    input: formatData(transaction.input),
+    accessList: accessList?.map(formatAccess),
+    blobVersionedHashes: type === 3 ? transaction.blobVersionedHashes?.map(formatData) : undefined,
+    authorizationList: transaction.authorizationList?.map(formatAuthorization),
+    ...{ v: '0x0', r: '0x0', s: '0x0' },
+    yParity: type === 0 ? undefined : '0x0',
+    hash: formatData(transaction.hash),
+  }
+}
+
 /** An entry of an access list (EIP-2930). */
 export function formatAccess({ address, storageKeys }: AccessListEntry) {
   return { address: formatData(address), storageKeys: storageKeys.map(formatData) }

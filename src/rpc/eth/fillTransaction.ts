@@ -1,0 +1,172 @@
+import { blobBaseFee } from '../../chain/eth/fees.js'
+import { encodeTransaction, transactionHash } from '../../chain/eth/transaction.js'
+import { TYPE_FORKS } from '../../chain/eth/transactionLimits.js'
+import type { Transaction, TransactionType } from '../../chain/eth/types.js'
+import type { CallRequest } from '../../evm/calls/callRequest.js'
+import { EMPTY_BYTES } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
+import { mapMaybePromise } from '../../lib/maybePromise.js'
+import type { StoredBlock } from '../../store/chain/types.js'
+import { findBlock, requireStateBlock, STATE_NOT_HELD } from '../core/blockId.js'
+import type { RpcContext } from '../core/context.js'
+import { RpcError, SERVER_ERROR } from '../core/errors.js'
+import { defineMethod, type ErrorDoc } from '../core/method.js'
+import { data, decodeMembers, isAbsent, required, type ValueType } from '../core/params.js'
+import { CALL_ERRORS, type CallObject, callObject, requestForChain } from './callObject.js'
+import { formatUnsignedTransaction } from './format/transaction.js'
+import { UNSIGNED_TRANSACTION_SCHEMA } from './schemas.js'
+import { suggestTip } from './suggestTip.js'
+
+const MAX_UINT256 = 2n ** 256n - 1n
+const ZERO_ADDRESS = new Uint8Array(20)
+
+const ERRORS = {
+  data: 'contract creation without any data provided',
+  blobs: 'need at least 1 blob for a blob transaction',
+  blobTarget: 'missing "to" in blob transaction',
+  authorizationTarget: 'authorizationList provided for contract creation, but "to" field is missing',
+  authorizationPrice: 'both gasPrice and authorizationList specified',
+  fees: 'both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified',
+  zeroPrice: 'gasPrice must be non-zero after london fork',
+  zeroFee: 'maxFeePerGas must be non-zero',
+  zeroBlobFee: 'maxFeePerBlobGas, if specified, must be non-zero',
+  sidecar: '"blobs" is not supported for this RPC method: send blobVersionedHashes',
+} as const
+
+/** Errors of chains whose head is of an early fork. */
+const EARLY_ERRORS = {
+  fees: 'maxFeePerGas and maxPriorityFeePerGas are not valid before London is active',
+  type: 'transaction type not supported',
+} as const
+
+/** Errors of `eth_estimateGas` without those that are listed by themselves, and those of members that transactions do not have. */
+const ESTIMATE_ERRORS = [
+  ...CALL_ERRORS.filter(
+    ({ message }) => !/^both gasPrice|^chainId|override|precompile|overridden|stateDiff/.test(message),
+  ),
+  serverError('failed with … gas: …'),
+  serverError('gas required exceeds allowance (…)'),
+]
+
+const withoutBlobs: ValueType<CallObject> = {
+  schema: callObject.schema,
+  decode: (value, path) => {
+    const { blobs } = decodeMembers(value, path)
+    if (!isAbsent(blobs)) refuse(ERRORS.sidecar)
+    return callObject.decode(value, path)
+  },
+}
+
+export const fillTransaction = defineMethod({
+  name: 'eth_fillTransaction',
+  summary: 'The transaction with the members that it lacks, ready to be signed.',
+  description:
+    'Nonce and gas are those of the newest state, fees double the base fee and add the suggested tip, as in geth. A transaction with ' +
+    '`gasPrice` is of type 0, or of type 1 with an access list; else of type 2 from London on, 3 with blobs, 4 with authorizations. ' +
+    '`raw` is its encoding with a signature of zeros. Sidecars of blobs are not made.',
+  cost: 'evm',
+  params: [required('transaction', withoutBlobs, 'the transaction; `data` and `input` are the same member')],
+  result: {
+    name: 'transaction',
+    schema: {
+      type: 'object',
+      properties: { raw: data.schema, tx: UNSIGNED_TRANSACTION_SCHEMA },
+      required: ['raw', 'tx'],
+    },
+  },
+  errors: [
+    ...Object.values(ERRORS).map(serverError),
+    serverError('maxFeePerGas (…) < maxPriorityFeePerGas (…)'),
+    ...Object.values(EARLY_ERRORS).map((message) => ({ ...serverError(message), when: 'the head is before the fork' })),
+    serverError("chainId does not match node's (have=…, want=…)"),
+    ...ESTIMATE_ERRORS.map((error) => ({ ...error, when: 'estimating the gas fails' })),
+    STATE_NOT_HELD,
+  ],
+  handler: (context, object) => {
+    const { chain, evm, limits, deadline } = context
+    const head = findBlock(chain, requireStateBlock(chain, 'latest'))!
+    const request = requestForChain(chain, object)
+    const fees = fillFees(context, request, head)
+    requireParts(request)
+    const type = typeOf({ ...request, ...fees })
+    if (!chain.rulesOf(head).has(TYPE_FORKS[type])) refuse(`${EARLY_ERRORS.type}: type ${type}`)
+    const { nonce = context.state.nonce(request.from ?? ZERO_ADDRESS, head.header.number), gas, ...rest } = request
+    // As in geth, the estimate is of the fees that were sent, not of those that are filled in.
+    const estimated = gas ?? evm.estimateGas(rest, head.header.number, limits, deadline)
+    return mapMaybePromise(estimated, (gasLimit) =>
+      formatFilled({ ...rest, ...fees, nonce, gasLimit, chainId: chain.chainId() }),
+    )
+  },
+})
+
+interface Fees {
+  gasPrice?: bigint
+  maxFeePerGas?: bigint
+  maxPriorityFeePerGas?: bigint
+  maxFeePerBlobGas?: bigint
+}
+
+/** Fees as geth fills them in. @throws RpcError in its words */
+function fillFees(context: RpcContext, request: CallRequest, head: StoredBlock): Fees {
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, blobVersionedHashes, authorizationList } = request
+  const { header } = head
+  const { baseFeePerGas: baseFee } = header
+  if (request.maxFeePerBlobGas === 0n) refuse(ERRORS.zeroBlobFee)
+  const maxFeePerBlobGas = request.maxFeePerBlobGas ?? (blobVersionedHashes && doubleBlobFee(context, head))
+  const hasFee = maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
+  if (gasPrice !== undefined && hasFee) refuse(ERRORS.fees)
+  if (gasPrice !== undefined && authorizationList) refuse(ERRORS.authorizationPrice)
+  if (gasPrice === 0n && baseFee !== undefined) refuse(ERRORS.zeroPrice)
+  if (gasPrice !== undefined) return { gasPrice, maxFeePerBlobGas }
+  if (maxPriorityFeePerGas !== undefined && maxFeePerGas === 0n) refuse(ERRORS.zeroFee)
+  if (baseFee === undefined && hasFee) refuse(EARLY_ERRORS.fees)
+  if (baseFee === undefined) return { gasPrice: suggestTip(context.chain), maxFeePerBlobGas }
+  const tip = maxPriorityFeePerGas ?? suggestTip(context.chain)
+  const fee = maxFeePerGas ?? tip + 2n * baseFee
+  if (fee < tip) refuse(`maxFeePerGas (${fee}) < maxPriorityFeePerGas (${tip})`)
+  if (fee > MAX_UINT256) refuse(`maxFeePerGas higher than 2^256-1: ${fee}`)
+  return { maxFeePerGas: fee, maxPriorityFeePerGas: tip, maxFeePerBlobGas }
+}
+
+function doubleBlobFee({ chain }: RpcContext, head: StoredBlock): bigint | undefined {
+  const { excessBlobGas } = head.header
+  return excessBlobGas === undefined ? undefined : 2n * blobBaseFee(excessBlobGas, chain.rulesOf(head))
+}
+
+/** @throws RpcError for what no transaction has, in geth's words */
+function requireParts({ to, data: input, blobVersionedHashes, authorizationList }: CallRequest): void {
+  if (blobVersionedHashes?.length === 0) refuse(ERRORS.blobs)
+  if (to !== undefined) return
+  if (blobVersionedHashes) refuse(ERRORS.blobTarget)
+  if (!input || input.length === 0) refuse(ERRORS.data)
+  if (authorizationList) refuse(ERRORS.authorizationTarget)
+}
+
+type Filled = CallRequest & { nonce: bigint; gasLimit: bigint; chainId: bigint }
+
+function formatFilled(filled: Filled) {
+  const { value = 0n, data: input = EMPTY_BYTES, from = ZERO_ADDRESS, overrides: _, gas: __, ...rest } = filled
+  const type = typeOf(filled)
+  const unsigned = {
+    ...{ ...rest, type, from, value, input },
+    chainId: type === 0 ? undefined : filled.chainId,
+    accessList: type === 0 ? undefined : (filled.accessList ?? []),
+    ...{ v: 0n, r: 0n, s: 0n },
+  }
+  const transaction: Transaction = { ...unsigned, hash: transactionHash(unsigned) }
+  return { raw: formatData(encodeTransaction(transaction)), tx: formatUnsignedTransaction(transaction) }
+}
+
+function typeOf({ gasPrice, accessList, blobVersionedHashes, authorizationList }: CallRequest): TransactionType {
+  if (gasPrice !== undefined) return accessList ? 1 : 0
+  if (authorizationList) return 4
+  return blobVersionedHashes ? 3 : 2
+}
+
+function serverError(message: string): ErrorDoc {
+  return { code: SERVER_ERROR, message }
+}
+
+function refuse(reason: string): never {
+  throw new RpcError(SERVER_ERROR, reason)
+}
