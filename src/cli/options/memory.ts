@@ -27,7 +27,9 @@ export const memoryOptions = {
     min: 1,
     max: DEFAULT_SUBSCRIPTION_LIMITS.totalFilterBytes / 1e6,
     unit: 'MB',
-    doc: 'Memory for the filters of a key, or of an address without keys; a filter that exceeds it is removed.',
+    doc:
+      'Memory for the filters and subscriptions of a key, or of an address without keys; beyond it, new ones are refused, ' +
+      'and a filter that grows is removed.',
   }),
   scanThreads: maybeNumber('scan-threads', 'N', ['serve'], {
     min: 1,

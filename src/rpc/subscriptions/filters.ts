@@ -3,6 +3,7 @@ import { LIMIT_EXCEEDED, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { ClientFilters, Topic } from '../core/session.js'
 import type { Audience, Listener } from './audience.js'
 import type { SubscriptionLimits } from './limits.js'
+import { LISTENER_BYTES, type ListenerMemory } from './listenerMemory.js'
 import { randomId } from './randomId.js'
 
 /** Error for an id that no filter of the client has: it was never given, has expired, or was removed. */
@@ -25,9 +26,8 @@ export interface Filters {
   sweep(): void
   /** Removes all filters on the chain: some of what they should have taken is not known. */
   clear(): void
-  /** Of all clients: filters, and the memory of what they hold. */
+  /** Filters of all clients. */
   count(): number
-  sizeBytes(): number
 }
 
 interface Filter extends Listener {
@@ -39,42 +39,34 @@ interface Filter extends Listener {
   polledMs: number
 }
 
-/** What filters of a client take together. */
-interface Account {
-  filters: number
-  bytes: number
-}
-
-/** Memory of a filter, and of an entry besides its text. */
-const FILTER_BYTES = 1_000
+/** Memory of an entry besides its text. */
 const ENTRY_BYTES = 50
 
-/** Filters that listen among `audience`; `mark` marks the present chain. `now` returns milliseconds. */
+/** Filters that listen among `audience` and count against `memory`; `mark` marks the present chain. `now` returns
+ *  milliseconds. */
 export function createFilters(
   audience: Audience,
   {
     limits,
+    memory,
     mark,
     now = () => performance.now(),
-  }: { limits: SubscriptionLimits; mark(): ChainMark; now?: () => number },
+  }: { limits: SubscriptionLimits; memory: ListenerMemory; mark(): ChainMark; now?: () => number },
 ): Filters {
   const filters = new Map<string, Filter>()
-  const accounts = new Map<number | string, Account>()
-  let totalBytes = 0
+  const countByClient = new Map<number | string, number>()
 
   const resize = (filter: Filter, bytes: number) => {
-    const account = accounts.get(filter.client.countedAs)!
-    account.bytes += bytes - filter.sizeBytes
-    totalBytes += bytes - filter.sizeBytes
+    const change = bytes - filter.sizeBytes
     filter.sizeBytes = bytes
-    return account.bytes <= limits.filterBytes && totalBytes <= limits.totalFilterBytes
+    return memory.resize(filter.client.countedAs, change)
   }
   const remove = (id: string, filter: Filter) => {
     const { countedAs } = filter.client
-    const account = accounts.get(countedAs)!
+    const left = countByClient.get(countedAs)! - 1
     resize(filter, 0)
-    account.filters--
-    if (account.filters === 0) accounts.delete(countedAs)
+    if (left === 0) countByClient.delete(countedAs)
+    else countByClient.set(countedAs, left)
     filters.delete(id)
     audience.remove(filter)
   }
@@ -106,14 +98,13 @@ export function createFilters(
     }
     return { id, filter }
   }
-  const fixedBytes = ({ topic }: Filter) => FILTER_BYTES + (topic.kind === 'logs' ? topic.criteria.sizeBytes : 0)
+  const fixedBytes = ({ topic }: Filter) => LISTENER_BYTES + (topic.kind === 'logs' ? topic.criteria.sizeBytes : 0)
   return {
     of: (client) => ({
       add(topic, request) {
-        const account = accounts.get(client.countedAs) ?? { filters: 0, bytes: 0 }
-        if (account.filters >= limits.filters) throw tooManyFilters(`the limit is ${limits.filters}`)
-        accounts.set(client.countedAs, account)
-        account.filters++
+        const count = countByClient.get(client.countedAs) ?? 0
+        if (count >= limits.filters) throw tooManyFilters(`the limit is ${limits.filters}`)
+        countByClient.set(client.countedAs, count + 1)
         const { id, filter } = open(client, topic, request)
         filters.set(id, filter)
         audience.add(filter)
@@ -146,7 +137,6 @@ export function createFilters(
       for (const [id, filter] of filters) if (filter.topic.kind !== 'newPendingTransactions') remove(id, filter)
     },
     count: () => filters.size,
-    sizeBytes: () => totalBytes,
   }
 }
 

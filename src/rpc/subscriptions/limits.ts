@@ -4,10 +4,11 @@ export interface SubscriptionLimits {
   readonly connectionSubscriptions: number
   /** Subscriptions of a key, of a remote address where no keys are asked for. */
   readonly clientSubscriptions: number
-  /** Filters of a key or address, and memory for what they hold. */
+  /** Filters of a key or address. */
   readonly filters: number
+  /** Memory for the filters and subscriptions of a key or address. */
   readonly filterBytes: number
-  /** Memory for the filters of all clients. */
+  /** The same for all clients together. */
   readonly totalFilterBytes: number
   /** A filter that is not polled for so long is removed. */
   readonly filterTimeoutMs: number
@@ -18,7 +19,8 @@ export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   connectionSubscriptions: 256,
   clientSubscriptions: 10_000,
   filters: 1_000,
-  filterBytes: 16_000_000,
+  // 10,000 subscriptions with four addresses and topics each.
+  filterBytes: 32_000_000,
   totalFilterBytes: 128_000_000,
   filterTimeoutMs: 300_000,
 }

@@ -5,6 +5,7 @@ import type { Audience, Listener } from './audience.js'
 import type { Client } from './filters.js'
 import type { L2Feed, L2Listener } from './l2Feed.js'
 import type { SubscriptionLimits } from './limits.js'
+import { LISTENER_BYTES, type ListenerMemory } from './listenerMemory.js'
 import { randomId } from './randomId.js'
 
 /** Error beyond a limit of subscriptions. */
@@ -48,6 +49,7 @@ export interface Subscribers {
 
 interface Subscription {
   readonly id: string
+  readonly sizeBytes: number
   begin(): void
   end(): void
 }
@@ -67,8 +69,11 @@ const FALSE = Buffer.from('false')
 /** What waits for a connection is sent once it is so long, and at the end of each block. */
 const FLUSHED_BYTES = 16_384
 
-/** Subscribers of the feeds. */
-export function createSubscribers({ audience, mark, l2 }: Feeds, limits: SubscriptionLimits): Subscribers {
+/** Subscribers of the feeds, whose subscriptions count against `memory`. */
+export function createSubscribers(
+  { audience, mark, l2 }: Feeds,
+  { limits, memory }: { limits: SubscriptionLimits; memory: ListenerMemory },
+): Subscribers {
   const countByClient = new Map<number | string, number>()
   const outgoing = new Set<Outgoing>()
   const listening = new Set<Outgoing>()
@@ -107,6 +112,7 @@ export function createSubscribers({ audience, mark, l2 }: Feeds, limits: Subscri
       own.delete(subscription.id)
       subscription.end()
       count(client, -1)
+      memory.resize(client.countedAs, -subscription.sizeBytes)
       if (own.size === 0) listening.delete(sender)
     }
     const subscribeToChain = (id: string, topic: Topic): Subscription => {
@@ -118,6 +124,7 @@ export function createSubscribers({ audience, mark, l2 }: Feeds, limits: Subscri
       }
       return {
         id,
+        sizeBytes: LISTENER_BYTES + (topic.kind === 'logs' ? topic.criteria.sizeBytes : 0),
         begin() {
           listener.mark = mark()
           audience.add(listener)
@@ -135,6 +142,7 @@ export function createSubscribers({ audience, mark, l2 }: Feeds, limits: Subscri
       }
       return {
         id,
+        sizeBytes: LISTENER_BYTES,
         begin: () => l2().add(listener, fromBlock),
         end: () => l2().remove(listener),
       }
@@ -149,6 +157,10 @@ export function createSubscribers({ audience, mark, l2 }: Feeds, limits: Subscri
         }
         const id = randomId()
         const subscription = topic.kind === 'l2Heads' ? subscribeToL2(id, topic.fromBlock) : subscribeToChain(id, topic)
+        if (!memory.resize(client.countedAs, subscription.sizeBytes)) {
+          memory.resize(client.countedAs, -subscription.sizeBytes)
+          throw tooMany('there is no memory for another')
+        }
         own.set(id, subscription)
         made.push(subscription)
         count(client, 1)

@@ -11,6 +11,7 @@ import type { Feed } from './feed.js'
 import { type Client, createFilters } from './filters.js'
 import { createL2Feed, type L2Feed } from './l2Feed.js'
 import type { SubscriptionLimits } from './limits.js'
+import { ListenerMemory } from './listenerMemory.js'
 import { type ConnectedSubscriber, createSubscribers, type Link } from './subscribers.js'
 
 /** Tells clients what happens to the chain. */
@@ -59,10 +60,11 @@ export function createSubscriptions(options: {
     begin(l2)
     return l2
   }
-  const filters = createFilters(audience, { limits, mark })
-  const subscribers = createSubscribers({ audience, mark, l2: begunL2 }, limits)
+  const memory = new ListenerMemory(limits)
+  const filters = createFilters(audience, { limits, memory, mark })
+  const subscribers = createSubscribers({ audience, mark, l2: begunL2 }, { limits, memory })
   const sweeping = setInterval(() => filters.sweep(), SWEEP_MS).unref()
-  registerMetrics(metrics, { filters, subscribers, chain, l2 })
+  registerMetrics(metrics, { filters, subscribers, memory, chain, l2 })
 
   /** Begins to look for changes of a feed, unless that is done already. */
   const begin = (feed: Feed) => {
@@ -139,16 +141,17 @@ export function createSubscriptions(options: {
 function registerMetrics(
   metrics: Metrics,
   parts: {
-    filters: { count(): number; sizeBytes(): number }
+    filters: { count(): number }
     subscribers: { count(): number }
+    memory: ListenerMemory
     chain: ChainFeed
     l2: L2Feed
   },
 ): void {
-  const { filters, subscribers, chain, l2 } = parts
+  const { filters, subscribers, memory, chain, l2 } = parts
   metrics.gauge('cairn_subscriptions', 'Subscriptions of WebSocket clients.', () => subscribers.count())
   metrics.gauge('cairn_filters', 'Filters that clients poll.', () => filters.count())
-  metrics.gauge('cairn_filters_bytes', 'Memory of the filters.', () => filters.sizeBytes())
+  metrics.gauge('cairn_filters_bytes', 'Memory of the filters and subscriptions.', () => memory.sizeBytes())
   metrics.counter(
     'cairn_block_changes_total',
     'Added and removed blocks told to subscribers and filters.',

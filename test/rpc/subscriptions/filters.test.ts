@@ -4,6 +4,7 @@ import { formatData } from '../../../src/lib/hex.js'
 import { type Audience, createAudience, NewHead } from '../../../src/rpc/subscriptions/audience.js'
 import { createFilters } from '../../../src/rpc/subscriptions/filters.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS, type SubscriptionLimits } from '../../../src/rpc/subscriptions/limits.js'
+import { ListenerMemory } from '../../../src/rpc/subscriptions/listenerMemory.js'
 import { createApiKeyTable, openForKeys } from '../../../src/store/apiKeys.js'
 import { EVERYTHING } from '../../../src/store/chain/chainFollower.js'
 import type { StoredBlock } from '../../../src/store/chain/types.js'
@@ -186,7 +187,13 @@ test('filters are limited in number and memory, and expire when nobody polls the
   const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, filters: 3, filterBytes: 5_000 }
   const audience: Audience = createAudience()
   let nowMs = 0
-  const filters = createFilters(audience, { limits, mark: () => EVERYTHING, now: () => nowMs })
+  const memory = new ListenerMemory(limits)
+  const filters = createFilters(audience, {
+    limits,
+    memory,
+    mark: () => EVERYTHING,
+    now: () => nowMs,
+  })
   const one = filters.of({ keyId: 1, countedAs: 1 })
   const other = filters.of({ keyId: 2, countedAs: 2 })
   const topic = { kind: 'newHeads' } as const
@@ -208,5 +215,5 @@ test('filters are limited in number and memory, and expire when nobody polls the
   for (let i = 0; i < 100; i++) listener.takeHead(head)
   assert.throws(() => one.poll(first), /filter not found/)
   assert.equal(other.remove(kept), true)
-  assert.deepEqual([filters.count(), filters.sizeBytes(), audience.size()], [0, 0, 0])
+  assert.deepEqual([filters.count(), memory.sizeBytes(), audience.size()], [0, 0, 0])
 })

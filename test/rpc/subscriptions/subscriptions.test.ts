@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ServingOptions } from '../../../src/cli/serving.js'
 import { formatData } from '../../../src/lib/hex.js'
+import { ListenerMemory } from '../../../src/rpc/subscriptions/listenerMemory.js'
 import { openInventedChain } from '../../support/inventedChain.js'
 import { checkManySubscribers, type LogObject, logKeys } from '../../support/manySubscribers.js'
 import { seededRandom } from '../../support/random.js'
@@ -192,4 +193,39 @@ test('subscriptions are limited by connection and by client, and those of closed
   assert.deepEqual(await subscribe(other), { code: -32005, message: 'too many subscriptions: the limit is 3' })
   one.socket.close()
   for (;;) if ((await subscribe(other)) === undefined) break
+})
+
+test('subscriptions and filters of a client share one bound in bytes, which a closed connection gives back', async (t) => {
+  const { DEFAULT_SUBSCRIPTION_LIMITS: limits } = await import('../../../src/rpc/subscriptions/limits.js')
+  const { url } = await serveChain(t, { subscriptionLimits: { ...limits, filterBytes: 8_000_000 } })
+  const topics = [Array.from({ length: 5_000 }, (_, i) => `0x${i.toString(16).padStart(64, '0')}`)]
+  const [one, other] = [await openSubscriber(t, url), await openSubscriber(t, url)]
+  const ids: unknown[] = []
+  let refused: Answer['error']
+  while (refused === undefined && ids.length < 20) {
+    const { result, error } = await one.ask('eth_subscribe', 'logs', { topics })
+    refused = error
+    if (result !== undefined) ids.push(result)
+  }
+  assert.equal(ids.length, 5) // of 1.5 MB each
+  const message = 'too many subscriptions: there is no memory for another'
+  assert.deepEqual(refused, { code: -32005, message })
+  assert.equal((await other.ask('eth_subscribe', 'logs', { topics })).error?.message, message)
+  const noFilter = 'too many filters: there is no memory for another'
+  assert.equal((await other.ask('eth_newFilter', { topics })).error?.message, noFilter)
+  assert.equal((await other.ask('eth_subscribe', 'newHeads')).error, undefined)
+  assert.equal((await one.ask('eth_unsubscribe', ids[0])).result, true)
+  assert.equal((await one.ask('eth_subscribe', 'logs', { topics })).error, undefined)
+  one.socket.close()
+  for (;;) if ((await other.ask('eth_subscribe', 'logs', { topics })).error === undefined) break
+})
+
+test('subscriptions of all clients together have a bound in bytes', () => {
+  const memory = new ListenerMemory({ filterBytes: 10, totalFilterBytes: 25 })
+  for (const owner of [1, 'two']) assert.equal(memory.resize(owner, 10), true)
+  assert.equal(memory.resize(3, 6), false)
+  memory.resize(3, -6)
+  assert.equal(memory.resize(3, 5), true)
+  assert.equal(memory.resize(1, 1), false)
+  assert.equal(memory.sizeBytes(), 26)
 })
