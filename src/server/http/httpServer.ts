@@ -40,6 +40,7 @@ import { type PlainHandler, takePlainRequests } from '../plain/plainConnections.
 import { MAX_SQL_BODY_BYTES } from '../sql/sqlLimits.js'
 import { type BodyReader, createBodyReader } from './bodyReader.js'
 import { type Compressor, createCompressor } from './compression.js'
+import { normalizeTarget, offersWebSocket } from './requestTarget.js'
 
 /** Largest request body, the limit of the API specification's host. A filter with 5,000 parameters takes 350 kB. */
 export const MAX_BODY_BYTES = 5_000_000
@@ -63,6 +64,9 @@ const CHECK_MS = 2000
 /** Longer than the idle timeout of common proxies: the proxy closes first and never writes to a closed connection. */
 const IDLE_MS = 75_000
 const REQUEST_MS = 60_000
+
+/** Requests whose `Upgrade` header Node obeys; it answers all others, their bodies included (Node 22.21 and 24.9). */
+const UPGRADES = { shouldUpgradeCallback: offersWebSocket }
 
 /** A server, not listening yet, and the methods that end its connections. */
 export interface HttpServer {
@@ -97,6 +101,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: IDLE_MS,
     connectionsCheckingInterval: CHECK_MS,
+    ...UPGRADES,
   })
   const reads = createReadBudget()
   const fairTurns = createFairTurns(options.dispatcher.slices ?? createTimeSlices())
@@ -111,6 +116,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     isClosing: () => !server.listening,
   }
   const handle = (request: IncomingMessage, response: ServerResponse) => {
+    normalizeTarget(request)
     if (!isServedHost(request.headers.host)) {
       recordResponse(options, request, response)
       discardBody(request, reads)

@@ -33,10 +33,14 @@ const KNOWN = [
   'cairn-min-block',
 ] as const
 /** Headers that need more than a plain response to a plain body. */
-const SPECIAL = ['transfer-encoding', 'content-encoding', 'expect', 'upgrade', 'te', 'trailer']
+const SPECIAL = ['transfer-encoding', 'content-encoding', 'expect', 'te', 'trailer']
 
-/** Parses the head of a plain request: HTTP/1.1 POST with a Content-Length, and no connection options but keep-alive and
- *  close. `text` is the head without its final empty line, one character per byte. @returns undefined for any other
+/** Connection options of an offer to upgrade. No POST can become a WebSocket, so every offer is ignored (RFC 9110, section
+ *  7.8): Java's HttpClient makes one with its first request. */
+const IGNORED_OPTIONS = ['upgrade', 'http2-settings']
+
+/** Parses the head of a plain request: HTTP/1.1 POST with a Content-Length, and no connection options but keep-alive,
+ *  close and those of an offer to upgrade. `text` is the head without its final empty line, one character per byte. @returns undefined for any other
  *  request, valid or not; Node's parser decides about it */
 export function parsePlainHead(text: string): PlainHead | undefined {
   const [requestLine, ...lines] = text.split('\r\n')
@@ -51,12 +55,14 @@ export function parsePlainHead(text: string): PlainHead | undefined {
     const known = KNOWN.find((each) => each === name)
     if (known === undefined) continue
     if (fields[known] !== undefined) return undefined
+    // Node refuses a tab after a Content-Length, though it is white space (RFC 9110, section 5.6.3).
+    if (known === 'content-length' && match[2].endsWith('\t')) return undefined
     fields[known] = match[2].trimEnd()
   }
   const length = fields['content-length']
   if (fields.host === undefined || length === undefined || !/^\d{1,9}$/.test(length)) return undefined
-  const connection = (fields.connection ?? 'keep-alive').toLowerCase()
-  if (connection !== 'keep-alive' && connection !== 'close') return undefined
+  const connection = connectionOption(fields.connection)
+  if (connection === undefined) return undefined
   return {
     path,
     bodyBytes: Number(length),
@@ -69,4 +75,12 @@ export function parsePlainHead(text: string): PlainHead | undefined {
     acceptEncoding: fields['accept-encoding'],
     minBlock: fields['cairn-min-block'],
   }
+}
+
+/** The option that decides about the connection; undefined if there are several or others. */
+function connectionOption(field: string | undefined): 'keep-alive' | 'close' | undefined {
+  if (field === undefined) return 'keep-alive'
+  const options = field.split(',').map((option) => option.trim().toLowerCase())
+  const [option = 'keep-alive', ...others] = options.filter((each) => !IGNORED_OPTIONS.includes(each))
+  return others.length === 0 && (option === 'keep-alive' || option === 'close') ? option : undefined
 }

@@ -11,6 +11,7 @@ import { createHostCheck } from '../access/hosts.js'
 import { openRecord } from '../accounting/requestRecord.js'
 import type { ServerOptions } from '../exchange.js'
 import { credentialsOf, HOST_REFUSED, type HttpServer, MAX_BODY_BYTES } from '../http/httpServer.js'
+import { normalizeTarget } from '../http/requestTarget.js'
 import type { RefusalReason } from '../limits/refusals.js'
 import { isOwnOrigin } from '../page/page.js'
 import { CLOSE_POLICY, createMessages, type Peer } from './websocketPeer.js'
@@ -61,6 +62,9 @@ export function attachWebSocket(
   }
   const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed during its handshake'))
+    normalizeTarget(request)
+    // The other protocols of its offer are ignored.
+    request.headers.upgrade = 'websocket'
     const { host, origin } = request.headers
     if (!isServedHost(host)) return reject(stream, 'bad_host', '403 Forbidden', envelope(HOST_REFUSED))
     // Pages may open sockets to anywhere and read what comes: only the server can refuse (RFC 6455, section 10.2).
