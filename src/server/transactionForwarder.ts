@@ -18,7 +18,7 @@ export interface ForwardingLimits {
   readonly maxInFlight: number
 }
 
-/** The default limits. An upstream that hangs and one that answers fit into the 15 s that a stopping server waits. */
+/** The default limits. An upstream that hangs and one that answers fit into the 30 s that most clients wait. */
 export const DEFAULT_FORWARDING_LIMITS: ForwardingLimits = {
   requestTimeoutMs: 8_000,
   maxResponseBytes: 64 * 1024,

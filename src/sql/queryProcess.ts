@@ -14,6 +14,12 @@ const BATCH_ROWS = 500
 // Wide rows make shorter batches.
 const BATCH_CHARACTERS = 262_144
 
+/** Longest row of an untrusted client's query, as characters of text and hex digits of bytes. */
+const MAX_ROW_CHARACTERS = 16_000_000
+
+/** Longest text of one message: the server's main thread reads each at once, some milliseconds for a million characters. */
+const MESSAGE_CHARACTERS = 1_000_000
+
 const { datadir, memoryBytes } = JSON.parse(process.argv[2]) as QueryProcessOptions
 const isStranger = memoryBytes !== undefined
 
@@ -21,6 +27,8 @@ interface OpenQuery extends RunningQuery {
   readonly format: Extract<QueryRequest, { kind: 'run' }>['format']
   readonly maxRows: number
   sent: number
+  /** The rest of a text that is longer than a message, and whether it is the last. */
+  rest: { text: string; isLast: boolean } | undefined
 }
 
 let opened: { db: Database; version: () => string; seen: string } | undefined
@@ -43,36 +51,58 @@ function connection(): Database {
 function begin({ sql, format, maxRows = Number.POSITIVE_INFINITY }: Extract<QueryRequest, { kind: 'run' }>): void {
   query?.close()
   query = undefined
-  query = { ...runQuery(connection(), sql, { isStranger }), format, maxRows, sent: 0 }
+  query = { ...runQuery(connection(), sql, { isStranger }), format, maxRows, sent: 0, rest: undefined }
 }
 
 function nextBatch(current: OpenQuery): QueryReply {
-  const { columns, rows, format, maxRows } = current
+  if (current.rest !== undefined) return nextPart(current, current.rest)
+  const { columns, format } = current
   const isFirst = current.sent === 0
-  const values: (readonly SqlValue[])[] = []
-  let characters = 0
-  let isLast = false
-  while (values.length < BATCH_ROWS && characters < BATCH_CHARACTERS) {
-    const { done, value } = rows.next()
-    if (done) {
-      isLast = true
-      break
-    }
-    if (current.sent + values.length >= maxRows)
-      throw new Error(`more than ${maxRows} rows; add a LIMIT or narrow the query`)
-    values.push(value)
-    for (const cell of value)
-      characters += cell === null || (typeof cell !== 'object' && typeof cell !== 'string') ? 8 : cell.length
-  }
+  const { values, isLast } = readRows(current)
   current.sent += values.length
   if (format === 'values') return { kind: 'batch', columns, text: '', values, isLast }
-  return {
-    kind: 'batch',
-    columns,
-    text: formatRows(format, columns, { rows: values, header: isFirst }),
-    values: [],
-    isLast,
+  return nextPart(current, { text: formatRows(format, columns, { rows: values, header: isFirst }), isLast })
+}
+
+/** The next rows. @throws Error beyond a limit */
+function readRows({ rows, sent, maxRows }: OpenQuery): { values: (readonly SqlValue[])[]; isLast: boolean } {
+  const values: (readonly SqlValue[])[] = []
+  let characters = 0
+  while (values.length < BATCH_ROWS && characters < BATCH_CHARACTERS) {
+    const { done, value } = rows.next()
+    if (done) return { values, isLast: true }
+    const number = sent + values.length + 1
+    if (number > maxRows) throw new Error(`more than ${maxRows} rows; add a LIMIT or narrow the query`)
+    const length = rowCharacters(value)
+    if (isStranger && length > MAX_ROW_CHARACTERS) {
+      const limit = `the limit is ${MAX_ROW_CHARACTERS}; select fewer or shorter columns`
+      throw new Error(`row ${number} has ${length} characters, ${limit}`)
+    }
+    values.push(value)
+    characters += length
   }
+  return { values, isLast: false }
+}
+
+/** Characters that a row takes as text. */
+function rowCharacters(row: readonly SqlValue[]): number {
+  let characters = 0
+  for (const cell of row) {
+    if (typeof cell === 'string') characters += cell.length
+    else characters += cell instanceof Uint8Array ? 2 * cell.length : 8
+  }
+  return characters
+}
+
+/** The beginning of a text as a message; the rest is kept for the next one. */
+function nextPart(current: OpenQuery, { text, isLast }: { text: string; isLast: boolean }): QueryReply {
+  // Surrogates of a pair stay together.
+  const isSplit = /[\ud800-\udbff]/.test(text.charAt(MESSAGE_CHARACTERS - 1))
+  const end = isSplit ? MESSAGE_CHARACTERS - 1 : MESSAGE_CHARACTERS
+  const isWhole = text.length <= end
+  current.rest = isWhole ? undefined : { text: text.slice(end), isLast }
+  const { columns } = current
+  return { kind: 'batch', columns, text: text.slice(0, end), values: [], isLast: isLast && isWhole }
 }
 
 function answer(request: QueryRequest): QueryReply {

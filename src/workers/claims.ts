@@ -6,6 +6,10 @@ export interface Claims {
   /** Called by the thread before it starts a request, with the time by `monotonicMs`. False if the request was withdrawn;
    *  its slot is then free. */
   begin(slot: number, nowMs: number): boolean
+  /** Tells the thread that nobody wants the outcome of a request that it has started. */
+  abort(slot: number): void
+  /** Called by the thread: true once its request was aborted. */
+  isAborted(slot: number): boolean
   /** When the thread started a request; undefined if it has not. */
   begunMs(slot: number): number | undefined
   /** Withdraws a request; false if the thread has started it. */
@@ -27,6 +31,7 @@ const FREE = 0
 const OFFERED = 1
 const BEGUN = 2
 const WITHDRAWN = 3
+const ABORTED = 4 // begun
 
 const SLOT_BYTES = Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT
 
@@ -56,7 +61,12 @@ export function openClaims(memory: SharedArrayBuffer): Claims {
       Atomics.store(states, slot, FREE)
       return false
     },
-    begunMs: (slot) => (Atomics.load(states, slot) === BEGUN ? times[slot] : undefined),
+    abort: (slot) => void change(slot, BEGUN, ABORTED),
+    isAborted: (slot) => Atomics.load(states, slot) === ABORTED,
+    begunMs(slot) {
+      const state = Atomics.load(states, slot)
+      return state === BEGUN || state === ABORTED ? times[slot] : undefined
+    },
     withdraw: (slot) => change(slot, OFFERED, WITHDRAWN),
     requestStop: () => void Atomics.store(flags, STOP, 1),
     stopRequested: () => Atomics.load(flags, STOP) === 1,

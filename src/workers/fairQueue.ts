@@ -16,6 +16,8 @@ export interface FairQueue<J extends { readonly client: unknown }> {
   take(mayTake?: (client: J['client']) => boolean): J | undefined
   /** Removes a request; false if it is not in the queue. */
   remove(job: J): boolean
+  /** Removes all requests of a client. */
+  takeAll(client: J['client']): J[]
   /** Removes the newest request of the client with the most. */
   takeFromGreediest(): J | undefined
 }
@@ -68,6 +70,12 @@ export function createFairQueue<J extends { readonly client: unknown }>(): FairQ
       list.splice(at, 1)
       removed(job.client, list)
       return true
+    },
+    takeAll(client) {
+      const list = lists.get(client) ?? []
+      lists.delete(client)
+      size -= list.length
+      return list
     },
     takeFromGreediest() {
       let most: J[] | undefined

@@ -41,19 +41,24 @@ const MOSTLY = 0.5
 const FIRST_PAUSE = 4
 const MAX_PAUSE = 1024
 
-/** Decides which `scan` requests are tried in the quick lane first, and for how long. */
-export interface QuickLanePolicy {
+/** Milliseconds that an `evm` request gets in the quick lane, once all threads for calls are busy with long ones of other
+ *  clients. */
+export const QUICK_CALL_MS = 64
+
+/** Decides which requests are tried in the quick lane, and for how long. */
+export interface QuickLanePolicy<K> {
   /** Milliseconds for a request with that key; undefined if it should not be tried. */
-  grant(key: string): number | undefined
+  grant(key: K): number | undefined
   /** Milliseconds for trying a request once more that was noted as not finished; undefined if it should leave the lane. */
-  grantAgain(key: string): number | undefined
+  grantAgain(key: K): number | undefined
   /** Reports a tried request: whether it finished in time. */
-  note(key: string, finished: boolean): void
+  note(key: K, finished: boolean): void
 }
 
-/** A policy without history: unknown keys are tried, and keys whose requests were aborted are tried rarely. */
-export function createQuickLanePolicy(): QuickLanePolicy {
-  const keys = createGenerationCache<string, { finished: number; failures: number; pause: number }>({
+/** A policy without history: unknown keys are tried, and keys whose requests were aborted are tried rarely, from
+ *  `leniency` further aborts in a row on. */
+export function createQuickLanePolicy<K = string>(leniency = 1): QuickLanePolicy<K> {
+  const keys = createGenerationCache<K, { finished: number; failures: number; pause: number }>({
     maxBytes: 2 * MAX_KEYS,
     sizeOf: () => 1,
   })
@@ -75,7 +80,8 @@ export function createQuickLanePolicy(): QuickLanePolicy {
       }
       known.finished += (share - known.finished) * NEWEST
       known.failures = finished ? 0 : known.failures + 1
-      known.pause = known.failures < 2 ? 0 : Math.min(MAX_PAUSE, FIRST_PAUSE * 2 ** (known.failures - 2))
+      const counted = known.failures - leniency
+      known.pause = counted < 1 ? 0 : Math.min(MAX_PAUSE, FIRST_PAUSE * 2 ** (counted - 1))
     },
   }
 }

@@ -35,6 +35,8 @@ export interface ReaderHandle<J extends Job> {
   withdraw(job: J): boolean
   /** Withdraws the last assigned request; undefined if all were started. */
   withdrawLast(): J | undefined
+  /** Makes the thread stop a started request at its next look at the clock. */
+  abort(job: J): void
   /** All assigned requests without an answer: those not started, in order, and the others. */
   withdrawAll(): { waiting: J[]; begun: J[] }
   /** Asks the thread to stop, and terminates it if it has not stopped within a second, or within five while it opens the database;
@@ -161,6 +163,10 @@ export function startReaderThread<J extends Job>(
       return true
     },
     withdraw,
+    abort(job) {
+      const slot = slots.get(job)
+      if (slot !== undefined) claims.abort(slot)
+    },
     withdrawLast: () => [...slots.keys()].reverse().find(withdraw),
     withdrawAll() {
       const waiting = [...slots.keys()].filter(withdraw)

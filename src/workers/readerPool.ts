@@ -9,7 +9,7 @@ import type { Method } from '../rpc/core/method.js'
 import { createResultQueue, type ResultQueue } from '../rpc/core/resultStream.js'
 import { QUICK_NICENESS, READER_NICENESS } from './priority.js'
 import type { ReaderData } from './protocol.js'
-import { createQuickLanePolicy } from './quickLane.js'
+import { createQuickLanePolicy, QUICK_CALL_MS } from './quickLane.js'
 import { type JobFlow, startReaderThread } from './readerHandle.js'
 import {
   createScheduler,
@@ -57,6 +57,10 @@ export interface ReaderPool extends RemoteRunner {
   warm(): Promise<void>
   /** Resolves once every thread and the spare are warm. */
   ready(): Promise<void>
+  /** Clients with requests, waiting or under way. */
+  clients(): Iterable<ClientId>
+  /** Answers all requests of a client with the error, and makes threads stop them. */
+  abort(client: ClientId, error: RpcErrorBody): void
   /** Calls assigned to threads or waiting for one. */
   pendingCalls(): number
   /** Living threads, including the spare. */
@@ -71,9 +75,10 @@ interface PoolJob extends ScheduledJob {
   readonly resolve: (outcome: RpcOutcome) => void
   /** Groups requests of similar duration. */
   readonly key: string | undefined
-  tryMs?: number
   /** It is tried for the second time. */
   isRetry?: boolean
+  /** It was considered for the quick lane while it waited. */
+  wasConsidered?: boolean
   timer?: NodeJS.Timeout
   /** The parts of a long result, once there are any. */
   queue?: ResultQueue
@@ -100,6 +105,8 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   }
   const wanted: Record<RemoteCost, number> = { scan: options.scanThreads, evm: options.evmThreads, quick: 1 }
   const quickLane = createQuickLanePolicy()
+  // By client: the keys of its calls may be as many as it likes.
+  const quickCalls = createQuickLanePolicy<ClientId>(0)
   const { queueTimeoutMs } = options.limits
   const threads = new Set<Thread>()
   const scheduler = createScheduler<PoolJob>({
@@ -108,6 +115,11 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     onRefused(job, error) {
       log.warn({ method: job.call.method.name, error: describeError(error) }, 'could not hand a request to a thread')
       finish(job, { error: NOT_COPIED })
+    },
+    grantQuickCall(job) {
+      if (job.wasConsidered || options.evm !== 'cairn' || !hasQuickRoom()) return undefined
+      job.wasConsidered = true
+      return quickCalls.grant(job.client) && QUICK_CALL_MS
     },
   })
   const waiters: (() => void)[] = []
@@ -122,7 +134,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     if (job.done) return
     job.done = true
     clearTimeout(job.timer)
-    if (job.cost === 'evm') calls--
+    if (job.ownCost === 'evm') calls--
     const { queue } = job
     if (queue === undefined) return job.resolve(outcome)
     if ('error' in outcome) return queue.fail(outcome.error)
@@ -172,16 +184,23 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   }
   /** Tries a request again in the quick lane, if it should be, else behind the others of its class. */
   const tryAgain = (job: PoolJob) => {
-    job.tryMs = job.isRetry ? undefined : quickLane.grantAgain(job.key!)
+    job.tryMs = job.isRetry || job.ownCost === 'evm' ? undefined : quickLane.grantAgain(job.key!)
     job.isRetry = true
-    if (job.tryMs === undefined) job.cost = 'scan'
+    if (job.tryMs === undefined) job.cost = job.ownCost
     schedule(job)
   }
   /** Milliseconds to try a request in the quick lane, if it should be and the lane has room. */
   const quickTime = (cost: RemoteCost, key: string | undefined) => {
-    if (cost !== 'scan' || key === undefined || scheduler.waiting('quick') >= MAX_QUICK_WAITING) return undefined
-    for (const thread of threads) if (thread.cost === 'quick' && thread.reader.ready) return quickLane.grant(key)
-    return undefined
+    return cost === 'scan' && key !== undefined && hasQuickRoom() ? quickLane.grant(key) : undefined
+  }
+  const hasQuickRoom = () => {
+    if (scheduler.waiting('quick') >= MAX_QUICK_WAITING) return false
+    for (const thread of threads) if (thread.cost === 'quick' && thread.reader.ready) return true
+    return false
+  }
+  const noteTry = (job: PoolJob, finished: boolean) => {
+    if (job.ownCost === 'evm') quickCalls.note(job.client, finished)
+    else if (job.key !== undefined) quickLane.note(job.key, finished)
   }
 
   const start = (cost: RemoteCost | undefined) => {
@@ -192,7 +211,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       methodsModule: options.methodsModule,
       evm: options.evm,
       cursorSecret: options.cursorSecret,
-      loadEvm: cost === 'evm' || cost === undefined,
+      loadEvm: cost !== 'scan',
       warmLogs: cost !== 'evm',
       awaited: !wasWarm && cost !== undefined,
       niceness: cost === 'quick' ? QUICK_NICENESS : READER_NICENESS,
@@ -204,12 +223,12 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
         scheduler.refill(thread)
       },
       onOutcome(job, outcome) {
-        if (job.tryMs !== undefined && job.key !== undefined) quickLane.note(job.key, true)
+        if (job.tryMs !== undefined) noteTry(job, true)
         finish(job, outcome)
         refillAfter(thread)
       },
       onUnfinished(job) {
-        quickLane.note(job.key!, false)
+        noteTry(job, false)
         if (!job.done) tryAgain(job)
         refillAfter(thread)
       },
@@ -233,7 +252,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     }
     lost++
     // Another thread for the quick lane takes half a second to start.
-    for (const job of waiting) if (job.cost === 'quick') Object.assign(job, { cost: 'scan', tryMs: undefined })
+    for (const job of waiting) if (job.cost === 'quick') Object.assign(job, { cost: job.ownCost, tryMs: undefined })
     scheduler.putBack(waiting)
     if (thread.reader.ready) fill()
     else {
@@ -263,7 +282,12 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   const holderOf = (job: PoolJob) => [...threads].find(({ reader }) => reader.has(job))
 
   const expire = (job: PoolJob, holder: Thread) => {
-    finish(job, { error: timeoutError(job.cost, job.limitMs, job.call.method) })
+    giveUp(job, holder, timeoutError(job.ownCost, job.limitMs, job.call.method))
+  }
+  /** Answers a started request with an error. Its thread is replaced unless it stops. */
+  const giveUp = (job: PoolJob, holder: Thread, error: RpcErrorBody) => {
+    finish(job, { error })
+    holder.reader.abort(job)
     const end = () => {
       // It may have answered since, and started another one.
       if (!holder.reader.has(job) || !threads.has(holder)) return
@@ -274,8 +298,9 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       remove(holder)
       void holder.reader.end()
     }
-    if (job.cost !== 'evm' || options.evm !== 'cairn') return end()
-    scheduler.exchangeForSpare(holder)
+    const hadTime = performance.now() - (holder.reader.begunMs(job) ?? 0) >= job.runMs
+    if (options.evm !== 'cairn' || (job.cost !== 'evm' && hadTime)) return end()
+    if (job.cost === 'evm') scheduler.exchangeForSpare(holder)
     setTimeout(end, LINGER_MS).unref()
   }
 
@@ -294,13 +319,13 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       if (runMs <= 0) return Promise.resolve({ error: timeoutError(cost, limit, call.method) })
       return new Promise((resolve) => {
         const job: PoolJob = {
-          ...{ cost, client, call, queuedMs, runMs, limitMs: limit, resolve },
+          ...{ cost, ownCost: own, client, call, queuedMs, runMs, limitMs: limit, resolve },
           key,
           tryMs,
           assignedMs: 0,
           done: false,
         }
-        if (cost === 'evm') calls++
+        if (own === 'evm') calls++
         enforceLimits(job, Math.min(queueTimeoutMs, runMs + GRACE_MS[cost]))
         schedule(job)
       })
@@ -315,6 +340,14 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
         waiters.push(resolve)
         fill()
       }),
+    clients: () => scheduler.clients(),
+    abort(client, error) {
+      for (const job of scheduler.withdrawClient(client)) finish(job, { error })
+      for (const thread of [...threads]) {
+        for (const job of [...thread.reader.jobs()]) if (job.client === client && !job.done) giveUp(job, thread, error)
+      }
+      scheduler.refillAll()
+    },
     pendingCalls: () => calls,
     threadCount: () => threads.size,
     lostThreads: () => lost,

@@ -78,9 +78,11 @@ async function work(): Promise<void> {
 async function answer({ context, watch }: OpenContext, request: ReaderRequest, begunMs: number): Promise<void> {
   const { slot, limitMs, runMs, tryMs } = request
   flow.reset()
-  const whole = untilStopped(deadlineBetween(limitMs, runMs))
+  const whole = untilStopped(deadlineBetween(limitMs, runMs), slot)
   const deadline = tryMs === undefined ? whole : quickDeadline(whole, tryMs)
   const sendPart = (bytes: Uint8Array) => {
+    // What was sent could not be taken back.
+    if (tryMs !== undefined) throw new NotQuick()
     flow.reserve(slot, bytes.length, deadline)
     const part = ownBuffer(bytes)
     port.postMessage({ kind: 'part', slot, part } satisfies ReaderMessage, [part])
@@ -114,12 +116,12 @@ function postError(slot: number, error: RpcErrorBody): void {
   port.postMessage({ kind: 'error', slot, error: { ...error, dataJson } } satisfies ReaderMessage, [dataJson.buffer])
 }
 
-/** A deadline that also passes when the thread is asked to stop. */
-function untilStopped(deadline: Deadline): Deadline {
+/** A deadline that also passes when the thread is asked to stop, or its request is aborted. */
+function untilStopped(deadline: Deadline, slot: number): Deadline {
   return {
     ...deadline,
     check() {
-      if (claims.stopRequested()) throw new DeadlineExceeded(deadline.limitMs)
+      if (claims.stopRequested() || claims.isAborted(slot)) throw new DeadlineExceeded(deadline.limitMs)
       deadline.check()
     },
   }

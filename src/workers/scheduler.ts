@@ -3,8 +3,8 @@ import type { CostClass } from '../rpc/core/method.js'
 import { createFairQueue } from './fairQueue.js'
 import type { Job, ReaderHandle } from './readerHandle.js'
 
-/** Classes of requests that run in threads. `quick`: `scan` requests that are given a few milliseconds, and run as `scan`
- *  if they do not finish. */
+/** Classes of requests that run in threads. `quick`: requests that are given a few milliseconds, and run in the class of
+ *  their method if they do not finish. */
 export type RemoteCost = Exclude<CostClass, 'point'> | 'quick'
 
 const COSTS = ['evm', 'scan', 'quick'] as const
@@ -13,6 +13,9 @@ const COSTS = ['evm', 'scan', 'quick'] as const
  *  thread has some queued; requests queued behind a long one are stolen by an idle thread. */
 export const MAX_JOBS: Record<RemoteCost, number> = { evm: 16, scan: 1, quick: 4 }
 
+/** A thread of the quick lane that exceeds the time of its request by this much is stuck: precompiles do not check it. */
+const STUCK_MS = 100
+
 /** How often it is checked whether requests wait behind long ones or behind another client's, and how long a request runs or
  *  waits before it counts as that. */
 const BALANCE_MS = 20
@@ -20,6 +23,9 @@ const BALANCE_MS = 20
 /** A request to be scheduled. */
 export interface ScheduledJob extends Job {
   cost: RemoteCost
+  /** The class of its method. */
+  readonly ownCost: Exclude<RemoteCost, 'quick'>
+  tryMs?: number
   /** Its client. */
   readonly client: ClientId
   /** When it was assigned, by `performance.now()`. */
@@ -50,6 +56,10 @@ export interface Scheduler<J extends ScheduledJob> {
   waiting(cost: RemoteCost): number
   /** Removes the newest waiting request of the client with the most. */
   takeFromGreediest(cost: RemoteCost): J | undefined
+  /** Removes all requests of a client that no thread has started. */
+  withdrawClient(client: ClientId): J[]
+  /** Clients with requests. */
+  clients(): Set<ClientId>
   /** Removes all waiting requests. */
   drain(): J[]
   /** Stops assigning requests. */
@@ -65,8 +75,10 @@ export function createScheduler<J extends ScheduledJob>(options: {
   wanted: Record<RemoteCost, number>
   /** Called for a request that cannot be assigned. */
   onRefused(job: J, error: unknown): void
+  /** Milliseconds to try a call in the quick lane, if it should be. */
+  grantQuickCall(job: J): number | undefined
 }): Scheduler<J> {
-  const { threads, wanted, onRefused } = options
+  const { threads, wanted, onRefused, grantQuickCall } = options
   const queues = { scan: createFairQueue<J>(), evm: createFairQueue<J>(), quick: createFairQueue<J>() }
   let balancing: NodeJS.Timeout | undefined
   let stopped = false
@@ -195,16 +207,46 @@ export function createScheduler<J extends ScheduledJob>(options: {
     refill(spare)
   }
 
+  /** The clients that wait for their first thread while all are held by long requests of others. */
+  const starvingClients = (cost: RemoteCost) => {
+    if (!threadsOf(cost).every((thread) => thread.reader.ready && isStalled(thread))) return []
+    const queue = queues[cost]
+    const now = performance.now()
+    return [...queue.clients()].filter(
+      (client) => now - queue.first(client)!.queuedMs >= BALANCE_MS && countHeld(cost, client) === 0,
+    )
+  }
+  /** Tries the first call of each starving client in the quick lane, one at a time. */
+  const tryCalls = () => {
+    for (const client of starvingClients('evm')) {
+      const job = queues.evm.first(client)!
+      if (queues.quick.first(client) !== undefined || countHeld('quick', client) > 0) continue
+      const tryMs = grantQuickCall(job)
+      if (tryMs === undefined) continue
+      queues.evm.remove(job)
+      enqueue(Object.assign(job, { cost: 'quick', tryMs }))
+    }
+  }
+  /** True while no thread of the quick lane can take a request within its time. */
+  const isQuickStuck = () =>
+    threadsOf('quick').every(({ reader }) => {
+      const [job] = reader.jobs()
+      const begunMs = job && reader.begunMs(job)
+      return !reader.ready || (begunMs !== undefined && performance.now() - begunMs > (job.tryMs ?? 0) + STUCK_MS)
+    })
+  /** Returns what waits for a stuck quick lane to the class of its method. */
+  const leaveQuick = () => {
+    if (queues.quick.size() === 0 || !isQuickStuck()) return
+    for (let job = queues.quick.take(); job !== undefined; job = queues.quick.take()) {
+      enqueue(Object.assign(job, { cost: job.ownCost, tryMs: undefined }))
+    }
+  }
+
   /** Lends the spare to a client of a class that waits for its first thread, replacing the thread of the client that
    *  holds the most. */
   const lendSpare = (cost: RemoteCost) => {
-    const queue = queues[cost]
-    const now = performance.now()
-    const starves = (client: ClientId) =>
-      now - queue.first(client)!.queuedMs >= BALANCE_MS && countHeld(cost, client) === 0
+    if (starvingClients(cost).length === 0) return
     const own = threadsOf(cost)
-    if (!own.every((thread) => thread.reader.ready && isStalled(thread))) return
-    if (![...queue.clients()].some(starves)) return
     const holdings = own.map((thread) => {
       const [job] = thread.reader.jobs()
       return { thread, held: job ? countHeld(cost, job.client) : 0 }
@@ -228,7 +270,11 @@ export function createScheduler<J extends ScheduledJob>(options: {
         if (clients.size > 1 || isStalled(thread)) putBack(thread.reader.withdrawAll().waiting)
       }
       for (const thread of own) refill(thread)
-      if (clients.size > 1) lendSpare(cost)
+      if (cost === 'quick') leaveQuick()
+      else if (clients.size > 1) {
+        if (cost === 'evm') tryCalls()
+        lendSpare(cost)
+      }
       if (queues[cost].size() > 0 || own.some(({ reader }) => reader.jobCount() > 1)) scheduleBalance()
     }
   }
@@ -242,6 +288,17 @@ export function createScheduler<J extends ScheduledJob>(options: {
       if (queues[job.cost].remove(job)) return true
       for (const { reader } of threads) if (reader.has(job)) return reader.withdraw(job)
       return false
+    },
+    withdrawClient(client) {
+      const assigned = [...threads].flatMap(({ reader }) =>
+        [...reader.jobs()].filter((job) => job.client === client && reader.withdraw(job)),
+      )
+      return [...COSTS.flatMap((cost) => queues[cost].takeAll(client)), ...assigned]
+    },
+    clients() {
+      const clients = new Set<ClientId>(COSTS.flatMap((cost) => [...queues[cost].clients()]))
+      for (const { reader } of threads) for (const { client } of reader.jobs()) clients.add(client)
+      return clients
     },
     waiting: (cost) => queues[cost].size(),
     takeFromGreediest: (cost) => queues[cost].takeFromGreediest(),

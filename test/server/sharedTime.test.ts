@@ -11,6 +11,7 @@ import { createTimeSlices } from '../../src/rpc/core/timeSlices.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../src/rpc/subscriptions/limits.js'
 import { createSubscriptions } from '../../src/rpc/subscriptions/subscriptions.js'
 import { createAccess } from '../../src/server/access/access.js'
+import { KeyWatch } from '../../src/server/access/keyWatch.js'
 import { createServedHead } from '../../src/server/head/servedHead.js'
 import { createHttpServer } from '../../src/server/http/httpServer.js'
 import { createAdmission } from '../../src/server/limits/admission.js'
@@ -54,12 +55,13 @@ async function serve(t: TestContext, dispatcher: Dispatcher) {
     failures,
     accounting: undefined,
     log,
-    keys,
+    keyWatch: new KeyWatch(keys, failures),
   }
   const http = createHttpServer(options)
   const sockets = attachWebSocket(http, options)
   await new Promise<void>((resolve) => http.server.listen(0, '127.0.0.1', resolve))
   t.after(() => {
+    options.keyWatch.close()
     sockets.close()
     sockets.terminate()
     http.closeAll()

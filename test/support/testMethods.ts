@@ -5,7 +5,7 @@ import { threadId } from 'node:worker_threads'
 import SqliteDatabase from 'better-sqlite3'
 import { recoverPublicKey } from '../../src/chain/crypto.js'
 import { CallReverted } from '../../src/evm/errors.js'
-import { defineMethod, type Method } from '../../src/rpc/core/method.js'
+import { defineMethod, JsonBytes, type Method } from '../../src/rpc/core/method.js'
 import { boolean, optional, quantity, required, text } from '../../src/rpc/core/params.js'
 import { call as ethCall } from '../../src/rpc/eth/call.js'
 import { estimateGas } from '../../src/rpc/eth/estimateGas.js'
@@ -104,6 +104,22 @@ const work = defineMethod({
     const end = performance.now() + Number(milliseconds)
     while (performance.now() < end) deadline.check()
     return threadId
+  },
+})
+
+const politeCall = defineMethod({ ...polite, name: 'test_politeCall', cost: 'evm' })
+
+const workCall = defineMethod({
+  ...work,
+  name: 'test_workCall',
+  summary: 'Works for that many milliseconds, looking at its deadline, and sends its result in parts.',
+  cost: 'evm',
+  costKey: undefined,
+  handler: ({ deadline, sendPart }, milliseconds, word) => {
+    const end = performance.now() + Number(milliseconds)
+    while (performance.now() < end) deadline.check()
+    if (word === 'parts') sendPart?.(Buffer.from('["'))
+    return word === 'parts' ? new JsonBytes(Buffer.from('parts"]')) : word
   },
 })
 
@@ -220,6 +236,8 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
     wait,
     polite,
     work,
+    politeCall,
+    workCall,
     stuckScan,
     stuckCall,
     deafCall,

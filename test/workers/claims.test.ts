@@ -30,6 +30,19 @@ test('a slot is used again once the outcome is there, or the thread has passed o
   assert.equal(main.offer(), second)
 })
 
+test('a thread learns that a request it has begun is aborted, and its slot is used again', () => {
+  const { main, thread } = bothSides(2)
+  const [first, second] = [main.offer()!, main.offer()!]
+  thread.begin(first, 1.5)
+  main.abort(first)
+  main.abort(second) // not begun
+  assert.deepEqual([thread.isAborted(first), thread.isAborted(second)], [true, false])
+  assert.equal(main.begunMs(first), 1.5)
+  main.free(first)
+  assert.equal(main.offer(), first)
+  assert.equal(thread.isAborted(first), false)
+})
+
 test('a thread learns that it is to stop', () => {
   const { main, thread } = bothSides(3)
   assert.equal(thread.stopRequested(), false)

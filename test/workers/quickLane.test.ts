@@ -36,6 +36,16 @@ test('a key pauses twice as long after each abort but the first, 1,024 requests 
   assert.equal(countRefused(policy, 'a'), 0)
 })
 
+test('without leniency, a key pauses after its first abort', () => {
+  const policy = createQuickLanePolicy<object>(0)
+  const [client, other] = [{}, {}]
+  policy.note(client, false)
+  let refused = 0
+  while (policy.grant(client) === undefined) refused++
+  assert.equal(refused, 4)
+  assert.equal(policy.grant(other), QUICK_MS)
+})
+
 test('keys that nobody asks for again are forgotten', () => {
   const policy = createQuickLanePolicy()
   policy.note('a', false)

@@ -7,6 +7,7 @@ import { bindCall } from '../../src/rpc/core/boundCall.js'
 import type { CallOrigin } from '../../src/rpc/core/dispatch.js'
 import { encodeResponse, type RpcOutcome } from '../../src/rpc/core/envelope.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
+import { collectResult } from '../../src/rpc/core/resultStream.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { createReaderPool, type ReaderPool } from '../../src/workers/readerPool.js'
 import { seededRandom } from '../support/random.js'
@@ -204,6 +205,40 @@ test('endless calls of one client keep no other client waiting', async (t) => {
   assert.equal(ended, 0)
   await pool.close()
   await Promise.all(endless)
+})
+
+test('calls of some milliseconds do not wait behind the endless calls of ten clients', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 20_000, queueTimeoutMs: 60_000 }, 'cairn', 2)
+  let ended = 0
+  const endless = Array.from({ length: 160 }, (_, i) =>
+    run(pool, 'test_politeCall', [], { client: i % 10 }).then(() => ended++),
+  )
+  for (let i = 0; i < 5; i++) {
+    const client = {}
+    assert.equal(read(await run(pool, 'test_workCall', ['0x14', 'mine'], { client })), 'mine')
+  }
+  assert.equal(ended, 0)
+  await pool.close()
+  await Promise.all(endless)
+})
+
+test('a call that sends parts is not tried beside endless ones, and is whole', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 1_000, queueTimeoutMs: 60_000 }, 'cairn', 1)
+  const endless = Array.from({ length: 6 }, (_, i) => run(pool, 'test_politeCall', [], { client: i % 3 }))
+  const outcome = await run(pool, 'test_workCall', ['0x0', 'parts'], { client: 7 })
+  assert.ok('result' in outcome && outcome.rest !== undefined)
+  const whole = await collectResult(outcome.result, outcome.rest, 1_000)
+  assert.equal(Buffer.from(whole!).toString(), '["parts"]')
+  await Promise.all(endless)
+})
+
+test('a call that does not look up holds the quick lane, and nobody waits for it', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 4_000, queueTimeoutMs: 60_000 }, 'cairn', 1)
+  const stuck = Array.from({ length: 6 }, (_, i) => run(pool, 'test_stuckCall', [], { client: i }))
+  const scans = Array.from({ length: 5 }, () => run(pool, 'test_work', ['0x0', 'short'], { client: 9 }))
+  for (const scan of scans) assert.equal('error' in (await scan), false)
+  await pool.close()
+  await Promise.all(stuck)
 })
 
 test('clients take turns, however many calls one of them has waiting', async (t) => {

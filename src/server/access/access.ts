@@ -77,7 +77,8 @@ const KEY_REQUIRED: Refusal = {
   reason: 'unauthorized',
   error: { code: UNAUTHORIZED, message: 'API key required in the path' },
 }
-const KEY_INVALID: Refusal = {
+/** Refusal of a key that is unknown or revoked. */
+export const KEY_INVALID: Refusal = {
   status: 401,
   reason: 'unauthorized',
   error: { code: UNAUTHORIZED, message: 'invalid API key' },

@@ -337,6 +337,7 @@ function receiveSql(
     request,
     response,
     caller,
+    lane: connections.laneOf(request.socket),
     headers: corsHeaders(options.cors, request.headers.origin).flat(),
     readBody(take, fail) {
       activity.receive()

@@ -41,6 +41,8 @@ export interface Admission {
   /** Counts a request that waits before it enters, with `bytes` of its body. @returns a function that ends the wait, or the
    *  refusal, as for `enter` */
   hold(visitor: Visitor, bytes: number): (() => void) | Refusal
+  /** The same for a request that is one call of its key, such as a query in SQL. */
+  holdCall(visitor: Visitor, bytes: number): (() => void) | Refusal
 }
 
 /** Refusal when there is no memory for a request. */
@@ -88,9 +90,23 @@ export function createAdmission(
     }
   }
 
+  const holdCall: Admission['holdCall'] = (visitor, bytes) => {
+    const { keyId, limits: own } = visitor.caller
+    if (keyId === undefined || own?.maxConcurrent === undefined) return hold(visitor, bytes)
+    if ((keyCalls.get(keyId) ?? 0) >= own.maxConcurrent) return TOO_MANY_IN_FLIGHT
+    const held = hold(visitor, bytes)
+    if (typeof held !== 'function') return held
+    add(keyCalls, keyId, 1)
+    return () => {
+      held()
+      add(keyCalls, keyId, -1)
+    }
+  }
+
   registerBudgetMetrics(metrics, limits, { bodies, output })
   return {
     hold,
+    holdCall,
     bodies,
     output,
     isNeeded: (body) => body.kind === 'batch' || (isCall(body.item) && isLong(costOf(body.item.method))),

@@ -18,6 +18,8 @@ export interface ReplicationExchange {
 /** Answers `GET /replication/<KEY>`. */
 export interface ReplicationEndpoint {
   handle(exchange: ReplicationExchange): void
+  /** Ends the streams of keys that were revoked. */
+  endRevoked(): void
   /** Ends all streams. */
   close(): void
 }
@@ -40,7 +42,8 @@ export function createReplicationEndpoint(options: {
   count(reason: RefusalReason): void
 }): ReplicationEndpoint {
   const { feed, limits, access, count } = options
-  const open = new Set<() => void>()
+  /** What ends each stream, and whose it is. */
+  const open = new Map<() => void, Caller>()
   const refuse = (response: ServerResponse, refusal: Refusal) => {
     count(refusal.reason)
     sendError(response, refusal.status, refusal.error.message, retryHeaders(refusal))
@@ -54,7 +57,7 @@ export function createReplicationEndpoint(options: {
       else sendError(response, 503, 'the server stops', ['Retry-After', '1'])
     }
     let timer: NodeJS.Timeout | undefined
-    open.add(end)
+    open.set(end, caller)
     response.on('close', end)
     const closeStream = feed.open(begin, {
       frames: (bytes, taken) => {
@@ -105,8 +108,11 @@ export function createReplicationEndpoint(options: {
         sendError(response, 400, error.message)
       }
     },
+    endRevoked() {
+      for (const [end, caller] of [...open]) if (!access.isLive(caller)) end()
+    },
     close() {
-      for (const end of [...open]) end()
+      for (const end of [...open.keys()]) end()
     },
   }
 }

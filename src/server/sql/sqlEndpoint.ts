@@ -3,10 +3,13 @@ import { messageOf } from '../../lib/errors.js'
 import { ROW_FORMATS, type RowFormat } from '../../sql/formats.js'
 import type { Batch } from '../../sql/protocol.js'
 import { createQueryRunner, type QueryRunner } from '../../sql/queryRunner.js'
-import { type Access, type Caller, isRefusal, type Refusal, retryHeaders } from '../access/access.js'
+import { type Access, type Caller, isRefusal, KEY_INVALID, type Refusal, retryHeaders } from '../access/access.js'
+import { clientOfAddress } from '../access/addresses.js'
 import { type CorsPolicy, isAllowedOrigin } from '../access/cors.js'
 import { writeParts } from '../connections/writeParts.js'
 import { sendJsonError } from '../http/jsonError.js'
+import type { Admission } from '../limits/admission.js'
+import type { Lane } from '../limits/outputBudget.js'
 import type { RefusalReason } from '../limits/refusals.js'
 import type { SqlLimits } from './sqlLimits.js'
 
@@ -15,6 +18,8 @@ export interface SqlExchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly caller: Caller | Refusal
+  /** The lane of its connection. */
+  readonly lane: Lane
   /** Headers of every response, alternating names and values. */
   readonly headers: readonly string[]
   /** Reads the body, or answers why it cannot be read. */
@@ -24,6 +29,8 @@ export interface SqlExchange {
 /** Answers `POST /sql/<KEY>`. */
 export interface SqlEndpoint {
   handle(exchange: SqlExchange): void
+  /** Ends the queries of keys that were revoked. */
+  endRevoked(): void
   close(): void
 }
 
@@ -42,6 +49,14 @@ interface SqlBody {
   readonly hasEnd: boolean
 }
 
+/** A query that has a process. */
+interface RunningQuery {
+  readonly caller: Caller
+  /** Whom it counts for: a key, else an address. */
+  readonly owner: number | string
+  end(): void
+}
+
 /** A request that cannot be answered, with the status of the response. */
 class BadRequest extends Error {
   readonly status: number
@@ -56,26 +71,41 @@ export function createSqlEndpoint(options: {
   datadir: string
   limits: SqlLimits
   access: Access
+  admission: Pick<Admission, 'holdCall'>
   cors: CorsPolicy
   count(reason: RefusalReason): void
 }): SqlEndpoint {
-  const { datadir, limits, access, cors } = options
+  const { datadir, limits, access, admission, cors } = options
   const { memoryBytes, maxRows, timeoutMs } = limits
   const runners = Array.from({ length: limits.processes }, () => createQueryRunner({ datadir, memoryBytes }))
   const free: QueryRunner[] = [...runners]
-  const answer = async (exchange: SqlExchange, body: SqlBody): Promise<void> => {
-    const runner = free.pop()
-    if (runner === undefined) {
+  /** One key, or one address without keys, leaves a process to others. */
+  const share = Math.max(1, limits.processes - 1)
+  const running = new Set<RunningQuery>()
+
+  const answer = async (exchange: SqlExchange, caller: Caller, body: SqlBody): Promise<void> => {
+    const { remoteAddress } = exchange.request.socket
+    const owner = caller.keyId ?? clientOfAddress(remoteAddress)
+    const own = [...running].filter((query) => query.owner === owner).length
+    if (own >= share || free.length === 0) {
       options.count('in_flight')
-      const message = `${limits.processes} queries run already; try again`
-      return sendError(exchange, 503, message, ['Retry-After', '1'])
+      const message =
+        own >= share ? `${own} queries of this client run already` : `${runners.length} queries run already`
+      return sendError(exchange, 503, `${message}; try again`, ['Retry-After', '1'])
     }
-    const gone = new AbortController()
-    exchange.response.on('close', () => gone.abort())
+    const held = admission.holdCall({ caller, lane: exchange.lane, remoteAddress }, body.sql.length)
+    if (typeof held !== 'function') return refuse(exchange, held)
+    const runner = free.pop()!
+    const end = new AbortController()
+    const query = { caller, owner, end: () => end.abort() }
+    running.add(query)
+    exchange.response.on('close', query.end)
     try {
       const { sql, format } = body
-      await sendRows(exchange, body, runner.run({ sql, format, maxRows }, { timeoutMs, signal: gone.signal }))
+      await sendRows(exchange, body, runner.run({ sql, format, maxRows }, { timeoutMs, signal: end.signal }))
     } finally {
+      held()
+      running.delete(query)
       free.push(runner)
     }
   }
@@ -101,13 +131,18 @@ export function createSqlEndpoint(options: {
       exchange.readBody(
         (body) => {
           try {
-            answer(exchange, parseBody(request, body)).catch((error: unknown) => fail(exchange, error))
+            // The body may have taken a minute to arrive.
+            if (!access.isLive(caller)) return refuse(exchange, KEY_INVALID)
+            answer(exchange, caller, parseBody(request, body)).catch((error: unknown) => fail(exchange, error))
           } catch (error) {
             fail(exchange, error)
           }
         },
         (status, message) => sendError(exchange, status, message),
       )
+    },
+    endRevoked() {
+      for (const { caller, end } of running) if (!access.isLive(caller)) end()
     },
     close() {
       for (const runner of runners) runner.close()

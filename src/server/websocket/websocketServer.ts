@@ -4,10 +4,10 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { messageOf } from '../../lib/errors.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
-import type { ApiKeyReader } from '../../store/apiKeys.js'
 import { isRefusal, maskKey, type Refusal, retryHeaders } from '../access/access.js'
 import { isAllowedOrigin } from '../access/cors.js'
 import { createHostCheck } from '../access/hosts.js'
+import type { KeyWatch } from '../access/keyWatch.js'
 import { openRecord } from '../accounting/requestRecord.js'
 import type { ServerOptions } from '../exchange.js'
 import { credentialsOf, HOST_REFUSED, type HttpServer, MAX_BODY_BYTES } from '../http/httpServer.js'
@@ -15,9 +15,6 @@ import { normalizeTarget } from '../http/requestTarget.js'
 import type { RefusalReason } from '../limits/refusals.js'
 import { isOwnOrigin } from '../page/page.js'
 import { CLOSE_POLICY, createMessages, type Peer } from './websocketPeer.js'
-
-/** How often keys are looked at for open sockets, when another process has committed something. */
-const REVOCATION_POLL_MS = 1000
 
 /** Frames of one message, and pieces in which a frame may come: 5 MB in 1,400-byte segments are 3,600. */
 const MAX_PIECES = 16_384
@@ -37,9 +34,9 @@ export interface WebSocketSide {
  *  of their completion. */
 export function attachWebSocket(
   { server, connections, reads, fairTurns }: HttpServer,
-  options: ServerOptions & { keys: ApiKeyReader },
+  options: ServerOptions & { keyWatch: KeyWatch },
 ): WebSocketSide {
-  const { access, keys, log } = options
+  const { access, keyWatch, log } = options
   // permessage-deflate (RFC 7692) stays off: it keeps a window of its own for every socket, and compresses every message in
   // turn, the small ones of which most are too. Who wants large answers compressed asks by POST.
   const sockets = new WebSocketServer({
@@ -103,18 +100,7 @@ export function attachWebSocket(
       }
     }
   }
-  let seenVersion = keys.version()
-  const poll = setInterval(() => {
-    try {
-      const version = keys.version()
-      options.failures.worked()
-      if (version === seenVersion) return
-      seenVersion = version
-      closeRevoked()
-    } catch (error) {
-      options.failures.failed(error)
-    }
-  }, REVOCATION_POLL_MS)
+  keyWatch.onChange(closeRevoked)
   const ping = setInterval(() => {
     for (const peer of peers) {
       // Its pong would not be read.
@@ -132,7 +118,6 @@ export function attachWebSocket(
   return {
     close() {
       closing = true
-      clearInterval(poll)
       clearInterval(ping)
       messages.stop()
     },

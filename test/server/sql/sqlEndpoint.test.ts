@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { request as httpRequest } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { startServing } from '../../../src/cli/serving.js'
@@ -199,6 +200,68 @@ test('refuses more queries than there are processes, and frees the process of a 
   assert.equal((await until(503)).retryAfter, '1')
   leaving.destroy()
   await until(200)
+})
+
+/** A database for keys, and its table of them. */
+function changeKeys<T>(datadir: string, change: (keys: ReturnType<typeof createApiKeyTable>) => T): T {
+  const db = openForWriting(datadir)
+  try {
+    return change(createApiKeyTable(db))
+  } finally {
+    db.close()
+  }
+}
+
+/** Begins a query that streams rows for ever. @returns its response once the first row has come */
+async function streamRows(t: TestContext, url: string): Promise<IncomingMessage> {
+  const asking = httpRequest(url, { method: 'POST', headers: { 'Content-Type': 'text/plain' } })
+  asking.on('error', () => {})
+  t.after(() => asking.destroy())
+  asking.end('WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i, hex(zeroblob(500)) FROM n')
+  const [response] = (await once(asking, 'response')) as [IncomingMessage]
+  await once(response, 'readable')
+  return response
+}
+
+test('a query ends when its key is revoked, whether it is read or not', async (t) => {
+  const { datadir, url } = await serve(t, { processes: 3, maxRows: 1e12, timeoutMs: 600_000 }, { open: false })
+  const { id, key } = changeKeys(datadir, (keys) => keys.create('mine'))
+  const [read, unread] = [await streamRows(t, `${url}/sql/${key}`), await streamRows(t, `${url}/sql/${key}`)]
+  const ended = [read, unread].map((response) => {
+    response.on('error', () => {})
+    return new Promise((resolve) => response.once('close', resolve))
+  })
+  read.resume()
+  changeKeys(datadir, (keys) => keys.revoke(id))
+  await ended[0]
+  unread.resume()
+  await ended[1]
+})
+
+test('one key leaves a process to others, and its calls at once are limited', async (t) => {
+  const { datadir, url, query } = await serve(t, { processes: 3, maxRows: 1e12 }, { open: false })
+  const keyOf = (limits = {}) => changeKeys(datadir, (keys) => keys.create('n', limits)).key
+  const [greedy, limited, other] = [keyOf(), keyOf({ maxConcurrent: 1 }), keyOf()]
+  const ask = (key: string) => query('SELECT 1 AS a', {}, `/sql/${key}`)
+  const own = await streamRows(t, `${url}/sql/${limited}`)
+  const second = await ask(limited)
+  assert.deepEqual([second.status, errorOf(second)], [429, 'too many requests under way'])
+  own.destroy()
+  while ((await ask(limited)).status !== 200);
+  for (let i = 0; i < 2; i++) await streamRows(t, `${url}/sql/${greedy}`)
+  const third = await ask(greedy)
+  assert.deepEqual([third.status, errorOf(third)], [503, '2 queries of this client run already; try again'])
+  assert.equal((await ask(other)).status, 200)
+})
+
+test('a row has at most 16 million characters, and a long one comes in pieces, whole', async (t) => {
+  const { query } = await serve(t)
+  const wide = await query('SELECT zeroblob(8000001) AS b')
+  assert.equal(wide.status, 400)
+  const message = 'row 1 has 16000002 characters, the limit is 16000000; select fewer or shorter columns'
+  assert.equal(errorOf(wide), message)
+  const text = await query("SELECT replace(hex(zeroblob(1300001)), '00', '\u{1f600}') AS t, 'end' AS e")
+  assert.deepEqual(rowsOf(text), [{ t: '\u{1f600}'.repeat(1_300_001), e: 'end' }])
 })
 
 test('takes the key from the path or the headers, and limits its rate', async (t) => {
