@@ -235,6 +235,7 @@ function notHeldCases(hashes: FixtureHashes): CasesByMethod {
     eth_getLogs: notHeld(fromBelow),
     cairn_getDecodedLogs: notHeld(fromBelow),
     cairn_getDecodedTransaction: filling(UNKNOWN_HASH),
+    cairn_getDecodedCalls: { ...noState(hashes.transaction(55)), ...filling(UNKNOWN_HASH) },
     eth_getLogsWithCursor: notHeld(fromBelow),
     eth_getFilterLogs: { 'not-held': { params: ['$1'], before: [['eth_newFilter', [fromBelow]]], on: 'partial' } },
     eth_call: noState(NAME, held),

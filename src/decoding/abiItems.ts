@@ -26,7 +26,15 @@ export interface AbiFunction {
   readonly signature: string
 }
 
-export type AbiItem = AbiEvent | AbiFunction
+/** A custom error of an ABI: its name and its parameters. */
+export interface AbiError {
+  readonly type: 'error'
+  readonly name: string
+  readonly inputs: readonly AbiParameter[]
+  readonly signature: string
+}
+
+export type AbiItem = AbiEvent | AbiFunction | AbiError
 
 // The largest contracts have a few hundred.
 const MAX_ITEMS = 2000
@@ -35,13 +43,13 @@ const MAX_PARAMETERS = 256
 // As Solidity has them; empty for parameters without a name.
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,255}$/
 
-/** Keccak-256 of a signature: topic0 of an event; its first 4 bytes are the selector of a function. */
+/** Keccak-256 of a signature: topic0 of an event; its first 4 bytes are the selector of a function or error. */
 export function hashSignature(signature: string): Uint8Array {
   return keccak256(Buffer.from(signature))
 }
 
-/** Events and functions of a JSON ABI: an array, or an artefact of Hardhat or Foundry with a member `abi`. Other items
- *  (constructors, errors) are left out. @throws InvalidAbi */
+/** Events, functions and errors of a JSON ABI: an array, or an artefact of Hardhat or Foundry with a member `abi`. Other items
+ *  (constructors) are left out. @throws InvalidAbi */
 export function parseAbiJson(json: unknown): AbiItem[] {
   const list = isObject(json) ? json.abi : json
   if (!Array.isArray(list)) throw invalid('abi', json, 'a JSON ABI: an array, or an object with a member abi')
@@ -51,13 +59,18 @@ export function parseAbiJson(json: unknown): AbiItem[] {
     if (!isObject(item)) throw invalid(path, item, 'an object')
     const { type = 'function' } = item
     if (typeof type !== 'string') throw invalid(`${path}.type`, type, 'a string such as event or function')
-    return type === 'event' || type === 'function' ? [locate(path, () => parseItem(item, type))] : []
+    return isItemType(type) ? [locate(path, () => parseItem(item, type))] : []
   })
+}
+
+function isItemType(type: string): type is AbiItem['type'] {
+  return type === 'event' || type === 'function' || type === 'error'
 }
 
 function parseItem(item: JsonObject, type: AbiItem['type']): AbiItem {
   const name = parseName(item.name, { mayBeEmpty: false })
   if (type === 'function') return makeFunction(name, parseParameters(item.inputs))
+  if (type === 'error') return makeError(name, parseParameters(item.inputs))
   const { anonymous = false } = item
   if (typeof anonymous !== 'boolean') throw invalid('anonymous', anonymous, 'true or false')
   const inputs = parseParameters(item.inputs).map((parameter, i) => {
@@ -79,6 +92,11 @@ export function makeEvent(name: string, inputs: readonly EventParameter[], anony
 /** A function. */
 export function makeFunction(name: string, inputs: readonly AbiParameter[]): AbiFunction {
   return { type: 'function', name, inputs, signature: signatureOf(name, inputs) }
+}
+
+/** A custom error. */
+export function makeError(name: string, inputs: readonly AbiParameter[]): AbiError {
+  return { type: 'error', name, inputs, signature: signatureOf(name, inputs) }
 }
 
 function signatureOf(name: string, inputs: readonly AbiParameter[]): string {
@@ -128,9 +146,10 @@ function locate<T>(path: string, work: () => T): T {
 /** The item that a line such as `event Transfer(address indexed from, address indexed to, uint256 value)` declares.
  *  @throws InvalidAbi */
 export function parseSignature(line: string): AbiItem {
-  const [, type, name, inputs] = /^(event|function) (\w+)\((.*)\)$/.exec(line) ?? []
-  if (type === undefined) throw invalid('signature', line, 'event NAME(…) or function NAME(…)')
+  const [, type, name, inputs] = /^(event|function|error) (\w+)\((.*)\)$/.exec(line) ?? []
+  if (type === undefined) throw invalid('signature', line, 'event NAME(…), function NAME(…) or error NAME(…)')
   const parameters = splitParameters(inputs).map(parseDeclaration)
+  if (type === 'error') return makeError(name, parameters)
   return type === 'event' ? makeEvent(name, parameters) : makeFunction(name, parameters)
 }
 

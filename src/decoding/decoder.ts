@@ -1,12 +1,15 @@
+import { describePanic } from '../chain/eth/panicCodes.js'
 import { equalBytes, keyOfBytes } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
 import { type AddedAbi, readAddedAbis } from '../store/addedAbis.js'
 import type { Database } from '../store/database.js'
-import { type AbiItem, parseAbiJson } from './abiItems.js'
+import { type AbiError, type AbiFunction, type AbiItem, parseAbiJson } from './abiItems.js'
 import { formatType } from './abiTypes.js'
 import {
+  createErrorDecoder,
   createEventDecoder,
   createFunctionDecoder,
+  type ErrorDecoder,
   type EventDecoder,
   type FunctionDecoder,
   type LogParts,
@@ -31,7 +34,7 @@ export interface DecodedLog {
   readonly values: readonly DecodedValue[]
 }
 
-/** Decodes logs and inputs by the ABIs that are known. An ABI of the contract's address wins over one without an address, and that
+/** Decodes logs, inputs and revert data by the ABIs that are known. An ABI of the contract's address wins over one without an address, and that
  *  over those built in. Among ABIs of one kind the first one added wins that decodes. */
 export interface Decoder {
   /** All known events, those of added ABIs first. */
@@ -40,6 +43,15 @@ export interface Decoder {
   decodeLog(log: LogParts): DecodedLog | null
   /** The call with this input. `to` is the contract called, 20 bytes. Null for unknown functions and malformed input. */
   decodeInput(to: Uint8Array, input: Uint8Array): { decoder: FunctionDecoder; values: readonly DecodedValue[] } | null
+  /** The error with these revert data. `addresses` are the contracts that may have caused it, the likeliest first: contracts pass on the
+   *  errors of those that they call. ABIs of other addresses are tried last. Null for unknown errors and malformed data. */
+  decodeError(data: Uint8Array, addresses?: readonly Uint8Array[]): DecodedError | null
+}
+
+/** Decoded revert data. */
+export interface DecodedError {
+  readonly decoder: ErrorDecoder
+  readonly values: readonly DecodedValue[]
 }
 
 /** A decoder by the added ABIs and those built in. */
@@ -73,6 +85,17 @@ export function createDecoder(added: readonly AddedAbi[]): Decoder {
       const key = log.topics.length === 0 ? undefined : keyOfBytes(log.topics[0])
       const named = key === undefined ? null : firstOf(tables, (table) => decodeAny(table.events.get(key), log))
       return named ?? (tables === general ? null : decodeAny(tables[0].anonymous, log))
+    },
+    decodeError(data, addresses = []) {
+      if (data.length < 4) return null
+      const key = keyOfBytes(data.subarray(0, 4))
+      const own = addresses.flatMap((address) => byAddress.get(keyOfBytes(address)) ?? [])
+      return firstOf(new Set([...own, ...general, ...byAddress.values()]), ({ errors }) =>
+        firstOf(errors.get(key) ?? [], (decoder) => {
+          const values = decoder.decode(data)
+          return values && { decoder, values }
+        }),
+      )
     },
     decodeInput(to, input) {
       if (input.length < 4) return null
@@ -108,10 +131,11 @@ interface Table {
   /** Tried last, and only for the ABI of an address: any log of fitting length would be one. */
   readonly anonymous: KnownEvent[]
   readonly functions: Map<string, FunctionDecoder[]>
+  readonly errors: Map<string, ErrorDecoder[]>
 }
 
 function createTable(): Table {
-  return { events: new Map(), anonymous: [], functions: new Map() }
+  return { events: new Map(), anonymous: [], functions: new Map(), errors: new Map() }
 }
 
 interface EventSource extends Pick<KnownEvent, 'address' | 'isAdded'> {
@@ -126,6 +150,11 @@ function fillTable(table: Table, items: readonly AbiItem[], { abi, ids, address,
     if (item.type === 'function') {
       const decoder = createFunctionDecoder(item)
       append(table.functions, keyOfBytes(decoder.selector), decoder)
+      continue
+    }
+    if (item.type === 'error') {
+      const decoder = createErrorDecoder(item)
+      append(table.errors, keyOfBytes(decoder.selector), decoder)
       continue
     }
     if (events.some((other) => isSameEvent(other, item))) continue
@@ -156,7 +185,7 @@ function decodeAny(events: readonly KnownEvent[] | undefined, { topics, data }: 
 }
 
 /** The first result that is not null. */
-function firstOf<T, R>(items: readonly T[], work: (item: T) => R | null): R | null {
+function firstOf<T, R>(items: Iterable<T>, work: (item: T) => R | null): R | null {
   for (const item of items) {
     const result = work(item)
     if (result !== null) return result
@@ -201,6 +230,12 @@ export interface DecodedCallJson {
   readonly args: readonly { name: string; type: string; value: DecodedValue }[]
 }
 
+/** Decoded revert data as JSON. */
+export interface DecodedErrorJson extends DecodedCallJson {
+  /** The error as one line. */
+  readonly reason: string
+}
+
 /** The JSON of a decoded log; null for null. */
 export function formatDecodedLog(decoded: DecodedLog | null): DecodedLogJson | null {
   if (decoded === null) return null
@@ -214,14 +249,37 @@ export function formatDecodedLog(decoded: DecodedLog | null): DecodedLogJson | n
 
 /** The JSON of a decoded call; null for null. */
 export function formatDecodedCall(decoded: ReturnType<Decoder['decodeInput']>): DecodedCallJson | null {
+  return decoded === null ? null : formatDecodedItem(decoded.decoder.function, decoded.values)
+}
+
+/** The JSON of a decoded error; null for null. */
+export function formatDecodedError(decoded: DecodedError | null): DecodedErrorJson | null {
   if (decoded === null) return null
-  const { name, signature, inputs } = decoded.decoder.function
-  const args = inputs.map((input, i) => ({
-    name: input.name,
-    type: formatType(input.type),
-    value: decoded.values[i],
-  }))
+  return { ...formatDecodedItem(decoded.decoder.error, decoded.values), reason: describeError(decoded) }
+}
+
+function formatDecodedItem({ name, signature, inputs }: AbiFunction | AbiError, values: readonly DecodedValue[]) {
+  const args = inputs.map((input, i) => ({ name: input.name, type: formatType(input.type), value: values[i] }))
   return { name, signature, args }
+}
+
+/** Longer reasons are cut; the arguments have all of it. */
+const MAX_REASON_CHARACTERS = 4096
+
+/** An error as one line: the text of `Error(string)`, the meaning of `Panic(uint256)`, else `NAME(argument: value, …)`. */
+export function describeError({ decoder: { error }, values }: DecodedError): string {
+  const text = describeWhole(error, values)
+  return text.length > MAX_REASON_CHARACTERS ? `${text.slice(0, MAX_REASON_CHARACTERS)}…` : text
+}
+
+function describeWhole({ name, signature, inputs }: AbiError, values: readonly DecodedValue[]): string {
+  if (signature === 'Error(string)') return String(values[0])
+  if (signature === 'Panic(uint256)') return describePanic(BigInt(String(values[0])))
+  const args = values.map((value, i) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return inputs[i].name === '' ? text : `${inputs[i].name}: ${text}`
+  })
+  return `${name}(${args.join(', ')})`
 }
 
 /** True if the event may be emitted by the contract at `address`. */

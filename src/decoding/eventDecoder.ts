@@ -1,4 +1,4 @@
-import { type AbiEvent, type AbiFunction, type EventParameter, hashSignature } from './abiItems.js'
+import { type AbiError, type AbiEvent, type AbiFunction, type EventParameter, hashSignature } from './abiItems.js'
 import { type AbiType, formatType } from './abiTypes.js'
 import { compileReader, type DecodedValue, type ValuesReader } from './readValues.js'
 
@@ -49,6 +49,14 @@ export interface FunctionDecoder {
   decode(input: Uint8Array): DecodedValue[] | null
 }
 
+/** A custom error compiled for decoding. */
+export interface ErrorDecoder {
+  readonly error: AbiError
+  readonly selector: Uint8Array // 4
+  /** The arguments. Null if the revert data do not encode this error; never throws. */
+  decode(data: Uint8Array): DecodedValue[] | null
+}
+
 /** Larger data is not decoded: texts of its values would take several times its size. */
 export const MAX_DECODED_BYTES = 1_048_576
 
@@ -90,6 +98,13 @@ export function createFunctionDecoder(abiFunction: AbiFunction): FunctionDecoder
     selector,
     decode: (input) => (input.length > MAX_DECODED_BYTES ? null : read(input.subarray(4), 0)),
   }
+}
+
+/** A decoder of an error's revert data. */
+export function createErrorDecoder(error: AbiError): ErrorDecoder {
+  const read = compileReader(error.inputs)
+  const selector = hashSignature(error.signature).subarray(0, 4)
+  return { error, selector, decode: (data) => (data.length > MAX_DECODED_BYTES ? null : read(data, 4)) }
 }
 
 const HASH: AbiType = { kind: 'fixedBytes', size: 32 }

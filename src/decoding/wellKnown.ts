@@ -3,6 +3,9 @@ import { type AbiItem, parseSignature } from './abiItems.js'
 /** Interfaces that are decoded without an added ABI, by name. Names of parameters are those of the standards and of the
  *  contracts' sources. */
 const INTERFACES: { readonly [name: string]: string } = {
+  solidity: `
+    error Error(string message)
+    error Panic(uint256 code)`,
   erc20: `
     event Transfer(address indexed from, address indexed to, uint256 value)
     event Approval(address indexed owner, address indexed spender, uint256 value)
@@ -53,6 +56,28 @@ const INTERFACES: { readonly [name: string]: string } = {
     function totalAssets()
     function convertToShares(uint256 assets)
     function convertToAssets(uint256 shares)`,
+  erc6093: `
+    error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)
+    error ERC20InvalidSender(address sender)
+    error ERC20InvalidReceiver(address receiver)
+    error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)
+    error ERC20InvalidApprover(address approver)
+    error ERC20InvalidSpender(address spender)
+    error ERC721InvalidOwner(address owner)
+    error ERC721NonexistentToken(uint256 tokenId)
+    error ERC721IncorrectOwner(address sender, uint256 tokenId, address owner)
+    error ERC721InvalidSender(address sender)
+    error ERC721InvalidReceiver(address receiver)
+    error ERC721InsufficientApproval(address operator, uint256 tokenId)
+    error ERC721InvalidApprover(address approver)
+    error ERC721InvalidOperator(address operator)
+    error ERC1155InsufficientBalance(address sender, uint256 balance, uint256 needed, uint256 tokenId)
+    error ERC1155InvalidSender(address sender)
+    error ERC1155InvalidReceiver(address receiver)
+    error ERC1155MissingApprovalForAll(address operator, address owner)
+    error ERC1155InvalidApprover(address approver)
+    error ERC1155InvalidOperator(address operator)
+    error ERC1155InvalidArrayLength(uint256 idsLength, uint256 valuesLength)`,
   weth: `
     event Deposit(address indexed dst, uint256 wad)
     event Withdrawal(address indexed src, uint256 wad)

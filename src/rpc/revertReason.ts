@@ -1,22 +1,8 @@
+import { describePanic } from '../chain/eth/panicCodes.js'
 import { bytesToBigInt } from '../lib/bytes.js'
-import { formatQuantity } from '../lib/hex.js'
 
 const ERROR_SELECTOR = 0x08c379a0 // Error(string)
 const PANIC_SELECTOR = 0x4e487b71 // Panic(uint256)
-
-// Panic codes of the Solidity documentation (Control Structures, Panic via assert), in geth's words.
-const PANICS = new Map([
-  [0x00n, 'generic panic'],
-  [0x01n, 'assert(false)'],
-  [0x11n, 'arithmetic underflow or overflow'],
-  [0x12n, 'division or modulo by zero'],
-  [0x21n, 'enum overflow'],
-  [0x22n, 'invalid encoded storage byte array accessed'],
-  [0x31n, 'out-of-bounds array access; popping on an empty array'],
-  [0x32n, 'out-of-bounds access of an array or bytesN'],
-  [0x41n, 'out of memory'],
-  [0x51n, 'uninitialized function'],
-])
 
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -31,8 +17,7 @@ export function decodeRevertReason(data: Uint8Array): string | undefined {
   const body = data.subarray(4)
   if (selector === ERROR_SELECTOR) return decodeText(body)
   if (selector === PANIC_SELECTOR && body.length >= 32) {
-    const code = bytesToBigInt(body.subarray(0, 32))
-    return PANICS.get(code) ?? `unknown panic code: ${formatQuantity(code)}`
+    return describePanic(bytesToBigInt(body.subarray(0, 32)))
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '../lib/errors.js'
+import { parseHex } from '../lib/hex.js'
 import { readAddedAbis } from '../store/addedAbis.js'
 import type { Database } from '../store/database.js'
 import { openForQueries } from '../store/sql/queryDatabase.js'
@@ -7,6 +8,7 @@ import { type RunningQuery, runQuery, type SqlValue } from '../store/sql/runQuer
 import { readEventViews } from './eventViews.js'
 import { formatRows } from './formats.js'
 import { MEMORY_SIGNAL, type QueryProcessOptions, type QueryReply, type QueryRequest } from './protocol.js'
+import type { RevertReasons } from './revertReasons.js'
 
 /* The entry of a query process. SQLite's loop cannot be interrupted from JavaScript, so the parent kills the process. */
 
@@ -42,10 +44,30 @@ function connection(): Database {
   }
   if (opened === undefined) {
     const db = openForQueries(datadir, readEventViews)
+    db.function(REASON_FUNCTION, (hash: unknown) => {
+      const bytes = parseHash(hash)
+      return bytes === undefined ? null : revertReasons!(bytes)
+    })
     const { version } = readAddedAbis(db)
     opened = { db, version, seen: version() }
   }
   return opened.db
+}
+
+/** `cairn_revert_reason(transaction_hash)` executes a transaction again. The EVM is loaded for the first query that names it. */
+const REASON_FUNCTION = 'cairn_revert_reason'
+let revertReasons: RevertReasons | undefined
+
+async function prepare({ sql }: Extract<QueryRequest, { kind: 'run' }>): Promise<void> {
+  if (revertReasons !== undefined || !sql.toLowerCase().includes(REASON_FUNCTION)) return
+  const { loadRevertReasons } = await import('./revertReasons.js')
+  revertReasons = await loadRevertReasons(datadir)
+}
+
+/** A hash as text or bytes. Undefined for anything else. */
+function parseHash(hash: unknown): Uint8Array | undefined {
+  if (hash instanceof Uint8Array) return hash.length === 32 ? hash : undefined
+  return typeof hash === 'string' && /^0x[0-9a-f]{64}$/i.test(hash) ? parseHex(hash) : undefined
 }
 
 function begin({ sql, format, maxRows = Number.POSITIVE_INFINITY }: Extract<QueryRequest, { kind: 'run' }>): void {
@@ -105,9 +127,12 @@ function nextPart(current: OpenQuery, { text, isLast }: { text: string; isLast: 
   return { kind: 'batch', columns, text: text.slice(0, end), values: [], isLast: isLast && isWhole }
 }
 
-function answer(request: QueryRequest): QueryReply {
+async function answer(request: QueryRequest): Promise<QueryReply> {
   try {
-    if (request.kind === 'run') begin(request)
+    if (request.kind === 'run') {
+      await prepare(request)
+      begin(request)
+    }
     const batch = nextBatch(query!)
     if (batch.kind === 'batch' && batch.isLast) endQuery()
     return batch
@@ -145,8 +170,8 @@ const maxBytes = memoryBytes ?? Number.POSITIVE_INFINITY
 new Worker(WATCH, { eval: true, workerData: { maxBytes, signal: MEMORY_SIGNAL } }).unref()
 process.on('disconnect', () => process.exit(0))
 process.on('SIGINT', () => {}) // of a terminal, for the parent
-process.on('message', (request: QueryRequest) => {
-  process.send?.(answer(request))
+process.on('message', async (request: QueryRequest) => {
+  process.send?.(await answer(request))
 })
 try {
   connection()

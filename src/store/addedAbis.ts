@@ -7,7 +7,7 @@ export interface AddedAbi {
   readonly name: string
   /** The contract it is bound to, 20 bytes; undefined: any contract. */
   readonly address: Uint8Array | undefined
-  /** A JSON ABI of events and functions. */
+  /** A JSON ABI of events, functions and errors. */
   readonly json: string
   readonly addedAt: number // Unix seconds
 }

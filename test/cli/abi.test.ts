@@ -43,7 +43,7 @@ test('adds, lists and removes ABIs while a server runs, which decodes by them at
     abi: [{ ...COUNTED, inputs: [{ name: 'bound', type: 'uint256' }] }],
   })
   const added = await abi(datadir, 'add', array)
-  assert.equal(added.stdout, 'ABI 1 (Counter), for any contract: events 1, functions 0\n')
+  assert.equal(added.stdout, 'ABI 1 (Counter), for any contract: events 1, functions 0, errors 0\n')
   assert.match((await names())[0]!, /^Counted count=\d+$/)
   assert.equal((await abi(datadir, 'add', `${COUNTER}=${artefact}`)).code, 0)
   assert.match((await names())[0]!, /^Counted bound=\d+$/)
@@ -75,7 +75,7 @@ test('says what is wrong with an ABI and what would work', async (t) => {
     ],
     [['add', writeAbi(t, 'a.json', 'nonsense')], /expected a JSON ABI: /],
     [['add', writeAbi(t, 'a.json', { abi: 7 })], /abi: expected a JSON ABI: an array/],
-    [['add', writeAbi(t, 'a.json', [])], /expected an ABI with an event or a function, found none/],
+    [['add', writeAbi(t, 'a.json', [])], /expected an ABI with an event, a function or an error, found none/],
     [
       ['add', writeAbi(t, 'a.json', event([{ name: 'a', type: 'uint257' }]))],
       /abi\[0\]\.inputs\[0\]\.type: expected uint8 to uint256, .* got uint257/,

@@ -72,7 +72,8 @@ function readSource(operand: string): Source {
   const parsed = parseFile(path)
   try {
     const items = parseAbiJson(parsed)
-    if (items.length === 0) throw new UsageError(`${path}: expected an ABI with an event or a function, found none`)
+    if (items.length === 0)
+      throw new UsageError(`${path}: expected an ABI with an event, a function or an error, found none`)
     return { name: nameOf(parsed, path), address: address === undefined ? undefined : parseHex(address), items }
   } catch (error) {
     throw error instanceof InvalidAbi ? new UsageError(`${path}: ${error.message}`, { cause: error }) : error
@@ -111,7 +112,7 @@ function add(table: AddedAbiTable, { name, address, items }: Source, json: boole
   const id = table.add({ name, address, json: JSON.stringify(formatAbiJson(items)) })
   const counts = countItems(items)
   if (json) return JSON.stringify({ id, name, address: checksumOrNull(address), ...counts })
-  return `ABI ${id} (${name}), for ${contractWords(address)}: events ${counts.events}, functions ${counts.functions}`
+  return `ABI ${id} (${name}), for ${contractWords(address)}: events ${counts.events}, functions ${counts.functions}, errors ${counts.errors}`
 }
 
 function list(datadir: string, json: boolean): string {
@@ -121,10 +122,11 @@ function list(datadir: string, json: boolean): string {
     const abis = readAddedAbis(db).list()
     if (json) return JSON.stringify(abis.map(describe))
     if (abis.length === 0) return "no ABIs; add one with 'cairn abi add FILE'"
-    const rows = abis.map(describe).map(({ id, name, address, events, functions, addedAt }) => {
-      return [String(id), name, address ?? 'any', String(events), String(functions), formatTime(addedAt)]
+    const rows = abis.map(describe).map(({ id, name, address, addedAt, ...counts }) => {
+      const { events, functions, errors } = counts
+      return [String(id), name, address ?? 'any', ...[events, functions, errors].map(String), formatTime(addedAt)]
     })
-    return formatTable([['ID', 'NAME', 'CONTRACT', 'EVENTS', 'FUNCTIONS', 'ADDED'], ...rows])
+    return formatTable([['ID', 'NAME', 'CONTRACT', 'EVENTS', 'FUNCTIONS', 'ERRORS', 'ADDED'], ...rows])
   } finally {
     db.close()
   }
@@ -135,8 +137,8 @@ function describe({ id, name, address, json, addedAt }: AddedAbi) {
 }
 
 function countItems(items: readonly AbiItem[]) {
-  const events = items.filter(({ type }) => type === 'event').length
-  return { events, functions: items.length - events }
+  const count = (wanted: AbiItem['type']) => items.filter(({ type }) => type === wanted).length
+  return { events: count('event'), functions: count('function'), errors: count('error') }
 }
 
 function checksumOrNull(address: Uint8Array | undefined): string | null {

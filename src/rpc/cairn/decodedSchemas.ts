@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../core/method.js'
 import { LOG_SCHEMA, orNull } from '../eth/schemas.js'
 
-/* JSON schemas of decoded logs and calls. */
+/* JSON schemas of decoded logs, calls and errors. */
 
 const TEXT: JsonSchema = { type: 'string' }
 
@@ -13,10 +13,37 @@ const VALUE: JsonSchema = {
 
 const NAMED = { name: { ...TEXT, description: 'Empty if the ABI gives none.' }, type: TEXT }
 
-function decodedSchema(title: string, members: { [name: string]: JsonSchema }): JsonSchema {
+type Members = { readonly [name: string]: JsonSchema }
+
+function decodedSchema(title: string, members: Members, more: Members = {}): JsonSchema {
   const item: JsonSchema = { type: 'object', properties: members, required: Object.keys(members) }
-  const properties = { name: TEXT, signature: TEXT, args: { type: 'array', items: item } }
+  const properties = { name: TEXT, signature: TEXT, args: { type: 'array', items: item }, ...more }
   return orNull({ title, type: 'object', properties, required: Object.keys(properties) })
+}
+
+/** Why a call failed, or null. */
+export const DECODED_ERROR_SCHEMA = decodedSchema(
+  'DecodedError',
+  { ...NAMED, value: VALUE },
+  {
+    reason: {
+      ...TEXT,
+      description:
+        'One line: the text of `Error(string)`, the meaning of `Panic(uint256)`, else the error with its arguments.',
+    },
+  },
+)
+
+/** The error of a transaction, or null. */
+export const FAILURE_SCHEMA = failureSchema()
+
+function failureSchema(): JsonSchema {
+  const properties = {
+    error: orNull({ ...TEXT, description: 'What the EVM says, such as `execution reverted`.' }),
+    data: orNull({ ...TEXT, description: 'Revert data; `0x` if there are none.' }),
+    decoded: DECODED_ERROR_SCHEMA,
+  }
+  return orNull({ title: 'Failure', type: 'object', properties, required: Object.keys(properties) })
 }
 
 /** The decoded call of a transaction, or null. */

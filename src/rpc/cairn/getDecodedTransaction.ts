@@ -1,28 +1,43 @@
-import { formatDecodedCall } from '../../decoding/decoder.js'
+import { type DecodedErrorJson, type Decoder, formatDecodedCall, formatDecodedError } from '../../decoding/decoder.js'
+import { decodeFailure, revertData } from '../../decoding/failures.js'
+import { StateUnavailable } from '../../evm/errors.js'
+import { formatData } from '../../lib/hex.js'
 import { HASH_NOT_HELD, requireNoGap } from '../core/blockId.js'
+import type { RpcContext } from '../core/context.js'
 import { defineMethod } from '../core/method.js'
+import { TRACE_ERRORS } from '../debug/traceErrors.js'
 import { transactionHashParam } from '../eth/commonParams.js'
 import { formatReceipt } from '../eth/format/receipt.js'
 import { orNull } from '../eth/schemas.js'
-import { DECODED_CALL_SCHEMA, DECODED_LOG_SCHEMA } from './decodedSchemas.js'
+import { traceTransactionCalls } from '../ots/tracedCalls.js'
+import { DECODED_CALL_SCHEMA, DECODED_LOG_SCHEMA, FAILURE_SCHEMA } from './decodedSchemas.js'
 import { addDecoded } from './getDecodedLogs.js'
 
-const properties = { function: DECODED_CALL_SCHEMA, logs: { type: 'array', items: DECODED_LOG_SCHEMA } }
+const properties = {
+  function: DECODED_CALL_SCHEMA,
+  failure: FAILURE_SCHEMA,
+  logs: { type: 'array', items: DECODED_LOG_SCHEMA },
+}
 
 export const getDecodedTransaction = defineMethod({
   name: 'cairn_getDecodedTransaction',
-  summary: 'The decoded input and logs of the transaction with that hash, or null.',
+  summary: 'The decoded input, logs and error of the transaction with that hash, or null.',
   description:
     'A Cairn extension. `function` is null for contract creations, plain transfers, unknown functions and input that does not ' +
-    'encode the call. Logs are those of the receipt, decoded as by `cairn_getDecodedLogs`.',
-  cost: 'scan',
+    'encode the call. Logs are those of the receipt, decoded as by `cairn_getDecodedLogs`. `failure` is null if the transaction ' +
+    'succeeded; otherwise it is executed again for its error and revert data, whose `decoded` is `Error(string)`, `Panic(uint256)`, ' +
+    'an error of ERC-6093 or one of an ABI added with `cairn abi add`, else null. Where the state is not available, `error` and ' +
+    '`data` are null.',
+  cost: 'evm',
+  isTrace: true,
   params: [transactionHashParam],
   result: {
     name: 'decodedTransaction',
     schema: orNull({ title: 'DecodedTransaction', type: 'object', properties, required: Object.keys(properties) }),
   },
-  errors: [HASH_NOT_HELD],
-  handler: ({ chain, transactions, decoder }, hash) => {
+  errors: [HASH_NOT_HELD, ...TRACE_ERRORS.slice(0, 3)],
+  handler: async (context, hash) => {
+    const { chain, transactions, decoder } = context
     const location = transactions.locate(hash)
     const block = location && chain.blockByNumber(location.blockNumber)
     const transaction = block && chain.transaction(block, location.index)
@@ -35,7 +50,32 @@ export const getDecodedTransaction = defineMethod({
     const { to, input } = transaction
     return {
       function: to ? formatDecodedCall(current.decodeInput(to, input)) : null,
+      failure: stored.receipt.status === 1 ? null : await findFailure(context, hash, current),
       logs: formatReceipt(stored, transaction, block, location.index).logs.map((log) => addDecoded(log, current)),
     }
   },
 })
+
+/** Why a transaction failed. */
+interface Failure {
+  /** What the EVM says; null where the state is not available. */
+  readonly error: string | null
+  readonly data: string | null
+  readonly decoded: DecodedErrorJson | null
+}
+
+/** Null for a transaction that succeeded: receipts before Byzantium do not say. */
+async function findFailure(context: RpcContext, hash: Uint8Array, decoder: Decoder): Promise<Failure | null> {
+  try {
+    const { root } = await traceTransactionCalls(context, hash)
+    if (root.failure === undefined) return null
+    return {
+      error: root.failure,
+      data: formatData(revertData(root)),
+      decoded: formatDecodedError(decodeFailure(root, decoder)),
+    }
+  } catch (error) {
+    if (error instanceof StateUnavailable) return { error: null, data: null, decoded: null }
+    throw error
+  }
+}

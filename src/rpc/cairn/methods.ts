@@ -1,12 +1,13 @@
 import type { Method } from '../core/method.js'
 import { requiringChain } from '../core/requireChain.js'
 import { explainLogs } from './explainLogs.js'
+import { getDecodedCalls } from './getDecodedCalls.js'
 import { getDecodedLogs } from './getDecodedLogs.js'
 import { getDecodedTransaction } from './getDecodedTransaction.js'
 import { getStatus } from './getStatus.js'
 
 /** The `cairn` namespace, in the order of the reference page. */
 export const CAIRN_METHODS: readonly Method[] = [
-  ...[explainLogs, getDecodedLogs, getDecodedTransaction].map(requiringChain),
+  ...[explainLogs, getDecodedCalls, getDecodedLogs, getDecodedTransaction].map(requiringChain),
   getStatus,
 ]

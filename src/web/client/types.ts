@@ -122,6 +122,18 @@ export interface Decoded {
   args: { name: string; type: string; indexed?: boolean; value: unknown }[]
 }
 
+export interface DecodedError extends Decoded {
+  /** One line. */
+  reason: string
+}
+
+/** Why a transaction failed; error and data are null where the state is not available. */
+export interface Failure {
+  error: string | null
+  data: Hex | null
+  decoded: DecodedError | null
+}
+
 export interface DecodedLog extends Log {
   decoded: Decoded | null
 }
@@ -137,6 +149,9 @@ export interface CallFrame {
   output?: Hex
   error?: string
   revertReason?: string
+  /** Both only of `cairn_getDecodedCalls`. */
+  function?: Decoded | null
+  decodedError?: DecodedError | null
   calls?: CallFrame[]
 }
 

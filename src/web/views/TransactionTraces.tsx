@@ -1,4 +1,4 @@
-import { call } from '../client/rpc.js'
+import { call, callIfServed } from '../client/rpc.js'
 import type { AccountState, CallFrame, Hex, StateDiff } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
 import { byteLength, formatCount, formatEther, formatPlural } from '../format.js'
@@ -11,7 +11,7 @@ const SHOWN_FRAMES = 1000
 
 /** The calls that a transaction made, as a tree. */
 export function CallTree({ hash }: { hash: string }) {
-  const request = useRequest(() => call<CallFrame>('debug_traceTransaction', [hash, { tracer: 'callTracer' }]), [hash])
+  const request = useRequest(() => loadCalls(hash), [hash])
   return (
     <Loaded request={request} what="the internal calls">
       {(frame) => {
@@ -30,6 +30,11 @@ export function CallTree({ hash }: { hash: string }) {
   )
 }
 
+async function loadCalls(hash: string): Promise<CallFrame> {
+  const decoded = await callIfServed<CallFrame>('cairn_getDecodedCalls', [hash])
+  return decoded ?? (await call<CallFrame>('debug_traceTransaction', [hash, { tracer: 'callTracer' }]))
+}
+
 function countFrames(frame: CallFrame): number {
   let count = 0
   const open = [frame]
@@ -42,14 +47,17 @@ function countFrames(frame: CallFrame): number {
 
 function Frame({ frame, budget }: { frame: CallFrame; budget: { left: number } }) {
   if (budget.left-- <= 0) return null
-  const { type, to, value = '0x0', gasUsed, input, error, revertReason, calls = [] } = frame
+  const { type, to, value = '0x0', gasUsed, input, error, calls = [] } = frame
+  const reason = frame.decodedError?.reason ?? frame.revertReason
   return (
     <li>
       <div class="frame">
         <span class={error === undefined ? 'badge' : 'badge bad'}>{type}</span>
         {to !== undefined && <AddressLink address={to} />}
         {BigInt(value) > 0n && <Ether wei={value} />}
-        {input.length >= 10 && !type.startsWith('CREATE') && <code title="selector">{input.slice(0, 10)}</code>}
+        {input.length >= 10 && !type.startsWith('CREATE') && (
+          <code title={frame.function?.signature ?? 'selector'}>{frame.function?.name ?? input.slice(0, 10)}</code>
+        )}
         <span class="quiet number">{formatCount(gasUsed)} gas</span>
         <span class="quiet">
           {formatCount(byteLength(input))} B in, {formatCount(byteLength(frame.output ?? '0x'))} B out
@@ -57,7 +65,7 @@ function Frame({ frame, budget }: { frame: CallFrame; budget: { left: number } }
         {error !== undefined && (
           <span class="bad-text">
             {error}
-            {revertReason !== undefined && `: ${revertReason}`}
+            {reason !== undefined && `: ${reason}`}
           </span>
         )}
       </div>

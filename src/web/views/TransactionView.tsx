@@ -1,5 +1,5 @@
 import { CallFailed, call, callIfServed } from '../client/rpc.js'
-import type { Decoded, DecodedLog, Log, Receipt, Transaction } from '../client/types.js'
+import type { Decoded, DecodedLog, Failure, Log, Receipt, Transaction } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
 import { byteLength, formatCount, formatGwei, formatShare } from '../format.js'
 import { linkTo, type Route } from '../routing.js'
@@ -19,6 +19,8 @@ interface Shown {
 /** What `cairn_getDecodedTransaction` says. */
 interface DecodedTransaction {
   function: Decoded | null
+  /** Servers of older versions have none. */
+  failure?: Failure | null
   logs: DecodedLog[]
 }
 
@@ -75,7 +77,8 @@ function TransactionPart({ tab, shown }: { tab: string; shown: Shown }) {
   if (tab === 'calls') return <CallTree hash={hash} />
   if (tab === 'state') return <StateDifference hash={hash} />
   if (tab === 'logs') return <Logs logs={decoded.data?.logs ?? shown.receipt?.logs ?? []} />
-  return <TransactionFacts {...shown} decoded={decoded.data?.function ?? null} />
+  const { function: input = null, failure } = decoded.data ?? {}
+  return <TransactionFacts {...shown} decoded={input} failure={failure ?? undefined} />
 }
 
 /** Null where nothing can be decoded. */
@@ -88,7 +91,12 @@ async function loadDecoded(hash: string): Promise<DecodedTransaction | null> {
   }
 }
 
-function TransactionFacts({ transaction, receipt, decoded }: Shown & { decoded: Decoded | null }) {
+function TransactionFacts({
+  transaction,
+  receipt,
+  decoded,
+  failure,
+}: Shown & { decoded: Decoded | null; failure: Failure | undefined }) {
   const { blockNumber } = transaction
   const fee = receipt && BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
   const type = Number(transaction.type)
@@ -101,6 +109,7 @@ function TransactionFacts({ transaction, receipt, decoded }: Shown & { decoded: 
             'Result',
             receipt === undefined ? <span class="badge">pending</span> : <Outcome key="v" receipt={receipt} />,
           ],
+          failure?.error != null && ['Error', <Reason key="v" failure={failure} />],
           blockNumber !== null && [
             'Block',
             <span key="v">
@@ -143,11 +152,28 @@ function TransactionFacts({ transaction, receipt, decoded }: Shown & { decoded: 
           ],
         ]}
       />
+      {failure?.decoded != null && failure.decoded.args.length > 0 && (
+        <Section title="Error" note="revert data">
+          <DecodedCall decoded={failure.decoded} />
+        </Section>
+      )}
       <Section title="Input" note={`${formatCount(byteLength(transaction.input))} bytes`}>
         {decoded !== null && <DecodedCall decoded={decoded} />}
         <InputData input={transaction.input} isOpen={decoded === null} />
       </Section>
     </>
+  )
+}
+
+/** Why the transaction failed, in one line. */
+function Reason({ failure: { error, data, decoded } }: { failure: Failure }) {
+  const isUnknown = decoded === null && data !== null && data !== '0x'
+  return (
+    <span class="bad-text break">
+      {error}
+      {decoded !== null && `: ${decoded.reason}`}
+      {isUnknown && <Code text={data} />}
+    </span>
   )
 }
 

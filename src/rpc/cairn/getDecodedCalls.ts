@@ -1,0 +1,67 @@
+import { type Decoder, formatDecodedCall, formatDecodedError } from '../../decoding/decoder.js'
+import { decodeFailure } from '../../decoding/failures.js'
+import type { TracedCall } from '../../evm/tracing/callTree.js'
+import type { Deadline } from '../../lib/deadline.js'
+import { HASH_NOT_HELD } from '../core/blockId.js'
+import { createJsonOutput } from '../core/jsonOutput.js'
+import { defineMethod } from '../core/method.js'
+import { TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
+import { formatCallFrame, isCreation } from '../debug/tracers/callFrames.js'
+import { transactionHashParam } from '../eth/commonParams.js'
+import { traceTransactionCalls } from '../ots/tracedCalls.js'
+import { DECODED_CALL_SCHEMA, DECODED_ERROR_SCHEMA } from './decodedSchemas.js'
+
+/** Bytes of inputs and revert data that are decoded of one transaction: texts of values take several times their size. */
+const MAX_DECODED_BYTES = 4_194_304
+
+export const getDecodedCalls = defineMethod({
+  name: 'cairn_getDecodedCalls',
+  summary: 'The calls of a transaction as a tree, with decoded functions and errors.',
+  description:
+    "A Cairn extension. Frames are those of geth's `callTracer`, and each has `function`, the decoded input, and `decodedError`, the " +
+    'decoded revert data, as in `cairn_getDecodedTransaction`; null where nothing is known, and after 4 MiB of input and revert data.',
+  cost: 'evm',
+  isTrace: true,
+  params: [transactionHashParam],
+  result: {
+    name: 'calls',
+    schema: {
+      title: 'DecodedCallFrame',
+      type: 'object',
+      properties: { function: DECODED_CALL_SCHEMA, decodedError: DECODED_ERROR_SCHEMA },
+      required: ['function', 'decodedError'],
+    },
+  },
+  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  handler: async (context, hash) => {
+    const { root, applied } = await traceTransactionCalls(context, hash)
+    const { chain, transactions, decoder, deadline } = context
+    const location = transactions.locate(hash)!
+    const { gasLimit } = chain.transaction(chain.blockByNumber(location.blockNumber)!, location.index)!
+    const frames = createDecodedFrames(decoder(), deadline)
+    const out = createJsonOutput(context.sendPart)
+    out.write(JSON.stringify(frames({ ...root, gas: gasLimit, gasUsed: applied.gasUsed })))
+    return out.end()
+  },
+})
+
+function createDecodedFrames(decoder: Decoder, deadline: Deadline): (call: TracedCall) => object {
+  let left = MAX_DECODED_BYTES
+  const mayDecode = (bytes: Uint8Array) => {
+    if (bytes.length > left) return false
+    left -= bytes.length
+    return true
+  }
+  const format = (call: TracedCall): object => {
+    deadline.check()
+    const { to, input, output, calls } = call
+    return {
+      ...formatCallFrame({ ...call, calls: [] }, 0),
+      function: !isCreation(call) && mayDecode(input) ? formatDecodedCall(decoder.decodeInput(to, input)) : null,
+      decodedError:
+        call.failure !== undefined && mayDecode(output) ? formatDecodedError(decodeFailure(call, decoder)) : null,
+      ...(calls.length > 0 && { calls: calls.map(format) }),
+    }
+  }
+  return format
+}

@@ -1,0 +1,58 @@
+import { type DecodedError, describeError, openDecoder } from '../decoding/decoder.js'
+import { decodeFailure } from '../decoding/failures.js'
+import { lowerAddresses } from '../decoding/readValues.js'
+import { StateUnavailable } from '../evm/errors.js'
+import { recordCalls, type TracedCall } from '../evm/tracing/callTree.js'
+import { loadTraceService } from '../evm/tracing/traceService.js'
+import { noDeadline } from '../lib/deadline.js'
+import { createChainReader } from '../store/chain/chainReader.js'
+import { createCommitWatch } from '../store/commitWatch.js'
+import { openForReading } from '../store/open.js'
+import { createTransactionFinder } from '../transactions/finder.js'
+
+/** Memory of the executed transaction: the heap of a query process is small. */
+const MEMORY_BYTES = 64 * 2 ** 20
+
+/** Returns the reason of a failed transaction: its decoded error, else what the EVM says. Null for a transaction that succeeded or is
+ *  unknown, and where its state is not available. */
+export type RevertReasons = (hash: Uint8Array) => string | null
+
+/** As in all of SQL, addresses are in lower case. */
+function lowerCase({ decoder, values }: DecodedError): DecodedError {
+  return { decoder, values: values.map((value, i) => lowerAddresses(decoder.error.inputs[i].type, value)) }
+}
+
+/** Reads with a connection of its own, since a connection that runs a query cannot run others. The query process is killed at its time
+ *  limit, so executions have none. */
+export async function loadRevertReasons(datadir: string): Promise<RevertReasons> {
+  const db = openForReading(datadir)
+  const watch = createCommitWatch(db)
+  const chain = createChainReader(db, watch)
+  const traces = await loadTraceService(db, { watch, chain })
+  const transactions = createTransactionFinder(db)
+  const decoder = openDecoder(db)
+  const execute = (hash: Uint8Array): TracedCall | undefined => {
+    const location = transactions.locate(hash)
+    const block = location && chain.blockByNumber(location.blockNumber)
+    if (!block || chain.receipt(block, location.index)?.receipt.status === 1) return undefined
+    const range = { first: location.index, last: location.index, deadline: noDeadline, memoryBytes: MEMORY_BYTES }
+    let root: TracedCall | undefined
+    traces.replay(block, range, (execution) => {
+      const recorded = recordCalls(execution.journal.meter)
+      execution.run(recorded.hooks)
+      root = recorded.root()
+    })
+    return root
+  }
+  return (hash) => {
+    try {
+      const root = execute(hash)
+      if (root?.failure === undefined) return null
+      const decoded = decodeFailure(root, decoder())
+      return decoded === null ? root.failure : describeError(lowerCase(decoded))
+    } catch (error) {
+      if (error instanceof StateUnavailable) return null
+      throw error
+    }
+  }
+}
