@@ -7,8 +7,7 @@ const MAX_ANCESTORS = 6
 
 /** Calls `onEnd` once when a process that started this one has ended: the parent, and below npm or npx everything up to it.
  *  npm passes signals to a shell that does not pass them on, so its end is often all that arrives here. Watches nothing in a
- *  process that is meant to outlive its parent: started with `nohup` or `setsid`, or by the first process of a machine or
- *  container. Does not keep the process alive. Returns a function that ends the watch. */
+ *  process that is meant to outlive its parent: started with `setsid`, or by the first process of a machine or container. Does not keep the process alive. Returns a function that ends the watch. */
 export function watchParents(onEnd: () => void): () => void {
   const parent = process.ppid
   if (parent <= 1 || isDetached()) return () => {}
@@ -22,12 +21,11 @@ export function watchParents(onEnd: () => void): () => void {
   return () => clearInterval(timer)
 }
 
-/** Whether the process ignores SIGHUP, as below `nohup`, or leads a session of its own, as below `setsid`. Only Linux shows it. */
+/** Whether the process leads a session of its own, as below `setsid`. Only Linux shows it. Node resets ignored signals, so
+ *  `nohup` leaves no trace. */
 function isDetached(): boolean {
   try {
-    const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))
-    const session = statFields(process.pid)[3]
-    return (BigInt(`0x${ignored?.[1] ?? '0'}`) & 1n) === 1n || session === process.pid
+    return statFields(process.pid)[3] === process.pid
   } catch {
     return false
   }

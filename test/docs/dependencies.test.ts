@@ -33,26 +33,38 @@ function importedPackages(folder: string, isWanted: (file: string) => boolean = 
   return names
 }
 
+const namesUnder = (heading: string) => packagesUnder(heading).map(([name]) => name)
+
 test('the page of dependencies lists those of package.json, each with a purpose', () => {
-  for (const [heading, names] of [
-    ['At run time', manifest.dependencies],
-    ['For building and testing', manifest.devDependencies],
+  for (const [headings, names] of [
+    [['At run time'], manifest.dependencies],
+    [['Bundled', 'For building and testing'], manifest.devDependencies],
   ] as const) {
-    const listed = packagesUnder(heading)
-    assert.deepEqual(
-      listed.map(([name]) => name),
-      Object.keys(names).sort(),
-    )
+    const listed = headings.flatMap(packagesUnder)
+    assert.deepEqual(listed.map(([name]) => name).sort(), Object.keys(names).sort())
     for (const [name, purpose] of listed) assert.ok(purpose.length > 10, `${name} has no purpose`)
   }
 })
 
-test('the source imports every run-time dependency and nothing else', () => {
+test('the source imports every run-time and bundled dependency and nothing else', () => {
   const imported = importedPackages('src', (file) => !file.startsWith('web'))
-  const { '@duckdb/node-api': optional, ...others } = { '@duckdb/node-api': '', ...manifest.dependencies }
-  assert.equal(optional, '', 'DuckDB is an optional peer, not a dependency')
+  assert.ok(!('@duckdb/node-api' in manifest.dependencies), 'DuckDB is an optional peer, not a dependency')
   imported.delete('@duckdb/node-api')
-  assert.deepEqual([...imported].sort(), Object.keys(others).sort())
+  assert.deepEqual([...imported].sort(), [...Object.keys(manifest.dependencies), ...namesUnder('Bundled')].sort())
+})
+
+test('the built program imports no bundled package', () => {
+  const files = readdirSync(packagePath('dist/cli')).filter((name) => /\.c?js$/.test(name))
+  const text = files.map((name) => readFileSync(packagePath(`dist/cli/${name}`), 'utf8')).join('\n')
+  const specifiers = Array.from(
+    text.matchAll(/(?:from|import|require)[ (]*["']([^"'.][^"']*)["']/g),
+    ([, name]) => name,
+  )
+  const bundled = namesUnder('Bundled').filter((name) =>
+    specifiers.some((specifier) => specifier === name || specifier.startsWith(`${name}/`)),
+  )
+  assert.ok(specifiers.includes('better-sqlite3'), 'no import was found')
+  assert.deepEqual(bundled, [])
 })
 
 test('the page is built from packages for building only', () => {

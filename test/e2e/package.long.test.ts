@@ -3,13 +3,18 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+
 import { packagePath } from '../../src/store/open.js'
 import * as fixture from '../support/fixtureChain.js'
+import { fetchNode, PINNED_NODES } from '../support/nodes.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* The tarball that `npm pack` makes, installed into an empty project. */
 
 const MAX_PACKED_BYTES = 6 * 2 ** 20
+/** All that is installed with the package: 112 packages of 97 MB, 27 of them the sources and binaries of better-sqlite3. */
+const MAX_INSTALLED_PACKAGES = 115
+const MAX_INSTALLED_MEGABYTES = 105
 const QUIET = ['--no-audit', '--no-fund', '--loglevel', 'error']
 // As a user's shell: what npm sets for the scripts that it runs, and this test runner for its files, is not for the project.
 const ENV = Object.fromEntries(
@@ -38,10 +43,8 @@ const manifest = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) a
   dependencies: { [name: string]: string }
 }
 writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'application', private: true, type: 'module' }))
-// Scripts would compile better-sqlite3 for minutes: it gets the addon that the same version has here.
+// Without install scripts: npm asks for an approval of each, and the package needs none.
 run('npm', ['install', `./${packed.filename}`, '--ignore-scripts', '--prefer-offline', ...QUIET])
-const ADDON = ['better-sqlite3', 'build', 'Release', 'better_sqlite3.node']
-cpSync(packagePath(join('node_modules', ...ADDON)), installed(...ADDON))
 
 test('the tarball holds what runs, and neither sources nor source maps', () => {
   const paths = packed.files.map(({ path }) => path)
@@ -68,19 +71,26 @@ test('the tarball holds what runs, and neither sources nor source maps', () => {
   }
 })
 
+type Targets = string | { [condition: string]: Targets }
+const filesOf = (targets: Targets): string[] =>
+  typeof targets === 'string' ? [targets] : Object.values(targets).flatMap(filesOf)
+
+test('what is installed stays within its bounds', () => {
+  const packages = run('npm', ['ls', '--all', '--parseable']).trim().split('\n').length - 1
+  assert.ok(packages <= MAX_INSTALLED_PACKAGES, `${packages} packages`)
+  const megabytes = Number.parseInt(run('du', ['-sm', installed()]), 10)
+  assert.ok(megabytes <= MAX_INSTALLED_MEGABYTES, `${megabytes} MB`)
+})
+
 test('every export is there, and has types', () => {
-  const { exports } = JSON.parse(readFileSync(installed(manifest.name, 'package.json'), 'utf8')) as {
-    exports: { [path: string]: string | { types: string; default: string } }
-  }
-  for (const target of Object.values(exports).flatMap((each) =>
-    typeof each === 'string' ? each : Object.values(each),
-  )) {
+  const { exports } = JSON.parse(readFileSync(installed(manifest.name, 'package.json'), 'utf8')) as { exports: Targets }
+  for (const target of filesOf(exports)) {
     assert.ok(readFileSync(installed(manifest.name, target)).length > 0, target)
   }
 })
 
 test('the project gets no packages for development', () => {
-  for (const name of ['esbuild', 'typescript', 'viem', 'ethers', 'drizzle-kit']) {
+  for (const name of ['esbuild', 'typescript', 'viem', 'ethers', 'drizzle-kit', 'pino', 'prom-client', '@nats-io']) {
     assert.ok(!readdirSync(installed()).includes(name), name)
   }
   for (const [name, version] of Object.entries(manifest.dependencies)) {
@@ -93,23 +103,66 @@ test('npx runs the program', () => {
   assert.equal(run('npx', ['--no-install', 'cairn', 'version']), `${manifest.version}\n`)
 })
 
-test("startCairn serves a project's node:test", () => {
-  writeFileSync(
-    join(project, 'chain.test.js'),
-    `import assert from 'node:assert/strict'
-    import { after, test } from 'node:test'
-    import { startCairn } from '${manifest.name}'
+/** A test of a project's own, with the functions of its runner. */
+const usersTest = (imports: string) => `${imports}
+const cairn = startCairn()
+after(async () => (await cairn).stop())
 
-    const cairn = await startCairn()
-    after(cairn.stop)
+test('reads the head', async () => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] })
+  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+  const { result } = await (await fetch((await cairn).url, request)).json()
+  if (result !== '0x${fixture.HEAD.toString(16)}') throw new Error(result)
+})
+`
 
-    test('reads the head', async () => {
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] })
-      const response = await fetch(cairn.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-      assert.equal((await response.json()).result, '0x${fixture.HEAD.toString(16)}')
-    })`,
-  )
-  assert.match(run(process.execPath, ['--test', '--test-reporter', 'tap', 'chain.test.js']), /^# pass 1$/m)
+const RUNNERS = [
+  {
+    name: 'node:test',
+    file: 'node.test.js',
+    test: usersTest(`import { after, test } from 'node:test'\nimport { startCairn } from '${manifest.name}'`),
+    args: ['--test', '--test-reporter', 'tap', 'node.test.js'],
+    passed: /^# pass 1$/m,
+  },
+  {
+    name: 'vitest',
+    file: 'vite.test.js',
+    test: usersTest(`import { afterAll as after, test } from 'vitest'\nimport { startCairn } from '${manifest.name}'`),
+    args: ['node_modules/vitest/vitest.mjs', 'run', '--test-timeout', '60000', 'vite.test.js'],
+    passed: /Tests\s+1 passed/,
+  },
+  {
+    name: 'jest with CommonJS',
+    file: 'jest.test.cjs',
+    test: `jest.setTimeout(60000)\nconst after = afterAll\n${usersTest(`const { startCairn } = require('${manifest.name}')`)}`,
+    args: ['node_modules/jest/bin/jest.js', '--testMatch', '**/jest.test.cjs'],
+    passed: /^Tests: +1 passed/m,
+  },
+]
+
+test('the test runners of a project install beside the package', () => {
+  // Vitest 3 and Jest 30 run on every Node below.
+  run('npm', ['install', 'vitest@3.2.7', 'jest@30.5.2', '--ignore-scripts', '--prefer-offline', ...QUIET])
+  for (const { file, test: text } of RUNNERS) writeFileSync(join(project, file), text)
+})
+
+for (const [major, version] of Object.entries(PINNED_NODES)) {
+  test(`startCairn serves the tests of a project on Node ${major}`, async (t) => {
+    const node = fetchNode(version, `fetching Node ${version}`)
+    for (const { name, args, passed } of RUNNERS) {
+      await t.test(name, () => {
+        const { status, stdout, stderr } = spawnSync(node, args, { cwd: project, encoding: 'utf8', env: ENV })
+        assert.equal(status, 0, `${stderr}\n${stdout}`)
+        assert.match(stdout + stderr, passed)
+      })
+    }
+  })
+}
+
+test('require loads both entries', () => {
+  const script = `const { startCairn } = require('${manifest.name}'), { blocksView } = require('${manifest.name}/schema')
+    console.log(typeof startCairn, typeof blocksView)`
+  assert.equal(run(process.execPath, ['-e', script]), 'function object\n')
 })
 
 test('the typed views are queried with drizzle', () => {

@@ -11,8 +11,8 @@ import { TEST_METHODS } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { METHODS } from '../support/testMethods.js'
 
-/** A thread over an empty database; `ready` resolves when it is. */
-function startThread(t: TestContext): { thread: ReaderHandle<Job>; ready: Promise<void> } {
+/** A thread over an empty database; `ready` resolves when it is. `ends` lists its errors and its exit. */
+function startThread(t: TestContext): { thread: ReaderHandle<Job>; ready: Promise<void>; ends: string[] } {
   const datadir = temporaryDirectory(t)
   openForWriting(datadir).close()
   const data = {
@@ -26,17 +26,21 @@ function startThread(t: TestContext): { thread: ReaderHandle<Job>; ready: Promis
     niceness: 10,
   } as const
   let thread: ReaderHandle<Job> | undefined
+  const ends: string[] = []
   const ready = new Promise<void>((resolve, reject) => {
     thread = startReaderThread<Job>(data, 16, {
       onReady: resolve,
       onOutcome: (_job, _outcome: RpcOutcome) => {},
       onPart: () => {},
       onUnfinished: () => {},
-      onError: reject,
-      onExit: () => {},
+      onError: (error) => {
+        ends.push(String(error))
+        reject(error)
+      },
+      onExit: () => void ends.push('exit'),
     })
   })
-  return { thread: thread!, ready }
+  return { thread: thread!, ready, ends }
 }
 
 async function startReady(t: TestContext): Promise<ReaderHandle<Job>> {
@@ -65,9 +69,10 @@ test('a thread that waits for something ends by itself, and one that looks at it
 test('a thread that still starts is ended, whatever it is doing', async (t) => {
   const random = seededRandom(1)
   for (let i = 0; i < 20; i++) {
-    const { thread } = startThread(t)
+    const { thread, ends } = startThread(t)
     await setTimeout(random.below(300))
     await thread.end()
+    assert.deepEqual(ends, ['exit'])
   }
 })
 

@@ -49,7 +49,7 @@ export const outputOptions = {
   stopWithParent: flag(
     'stop-with-parent',
     ['serve'],
-    'Stop when the process that started the server ends, npm and npx included; --fixture implies it. Not below nohup or setsid.',
+    'Stop when the process that started the server ends, npm and npx included; --fixture implies it. Not below setsid.',
   ),
   sizes: flag('sizes', ['status'], 'Show what a block, a transaction, a log and other items take on disk.'),
   json: flag('json', ['keys', 'abi', 'status', 'explain-logs', 'snapshot'], 'Print JSON.'),
