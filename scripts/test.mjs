@@ -1,10 +1,11 @@
 // `npm test [-- WORD...]`: installs, builds, lints, checks types and runs the tests. Those that take long, in files named
 // *.long.test.ts, are run by `npm run test:all` only. With words, the files are run whose paths hold one of them, long ones
-// included. With --thorough, repeated and seeded checks run as often as their acceptance names. Node's summary (tests,
+// included. `test:all` then runs the tests of BOUNDARY on the other releases of Node that Cairn supports. With --thorough, repeated and seeded checks run as often as their acceptance names. Node's summary (tests,
 // pass, fail) is the end of the output.
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { fetchNode, PINNED_NODES, pathWith } from './currentNode.mjs'
 import { ensureBuilt, ensureInstalled, ensureTestsBuilt, ROOT, run, tool } from './ensure.mjs'
 
 const started = Date.now()
@@ -30,10 +31,28 @@ if (files.length === 0) {
 // One more than there are cores: tests wait for processes and timers a quarter of their time.
 const concurrency = `--test-concurrency=${availableParallelism() + 1}`
 const reporter = `--test-reporter=${join(ROOT, 'scripts', 'testReporter.mjs')}`
-run(process.execPath, ['--enable-source-maps', '--test', concurrency, reporter, ...files], {
-  stdout: 1,
-  env: { TEST_STARTED_MS: String(started), CAIRN_TEST_ALL: all ? '1' : '', CAIRN_TEST_THOROUGH: thorough ? '1' : '' },
-})
+runTests(process.execPath, files)
+if (all && words.length === 0) {
+  for (const [major, version] of Object.entries(PINNED_NODES)) {
+    if (process.versions.node.startsWith(`${major}.`)) continue
+    console.log(`\nOn Node ${version}:`)
+    runTests(fetchNode(version, `fetching Node ${version} into .node/`), files.filter(isAtBoundary))
+  }
+}
+
+function runTests(node, paths) {
+  const variables = { CAIRN_TEST_ALL: all ? '1' : '', CAIRN_TEST_THOROUGH: thorough ? '1' : '' }
+  run(node, ['--enable-source-maps', '--test', concurrency, reporter, ...paths], {
+    stdout: 1,
+    env: { TEST_STARTED_MS: String(started), PATH: pathWith(node), ...variables },
+  })
+}
+
+/** Tests of what depends on the release of Node: the native database, threads, sockets, processes. The rest is JavaScript alone. */
+function isAtBoundary(path) {
+  const name = path.slice(folder.length + 1)
+  return /^(cli|e2e|lib|server|sql|store|wasm|workers)[/\\]/.test(name) && !name.endsWith('.long.test.js')
+}
 
 function isWanted(name) {
   if (words.length > 0) return words.some((word) => name.includes(word))
