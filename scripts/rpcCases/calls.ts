@@ -126,11 +126,12 @@ export function callCases(hashes: FixtureHashes): CasesByMethod {
       'both-fee-kinds': positional({ to: TOKEN, gasPrice: '0x1', maxFeePerGas: '0x1' }, 'latest'),
       'short-address': positional({ to: '0x12' }, 'latest'),
       'odd-data': positional({ to: TOKEN, data: '0x123' }, 'latest'),
+      'empty-text-for-data': positional({ to: NOBODY, data: '' }, 'latest'),
       'no-params': positional(),
     },
     eth_createAccessList: {
       'token-transfer': positional(transfer(ALICE, 1n), 'latest'),
-      'token-transfer-past': positional(transfer(ALICE, 1n), at(21)),
+      'token-transfer-past': positional(transfer(ALICE, 1n), at(23)),
       'plain-transfer': positional({ from: ALICE, to: BOB, value: '0x1' }),
       'revert-insufficient': positional(transfer(NOBODY, 1n), 'latest'),
       'overridden-code': positional({ to: NOBODY }, 'latest', { [NOBODY]: { code: '0x60075400' } }),

@@ -48,6 +48,8 @@ export function logCases(hashes: FixtureHashes): CasesByMethod {
       'two-contracts-in-a-block': logs(range(5, 5)),
       'by-block-hash': logs({ blockHash: hashes.block(9) }),
       'by-blockhash-spelling': logs({ blockhash: hashes.block(9) }),
+      'spelled-as-go-reads-it': logs({ FromBlock: '0x3', ToBlock: '0x3', Address: EMITTER }),
+      'unknown-member': logs({ fromBlok: '0x3' }),
       'block-without-logs': logs({ blockHash: hashes.block(10) }),
       'default-range-is-latest': logs({}),
       'any-of-addresses': logs({ address: [COUNTER, CHILD], ...range(0, 53) }),

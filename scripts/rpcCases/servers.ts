@@ -116,6 +116,7 @@ function limitCases(hashes: FixtureHashes): CasesByMethod {
     eth_newPendingTransactionFilter: { 'one-more': { params: [], ...oneFilter } },
     eth_call: {
       ...overrideCases(),
+      ...typedCases(),
       'stack-underflow': { params: [STACK_UNDERFLOW] },
       slow,
       memory,
@@ -124,6 +125,7 @@ function limitCases(hashes: FixtureHashes): CasesByMethod {
     eth_createAccessList: { slow, memory },
     eth_estimateGas: {
       ...overrideCases(),
+      ...typedCases(),
       'stack-underflow': { params: [STACK_UNDERFLOW] },
       'invalid-opcode': { params: [{ to: REVERTER, data: '0x0cf6c214' }] },
       'both-fee-kinds': { params: [{ to: TOKEN, gasPrice: '0x1', maxFeePerGas: '0x1' }] },
@@ -157,10 +159,20 @@ function simulationCases(): CasesByMethod {
       'too-many-blocks': simulate({ blockOverrides: { number: '0x10000' } }),
       'other-chain': calls({ ...plain, chainId: '0x1' }),
       'both-fee-kinds': calls({ ...plain, gasPrice: '0x1', maxFeePerGas: '0x1' }),
+      'blob-creation': calls({ data: '0x00', blobVersionedHashes: [] }),
+      'authorized-creation': calls({ data: '0x00', authorizationList: [] }),
+      'fee-cap-before-london': positional(
+        { blockStateCalls: [{ calls: [{ ...plain, maxFeePerGas: '0x1' }] }] },
+        '0x10',
+      ),
+      'blobs-before-cancun': positional({ blockStateCalls: [{ calls: [{ ...plain, ...ONE_BLOB }] }] }, '0x20'),
+      'difficulty-after-the-merge': simulate({ blockOverrides: { difficulty: '0x1' } }),
+      'unknown-override': simulate({ blockOverrides: { coinbas: BOB } }),
       'beyond-head': positional({ blockStateCalls: [{}] }, '0x1000'),
       'state-not-held': { params: [{ blockStateCalls: [{}] }, 'latest'], on: 'partial' },
     },
     eth_createAccessList: {
+      ...typedCases(),
       ...Object.fromEntries(overrides),
       'other-chain': positional({ ...plain, chainId: '0x1' }),
       'both-fee-kinds': positional({ ...plain, gasPrice: '0x1', maxFeePerGas: '0x1' }),
@@ -177,6 +189,21 @@ function simulationCases(): CasesByMethod {
   }
 }
 
+const ONE_BLOB = { blobVersionedHashes: [`0x01${'11'.repeat(31)}`] }
+
+/** Members of transactions that a call cannot have. */
+function typedCases(): { [name: string]: RpcCase } {
+  return {
+    'blob-creation': positional({ data: '0x00', blobVersionedHashes: [] }, 'latest'),
+    'authorized-creation': positional({ data: '0x00', authorizationList: [] }, 'latest'),
+    'blob-fee-without-blobs': positional({ to: BOB, maxFeePerBlobGas: '0x1' }, 'latest'),
+    'fee-cap-before-london': positional({ to: BOB, maxFeePerGas: '0x1' }, '0x10'),
+    'access-list-before-berlin': positional({ to: BOB, accessList: [] }, '0x10'),
+    'blobs-before-cancun': positional({ to: BOB, ...ONE_BLOB }, '0x20'),
+    'authorizations-before-prague': positional({ to: BOB, authorizationList: [] }, '0x25'),
+  }
+}
+
 /** Overrides that contradict one another. */
 function overrideCases(): { [name: string]: RpcCase } {
   const identity = '0x0000000000000000000000000000000000000004'
@@ -187,6 +214,11 @@ function overrideCases(): { [name: string]: RpcCase } {
     'overrides-overridden-twice': overridden({ [identity]: moved, [BOB]: { nonce: '0x1' } }),
     'overrides-state-and-difference': overridden({ [TOKEN]: { state: {}, stateDiff: {} } }),
     'overrides-block-withdrawals': overridden({}, { withdrawals: [] }),
+    'overrides-block-aliases': positional({ data: '0x4160005242602052606060006000f3' }, 'latest', null, {
+      ...{ coinbase: BOB, timestamp: '0x7fffffff', blockNumber: '0x100' },
+    }),
+    'overrides-block-unknown': overridden({}, { coinbas: BOB }),
+    'overrides-unknown': overridden({ [TOKEN]: { stateDif: {} } }),
   }
 }
 

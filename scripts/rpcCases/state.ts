@@ -51,6 +51,8 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       nobody: positional(NOBODY, [], at(45)),
       genesis: positional(ALICE, [], '0x0'),
       'bad-key': positional(ALICE, ['0xzz'], 'latest'),
+      'long-key': positional(ALICE, [`0x${'1'.repeat(65)}`], 'latest'),
+      'keys-without-prefix': positional(TOKEN, ['0', '2', `${'0'.repeat(63)}2`], 'latest'),
       'no-params': positional(),
     },
     eth_getCode: {

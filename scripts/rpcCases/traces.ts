@@ -2,6 +2,10 @@ import { ALICE, BOB, NOBODY, REVERTER, TOKEN } from '../../test/support/fixtureC
 import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
 const CALLS = { tracer: 'callTracer', tracerConfig: { withLog: true } }
+/** The example of EIP-155. */
+const MAINNET_TRANSACTION =
+  '0xf86c098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a76400008025a028ef61340bd939bc2195fe5375678' +
+  '66003e1a15d3c71ff63e1590620aa636276a067cbe9d8997f761aecb703304b3800ccf555c9f3dc64214b297fb1966a3b6d83'
 const PRESTATE = { tracer: 'prestateTracer' }
 const DIFFERENCE = { ...PRESTATE, tracerConfig: { diffMode: true } }
 
@@ -10,6 +14,7 @@ export function traceCases(hashes: FixtureHashes): CasesByMethod {
   const transfer = hashes.transaction(22)
   const failing = { from: BOB, to: REVERTER, data: '0xf8f50b81' } // failString()
   const balance = { to: TOKEN, data: `0x70a08231${word(BOB).slice(2)}` } // balanceOf(BOB)
+  const union = { fromAddress: [ALICE], toAddress: [TOKEN], mode: 'union' }
   return {
     debug_traceTransaction: {
       'struct-logs': positional(hashes.transaction(5), { enableMemory: true, enableReturnData: true }),
@@ -25,6 +30,9 @@ export function traceCases(hashes: FixtureHashes): CasesByMethod {
       'unknown-tracer': positional(transfer, { tracer: 'stateTracer' }),
       javascript: positional(transfer, { tracer: '{ step: function() {} }' }),
       'bad-timeout': positional(transfer, { timeout: 'soon' }),
+      'unknown-option': positional(transfer, { enablememories: true }),
+      'unknown-tracer-option': positional(transfer, { tracer: 'callTracer', tracerConfig: { withLogs: true } }),
+      'options-without-a-tracer': positional(transfer, { tracerConfig: { withLog: true } }),
       unknown: positional(UNKNOWN_HASH),
       missing: positional(),
       'too-many': positional(transfer, {}, 1),
@@ -41,6 +49,14 @@ export function traceCases(hashes: FixtureHashes): CasesByMethod {
       'to-token': positional({ fromBlock: quantity(1), toBlock: quantity(30), toAddress: [TOKEN], after: 1, count: 2 }),
       none: positional({ fromBlock: quantity(1), toBlock: quantity(30), fromAddress: [NOBODY] }),
       'bad-address': positional({ toAddress: ['0x12'] }),
+      union: positional({ ...{ fromBlock: quantity(20), toBlock: quantity(24) }, ...union }),
+      'by-block-hash': positional({ blockHash: hashes.block(22) }),
+      'block-hash-and-bound': positional({ blockHash: hashes.block(22), toBlock: 'latest' }),
+      'unknown-block-hash': positional({ blockHash: UNKNOWN_HASH }),
+      reversed: positional({ fromBlock: quantity(20), toBlock: quantity(10) }),
+      'beyond-head': positional({ fromBlock: quantity(20), toBlock: quantity(0xffffff) }),
+      'unknown-member': positional({ fromBlok: quantity(20) }),
+      'unknown-mode': positional({ mode: 'both' }),
       missing: positional(),
     },
     trace_get: {
@@ -67,7 +83,11 @@ export function traceCases(hashes: FixtureHashes): CasesByMethod {
       'not-a-pair': positional([[failing]]),
       missing: positional(),
     },
-    trace_rawTransaction: { 'not-a-transaction': positional('0x1234', ['trace']), missing: positional() },
+    trace_rawTransaction: {
+      'not-a-transaction': positional('0x1234', ['trace']),
+      'of-another-chain': positional(MAINNET_TRANSACTION, ['trace']),
+      missing: positional(),
+    },
     trace_replayTransaction: {
       all: positional(hashes.transaction(5), ['trace', 'stateDiff', 'vmTrace']),
       nothing: positional(transfer, []),
@@ -105,6 +125,9 @@ export function traceCases(hashes: FixtureHashes): CasesByMethod {
       'fee-below-base-fee': positional({ ...balance, gasPrice: '0x1' }, 'latest', CALLS),
       difference: positional({ from: ALICE, to: NOBODY, value: '0x1' }, 'latest', DIFFERENCE),
       'unknown-block': positional(balance, UNKNOWN_HASH),
+      'index-out-of-range': positional(balance, quantity(22), { ...CALLS, txIndex: '0x9' }),
+      'index-in-genesis': positional(balance, '0x0', { ...CALLS, txIndex: '0x0' }),
+      'unknown-override': positional(balance, 'latest', { blockOverrides: { tim: '0x1' } }),
       missing: positional(),
     },
     debug_traceBlockByHash: {

@@ -101,4 +101,4 @@ export class SimulationRefused extends CairnError {
 }
 
 /** What is wrong with a simulation: a broken rule of one of its calls, or of its blocks. */
-export type SimulationRule = CallRule | 'block number' | 'block timestamp' | 'block gas limit' | 'limit'
+export type SimulationRule = CallRule | 'difficulty' | 'block number' | 'block timestamp' | 'block gas limit' | 'limit'

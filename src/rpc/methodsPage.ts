@@ -1,6 +1,7 @@
 import type { ErrorDoc, JsonSchema, Method } from './core/method.js'
 import { type MethodExamples, type RecordedCall, readExamples, sentParams, WITHOUT_EXAMPLE } from './examples.js'
 import { ALL_METHODS } from './methods.js'
+import { describeMembers } from './strictMembers.js'
 
 /** The reference page of all methods, docs/methods.md, in Markdown. */
 export function formatMethodsPage(methods: readonly Method[] = ALL_METHODS): string {
@@ -22,7 +23,8 @@ export function formatMethodsPage(methods: readonly Method[] = ALL_METHODS): str
     '`$1` is the result of the call before.',
     '',
     'Any method returns -32602 for parameters that are missing, unknown, too many or malformed, and -32603 for an internal',
-    'error. Methods that read the Ethereum chain return -32000, with a hint how to import, while the database has no',
+    'error. Members of objects are read in any letter case; where a method lists the members, others are refused with -32602,',
+    'elsewhere they are ignored. Methods that read the Ethereum chain return -32000, with a hint how to import, while the database has no',
     'Ethereum block. Block numbers and indexes of 2^53 and above are treated as unknown.',
     '',
     '| method | cost | |',
@@ -48,6 +50,7 @@ function formatMethod(method: Method, examples: MethodExamples): string[] {
       ? ['No parameters.']
       : ['| # | parameter | type | required | |', '|---|---|---|---|---|', ...params]),
     '',
+    ...method.params.flatMap(describeMembers).flatMap((sentence) => [sentence, '']),
     `Result: \`${method.result.name}\`, ${nameSchema(method.result.schema)}.`,
     '',
     ...formatExample(method, examples),

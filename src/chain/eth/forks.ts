@@ -135,3 +135,13 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, pare
     omitsSystemCalls: spec.omitsSystemCalls === true,
   }
 }
+
+/** The rules of a block that is not of the chain, such as an overridden one, as geth finds them: before London those of its
+ *  number alone, whatever its time; afterwards `isProofOfStake` decides about the merge. */
+export function rulesOfInvented(spec: ChainSpec, number: number, timestamp: bigint, isProofOfStake: boolean): Rules {
+  const isOfWork = ({ fork, timestamp: time }: ForkActivation) => time === undefined && fork !== 'paris'
+  const work = { ...spec, activations: spec.activations.filter(isOfWork), terminalTotalDifficulty: undefined }
+  const byNumber = rulesAt(work, number, timestamp)
+  if (!isProofOfStake || !byNumber.has('london')) return byNumber
+  return rulesAt({ ...spec, terminalTotalDifficulty: 0n }, number, timestamp, 0n)
+}

@@ -4,6 +4,7 @@ import type { Rules } from '../../chain/eth/forks.js'
 import { MAX_TRANSACTION_BLOBS, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import type { Header } from '../../chain/eth/types.js'
 import { CallFailed, CallRefused, type CallRule } from '../errors.js'
+import type { Code } from '../interpreter/code.js'
 import { INIT_CODE_TOO_LARGE } from '../interpreter/failures.js'
 import { maxInitCodeSize } from '../interpreter/rules.js'
 import { intrinsicGas } from '../transition/intrinsicGas.js'
@@ -21,6 +22,7 @@ export interface PlannedCall {
   gasLimit: bigint
   header: Header
   rules: Rules
+  chainId: bigint
   /** Wei per blob gas instead of that of the header. */
   blobBaseFee?: bigint
   /** A call without fee fields must pay the base fee, too. */
@@ -45,18 +47,19 @@ export interface CallTerms {
  *  @throws CallFailed, CallRefused in geth's words. */
 export function requireCallTerms(planned: PlannedCall, balanceOf: (address: Uint8Array) => bigint): CallTerms {
   const { request, gasLimit, rules } = planned
-  requireOneFeeStyle(request)
+  requireCallMembers(request, planned)
   const gasPrice = effectivePrice(planned)
+  requireTypeOfFork(planned)
   requireBlobs(planned)
   const blobFee = blobPrice(planned)
   requireAuthorizations(planned)
+  requireInitCodeSize(planned)
   requireFunds(planned, balanceOf)
   const { gas: intrinsic, floor } = intrinsicGas(request, rules)
   if (gasLimit < intrinsic)
     refuse(planned, 'intrinsic gas', `intrinsic gas too low: have ${gasLimit}, want ${intrinsic}`)
   if (gasLimit < floor)
     refuse(planned, 'other', `insufficient gas for floor data gas cost: have ${gasLimit}, want ${floor}`)
-  requireInitCodeSize(planned)
   const upfrontWei = gasLimit * gasPrice + blobGas(planned) * blobFee
   return { gasPrice, upfrontWei, freeBlobs: blobFeeCap(request) === 0n, intrinsic, floor }
 }
@@ -69,17 +72,57 @@ export function requireTransactionGas(gasLimit: bigint, { intrinsic, floor }: Ca
   throw new CallRefused('other', `intrinsic gas too high: have ${least}, at most ${MAX_TRANSACTION_GAS}`, gasLimit)
 }
 
+/** What a signed transaction must keep besides: the limits of gas (EIP-7825), and a sender without code that is not a
+ *  delegation (EIP-3607, EIP-7702). @throws CallRefused in geth's words */
+export function requireSigned(planned: PlannedCall, code: Code): void {
+  const { gasLimit, header, rules } = planned
+  if (rules.has('osaka') && !rules.has('amsterdam') && gasLimit > MAX_TRANSACTION_GAS) {
+    refuse(planned, 'other', `transaction gas limit too high (cap: ${MAX_TRANSACTION_GAS}, tx: ${gasLimit})`)
+  }
+  if (gasLimit > header.gasLimit) refuse(planned, 'other', 'gas limit reached')
+  if (code.length > 0 && !(rules.has('prague') && code.delegation !== undefined)) {
+    refuse(planned, 'other', `sender not an eoa: address ${senderOf(planned)}, len(code): ${code.length}`)
+  }
+}
+
 function refuse({ gasLimit }: PlannedCall, rule: CallRule, reason: string): never {
   throw new CallRefused(rule, reason, gasLimit)
 }
 
 const senderOf = ({ request: { from = ZERO_ADDRESS } }: PlannedCall) => formatChecksumAddress(from)
 
-/** @throws CallFailed if both gasPrice and EIP-1559 fees are given. */
-export function requireOneFeeStyle({ gasPrice, maxFeePerGas, maxPriorityFeePerGas }: CallRequest): void {
-  if (gasPrice !== undefined && (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined)) {
+/** Checks the members of a call with each other, with its fork and its chain, in the order of geth's `CallDefaults`.
+ *  @throws CallFailed in geth's words */
+export function requireCallMembers(
+  request: CallRequest,
+  { rules, chainId: served }: { rules: Rules; chainId: bigint },
+): void {
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, to, blobVersionedHashes, authorizationList, chainId } = request
+  const hasFeeCap = maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
+  if (gasPrice !== undefined && hasFeeCap) {
     throw new CallFailed('both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
   }
+  if (to === undefined && blobVersionedHashes !== undefined) throw new CallFailed('blob transaction of type create')
+  if (to === undefined && authorizationList !== undefined) {
+    throw new CallFailed('EIP-7702 transaction cannot be used to create contract')
+  }
+  if (chainId !== undefined && chainId !== served) {
+    throw new CallFailed(`chainId does not match node's (have=${chainId}, want=${served})`)
+  }
+  if (hasFeeCap && !rules.has('london')) {
+    throw new CallFailed('maxFeePerGas and maxPriorityFeePerGas are not valid before London is active')
+  }
+}
+
+/** Access lists need Berlin, blobs Cancun, authorizations Prague. */
+function requireTypeOfFork(planned: PlannedCall): void {
+  const { request, rules } = planned
+  const refuseType = (type: string) =>
+    refuse(planned, 'other', `transaction type not supported: ${type} tx (sender ${senderOf(planned)})`)
+  if (request.accessList !== undefined && !rules.has('berlin')) refuseType('access list')
+  const hasBlobs = request.maxFeePerBlobGas !== undefined || request.blobVersionedHashes !== undefined
+  if (hasBlobs && !rules.has('cancun')) refuseType('blob')
+  if (request.authorizationList !== undefined && !rules.has('prague')) refuseType('setcode')
 }
 
 /** The most the call offers per gas, in wei. EIP-1559 fees are ignored before London. */
@@ -88,7 +131,7 @@ export function feeCapOf({ gasPrice, maxFeePerGas }: CallRequest, { baseFeePerGa
 }
 
 /** The most the call offers for its blobs, in wei. */
-export function blobCost(planned: Omit<PlannedCall, 'gasLimit'>): bigint {
+export function blobCost(planned: Pick<PlannedCall, 'request' | 'rules'>): bigint {
   return blobGas(planned) * (blobFeeCap(planned.request) ?? 0n)
 }
 
@@ -120,9 +163,8 @@ function effectivePrice(planned: PlannedCall): bigint {
 
 /** EIP-4844; EIP-7594 for the blob limit per transaction. */
 function requireBlobs(planned: PlannedCall): void {
-  const { blobVersionedHashes: hashes, to } = planned.request
+  const { blobVersionedHashes: hashes } = planned.request
   if (hashes === undefined) return
-  if (to === undefined) refuse(planned, 'other', 'blob transaction of type create')
   if (hashes.length === 0) refuse(planned, 'other', 'blob transaction missing blob hashes')
   if (planned.rules.has('osaka') && hashes.length > MAX_TRANSACTION_BLOBS)
     refuse(planned, 'other', 'blob transaction has too many blobs')
@@ -135,7 +177,7 @@ function blobFeeCap({ maxFeePerBlobGas, blobVersionedHashes }: CallRequest): big
   return maxFeePerBlobGas ?? (blobVersionedHashes === undefined ? undefined : 0n)
 }
 
-function blobGas({ request: { blobVersionedHashes }, rules }: Omit<PlannedCall, 'gasLimit'>): bigint {
+function blobGas({ request: { blobVersionedHashes }, rules }: Pick<PlannedCall, 'request' | 'rules'>): bigint {
   if (blobVersionedHashes === undefined || !rules.has('cancun')) return 0n
   return BigInt(blobVersionedHashes.length) * GAS_PER_BLOB
 }
@@ -160,11 +202,8 @@ function blobPrice(planned: PlannedCall): bigint {
 
 /** EIP-7702. */
 function requireAuthorizations(planned: PlannedCall): void {
-  const { authorizationList, to } = planned.request
-  if (authorizationList === undefined) return
-  if (to === undefined)
-    refuse(planned, 'other', `EIP-7702 transaction cannot be used to create contract (sender ${senderOf(planned)})`)
-  if (authorizationList.length === 0)
+  const { authorizationList } = planned.request
+  if (authorizationList?.length === 0)
     refuse(planned, 'other', `EIP-7702 transaction with empty auth list (sender ${senderOf(planned)})`)
 }
 

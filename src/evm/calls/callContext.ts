@@ -43,7 +43,10 @@ export interface RunTerms {
 /** Calls at one block. `Run` is the return type of `run`: an outcome or a promise of one. */
 export interface CallContext<Run extends CallOutcome | Promise<CallOutcome> = CallOutcome | Promise<CallOutcome>> {
   readonly header: Header
+  /** Gas limit of the stored block, whatever overrides say. */
+  readonly blockGasLimit: bigint
   readonly rules: Rules
+  readonly chainId: bigint
   /** Wei. */
   balance(address: Uint8Array): bigint
   hasCode(address: Uint8Array): boolean
@@ -58,13 +61,13 @@ export interface DetailedCallContext extends CallContext<CallOutcome> {
   isPrecompile(address: Uint8Array): boolean
 }
 
-/** The gas limit of a call: the requested one, clamped to the caps. */
+/** The gas limit of a call: the requested one, clamped to the caps. `blockGasLimit` is that of the stored block. */
 export function clampGas(
-  header: Header,
+  blockGasLimit: bigint,
   gas: bigint | undefined,
   { gasCapPercent, maxCallGas }: Pick<CallLimits, 'gasCapPercent' | 'maxCallGas'>,
 ): bigint {
-  const ofBlock = (header.gasLimit * BigInt(gasCapPercent)) / 100n
+  const ofBlock = (blockGasLimit * BigInt(gasCapPercent)) / 100n
   const cap = ofBlock < maxCallGas ? ofBlock : BigInt(maxCallGas)
   return gas === undefined || gas > cap ? cap : gas
 }

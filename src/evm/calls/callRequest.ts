@@ -13,6 +13,8 @@ export interface CallRequest {
   value?: bigint
   data?: Uint8Array
   nonce?: bigint
+  /** Of the chain that the sender means. */
+  chainId?: bigint
   accessList?: AccessListEntry[]
   blobVersionedHashes?: Uint8Array[]
   authorizationList?: Authorization[]

@@ -1,4 +1,4 @@
-import { type Rules, rulesAt } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks.js'
 import type { AccessListEntry, Header } from '../../chain/eth/types.js'
 import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import { noDeadline } from '../../lib/deadline.js'
@@ -22,7 +22,7 @@ import { OutOfBudget } from './budget.js'
 import { requireCallTerms, requireTransactionGas, ZERO_ADDRESS } from './callChecks.js'
 import type { CallOutcome, DetailedCallContext, RunTerms } from './callContext.js'
 import type { CallRequest } from './callRequest.js'
-import { type CallOverrides, overrideAccounts, overrideHeader } from './overrides.js'
+import { type CallOverrides, overrideAccounts, overrideBlock } from './overrides.js'
 
 /** Call contexts by block number. */
 export interface CallRunner {
@@ -47,7 +47,7 @@ const NO_HASH = new Uint8Array(32)
 /** The block context of calls. */
 interface BlockCallContext extends CallPlace {
   hash: Uint8Array
-  totalDifficulty: bigint
+  blockGasLimit: bigint
   backing: StateProvider
 }
 
@@ -88,7 +88,7 @@ export function createCallRunner({
     beforeRead()
     const block = chain.blockByNumber(number)
     if (!block || chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(number)
-    const { header, totalDifficulty } = block
+    const { header } = block
     const { chainId } = chain.spec()
     const rules = chain.rulesOf(block)
     const blocks = { chainId, blockHash: (at: number) => requireHash(blockHash, at) }
@@ -101,18 +101,14 @@ export function createCallRunner({
     const machine = place?.machine ?? new Machine({ ...parts, checkIntervals, keepsLogs: false })
     machine.rules = own.rules
     machine.precompiles = own.precompiles
-    return { hash, totalDifficulty, backing, machine, journal, rules, header, chainId, ...environments }
+    const { gasLimit: blockGasLimit } = header
+    return { hash, blockGasLimit, backing, machine, journal, rules, header, chainId, ...environments }
   }
 
   /** The context of calls that see other state or another block, with a journal of its own. */
   const override = (below: BlockCallContext, { accounts, block = {} }: CallOverrides): BlockCallContext => {
-    const { header: stored, backing, chainId } = below
-    const spec = chain.spec()
-    const header = overrideHeader(stored, block, below.rules.isProofOfStake)
-    const reached = below.rules.isProofOfStake
-      ? spec.terminalTotalDifficulty
-      : below.totalDifficulty - stored.difficulty
-    const rules = rulesAt(spec, header.number, header.timestamp, reached)
+    const { backing, chainId } = below
+    const { header, rules } = overrideBlock(below, block, chain.spec())
     const { blobBaseFee } = block
     // Blocks between the stored ones and the overridden number have no hash.
     const blocks = { chainId, blobBaseFee, blockHash: (at: number) => blockHash(at) ?? NO_HASH }
@@ -137,7 +133,9 @@ export function createCallRunner({
     const { journal, header } = here
     return {
       header,
+      blockGasLimit: here.blockGasLimit,
       rules: here.rules,
+      chainId: here.chainId,
       nonce: (address) => journal.account(address).nonce,
       isPrecompile: (address) =>
         precompileOfFork(here.machine.precompiles, journal.account(address).word) !== undefined,
@@ -189,7 +187,8 @@ export function runCall(
   const { machine, journal, header, rules } = place
   journal.meter.begin(memoryBytes)
   const { from = ZERO_ADDRESS, to, value = 0n, data: input = EMPTY_BYTES, accessList, authorizationList } = request
-  const planned = { request, gasLimit, header, rules, blobBaseFee: place.blobBaseFee }
+  const { chainId, blobBaseFee } = place
+  const planned = { request, gasLimit, header, rules, chainId, blobBaseFee }
   const terms = requireCallTerms(planned, (address) => journal.account(address).balance)
   if (isTransaction) requireTransactionGas(gasLimit, terms, rules)
   machine.deadline = deadline

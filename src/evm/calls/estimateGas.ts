@@ -2,7 +2,7 @@ import { MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import { CallFailed, CallRefused } from '../errors.js'
 import { OUT_OF_GAS } from '../interpreter/failures.js'
 import { intrinsicGas } from '../transition/intrinsicGas.js'
-import { blobCost, feeCapOf, requireOneFeeStyle, ZERO_ADDRESS } from './callChecks.js'
+import { blobCost, feeCapOf, requireCallMembers, ZERO_ADDRESS } from './callChecks.js'
 import { type CallContext, type CallLimits, type CallOutcome, clampGas, requireOutput } from './callContext.js'
 import type { CallRequest } from './callRequest.js'
 
@@ -20,7 +20,7 @@ export function* searchGasLimit(
   request: CallRequest,
   limits: CallLimits,
 ): Generator<bigint, bigint, GasTrial> {
-  requireOneFeeStyle(request)
+  requireCallMembers(request, context)
   let high = highestGas(context, request, limits)
   if (isToAccountWithoutCode(context, request)) {
     const least = plainTransferGas(context, request)
@@ -80,8 +80,7 @@ function isSuccess(tried: CallOutcome | undefined): boolean {
   return tried?.status === 'success'
 }
 
-// Any transaction takes as much (EIP-2780).
-const AMSTERDAM_LEAST_GAS = 12_000n
+// A smaller `gas` is ignored, as in geth.
 const LEAST_GAS = 21_000n
 
 /** Gas of a call that runs no code: from Amsterdam on it depends on recipient and value. */
@@ -92,8 +91,7 @@ function plainTransferGas({ rules }: CallContext, request: CallRequest): bigint 
 /** The highest gas limit to try: the caps, the rules of transactions, and the sender's funds. */
 function highestGas(context: CallContext, request: CallRequest, limits: CallLimits): bigint {
   const { header, rules } = context
-  const least = rules.has('amsterdam') ? AMSTERDAM_LEAST_GAS : LEAST_GAS
-  let high = request.gas !== undefined && request.gas >= least ? request.gas : header.gasLimit
+  let high = request.gas !== undefined && request.gas >= LEAST_GAS ? request.gas : header.gasLimit
   // EIP-8037: more gas is of use for state.
   if (rules.has('osaka') && !rules.has('amsterdam') && high > MAX_TRANSACTION_GAS) high = MAX_TRANSACTION_GAS
   const price = feeCapOf(request, header)
@@ -101,14 +99,14 @@ function highestGas(context: CallContext, request: CallRequest, limits: CallLimi
     const affordable = availableWei(context, request) / price
     if (affordable < high) high = affordable
   }
-  return clampGas(header, high, limits)
+  return clampGas(context.blockGasLimit, high, limits)
 }
 
 /** The sender's funds for gas, in wei. @throws CallFailed if there are none. */
-function availableWei({ balance, header, rules }: CallContext, request: CallRequest): bigint {
+function availableWei({ balance, rules }: CallContext, request: CallRequest): bigint {
   const afterValue = balance(request.from ?? ZERO_ADDRESS) - (request.value ?? 0n)
   if (afterValue <= 0n) throw new CallFailed('insufficient funds for transfer')
-  const blobs = blobCost({ request, header, rules })
+  const blobs = blobCost({ request, rules })
   if (blobs > 0n && blobs >= afterValue) throw new CallFailed('insufficient funds for gas * price + value')
   return afterValue - blobs
 }

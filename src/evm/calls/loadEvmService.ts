@@ -89,7 +89,7 @@ function createEvmService(
     call: (request, blockNumber, limits, deadline) =>
       watch.withSnapshot(() => {
         const context = runner.at(blockNumber, request.overrides)
-        const gasLimit = clampGas(context.header, request.gas, limits)
+        const gasLimit = clampGas(context.blockGasLimit, request.gas, limits)
         return requireOutput(context.run(request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline }), limits)
       }),
     estimateGas: (request, blockNumber, limits, deadline) =>
@@ -107,7 +107,7 @@ function createEvmService(
     createAccessList: (request, blockNumber, limits, deadline) =>
       inSnapshot(() => {
         const context = runner.at(blockNumber, request.overrides)
-        const gasLimit = clampGas(context.header, request.gas, limits)
+        const gasLimit = clampGas(context.blockGasLimit, request.gas, limits)
         return createAccessList(context, request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
       }),
     simulate: (simulation, blockNumber, limits, deadline) =>

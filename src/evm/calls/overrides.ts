@@ -1,4 +1,5 @@
 import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
+import { type ChainSpec, type Rules, rulesOfInvented } from '../../chain/eth/forks.js'
 import type { Header, Withdrawal } from '../../chain/eth/types.js'
 import { keyOfBytes } from '../../lib/bytes.js'
 import { CallFailed } from '../errors.js'
@@ -59,6 +60,30 @@ export function overrideHeader(header: Header, overrides: BlockOverrides, isProo
     miner: overrides.feeRecipient ?? header.miner,
     mixHash: overrides.prevRandao ?? header.mixHash,
     baseFeePerGas: overrides.baseFeePerGas ?? header.baseFeePerGas,
+  }
+}
+
+/** Header and rules of calls at a block with overrides. Overridden numbers and times choose the fork. */
+export function overrideBlock(
+  { header: stored, rules: before }: { header: Header; rules: Rules },
+  overrides: BlockOverrides,
+  spec: ChainSpec,
+): { header: Header; rules: Rules } {
+  const { number, timestamp, prevRandao } = overrides
+  const isMoved = number !== undefined || timestamp !== undefined || prevRandao !== undefined
+  const isProofOfStake = before.isProofOfStake || prevRandao !== undefined
+  const header = overrideHeader(stored, overrides, before.isProofOfStake)
+  const rules = isMoved ? rulesOfInvented(spec, header.number, header.timestamp, isProofOfStake) : before
+  return { rules, header: isMoved ? fitHeader(header, rules) : header }
+}
+
+/** The header with the fields that instructions read in its fork. */
+function fitHeader(header: Header, rules: Rules): Header {
+  return {
+    ...header,
+    baseFeePerGas: rules.has('london') ? (header.baseFeePerGas ?? 0n) : undefined,
+    excessBlobGas: rules.has('cancun') ? (header.excessBlobGas ?? 0n) : undefined,
+    slotNumber: rules.has('amsterdam') ? (header.slotNumber ?? 0n) : undefined,
   }
 }
 

@@ -44,6 +44,8 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
     const below = backings.at(blockNumber, block.hash)
     return {
       header,
+      blockGasLimit: header.gasLimit,
+      chainId: spec.chainId,
       balance: (address) => below.account(address)?.account?.balance ?? 0n,
       hasCode: (address) => (reader.account(address, blockNumber)?.account?.codeId ?? undefined) !== undefined,
       rules,
@@ -74,10 +76,10 @@ interface Job {
 }
 
 async function runMessage(job: Job, request: CallRequest, gasLimit: bigint): Promise<CallOutcome> {
-  const { machine, overlay, header, rules } = job
+  const { machine, overlay, header, rules, spec } = job
   const from = request.from ?? ZERO_ADDRESS
   const balance = (await overlay.getAccount(new Address(from)))?.balance ?? 0n
-  const terms = requireCallTerms({ request, gasLimit, header, rules }, () => balance)
+  const terms = requireCallTerms({ request, gasLimit, header, rules, chainId: spec.chainId }, () => balance)
   const { gasPrice, upfrontWei, freeBlobs, intrinsic, floor } = terms
   // As in geth for calls without fee fields: BASEFEE is 0, so that contracts see consistent prices.
   const baseFeePerGas = gasPrice === 0n ? 0n : header.baseFeePerGas

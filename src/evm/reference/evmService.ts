@@ -19,7 +19,7 @@ export function createReferenceService(db: Database, own: () => Promise<EvmServi
     call: async (request, blockNumber, limits, deadline) => {
       if (request.overrides) return (await own()).call(request, blockNumber, limits, deadline)
       const context = runner.at(blockNumber)
-      const gasLimit = clampGas(context.header, request.gas, limits)
+      const gasLimit = clampGas(context.blockGasLimit, request.gas, limits)
       const outcome = await context.run(request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
       return requireOutput(outcome, limits)
     },

@@ -1,11 +1,11 @@
-import { type Rules, rulesAt } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
-import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
-import { requireCallTerms, ZERO_ADDRESS } from '../calls/callChecks.js'
+import type { ChainReader } from '../../store/chain/types.js'
+import { requireCallTerms, requireSigned, ZERO_ADDRESS } from '../calls/callChecks.js'
 import type { RunTerms } from '../calls/callContext.js'
 import type { CallRequest } from '../calls/callRequest.js'
 import { type CallPlace, environmentsOf, runCall } from '../calls/callRunner.js'
-import { type CallOverrides, overrideAccounts, overrideHeader } from '../calls/overrides.js'
+import { type CallOverrides, overrideAccounts, overrideBlock } from '../calls/overrides.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
 import type { TransactionContext } from '../transition/transactionContext.js'
 import type { Applied, Execution } from './execution.js'
@@ -14,16 +14,12 @@ const NO_HASH = new Uint8Array(32)
 
 /** The context with what the overrides replace. @throws CallFailed for overrides that cannot be */
 export function overridePlace(
-  { machine, journal, chainId, rules: before, header: stored }: TransactionContext,
-  { chain, tables, block }: { chain: ChainReader; tables: (rules: Rules) => ForkTables; block: StoredBlock },
+  { machine, journal, chainId, ...stored }: TransactionContext,
+  { chain, tables }: { chain: ChainReader; tables: (rules: Rules) => ForkTables },
   overrides: CallOverrides,
 ): CallPlace {
-  const { number, timestamp, blobBaseFee } = overrides.block ?? {}
-  const header = overrideHeader(stored, overrides.block ?? {}, before.isProofOfStake)
-  const spec = chain.spec()
-  const reached = before.isProofOfStake ? spec.terminalTotalDifficulty : block.totalDifficulty - stored.difficulty
-  const isMoved = number !== undefined || timestamp !== undefined
-  const rules = isMoved ? rulesAt(spec, header.number, header.timestamp, reached) : before
+  const { blobBaseFee } = overrides.block ?? {}
+  const { header, rules } = overrideBlock(stored, overrides.block ?? {}, chain.spec())
   // Blocks between the stored ones and the overridden number have no hash.
   const blockHash = (at: number) => chain.blockHash(at) ?? NO_HASH
   const environments = environmentsOf(header, rules, { chainId, blobBaseFee, blockHash })
@@ -41,7 +37,8 @@ export function callExecution(place: CallPlace, request: CallRequest, terms: Run
   const { gasLimit } = terms
   const run = (): Applied => {
     const sender = journal.account(from)
-    const planned = { request, gasLimit, header, rules, blobBaseFee }
+    const planned = { request, gasLimit, header, rules, chainId, blobBaseFee, isValidated: terms.isTransaction }
+    if (terms.isTransaction) requireSigned(planned, journal.code(sender))
     const { gasPrice } = requireCallTerms(planned, () => sender.balance)
     const outcome = runCall(place, request, terms)
     // Transactions get unused gas back and pay for the rest; calls that only show their output need not.

@@ -2,6 +2,7 @@ import type { Rules } from '../../chain/eth/forks.js'
 import type { Transaction } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'
 import type { Deadline } from '../../lib/deadline.js'
+import { formatData } from '../../lib/hex.js'
 import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
 import type { CommitWatch } from '../../store/commitWatch.js'
 import type { Database } from '../../store/database.js'
@@ -9,7 +10,7 @@ import { createStateReader, type StateReader } from '../../store/state/stateRead
 import { type CallLimits, clampGas } from '../calls/callContext.js'
 import type { CallRequest } from '../calls/callRequest.js'
 import type { CallOverrides } from '../calls/overrides.js'
-import { StateUnavailable } from '../errors.js'
+import { CallFailed, StateUnavailable } from '../errors.js'
 import { createForkTables } from '../interpreter/allPrecompiles.js'
 import { createCodeObjects } from '../interpreter/code.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
@@ -50,9 +51,12 @@ export interface TraceService {
    *  transactions that are not of a stored block */
   replay(block: StoredBlock, range: ReplayRange, visit: (execution: BlockExecution) => void): void
   /** Hands the calls to `visit`, which runs them one after another: on the state after the block, or before its transaction
-   *  number `transactionIndex`. @throws StateUnavailable; CallFailed for overrides that cannot be */
-  calls(block: StoredBlock, terms: CallTerms, visit: (executionOf: (request: CallRequest) => Execution) => void): void
+   *  number `transactionIndex`. @throws StateUnavailable; CallFailed for overrides that cannot be and an index beyond the block */
+  calls(block: StoredBlock, terms: CallTerms, visit: (executionOf: ExecutionOfCall) => void): void
 }
+
+/** A call as an execution; `isTransaction` checks it as one of a block, the nonce aside. */
+export type ExecutionOfCall = (request: CallRequest, isTransaction?: boolean) => Execution
 
 /** Where and how calls are traced. */
 export interface CallTerms {
@@ -126,6 +130,11 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
   /** The context of calls before a transaction of the block. */
   const openBefore = (block: StoredBlock, index: number, deadline: Deadline): TransactionContext => {
     requireCanonical(block.header.number, block.hash)
+    if (block.header.number === 0) throw new CallFailed('no transaction in genesis')
+    // Where there is none, index 0 stands for the end of the system calls (geth).
+    if (index > 0 && index >= block.txCount) {
+      throw new CallFailed(`transaction index ${index} out of range for block ${formatData(block.hash)}`)
+    }
     const context = open(block, deadline)
     const used = { execution: 0n, state: 0n, logs: 0 }
     for (const transaction of chain.transactions(block).slice(0, index)) executionOf(context, transaction, used).run()
@@ -138,10 +147,15 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
         watch.beforeRead()
         const context =
           transactionIndex === undefined ? openAfter(block, deadline) : openBefore(block, transactionIndex, deadline)
-        const place = overridePlace(context, { chain, tables, block }, overrides)
-        visit((request) => {
-          const gasLimit = clampGas(place.header, request.gas, limits)
-          return callExecution(place, request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
+        const place = overridePlace(context, { chain, tables }, overrides)
+        visit((request, isTransaction) => {
+          const gasLimit = clampGas(block.header.gasLimit, request.gas, limits)
+          return callExecution(place, request, {
+            gasLimit,
+            memoryBytes: limits.callMemoryBytes,
+            deadline,
+            isTransaction,
+          })
         })
       }),
     replay: (block, { first = 0, last = block.txCount - 1, deadline, memoryBytes, transactions }, visit) =>

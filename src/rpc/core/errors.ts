@@ -83,6 +83,7 @@ const SIMULATION_CODES: { readonly [rule in SimulationRule]: number } = {
   'nonce too high': -38011,
   'fee cap': -38012,
   'priority fee': INVALID_PARAMS,
+  difficulty: INVALID_PARAMS,
   'intrinsic gas': -38013,
   funds: -38014,
   'block gas limit': -38015,
@@ -90,7 +91,7 @@ const SIMULATION_CODES: { readonly [rule in SimulationRule]: number } = {
   'block timestamp': -38021,
   'init code size': -38025,
   limit: -38026,
-  other: INTERNAL_ERROR,
+  other: SERVER_ERROR, // -32603 in geth, which here means a fault of the server
 }
 
 type Translation = (error: never, method: string) => RpcErrorBody

@@ -1,3 +1,4 @@
+import { EMPTY_BYTES } from '../../lib/bytes.js'
 import { abbreviate, parseHex } from '../../lib/hex.js'
 import { InvalidValue } from './errors.js'
 import type { JsonSchema, Param } from './method.js'
@@ -81,6 +82,12 @@ export const data: ValueType<Uint8Array> = {
   decode: (value, path) => decodeData(value, path, 'hex data such as 0x00ff'),
 }
 
+/** DATA of any length; `""` is no data, as in geth. */
+export const dataOrEmpty: ValueType<Uint8Array> = {
+  schema: { type: 'string', title: 'DATA', pattern: '^(0x([0-9a-fA-F]{2})*)?$' },
+  decode: (value, path) => (value === '' ? EMPTY_BYTES : data.decode(value, path)),
+}
+
 /** DATA of 32 bytes. */
 export const hash32 = fixedData('HASH32', 32)
 
@@ -128,6 +135,18 @@ export const text: ValueType<string> = {
     if (typeof value !== 'string') throw invalidValue(path, 'a string', value)
     return value
   },
+}
+
+/** One of the given words. */
+export function oneOf<const T extends string>(words: readonly T[]): ValueType<T> {
+  return {
+    schema: { type: 'string', enum: words },
+    decode: (value, path) => {
+      const found = words.find((word) => word === value)
+      if (found === undefined) throw invalidValue(path, `one of ${words.join(', ')}`, value)
+      return found
+    },
+  }
 }
 
 /** A JSON number within [minimum, maximum]. */

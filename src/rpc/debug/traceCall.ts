@@ -1,14 +1,16 @@
 import type { CallOverrides } from '../../evm/calls/overrides.js'
 import { findBlock, HEADER_NOT_FOUND, requireStateBlock } from '../core/blockId.js'
+import { SERVER_ERROR } from '../core/errors.js'
 import { createJsonOutput } from '../core/jsonOutput.js'
 import { defineMethod } from '../core/method.js'
-import { index, maybe, objectOf, optional, type ValueType } from '../core/params.js'
+import { index, maybe, optional, type ValueType } from '../core/params.js'
+import { strictObject } from '../core/strictObject.js'
 import { blockOverrides, requireCallOverrides } from '../eth/blockOverrides.js'
 import { CALL_REFUSED, callParam, requestForChain } from '../eth/callObject.js'
 import { stateBlockParam } from '../eth/commonParams.js'
 import { stateOverrides } from '../eth/stateOverrides.js'
 import { TRACE_SCHEMA } from './schemas.js'
-import { DEFAULT_CONFIG, type TraceConfig, traceConfig, traceDeadline } from './traceConfig.js'
+import { CONFIG_FIELDS, DEFAULT_CONFIG, readConfig, type TraceConfig, traceDeadline } from './traceConfig.js'
 import { TRACE_ERRORS } from './traceErrors.js'
 import { writeTrace } from './tracers/tracers.js'
 
@@ -19,23 +21,27 @@ interface TraceCallConfig extends TraceConfig {
   readonly transactionIndex?: number
 }
 
-const members = objectOf({
-  stateOverrides: maybe(stateOverrides),
-  blockOverrides: maybe(blockOverrides),
-  txIndex: maybe(index),
-})
+const members = strictObject(
+  {
+    ...CONFIG_FIELDS,
+    stateOverrides: maybe(stateOverrides),
+    blockOverrides: maybe(blockOverrides),
+    txIndex: maybe(index),
+  },
+  { title: 'trace configuration' },
+)
 
 const traceCallConfig: ValueType<TraceCallConfig> = {
-  schema: {
-    ...traceConfig.schema,
-    properties: { ...(traceConfig.schema.properties as object), ...(members.schema.properties as object) },
-  },
+  schema: members.schema,
   decode: (value, path) => {
-    const { stateOverrides: accounts, blockOverrides: block, txIndex } = members.decode(value, path)
+    const { stateOverrides: accounts, blockOverrides: block, txIndex, ...config } = members.decode(value, path)
     const overrides = { accounts, block: requireCallOverrides(block) }
-    return { ...traceConfig.decode(value, path), overrides, transactionIndex: txIndex }
+    return { ...readConfig(config, path), overrides, transactionIndex: txIndex }
   },
 }
+
+const INDEX_OUT_OF_RANGE = { code: SERVER_ERROR, message: 'transaction index N out of range for block …' } as const
+const NO_TRANSACTION = { code: SERVER_ERROR, message: 'no transaction in genesis' } as const
 
 export const traceCall = defineMethod({
   name: 'debug_traceCall',
@@ -56,7 +62,7 @@ export const traceCall = defineMethod({
     ),
   ],
   result: { name: 'trace', schema: TRACE_SCHEMA },
-  errors: [HEADER_NOT_FOUND, ...TRACE_ERRORS, CALL_REFUSED],
+  errors: [HEADER_NOT_FOUND, INDEX_OUT_OF_RANGE, NO_TRANSACTION, ...TRACE_ERRORS, CALL_REFUSED],
   handler: async (context, call, id, config) => {
     const { chain, limits } = context
     const traces = await context.loadTraces()

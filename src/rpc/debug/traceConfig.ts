@@ -1,4 +1,5 @@
 import { type Deadline, deadlineAfter } from '../../lib/deadline.js'
+import { InvalidValue } from '../core/errors.js'
 import {
   boolean,
   decodeMembers,
@@ -6,11 +7,11 @@ import {
   invalidValue,
   isAbsent,
   maybe,
-  objectOf,
   optional,
   text,
   type ValueType,
 } from '../core/params.js'
+import { strictObject } from '../core/strictObject.js'
 import type { NativeTracer, TracerChoice } from './tracers/tracers.js'
 
 /** How a trace is to be made. */
@@ -43,63 +44,96 @@ export const duration: ValueType<number> = {
   },
 }
 
-const structOptions = objectOf({
+const whole = integerBetween(0, Number.MAX_SAFE_INTEGER)
+
+/** Members for the struct logger. */
+const STRUCT_FIELDS = {
   enableMemory: maybe(boolean),
   disableStack: maybe(boolean),
   disableStorage: maybe(boolean),
   enableReturnData: maybe(boolean),
-  limit: maybe(integerBetween(0, Number.MAX_SAFE_INTEGER)),
-})
+  limit: maybe(whole),
+  // The opposites, which alloy, Erigon and older geth have.
+  disableMemory: maybe(boolean),
+  disableReturnData: maybe(boolean),
+  debug: maybe(boolean), // no effect: geth printed the answer
+}
 
 /** Options by name of the tracer. */
 const TRACERS = {
-  callTracer: objectOf({ onlyTopCall: maybe(boolean), withLog: maybe(boolean) }),
-  flatCallTracer: objectOf({ convertParityErrors: maybe(boolean), includePrecompiles: maybe(boolean) }),
-  prestateTracer: objectOf({
+  callTracer: strictObject({ onlyTopCall: maybe(boolean), withLog: maybe(boolean) }),
+  flatCallTracer: strictObject({ convertParityErrors: maybe(boolean), includePrecompiles: maybe(boolean) }),
+  prestateTracer: strictObject({
     diffMode: maybe(boolean),
     disableCode: maybe(boolean),
     disableStorage: maybe(boolean),
     includeEmpty: maybe(boolean),
   }),
-  '4byteTracer': objectOf({}),
-  noopTracer: objectOf({}),
+  '4byteTracer': strictObject({}),
+  noopTracer: strictObject({}),
 } as const
 
 const TRACER_NAMES = [...Object.keys(TRACERS), 'muxTracer']
 
-const common = objectOf({
-  tracer: maybe(text),
-  tracerConfig: maybe<unknown>({ schema: { type: 'object' }, decode: (value) => value }),
+const tracerName: ValueType<string> = { schema: { type: 'string', enum: TRACER_NAMES }, decode: text.decode }
+
+/** Decoded once the tracer is known. */
+const tracerOptions: ValueType<unknown> = {
+  schema: {
+    anyOf: [
+      ...Object.entries(TRACERS).map(([title, { schema }]) => ({ ...schema, title })),
+      { title: 'muxTracer', type: 'object', propertyNames: { enum: TRACER_NAMES } },
+    ],
+  },
+  decode: (value) => value,
+}
+
+/** Members of the configuration of a trace, in geth's shape. */
+export const CONFIG_FIELDS = {
+  tracer: maybe(tracerName),
+  tracerConfig: maybe(tracerOptions),
   timeout: maybe(duration),
-  reexec: maybe(integerBetween(0, Number.MAX_SAFE_INTEGER)),
-})
+  reexec: maybe(whole),
+  ...STRUCT_FIELDS,
+}
+
+const members = strictObject(CONFIG_FIELDS, { title: 'trace configuration' })
 
 /** The configuration of a trace, in geth's shape. */
 export const traceConfig: ValueType<TraceConfig> = {
-  schema: {
-    title: 'trace configuration',
-    type: 'object',
-    properties: {
-      ...(structOptions.schema.properties as object),
-      ...(common.schema.properties as object),
-      tracer: { type: 'string', enum: TRACER_NAMES },
-    },
-  },
-  decode: (value, path) => {
-    const { tracer, tracerConfig, timeout } = common.decode(value, path)
-    const struct = (): TracerChoice => ({ name: 'structLogger', ...structOptions.decode(value, path) })
-    return {
-      tracer: tracer ? nativeTracer(tracer, tracerConfig, path) : struct(),
-      timeoutMs: timeout,
-    }
-  },
+  schema: members.schema,
+  decode: (value, path) => readConfig(members.decode(value, path), path),
+}
+
+/** The configuration from its members. @throws InvalidValue for options that the tracer does not have */
+export function readConfig(config: ReturnType<typeof members.decode>, path: string): TraceConfig {
+  const { tracer, tracerConfig, timeout } = config
+  return { tracer: tracer ? nativeTracer(tracer, tracerConfig, path) : structLogger(config, path), timeoutMs: timeout }
+}
+
+function structLogger(config: ReturnType<typeof members.decode>, path: string): TracerChoice {
+  const { enableMemory, disableMemory, enableReturnData, disableReturnData } = config
+  const { disableStack, disableStorage, limit, tracerConfig } = config
+  if (!isAbsent(tracerConfig) && Object.keys(decodeMembers(tracerConfig, `${path}.tracerConfig`)).length > 0) {
+    throw new InvalidValue(`${path}.tracerConfig: expected a tracer beside it, one of ${TRACER_NAMES.join(', ')}`)
+  }
+  return {
+    name: 'structLogger',
+    enableMemory: enableMemory ?? negate(disableMemory),
+    enableReturnData: enableReturnData ?? negate(disableReturnData),
+    ...{ disableStack, disableStorage, limit },
+  }
+}
+
+function negate(value: boolean | undefined): boolean | undefined {
+  return value === undefined ? undefined : !value
 }
 
 function nativeTracer(name: string, config: unknown, path: string): NativeTracer {
   const at = `${path}.tracerConfig`
   if (name === 'muxTracer') {
-    const members = Object.entries(decodeMembers(config ?? {}, at))
-    return { name, tracers: members.map(([inner, each]) => nativeTracer(inner, each, at)) }
+    const inside = Object.entries(decodeMembers(config ?? {}, at))
+    return { name, tracers: inside.map(([inner, each]) => nativeTracer(inner, each, at)) }
   }
   if (!Object.hasOwn(TRACERS, name)) {
     throw invalidValue(`${path}.tracer`, `one of ${TRACER_NAMES.join(', ')} (JavaScript tracers are not run)`, name)

@@ -8,12 +8,12 @@ import {
   index,
   invalidValue,
   maybe,
-  objectOf,
   optional,
   quantity,
   quantity64,
   type ValueType,
 } from '../core/params.js'
+import { strictObject } from '../core/strictObject.js'
 
 const blockNumber: ValueType<number> = {
   schema: index.schema,
@@ -24,24 +24,37 @@ const blockNumber: ValueType<number> = {
   },
 }
 
-const withdrawal = objectOf({ index: quantity64, validatorIndex: quantity64, address, amount: quantity64 })
+const withdrawal = strictObject({ index: quantity64, validatorIndex: quantity64, address, amount: quantity64 })
 
-const members = objectOf({
-  number: maybe(blockNumber),
-  difficulty: maybe(quantity),
-  time: maybe(quantity64),
-  gasLimit: maybe(quantity64),
-  feeRecipient: maybe(address),
-  prevRandao: maybe(hash32),
-  baseFeePerGas: maybe(quantity),
-  blobBaseFee: maybe(quantity),
-  beaconRoot: maybe(hash32),
-  withdrawals: maybe(arrayOf(withdrawal)),
-})
+const members = strictObject(
+  {
+    number: maybe(blockNumber),
+    difficulty: maybe(quantity),
+    time: maybe(quantity64),
+    gasLimit: maybe(quantity64),
+    feeRecipient: maybe(address),
+    prevRandao: maybe(hash32),
+    baseFeePerGas: maybe(quantity),
+    blobBaseFee: maybe(quantity),
+    beaconRoot: maybe(hash32),
+    withdrawals: maybe(arrayOf(withdrawal)),
+  },
+  {
+    title: 'block overrides',
+    // Of alloy (reth, anvil) and Erigon.
+    aliases: {
+      blockNumber: 'number',
+      timestamp: 'time',
+      coinbase: 'feeRecipient',
+      random: 'prevRandao',
+      baseFee: 'baseFeePerGas',
+    },
+  },
+)
 
 /** Overridden header fields (execution-apis, schemas/execute: BlockOverrides). */
 export const blockOverrides: ValueType<BlockOverrides> = {
-  schema: { ...members.schema, title: 'block overrides' },
+  schema: members.schema,
   decode: (value, path) => {
     const { time, beaconRoot, withdrawals, ...rest } = members.decode(value, path)
     return {

@@ -1,6 +1,7 @@
 import type { AccessListEntry, Authorization } from '../../chain/eth/types.js'
 import type { CallRequest } from '../../evm/calls/callRequest.js'
 import type { CallOverrides } from '../../evm/calls/overrides.js'
+import { CallFailed } from '../../evm/errors.js'
 import { equalBytes } from '../../lib/bytes.js'
 import type { ChainReader } from '../../store/chain/types.js'
 import { InvalidValue, RpcError, SERVER_ERROR } from '../core/errors.js'
@@ -8,7 +9,7 @@ import type { ErrorDoc } from '../core/method.js'
 import {
   address,
   arrayOf,
-  data,
+  dataOrEmpty,
   hash32,
   maybe,
   objectOf,
@@ -46,8 +47,8 @@ const memberTypes = {
   maxFeePerBlobGas: maybe(quantity),
   value: maybe(quantity),
   nonce: maybe(quantity64),
-  data: maybe(data),
-  input: maybe(data),
+  data: maybe(dataOrEmpty),
+  input: maybe(dataOrEmpty),
   chainId: maybe(quantity),
   accessList: maybe(arrayOf(accessEntry)),
   blobVersionedHashes: maybe(arrayOf(hash32)),
@@ -61,7 +62,7 @@ export const CALL_MEMBERS: readonly string[] = Object.keys(memberTypes)
 
 /** A call object. `data` and `input` are the same member. */
 export const callObject: ValueType<CallObject> = {
-  schema: members.schema,
+  schema: { title: 'call', ...members.schema },
   decode: (value, path) => {
     const { input, chainId, ...rest } = members.decode(value, path)
     if (input && rest.data && !equalBytes(input, rest.data)) {
@@ -86,6 +87,9 @@ export function requestForChain(chain: ChainReader, call: CallObject): CallReque
 /** The same with overrides. @throws RpcError; CallFailed for block overrides that calls do not have. */
 export function overriddenRequest(chain: ChainReader, call: CallObject, overrides: CallOverrides): CallRequest {
   const request = requestForChain(chain, call)
+  if (request.maxFeePerBlobGas !== undefined && !request.blobVersionedHashes?.length) {
+    throw new CallFailed('maxFeePerBlobGas specified without blobVersionedHashes')
+  }
   const { accounts, block } = overrides
   if (accounts === undefined && block === undefined) return request
   return { ...request, overrides: { accounts, block: requireCallOverrides(block) } }
@@ -107,7 +111,16 @@ export const CALL_REQUEST_ERRORS: readonly ErrorDoc[] = [
   { code: SERVER_ERROR, message: "account … has both 'state' and 'stateDiff'" },
   { code: SERVER_ERROR, message: "chainId does not match node's (have=…, want=…)" },
   { code: SERVER_ERROR, message: 'both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified' },
+  { code: SERVER_ERROR, message: 'maxFeePerGas and maxPriorityFeePerGas are not valid before London is active' },
+  { code: SERVER_ERROR, message: 'blob transaction of type create' },
+  { code: SERVER_ERROR, message: 'EIP-7702 transaction cannot be used to create contract' },
 ]
+
+/** For methods of one call without a trace. */
+export const BLOB_FEE_WITHOUT_BLOBS: ErrorDoc = {
+  code: SERVER_ERROR,
+  message: 'maxFeePerBlobGas specified without blobVersionedHashes',
+}
 
 /** Errors of a call besides the state errors. */
 export const CALL_ERRORS: readonly ErrorDoc[] = [
@@ -118,4 +131,5 @@ export const CALL_ERRORS: readonly ErrorDoc[] = [
   { code: SERVER_ERROR, message: 'block override "…" is not supported for this RPC method' },
   ...CALL_LIMIT_ERRORS,
   ...CALL_REQUEST_ERRORS,
+  BLOB_FEE_WITHOUT_BLOBS,
 ]

@@ -3,7 +3,14 @@ import { mapMaybePromise } from '../../lib/maybePromise.js'
 import { requireStateBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { quantity64, text } from '../core/params.js'
-import { CALL_LIMIT_ERRORS, CALL_REQUEST_ERRORS, callParam, overriddenRequest } from './callObject.js'
+import {
+  BLOB_FEE_WITHOUT_BLOBS,
+  CALL_LIMIT_ERRORS,
+  CALL_REFUSED,
+  CALL_REQUEST_ERRORS,
+  callParam,
+  overriddenRequest,
+} from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
 import { formatAccess } from './format/transaction.js'
 import { ACCESS_LIST_SCHEMA, STATE_ERRORS } from './schemas.js'
@@ -25,7 +32,7 @@ export const createAccessList = defineMethod({
       required: ['accessList', 'gasUsed'],
     },
   },
-  errors: [...CALL_LIMIT_ERRORS, ...CALL_REQUEST_ERRORS, ...STATE_ERRORS],
+  errors: [CALL_REFUSED, ...CALL_LIMIT_ERRORS, ...CALL_REQUEST_ERRORS, BLOB_FEE_WITHOUT_BLOBS, ...STATE_ERRORS],
   handler: ({ chain, evm, limits, deadline }, object, id, accounts) => {
     const request = overriddenRequest(chain, object, { accounts })
     const created = evm.createAccessList(request, requireStateBlock(chain, id), limits, deadline)

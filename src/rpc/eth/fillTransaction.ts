@@ -42,7 +42,8 @@ const EARLY_ERRORS = {
 /** Errors of `eth_estimateGas` without those that are listed by themselves, and those of members that transactions do not have. */
 const ESTIMATE_ERRORS = [
   ...CALL_ERRORS.filter(
-    ({ message }) => !/^both gasPrice|^chainId|override|precompile|overridden|stateDiff/.test(message),
+    ({ message }) =>
+      !/^both gasPrice|^chainId|override|precompile|overridden|stateDiff|^maxFeePer|create/.test(message),
   ),
   serverError('failed with … gas: …'),
   serverError('gas required exceeds allowance (…)'),

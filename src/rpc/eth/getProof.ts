@@ -7,6 +7,7 @@ import { INVALID_PARAMS, invalidParams, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { arrayOf, data, hash32, quantity, required, slot, type ValueType } from '../core/params.js'
 import { accountParam, stateBlockParam } from './commonParams.js'
+import { STORAGE_KEY_ERRORS, storageKey } from './getStorageAt.js'
 import { STATE_ERRORS } from './schemas.js'
 
 // geth's limit and words.
@@ -15,15 +16,15 @@ const TOO_MANY_KEYS = `too many storage keys requested (max ${MAX_KEYS}, got …
 
 interface StorageKey {
   readonly slot: Uint8Array // 32
-  /** As the response repeats it: 32 bytes as they were sent, else a quantity (geth). */
+  /** As the response repeats it: as data if 32 bytes were sent, else a quantity (geth). */
   readonly text: string
 }
 
-const storageKey: ValueType<StorageKey> = {
-  schema: slot.schema,
+const provedKey: ValueType<StorageKey> = {
+  schema: storageKey.schema,
   decode: (value, path) => {
-    const bytes = slot.decode(value, path)
-    const isWord = (value as string).length === 66
+    const bytes = storageKey.decode(value, path)
+    const isWord = (value as string).replace(/^0[xX]/, '').length > 62
     return { slot: bytes, text: isWord ? formatData(bytes) : formatQuantity(bytesToBigInt(bytes)) }
   },
 }
@@ -40,7 +41,7 @@ export const getProof = defineMethod({
   cost: 'evm',
   params: [
     accountParam,
-    required('storageKeys', arrayOf(storageKey), `up to ${MAX_KEYS} storage slots`),
+    required('storageKeys', arrayOf(provedKey), `up to ${MAX_KEYS} storage slots`),
     stateBlockParam,
   ],
   result: {
@@ -69,6 +70,7 @@ export const getProof = defineMethod({
   },
   errors: [
     { code: INVALID_PARAMS, message: TOO_MANY_KEYS },
+    ...STORAGE_KEY_ERRORS,
     {
       code: SERVER_ERROR,
       message:

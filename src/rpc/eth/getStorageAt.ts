@@ -1,13 +1,13 @@
 import { abbreviate, formatData, parseHex } from '../../lib/hex.js'
 import { requireStateBlock } from '../core/blockId.js'
 import { INVALID_PARAMS, invalidParams } from '../core/errors.js'
-import { defineMethod } from '../core/method.js'
+import { defineMethod, type ErrorDoc } from '../core/method.js'
 import { hash32, invalidValue, required, type ValueType } from '../core/params.js'
 import { accountParam, stateBlockParam } from './commonParams.js'
 import { STATE_ERRORS } from './schemas.js'
 
 /** A slot as in geth: up to 32 bytes of hex, with or without prefix, odd lengths and leading zeros included. */
-const storageKey: ValueType<Uint8Array> = {
+export const storageKey: ValueType<Uint8Array> = {
   schema: { type: 'string', title: 'storage slot', pattern: '^(0x)?[0-9a-fA-F]{0,64}$' },
   decode: (value, path) => {
     if (typeof value !== 'string') throw invalidValue(path, 'a storage slot such as "0x0"', value)
@@ -20,6 +20,12 @@ const storageKey: ValueType<Uint8Array> = {
   },
 }
 
+/** Errors of a slot that is malformed. */
+export const STORAGE_KEY_ERRORS: readonly ErrorDoc[] = [
+  { code: INVALID_PARAMS, message: 'storage key too long (want at most 32 bytes): "…"' },
+  { code: INVALID_PARAMS, message: 'invalid hex in storage key: "…"' },
+]
+
 export const getStorageAt = defineMethod({
   name: 'eth_getStorageAt',
   summary: "Value of an account's storage slot after a block, 32 bytes.",
@@ -30,11 +36,7 @@ export const getStorageAt = defineMethod({
     stateBlockParam,
   ],
   result: { name: 'value', schema: hash32.schema },
-  errors: [
-    ...STATE_ERRORS,
-    { code: INVALID_PARAMS, message: 'storage key too long (want at most 32 bytes): "…"' },
-    { code: INVALID_PARAMS, message: 'invalid hex in storage key: "…"' },
-  ],
+  errors: [...STATE_ERRORS, ...STORAGE_KEY_ERRORS],
   handler: ({ chain, state }, address, slot, id) =>
     formatData(state.storage(address, slot, requireStateBlock(chain, id))),
 })

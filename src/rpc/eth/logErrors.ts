@@ -20,13 +20,16 @@ export const LOGS_NOT_HELD: ErrorDoc = {
   message: 'logs before block N are not held, the first block is N',
 }
 
+/** For a filter with a block hash and a bound. */
+export const TWO_RANGES: ErrorDoc = {
+  code: INVALID_PARAMS,
+  message: 'invalid argument 0: cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other',
+}
+
 /** Errors of a filter object that is malformed. */
 export const FILTER_ERRORS: readonly ErrorDoc[] = [
   TOO_MANY_VALUES,
   { code: INVALID_PARAMS, message: 'exceed max topics' },
-  {
-    code: INVALID_PARAMS,
-    message: 'invalid argument 0: cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other',
-  },
+  TWO_RANGES,
   REVERSED_RANGE,
 ]

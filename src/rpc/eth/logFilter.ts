@@ -1,17 +1,17 @@
-import { equalBytes } from '../../lib/bytes.js'
 import { InvalidValue, invalidParams } from '../core/errors.js'
 import {
   address,
   arrayOf,
   type BlockNumberOrTag,
   blockNumberOrTag,
-  decodeMembers,
   hash32,
   invalidValue,
   isAbsent,
+  maybe,
   required,
   type ValueType,
 } from '../core/params.js'
+import { strictObject } from '../core/strictObject.js'
 
 /** A filter object as received. Absent bounds are undefined. */
 export interface LogFilterObject {
@@ -22,49 +22,49 @@ export interface LogFilterObject {
   topics: (Uint8Array[] | null)[]
 }
 
-const oneOrMore = (type: ValueType<Uint8Array>) => ({ oneOf: [type.schema, { type: 'array', items: type.schema }] })
+const addresses: ValueType<Uint8Array[]> = {
+  schema: { oneOf: [address.schema, { type: 'array', items: address.schema }] },
+  optional: true,
+  decode: decodeAddresses,
+}
+
+const topics: ValueType<(Uint8Array[] | null)[]> = {
+  schema: {
+    type: 'array',
+    maxItems: 4,
+    items: { oneOf: [{ type: 'null' }, hash32.schema, { type: 'array', items: hash32.schema }] },
+  },
+  optional: true,
+  decode: decodeTopics,
+}
+
+// `blockhash` is the other spelling of the API specification.
+const members = strictObject(
+  {
+    blockHash: maybe(hash32),
+    fromBlock: maybe(blockNumberOrTag),
+    toBlock: maybe(blockNumberOrTag),
+    address: addresses,
+    topics,
+  },
+  { title: 'log filter', aliases: { blockhash: 'blockHash' } },
+)
 
 /** A filter object. */
 export const logFilter: ValueType<LogFilterObject> = {
-  schema: {
-    title: 'log filter',
-    type: 'object',
-    properties: {
-      blockHash: hash32.schema,
-      fromBlock: blockNumberOrTag.schema,
-      toBlock: blockNumberOrTag.schema,
-      address: oneOrMore(address),
-      topics: {
-        type: 'array',
-        maxItems: 4,
-        items: { oneOf: [{ type: 'null' }, hash32.schema, { type: 'array', items: hash32.schema }] },
-      },
-    },
-  },
+  schema: members.schema,
   decode: (value, path) => {
-    const object = decodeMembers(value, path)
-    const blockHash = decodeBlockHash(object, path)
-    const { fromBlock, toBlock } = object
-    if (blockHash && !(isAbsent(fromBlock) && isAbsent(toBlock))) {
-      throw new InvalidValue('cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other')
-    }
-    return {
-      blockHash,
-      fromBlock: isAbsent(fromBlock) ? undefined : blockNumberOrTag.decode(fromBlock, `${path}.fromBlock`),
-      toBlock: isAbsent(toBlock) ? undefined : blockNumberOrTag.decode(toBlock, `${path}.toBlock`),
-      addresses: decodeAddresses(object.address, `${path}.address`),
-      topics: decodeTopics(object.topics, `${path}.topics`),
-    }
+    const { address: wanted, ...filter } = members.decode(value, path)
+    requireOneRange(filter)
+    return { ...filter, addresses: wanted }
   },
 }
 
-/** Both spellings of the API specification are accepted. */
-function decodeBlockHash(object: { readonly [name: string]: unknown }, path: string): Uint8Array | undefined {
-  const [first, second] = ['blockHash', 'blockhash']
-    .filter((name) => !isAbsent(object[name]))
-    .map((name) => hash32.decode(object[name], `${path}.${name}`))
-  if (first && second && !equalBytes(first, second)) throw new InvalidValue(`${path}: blockHash and blockhash differ`)
-  return first
+/** @throws InvalidValue for a filter with both a block hash and a bound */
+export function requireOneRange({ blockHash, fromBlock, toBlock }: Partial<LogFilterObject>): void {
+  if (blockHash && (fromBlock !== undefined || toBlock !== undefined)) {
+    throw new InvalidValue('cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other')
+  }
 }
 
 function decodeAddresses(value: unknown, path: string): Uint8Array[] {

@@ -27,7 +27,12 @@ export function resolveFilterBlocks(context: FilterContext, object: LogFilterObj
 
 type FilterContext = Pick<RpcContext, 'chain' | 'limits' | 'blocks'>
 
-function resolveRange(chain: ChainReader, object: LogFilterObject): { fromBlock: number; toBlock: number } {
+/** The bounds of a filter as block numbers, both inclusive; absent ones are the head. @throws RpcError for a block hash that is
+ *  not known, for a reversed range and for one beyond the head */
+export function resolveRange(
+  chain: ChainReader,
+  object: Pick<LogFilterObject, 'blockHash' | 'fromBlock' | 'toBlock'>,
+): { fromBlock: number; toBlock: number } {
   if (object.blockHash) {
     const number = chain.blockNumberByHash(object.blockHash)
     if (number === undefined) throw new RpcError(SERVER_ERROR, 'unknown block')

@@ -12,9 +12,10 @@ import { formatLog } from '../../store/logs/logObject.js'
 import { requireStateBlock } from '../core/blockId.js'
 import { EXECUTION_REVERTED, INVALID_PARAMS, invalidParams, revertMessage } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
-import { arrayOf, boolean, data, maybe, objectOf, quantity64, required } from '../core/params.js'
+import { arrayOf, boolean, data, maybe, quantity64, required } from '../core/params.js'
+import { strictObject } from '../core/strictObject.js'
 import { blockOverrides } from './blockOverrides.js'
-import { CALL_LIMIT_ERRORS, CALL_REQUEST_ERRORS, callObject, requestForChain } from './callObject.js'
+import { CALL_LIMIT_ERRORS, CALL_REFUSED, CALL_REQUEST_ERRORS, callObject } from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
 import { formatWholeBlock } from './format/block.js'
 import { BLOCK_SCHEMA, LOG_SCHEMA, STATE_ERRORS } from './schemas.js'
@@ -24,9 +25,9 @@ const EMPTY_INPUT = { code: INVALID_PARAMS, message: 'empty input' } as const
 /** Code of a simulated call that failed without a revert (geth). */
 const VM_ERROR = -32015
 
-const payload = objectOf({
+const payload = strictObject({
   blockStateCalls: arrayOf(
-    objectOf({
+    strictObject({
       blockOverrides: maybe(blockOverrides),
       stateOverrides: maybe(stateOverrides),
       calls: maybe(arrayOf(callObject)),
@@ -87,6 +88,8 @@ export const simulateV1 = defineMethod({
     { code: -38026, message: 'too many calls', when: 'there are more calls in all blocks' },
     ...CALL_LIMIT_ERRORS.map((error) => ({ ...error, when: 'the calls together need more' })),
     ...CALL_REQUEST_ERRORS,
+    CALL_REFUSED,
+    { code: INVALID_PARAMS, message: 'block …: difficulty override is not allowed after the merge' },
     ...STATE_ERRORS,
   ],
   handler: ({ chain, evm, limits, deadline }, request, id) => {
@@ -95,7 +98,7 @@ export const simulateV1 = defineMethod({
     const blocks = blockStateCalls.map((each) => ({
       block: each.blockOverrides,
       accounts: each.stateOverrides,
-      calls: (each.calls ?? []).map((call) => requestForChain(chain, call)),
+      calls: (each.calls ?? []).map(({ request: call, chainId }) => ({ ...call, chainId })),
     }))
     const simulation = { blocks, isValidated: validation, tracesTransfers: traceTransfers }
     const simulated = evm.simulate(simulation, requireStateBlock(chain, id), limits, deadline)

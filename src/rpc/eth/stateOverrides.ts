@@ -2,17 +2,17 @@ import { compareBytes } from '../../chain/eth/blockAccessList.js'
 import type { AccountOverride, SlotOverride } from '../../evm/calls/overrides.js'
 import {
   address,
-  data,
+  dataOrEmpty,
   decodeMembers,
   hash32,
   isAbsent,
   maybe,
-  objectOf,
   optional,
   quantity,
   quantity64,
   type ValueType,
 } from '../core/params.js'
+import { strictObject } from '../core/strictObject.js'
 
 /** True for values without overrides: nothing, null, or an empty object. */
 export function overridesNothing(value: unknown): boolean {
@@ -28,10 +28,10 @@ const slots: ValueType<SlotOverride[]> = {
     })),
 }
 
-const account = objectOf({
+const account = strictObject({
   balance: maybe(quantity),
   nonce: maybe(quantity64),
-  code: maybe(data),
+  code: maybe(dataOrEmpty),
   state: maybe(slots),
   stateDiff: maybe(slots),
   movePrecompileToAddress: maybe(address),

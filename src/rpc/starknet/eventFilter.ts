@@ -1,5 +1,6 @@
 import type { Felt } from '../../chain/starknet/felt.js'
-import { arrayOf, integerBetween, maybe, objectOf, required, text, type ValueType } from '../core/params.js'
+import { arrayOf, integerBetween, maybe, required, text, type ValueType } from '../core/params.js'
+import { strictObject } from '../core/strictObject.js'
 import { feltParam, starknetBlockId } from './blockId.js'
 
 /** One address, or since specification 0.10.1 a list of them. */
@@ -9,7 +10,7 @@ const addresses: ValueType<Felt[]> = {
     Array.isArray(value) ? arrayOf(feltParam).decode(value, path) : [feltParam.decode(value, path)],
 }
 
-const eventFilter = objectOf({
+const eventFilter = strictObject({
   from_block: maybe(starknetBlockId),
   to_block: maybe(starknetBlockId),
   address: maybe(addresses),

@@ -1,6 +1,6 @@
 import { decodeTransaction } from '../../chain/eth/transaction.js'
 import type { Transaction } from '../../chain/eth/types.js'
-import { InvalidValue } from '../core/errors.js'
+import { InvalidValue, RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { data, required, type ValueType } from '../core/params.js'
 import { TRACE_ERRORS } from '../debug/traceErrors.js'
@@ -21,18 +21,26 @@ const signedTransaction: ValueType<Transaction> = {
   },
 }
 
+const OTHER_CHAIN = { code: SERVER_ERROR, message: 'invalid chain id for signer: have … want …' } as const
+
 export const rawTransaction = defineMethod({
   name: 'trace_rawTransaction',
   summary: 'Calls, state changes and instructions of a signed transaction on the newest state, without sending it.',
-  description: 'Its nonce is not checked. The result is that of `trace_replayTransaction`.',
+  description:
+    'It is checked as a transaction of the chain, its nonce aside. The result is that of `trace_replayTransaction`.',
   cost: 'evm',
   isTrace: true,
   params: [required('transaction', signedTransaction, 'the signed transaction'), traceKindsParam],
   result: { name: 'replay', schema: REPLAY_SCHEMA },
-  errors: [...TRACE_ERRORS, { ...CALL_REFUSED, when: 'the sender cannot pay for it' }],
+  errors: [...TRACE_ERRORS, OTHER_CHAIN, { ...CALL_REFUSED, when: 'the sender cannot pay for it' }],
   handler: async (context, transaction, kinds) => {
-    const { gasLimit: gas, input, ...rest } = transaction
-    const [result] = await traceCalls(context, { id: 'latest' }, [{ request: { ...rest, gas, data: input }, kinds }])
+    const { gasLimit: gas, input: data, chainId, ...rest } = transaction
+    const served = context.chain.chainId()
+    if (chainId !== undefined && chainId !== served) {
+      throw new RpcError(OTHER_CHAIN.code, `invalid chain id for signer: have ${chainId} want ${served}`)
+    }
+    const call = { request: { ...rest, gas, data }, kinds, isTransaction: true }
+    const [result] = await traceCalls(context, { id: 'latest' }, [call])
     return result
   },
 })

@@ -5,7 +5,7 @@ import { type AccountFields, fieldsOf, slotValue, type TouchedState } from '../.
 import { type CodeTrace, recordCode, type TracedStep } from '../../evm/tracing/vmTrace.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
-import { arrayOf, invalidValue, required, type ValueType } from '../core/params.js'
+import { arrayOf, oneOf, required, type ValueType } from '../core/params.js'
 import { flattenCalls } from '../debug/tracers/flatCalls.js'
 import { OPCODE_NAMES } from '../debug/tracers/opcodeNames.js'
 import { byKey } from '../debug/tracers/prestate.js'
@@ -16,17 +16,8 @@ const KINDS = ['trace', 'stateDiff', 'vmTrace'] as const
 /** A kind of trace of a replay. */
 export type Kind = (typeof KINDS)[number]
 
-const kind: ValueType<Kind> = {
-  schema: { type: 'string', enum: KINDS },
-  decode: (value, path) => {
-    const found = KINDS.find((each) => each === value)
-    if (found === undefined) throw invalidValue(path, `one of ${KINDS.join(', ')}`, value)
-    return found
-  },
-}
-
 /** Kinds of traces that are wanted. */
-export const traceKinds: ValueType<Kind[]> = arrayOf(kind)
+export const traceKinds: ValueType<Kind[]> = arrayOf(oneOf(KINDS))
 export const traceKindsParam = required('traceTypes', traceKinds, 'any of `trace`, `stateDiff`, `vmTrace`')
 
 /** Runs the execution and answers what is wanted of it, in OpenEthereum's shape. @throws DeadlineExceeded,

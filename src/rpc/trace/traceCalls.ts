@@ -14,13 +14,15 @@ export const TRACED_CALL_ERRORS = [...TRACE_ERRORS, CALL_REFUSED]
 export async function traceCalls(
   { chain, limits, deadline, loadTraces }: RpcContext,
   { id, overrides }: { id: BlockId; overrides?: CallOverrides },
-  wanted: readonly { request: CallRequest; kinds: readonly Kind[] }[],
+  wanted: readonly { request: CallRequest; kinds: readonly Kind[]; isTransaction?: boolean }[],
 ): Promise<object[]> {
   const traces = await loadTraces()
   const block = findBlock(chain, requireStateBlock(chain, id))!
   let results: object[] = []
   traces.calls(block, { limits, deadline, overrides }, (executionOf) => {
-    results = wanted.map(({ request, kinds }) => replayResult(executionOf(request), kinds))
+    results = wanted.map(({ request, kinds, isTransaction }) =>
+      replayResult(executionOf(request, isTransaction), kinds),
+    )
   })
   return results
 }

@@ -9,15 +9,13 @@ import { call } from '../../../src/rpc/eth/call.js'
 import { estimateGas } from '../../../src/rpc/eth/estimateGas.js'
 import { createGenesis, writeGenesisChain } from '../../support/genesisChain.js'
 
-const blockOf = (gasLimit: bigint) => ({ gasLimit }) as Parameters<typeof clampGas>[0]
-
 test('the smaller of the two caps holds, and by default ten blocks as long as blocks are ordinary', () => {
-  assert.equal(clampGas(blockOf(30_000_000n), undefined, DEFAULT_LIMITS), 300_000_000n)
-  assert.equal(clampGas(blockOf(200_000_000n), 2n ** 63n, DEFAULT_LIMITS), 2_000_000_000n)
-  assert.equal(clampGas(blockOf(200_000_001n), 2n ** 63n, DEFAULT_LIMITS), 2_000_000_000n)
-  assert.equal(clampGas(blockOf(2n ** 62n), undefined, DEFAULT_LIMITS), 2_000_000_000n)
-  assert.equal(clampGas(blockOf(2n ** 62n), 21_000n, DEFAULT_LIMITS), 21_000n)
-  assert.equal(clampGas(blockOf(100n), 2n ** 63n, { gasCapPercent: 250, maxCallGas: 249 }), 249n)
+  assert.equal(clampGas(30_000_000n, undefined, DEFAULT_LIMITS), 300_000_000n)
+  assert.equal(clampGas(200_000_000n, 2n ** 63n, DEFAULT_LIMITS), 2_000_000_000n)
+  assert.equal(clampGas(200_000_001n, 2n ** 63n, DEFAULT_LIMITS), 2_000_000_000n)
+  assert.equal(clampGas(2n ** 62n, undefined, DEFAULT_LIMITS), 2_000_000_000n)
+  assert.equal(clampGas(2n ** 62n, 21_000n, DEFAULT_LIMITS), 21_000n)
+  assert.equal(clampGas(100n, 2n ** 63n, { gasCapPercent: 250, maxCallGas: 249 }), 249n)
 })
 
 const GAS = `0x${'0'.repeat(36)}0ca5`

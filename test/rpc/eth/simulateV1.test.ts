@@ -245,6 +245,65 @@ test('follows the rules of Amsterdam from its time on', async () => {
   assert.equal(Number(block.gasUsed), 183_600)
 })
 
+test('a call with a gas price and an access list, even an empty one, is of type 1, and its list is warm', async () => {
+  const call = { from: ALICE, to: BOB, gasPrice: '0x9' }
+  const accessList = [{ address: FRESH, storageKeys: [] }]
+  const calls = [call, { ...call, accessList: [] }, { ...call, accessList }]
+  const [block] = await simulate({ blockStateCalls: [{ calls }], returnFullTransactions: true })
+  assert.deepEqual(
+    block.transactions.map(({ type, accessList: list }: Json) => [type, list]),
+    [
+      ['0x0', undefined],
+      ['0x1', []],
+      ['0x1', accessList],
+    ],
+  )
+})
+
+test('blobs are paid for at the blob base fee, whatever the call offers for them', async () => {
+  const blobVersionedHashes = [`0x01${'11'.repeat(31)}`]
+  const spent = async (call: object, blobBaseFee: string) => {
+    const before = { to: BOB, from: ALICE }
+    const probe = { to: FRESH, data: '0x' }
+    const stateOverrides = { [FRESH]: { code: returning(`73${ALICE.slice(2)}31`) } } // BALANCE of ALICE
+    const calls = [probe, { ...before, ...call }, probe]
+    const blockOverrides = { blobBaseFee }
+    const [block] = await simulate({ blockStateCalls: [{ stateOverrides, blockOverrides, calls }] })
+    return BigInt(block.calls[0].returnData) - BigInt(block.calls[2].returnData)
+  }
+  assert.equal(await spent({ blobVersionedHashes }, '0x7'), 7n * 131_072n)
+  assert.equal(await spent({ blobVersionedHashes, maxFeePerBlobGas: '0x9' }, '0x7'), 7n * 131_072n)
+  assert.equal(await spent({}, '0x7'), 0n)
+  const poor = { from: FRESH, to: BOB, blobVersionedHashes }
+  const [block] = await simulate({ blockStateCalls: [{ calls: [poor] }] })
+  assert.equal(block.calls[0].status, '0x1', 'a sender that has nothing')
+})
+
+test('calls are checked in their order: an earlier fault is reported before a later chain id', async () => {
+  const other = { from: ALICE, to: BOB, chainId: '0x1' }
+  const poor = { from: FRESH, to: BOB, value: '0x1' }
+  const chain = "chainId does not match node's (have=1, want=1337)"
+  await refused({ blockStateCalls: [{ calls: [poor, other] }] }, -38014, /insufficient funds/)
+  await refused({ blockStateCalls: [{ calls: [other, poor] }] }, -32000, chain)
+  const second = { blockOverrides: { number: '0x1' }, calls: [other] }
+  await refused({ blockStateCalls: [{ calls: [] }, second] }, -38020, /must be in order/)
+})
+
+test('creations with blobs or authorizations are refused with -32000, and other faults of a call never with -32603', async () => {
+  const creation = { from: ALICE, data: '0x00' }
+  const to = { from: ALICE, to: BOB }
+  const faults: [object, RegExp][] = [
+    [{ ...creation, blobVersionedHashes: [] }, /^blob transaction of type create$/],
+    [{ ...creation, authorizationList: [] }, /^EIP-7702 transaction cannot be used to create contract$/],
+    [{ ...to, blobVersionedHashes: [] }, /blob transaction missing blob hashes/],
+    [{ ...to, authorizationList: [] }, /EIP-7702 transaction with empty auth list/],
+    [{ ...to, blobVersionedHashes: [word(2)] }, /blob 0 has invalid hash version/],
+  ]
+  for (const [call, words] of faults) await refused({ blockStateCalls: [{ calls: [call] }] }, -32000, words)
+  const stateOverrides = { [ALICE]: { nonce: '0xffffffffffffffff' } }
+  await refused({ blockStateCalls: [{ stateOverrides, calls: [to] }] }, -32000, /^nonce has max value: address/)
+})
+
 test('the blocks of the fixture, simulated on their parents, have the roots of their headers', async (t) => {
   const directory = temporaryDirectory(t)
   await importFixture(directory)
@@ -294,7 +353,7 @@ test('the blocks of the fixture, simulated on their parents, have the roots of t
     const blockOverrides = {
       number: formatQuantity(number),
       time: formatQuantity(header.timestamp),
-      difficulty: formatQuantity(header.difficulty),
+      difficulty: header.difficulty === 0n ? undefined : formatQuantity(header.difficulty),
       gasLimit: formatQuantity(header.gasLimit),
       feeRecipient: formatData(header.miner),
       prevRandao: formatData(header.mixHash),

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { formatData, formatQuantity } from '../../../src/lib/hex.js'
+import { createSender } from '../../../scripts/fixture/chainBuilder.js'
+import { encodeTransaction, signTransaction, type UnsignedTransaction } from '../../../src/chain/eth/transaction.js'
+import { formatData, formatQuantity, parseHex } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { type OpenContext, openContext } from '../../../src/rpc/core/openContext.js'
-import { ALICE, REVERTER, TOKEN } from '../../support/fixtureChain.js'
+import { ALICE, BOB, REVERTER, TOKEN } from '../../support/fixtureChain.js'
 import { importFixture } from '../../support/fixtureDatabase.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { callMethod } from '../../support/traces.js'
@@ -160,6 +162,46 @@ test('trace_filter finds by sender and recipient, skips and counts', async () =>
   assert.deepEqual(await ask('trace_filter', { ...range, toAddress: [TOKEN], after: 1, count: 2 }), toToken.slice(1, 3))
 })
 
+test('trace_filter joins its lists by mode, and reads its blocks as eth_getLogs does', async () => {
+  const all = (
+    await Promise.all(blocks().map(({ header }) => ask<FlatTrace[]>('trace_block', formatQuantity(header.number))))
+  ).flat()
+  const range = { fromBlock: '0x1', toBlock: 'latest' }
+  const isFrom = ({ action }: FlatTrace) => action.from === ALICE || action.address === ALICE
+  const isTo = ({ action, result }: FlatTrace) => action.to === TOKEN || result?.address === TOKEN
+  const lists = { fromAddress: [ALICE], toAddress: [TOKEN] }
+  const union = all.filter((each) => isFrom(each) || isTo(each))
+  const both = all.filter((each) => isFrom(each) && isTo(each))
+  assert.ok(union.length > both.length && both.length > 0)
+  assert.deepEqual(await ask('trace_filter', { ...range, ...lists, mode: 'union' }), union)
+  assert.deepEqual(await ask('trace_filter', { ...range, ...lists, mode: 'intersection' }), both)
+  const tos = all.filter(isTo)
+  assert.deepEqual(await ask('trace_filter', { ...range, toAddress: [TOKEN], mode: 'union' }), tos, 'one list')
+  assert.deepEqual(await ask('trace_filter', { ...range, mode: 'union' }), all, 'no list')
+  for (const { hash, header } of blocks().slice(20, 30)) {
+    const ofBlock = await ask('trace_block', formatQuantity(header.number))
+    assert.deepEqual(await ask('trace_filter', { blockHash: formatData(hash) }), ofBlock)
+  }
+  const head = context.chain.head()!
+  const wrong = [
+    { fromBlock: '0x9', toBlock: '0x8' },
+    { fromBlock: 'latest', toBlock: '0x8' },
+    { fromBlock: '0x1', toBlock: formatQuantity(head + 1) },
+    { fromBlock: formatQuantity(head + 1) },
+    { fromBlock: '0x1', blockHash: formatData(blocks()[0].hash) },
+    { blockHash: `0x${'5a'.repeat(32)}` },
+  ]
+  for (const filter of wrong) {
+    const words = async (method: string) =>
+      ask(method, filter).then(
+        () => 'no error',
+        ({ message }: Error) => message.slice(method.length),
+      )
+    assert.equal(await words('trace_filter'), await words('eth_getLogs'), JSON.stringify(filter))
+    assert.notEqual(await words('trace_filter'), 'no error')
+  }
+})
+
 test('trace_filter refuses more blocks and addresses than it may have', async () => {
   const many = { ...context, chain: { ...context.chain, head: () => 5000 } }
   await assert.rejects(
@@ -205,4 +247,26 @@ test('trace_rawTransaction runs a signed transaction of the chain once more', as
   assert.deepEqual(trace[0].action.from, stored.action.from)
   assert.deepEqual(trace[0].action.input, stored.action.input)
   await assert.rejects(ask('trace_rawTransaction', '0x1234', ['trace']), /-32602 .*expected a signed transaction/)
+})
+
+test('trace_rawTransaction refuses what no block could have, the nonce aside', async () => {
+  const { privateKey } = createSender('alice')
+  const fees = { type: 2, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 0n, accessList: [] } as const
+  const common = { nonce: 7n, gasLimit: 100_000n, to: parseHex(BOB), value: 1n, input: new Uint8Array(0) }
+  const trace = (fields: object, chainId: bigint | undefined = context.chain.chainId()) => {
+    const signed = signTransaction(
+      { ...common, ...fees, chainId, ...fields } as unknown as UnsignedTransaction,
+      privateKey,
+    )
+    return ask<Replay>('trace_rawTransaction', formatData(encodeTransaction(signed)), ['trace'])
+  }
+  assert.equal((await trace({})).trace[0].action.to, BOB)
+  await assert.rejects(trace({}, 1n), /-32000 invalid chain id for signer: have 1 want 20261/)
+  await assert.rejects(trace({ type: 0, gasPrice: 1n }, 1n), /-32000 invalid chain id for signer: have 1 want 20261/)
+  await assert.rejects(trace({ maxFeePerGas: 0n }), /-32000 .*max fee per gas less than block base fee/)
+  await assert.rejects(trace({ type: 0, gasPrice: 0n }), /-32000 .*max fee per gas less than block base fee/)
+  await assert.rejects(trace({ maxPriorityFeePerGas: 10n ** 12n }), /-32000 .*max priority fee per gas higher than/)
+  await assert.rejects(trace({ gasLimit: 10n ** 9n }), /-32000 .*gas limit reached/)
+  await assert.rejects(trace({ gasLimit: 1_000n }), /-32000 .*intrinsic gas too low/)
+  await assert.rejects(trace({ value: 10n ** 30n }), /-32000 .*insufficient funds for gas \* price \+ value/)
 })

@@ -1,4 +1,5 @@
 import { formatChecksumAddress } from '../../../chain/eth/checksumAddress.js'
+import { GAS_PER_BLOB } from '../../../chain/eth/fees.js'
 import { transactionHash } from '../../../chain/eth/transaction.js'
 import { MAX_NONCE } from '../../../chain/eth/transactionLimits.js'
 import type { Transaction, TransactionType } from '../../../chain/eth/types.js'
@@ -6,7 +7,14 @@ import { EMPTY_BYTES } from '../../../lib/bytes.js'
 import { CallRefused, SimulationRefused } from '../../errors.js'
 import type { TransactionTerms } from '../../transition/transaction.js'
 import type { TransactionContext } from '../../transition/transactionContext.js'
-import { feeCapOf, requireCallTerms, requireOneFeeStyle, requireTransactionGas, ZERO_ADDRESS } from '../callChecks.js'
+import {
+  feeCapOf,
+  type PlannedCall,
+  requireCallMembers,
+  requireCallTerms,
+  requireTransactionGas,
+  ZERO_ADDRESS,
+} from '../callChecks.js'
 import type { CallRequest } from '../callRequest.js'
 
 /** A simulated block while its calls run. */
@@ -17,14 +25,19 @@ export interface SimulatedContext extends TransactionContext {
   gasLeft: bigint
 }
 
+/** A call of a simulated block, ready to run. */
+export interface PreparedCall {
+  /** What the block lists. */
+  transaction: Transaction
+  /** What runs: the same with all lists of the call, which the type of the transaction may leave out. */
+  executed: Transaction
+  terms: TransactionTerms
+}
+
 /** The transaction that a call of a simulated block becomes, and what it pays. Without a nonce it has the next one, without gas
  *  all that the block has left. @throws CallFailed, SimulationRefused in geth's words. */
-export function prepareCall(
-  context: SimulatedContext,
-  request: CallRequest,
-): { transaction: Transaction; terms: TransactionTerms } {
-  const { journal, header, rules, environment } = context
-  requireOneFeeStyle(request)
+export function prepareCall(context: SimulatedContext, request: CallRequest): PreparedCall {
+  const { journal, header, rules, environment, chainId } = context
   const { from = ZERO_ADDRESS } = request
   const sender = journal.account(from)
   const nonce = request.nonce ?? sender.nonce
@@ -36,20 +49,25 @@ export function prepareCall(
   const gasLimit = wanted < context.gasLeft ? wanted : context.gasLeft
   const { isValidated } = context
   const { blobBaseFee } = environment.block
+  requireCallMembers(request, context)
   try {
     if (isValidated) requireNonce(nonce, sender.nonce, { from, gasLimit })
-    const planned = { request, gasLimit, header, rules, blobBaseFee, isValidated }
+    else if (sender.nonce === MAX_NONCE) throw new SimulationRefused('other', nonceAtEnd(from))
+    const planned = { request, gasLimit, header, rules, chainId, blobBaseFee, isValidated }
     const terms = requireCallTerms(planned, (address) => journal.account(address).balance)
     requireTransactionGas(gasLimit, terms, rules)
     const isFree = terms.gasPrice === 0n && !isValidated
+    const transaction = transactionOf(request, { from, nonce, gasLimit, context })
+    const { accessList, authorizationList, blobVersionedHashes } = request
     return {
-      transaction: transactionOf(request, { from, nonce, gasLimit, context }),
+      transaction,
+      executed: { ...transaction, accessList, authorizationList, blobVersionedHashes },
       terms: {
         intrinsic: terms.intrinsic,
         floor: terms.floor,
         price: terms.gasPrice,
         tip: isFree ? undefined : terms.gasPrice - (header.baseFeePerGas ?? 0n),
-        blobPrice: terms.freeBlobs && !isValidated ? 0n : blobBaseFee,
+        blobPrice: blobPrice(planned, terms.gasPrice, sender.balance),
       },
     }
   } catch (error) {
@@ -68,7 +86,21 @@ function requireNonce(
   if (nonce > expected) throw new CallRefused('nonce too high', `nonce too high: ${difference}`, gasLimit)
   if (nonce < expected) throw new CallRefused('nonce too low', `nonce too low: ${difference}`, gasLimit)
   if (nonce < MAX_NONCE) return
-  throw new CallRefused('other', `nonce has max value: address ${address}, nonce: ${nonce}`, gasLimit)
+  throw new CallRefused('other', nonceAtEnd(from), gasLimit)
+}
+
+/** Wei per blob gas that the call pays. Blobs are paid for even by a call that offers nothing for them, as in geth, where a sender
+ *  that cannot pay gets a balance below zero; here its blobs are free. */
+function blobPrice(planned: PlannedCall & { blobBaseFee: bigint }, gasPrice: bigint, balance: bigint): bigint {
+  const { request, gasLimit, blobBaseFee, isValidated } = planned
+  const blobs = BigInt(request.blobVersionedHashes?.length ?? 0)
+  const wei = gasLimit * gasPrice + blobs * GAS_PER_BLOB * blobBaseFee
+  return isValidated || balance >= wei + (request.value ?? 0n) ? blobBaseFee : 0n
+}
+
+/** EIP-2681. */
+function nonceAtEnd(from: Uint8Array): string {
+  return `nonce has max value: address ${formatChecksumAddress(from)}, nonce: ${MAX_NONCE}`
 }
 
 /** The unsigned transaction: its signature is zero. The type follows from the members of the call, as in geth. */
@@ -86,9 +118,10 @@ function transactionOf(
   const type = typeOf(request, header.baseFeePerGas === undefined)
   const common = { type, nonce, gasLimit, to, value, input, v: 0n, r: 0n, s: 0n }
   const fees = { maxFeePerGas: request.maxFeePerGas ?? 0n, maxPriorityFeePerGas: request.maxPriorityFeePerGas ?? 0n }
+  const gasPrice = feeCapOf(request, header)
   const unsigned =
-    type === 0
-      ? { ...common, gasPrice: feeCapOf(request, header) }
+    type < 2
+      ? { ...common, gasPrice, ...(type === 1 ? { chainId, accessList } : {}) }
       : {
           ...common,
           ...fees,
@@ -101,7 +134,7 @@ function transactionOf(
 }
 
 function typeOf(request: CallRequest, isBeforeLondon: boolean): TransactionType {
-  if (request.gasPrice !== undefined || isBeforeLondon) return 0
+  if (request.gasPrice !== undefined || isBeforeLondon) return request.accessList === undefined ? 0 : 1
   if (request.authorizationList !== undefined) return 4
   return request.blobVersionedHashes === undefined ? 2 : 3
 }

@@ -4,7 +4,7 @@ import { encodeBlockAccessList } from '../../../chain/eth/blockAccessList.js'
 import { BLOOM_BYTES, bloomOf, orBloom } from '../../../chain/eth/bloom.js'
 import { EMPTY_UNCLES_HASH } from '../../../chain/eth/emptyHashes.js'
 import { GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../../../chain/eth/fees.js'
-import { type Rules, rulesAt } from '../../../chain/eth/forks.js'
+import { type Rules, rulesAt, rulesOfInvented } from '../../../chain/eth/forks.js'
 import { hashHeader } from '../../../chain/eth/header.js'
 import { receiptsRoot } from '../../../chain/eth/receipt.js'
 import type { Header, Log, Receipt, Transaction } from '../../../chain/eth/types.js'
@@ -14,7 +14,7 @@ import { parseHex } from '../../../lib/hex.js'
 import type { ChainReader } from '../../../store/chain/types.js'
 import type { StateReader } from '../../../store/state/stateReader.js'
 import type { StateRoot } from '../../../trie/stateRoot.js'
-import { CallFailed, ReturnDataTooLong, StateUnavailable } from '../../errors.js'
+import { CallFailed, ReturnDataTooLong, SimulationRefused, StateUnavailable } from '../../errors.js'
 import { createCodeObjects } from '../../interpreter/code.js'
 import type { ForkTables } from '../../interpreter/forkTables.js'
 import { Journal } from '../../interpreter/journal/journal.js'
@@ -140,8 +140,14 @@ class SimulationRun {
     const { journal, trie, terms } = this.run
     terms.deadline.check()
     const spec = chain.spec()
+    const { number, timestamp } = planned.block
     const reached = parent.isProofOfStake ? spec.terminalTotalDifficulty : parent.totalDifficulty
-    const rules = rulesAt(spec, planned.block.number, planned.block.timestamp, reached)
+    const { isProofOfStake } = rulesAt(spec, number, timestamp, reached)
+    const rules = rulesOfInvented(spec, number, timestamp, isProofOfStake)
+    if (isProofOfStake && planned.block.difficulty !== undefined) {
+      const message = `block ${number}: difficulty override is not allowed after the merge`
+      throw new SimulationRefused('difficulty', message)
+    }
     this.isProofOfStake = rules.isProofOfStake
     const header = this.draftHeader(planned, parent, rules)
     const context = this.begin(header, rules, planned)
@@ -248,8 +254,8 @@ class SimulationRun {
     for (const [index, request] of requests.entries()) {
       terms.deadline.check()
       if (journal.recorder) journal.recorder.index = index + 1
-      const { transaction, terms: fees } = prepareCall(context, request)
-      const applied = executeTransaction(context, transaction, fees)
+      const { transaction, executed, terms: fees } = prepareCall(context, request)
+      const applied = executeTransaction(context, executed, fees)
       journal.endTransaction(rules.has('spuriousDragon'), rules.has('amsterdam'))
       gasUsed += applied.gasUsed
       used.execution += applied.blockGas.execution
