@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { liveBy, newestBlock } from './client/live.js'
 import { isOnline } from './client/rpc.js'
-import { apiKey, keyProblem, setKey } from './client/session.js'
+import { answerOffer, apiKey, keyProblem, offeredKey, setKey } from './client/session.js'
 import { useStore } from './client/store.js'
 import { formatCount } from './format.js'
 import { goTo, linkTo, type Route, route } from './routing.js'
@@ -20,17 +20,18 @@ import { SearchView } from './views/SearchView.js'
 import { SqlView } from './views/SqlView.js'
 import { TransactionView } from './views/TransactionView.js'
 
-const VIEWS: { readonly [view: string]: ComponentType<{ route: Route }> } = {
-  '': OverviewView,
-  search: SearchView,
-  block: BlockView,
-  tx: TransactionView,
-  address: AddressView,
-  logs: LogsView,
-  console: ConsoleView,
-  l2: Layer2View,
-  sql: SqlView,
-}
+/* A map: an address may name `constructor`, which every object has. */
+const VIEWS: ReadonlyMap<string, ComponentType<{ route: Route }>> = new Map([
+  ['', OverviewView],
+  ['search', SearchView],
+  ['block', BlockView],
+  ['tx', TransactionView],
+  ['address', AddressView],
+  ['logs', LogsView],
+  ['console', ConsoleView],
+  ['l2', Layer2View],
+  ['sql', SqlView],
+])
 
 const NAVIGATION = [
   ['', 'Overview'],
@@ -43,7 +44,7 @@ const NAVIGATION = [
 /** The page. */
 export function App() {
   const current = useStore(route)
-  const View = VIEWS[current.view]
+  const View = VIEWS.get(current.view)
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -142,14 +143,36 @@ function ThemeButton() {
 function Notices() {
   const online = useStore(isOnline)
   const problem = useStore(keyProblem)
+  const offered = useStore(offeredKey)
   return (
     <div aria-live="polite">
+      {offered !== '' && <KeyOffer />}
       {!online && (
         <p class="notice" role="alert">
           The server does not answer. The page tries again every few seconds.
         </p>
       )}
       {problem !== undefined && <KeyForm problem={problem} />}
+    </div>
+  )
+}
+
+/** A link may bring the key of somebody else, who would see what this tab asks for. */
+function KeyOffer() {
+  return (
+    <div class="notice" role="alert">
+      <p>
+        <strong>The link has another API key than this tab.</strong> Use it only if you trust where the link comes from:
+        the holder of a key sees how much it is used.
+      </p>
+      <div class="inline-form">
+        <button type="button" class="primary" onClick={() => answerOffer(false)}>
+          Keep my key
+        </button>
+        <button type="button" onClick={() => answerOffer(true)}>
+          Use the key of the link
+        </button>
+      </div>
     </div>
   )
 }

@@ -6,11 +6,16 @@ export type Wanted =
   | { kind: 'address'; address: string }
   /** A hash of a transaction or a block, on layer 1 or 2. */
   | { kind: 'hash'; hash: string }
+  /** The beginning of a hash or address, with its 0x; `block` if it is a block number in hex as well. */
+  | { kind: 'prefix'; prefix: string; block?: string }
   | { kind: 'nothing' }
 
 const TAGS = ['latest', 'earliest', 'safe', 'finalized', 'pending']
 
-/** Recognises a block number in decimal or hex, a block tag, an address, or a hash. */
+/** Shorter beginnings would name too much. */
+const MIN_PREFIX_DIGITS = 4
+
+/** Recognises a block number in decimal or hex, a block tag, an address, a hash, or the beginning of one. */
 export function recognise(text: string): Wanted {
   const trimmed = text.trim()
   const plain = trimmed.replace(/[,_\s]/g, '')
@@ -21,6 +26,8 @@ export function recognise(text: string): Wanted {
   if (hex.length === 40) return { kind: 'address', address: `0x${hex}` }
   // Hashes of layer 2 are felts, which may be written without leading zeros.
   if (hex.length <= 64 && hex.length > 40) return { kind: 'hash', hash: `0x${hex}` }
-  if (/^0x/i.test(plain) && hex.length <= 12) return { kind: 'block', block: String(Number(`0x${hex}`)) }
-  return { kind: 'nothing' }
+  const isNumber = /^0x/i.test(plain) && hex.length <= 12
+  const block = isNumber ? String(Number(`0x${hex}`)) : undefined
+  if (hex.length >= MIN_PREFIX_DIGITS && hex.length < 64) return { kind: 'prefix', prefix: `0x${hex}`, block }
+  return block === undefined ? { kind: 'nothing' } : { kind: 'block', block }
 }

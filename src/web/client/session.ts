@@ -23,10 +23,24 @@ export function setKey(key: string): void {
   keyProblem.set(undefined)
 }
 
-/** Takes the key out of `#key=…`, so that neither the address bar nor the history shows it. */
+/** The key of a link while this tab has another one; empty where nothing is to be decided. */
+export const offeredKey = createStore('')
+
+/** Uses the offered key, or forgets it. */
+export function answerOffer(isAccepted: boolean): void {
+  const offered = offeredKey.get()
+  offeredKey.set('')
+  if (isAccepted) setKey(offered)
+}
+
+/** Takes the key out of `#key=…`, so that neither the address bar nor the history shows it. Where this tab has another key, the user
+ *  decides: a link of somebody else must not replace it. */
 export function takeKeyFromAddress(): void {
   if (!location.hash.startsWith('#key=')) return
-  setKey(new URLSearchParams(location.hash.slice(1)).get('key')!.trim())
+  const key = new URLSearchParams(location.hash.slice(1)).get('key')!.trim()
+  const own = apiKey.get()
+  if (own === '' || keyProblem.get() !== undefined) setKey(key)
+  else if (key !== own && key !== '') offeredKey.set(key)
   history.replaceState(null, '', `${location.pathname}${location.search}#/`)
 }
 

@@ -4,6 +4,8 @@ import 'uplot/dist/uPlot.min.css'
 import { useStore } from '../client/store.js'
 import { themeTurn } from './theme.js'
 
+const AXIS_FONT = '11px system-ui, sans-serif'
+
 interface ChartProps {
   /** For readers who do not see it: what it shows, with the newest value. */
   label: string
@@ -47,7 +49,7 @@ function optionsOf(
   style: CSSStyleDeclaration,
 ): Omit<uPlot.Options, 'width' | 'height'> {
   const colour = (name: string) => style.getPropertyValue(name).trim()
-  const axis = { stroke: colour('--quiet'), font: '11px system-ui, sans-serif', ticks: { show: false } }
+  const axis = { stroke: colour('--quiet'), font: AXIS_FONT, ticks: { show: false } }
   const xText = isTime ? clockTime : (formatX ?? String)
   const paths =
     shape === 'bars'
@@ -79,7 +81,7 @@ function optionsOf(
       },
       {
         ...axis,
-        size: 48,
+        size: labelWidth,
         space: 34,
         grid: { stroke: colour('--line'), width: 1 },
         values: (_, values) => values.map(formatY),
@@ -97,6 +99,16 @@ function optionsOf(
     ],
     hooks: { setCursor: [(own) => showTooltip(own, xText, formatY)] },
   }
+}
+
+/** The width of the longest label, with the gap to the chart. */
+function labelWidth(plot: uPlot, labels: readonly string[] | null, axis: number): number {
+  const { font } = plot.axes[axis] as { font?: string | [string, ...unknown[]] }
+  plot.ctx.save()
+  plot.ctx.font = Array.isArray(font) ? font[0] : (font ?? AXIS_FONT)
+  const widths = (labels ?? []).map((label) => plot.ctx.measureText(label).width)
+  plot.ctx.restore()
+  return Math.max(48, Math.ceil(Math.max(0, ...widths) / devicePixelRatio) + 16)
 }
 
 function widen(min: number | null, max: number | null, by: number): [number, number] {

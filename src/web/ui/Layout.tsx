@@ -1,14 +1,24 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { cutMiddle } from '../format.js'
 import { route } from '../routing.js'
 
+interface ViewTitleProps {
+  children: ComponentChildren
+  actions?: ComponentChildren
+  /** What is shown, for the title of the window if the heading does not say it: a hash. */
+  item?: string
+}
+
 /** The heading of a view. It takes the focus when the view was come to by a link, so that screen readers begin there. */
-export function ViewTitle({ children, actions }: { children: ComponentChildren; actions?: ComponentChildren }) {
+export function ViewTitle({ children, actions, item: shown }: ViewTitleProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const { view, item } = route.get()
   useEffect(() => {
-    const text = heading.current?.textContent ?? ''
-    document.title = `${text} · Cairn`
+    const text = heading.current?.textContent?.trim() ?? ''
+    document.title = `${text}${shown ? ` ${cutMiddle(shown)}` : ''} · Cairn`
+  })
+  useEffect(() => {
     if (wasShown) heading.current?.focus({ preventScroll: true })
     wasShown = true
     scrollTo({ top: 0 })

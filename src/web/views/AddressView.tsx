@@ -24,7 +24,7 @@ export function AddressView({ route }: { route: Route }) {
   const link = (name: string) => linkTo('address', address, name === 'transactions' ? {} : { tab: name })
   return (
     <>
-      <ViewTitle actions={<a href={linkTo('logs', '', { address })}>Logs</a>}>
+      <ViewTitle item={address} actions={<a href={linkTo('logs', '', { address })}>Logs</a>}>
         {request.data !== undefined && request.data.code !== '0x' ? 'Contract' : 'Address'}
       </ViewTitle>
       <p class="subtitle">

@@ -4,7 +4,7 @@ import { call } from '../client/rpc.js'
 import { useStore } from '../client/store.js'
 import type { Block, Receipt } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
-import { formatBytes, formatCount, formatGwei, formatShare } from '../format.js'
+import { cutMiddle, formatBytes, formatCount, formatGwei, formatShare } from '../format.js'
 import { linkTo, type Route } from '../routing.js'
 import { Facts, Section, Table, ViewTitle } from '../ui/Layout.js'
 import { Empty, Loaded } from '../ui/States.js'
@@ -33,7 +33,7 @@ export function BlockView({ route }: { route: Route }) {
           )
         }
       >
-        Block {number === undefined ? '' : formatCount(number)}
+        Block {number === undefined ? cutMiddle(route.item) : formatCount(number)}
       </ViewTitle>
       <Loaded request={request} what="the block">
         {(data) =>

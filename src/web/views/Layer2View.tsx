@@ -171,7 +171,7 @@ function L2Transaction({ hash }: { hash: string }) {
   const status = useRequest(() => call<{ finality_status: string }>('starknet_getTransactionStatus', [hash]), [hash])
   return (
     <>
-      <ViewTitle>Layer-2 transaction</ViewTitle>
+      <ViewTitle item={hash}>Layer-2 transaction</ViewTitle>
       <Facts
         facts={[
           ['Hash', <Code key="v" text={hash} whole />],

@@ -1,10 +1,12 @@
 import { useEffect } from 'preact/hooks'
-import { CallFailed, callInBatch } from '../client/rpc.js'
-import type { Block, L2Block, Transaction } from '../client/types.js'
+import { hexToNumber, numberToHex } from 'viem'
+import { CallFailed, call, callInBatch } from '../client/rpc.js'
+import type { Block, Hex, L2Block, Transaction } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
+import { formatCount } from '../format.js'
 import { goTo, linkTo, type Route } from '../routing.js'
 import { recognise } from '../search.js'
-import { ViewTitle } from '../ui/Layout.js'
+import { Section, Table, ViewTitle } from '../ui/Layout.js'
 import { Empty, Loaded } from '../ui/States.js'
 
 /** Finds what a text names and goes there. */
@@ -19,11 +21,15 @@ export function SearchView({ route }: { route: Route }) {
       <ViewTitle>Search</ViewTitle>
       <Loaded request={found} what="what was found">
         {(link) =>
-          link === null && (
-            <Empty title={`Nothing here is named ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`}>
-              Search for a block number or hash, a transaction hash, an address, or a hash of layer 2. What is not in
-              this database cannot be found; the <a href={linkTo('')}>overview</a> shows which blocks it holds.
-            </Empty>
+          link !== null && typeof link === 'object' ? (
+            <Beginnings found={link} />
+          ) : (
+            link === null && (
+              <Empty title={`Nothing here is named ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`}>
+                Search for a block number or hash, a transaction hash, an address, or a hash of layer 2. What is not in
+                this database cannot be found; the <a href={linkTo('')}>overview</a> shows which blocks it holds.
+              </Empty>
+            )
           )
         }
       </Loaded>
@@ -31,9 +37,84 @@ export function SearchView({ route }: { route: Route }) {
   )
 }
 
-/** The link to what the text names; null for nothing. */
-async function findLink(text: string): Promise<string | null> {
+/** What begins as the text does, in the newest blocks. */
+interface Beginning {
+  readonly prefix: string
+  readonly matches: readonly Match[]
+  /** Of the blocks that were searched. */
+  readonly from: number
+  readonly to: number
+}
+
+interface Match {
+  readonly what: 'Address' | 'Block' | 'Transaction'
+  readonly text: string
+  readonly link: string
+}
+
+function Beginnings({ found: { prefix, matches, from, to } }: { found: Beginning }) {
+  const range = `blocks ${formatCount(from)} to ${formatCount(to)}`
+  if (matches.length === 0) {
+    return (
+      <Empty title={`Nothing in ${range} begins with ${prefix}`}>
+        Only the newest blocks are searched for the beginning of an address or hash. Older ones are found by the whole
+        address (40 digits) or hash (64 digits).
+      </Empty>
+    )
+  }
+  return (
+    <Section title={`Begins with ${prefix}`} note={`in ${range}`}>
+      <Table
+        caption={`What begins with ${prefix}`}
+        columns={['What', 'Address or hash']}
+        rows={matches.map(({ what, text, link }) => [
+          what,
+          <a key={text} href={link}>
+            <code class="whole">{text}</code>
+          </a>,
+        ])}
+      />
+    </Section>
+  )
+}
+
+/** Blocks that are searched for the beginning of an address or hash, and matches that are shown. */
+const SEARCHED_BLOCKS = 25
+const MAX_MATCHES = 50
+
+/** The link to the block if the text is the number of one, or to the only match. */
+async function findBeginning(prefix: string, block: string | undefined): Promise<string | Beginning> {
+  const head = hexToNumber(await call<Hex>('eth_blockNumber'))
+  if (block !== undefined && Number(block) <= head) return linkTo('block', block)
+  const from = Math.max(0, head - SEARCHED_BLOCKS + 1)
+  const numbers = Array.from({ length: head - from + 1 }, (_, i) => head - i)
+  const blocks = await Promise.all(
+    numbers.map((number) => orNull(callInBatch<Block | null>('eth_getBlockByNumber', [numberToHex(number), true]))),
+  )
+  const matches = new Map<string, Match>()
+  const add = (what: Match['what'], view: string, text: string | null | undefined) => {
+    if (text?.startsWith(prefix) && matches.size < MAX_MATCHES)
+      matches.set(text, { what, text, link: linkTo(view, text) })
+  }
+  for (const each of blocks) {
+    if (each === null) continue
+    add('Block', 'block', each.hash)
+    add('Address', 'address', each.miner)
+    for (const transaction of each.transactions) {
+      if (typeof transaction === 'string') continue
+      add('Transaction', 'tx', transaction.hash)
+      add('Address', 'address', transaction.from)
+      add('Address', 'address', transaction.to)
+    }
+  }
+  const [only] = matches.values()
+  return matches.size === 1 ? only.link : { prefix, matches: [...matches.values()], from, to: head }
+}
+
+/** The link to what the text names, or what begins with it; null for nothing. */
+async function findLink(text: string): Promise<string | Beginning | null> {
   const wanted = recognise(text)
+  if (wanted.kind === 'prefix') return (await findFelt(wanted)) ?? findBeginning(wanted.prefix, wanted.block)
   if (wanted.kind === 'block') return linkTo('block', wanted.block)
   if (wanted.kind === 'address') return linkTo('address', wanted.address)
   if (wanted.kind === 'nothing') return null
@@ -49,6 +130,15 @@ async function findLink(text: string): Promise<string | null> {
   if (l2Block !== null) return linkTo('l2', l2Block.block_number)
   const l2Status = await orNull(callInBatch('starknet_getTransactionStatus', [hash]))
   return l2Status === null ? null : linkTo('l2', '', { tx: hash })
+}
+
+/** A hash of layer 2 with many leading zeros left out looks like the beginning of another one. */
+async function findFelt({ prefix, block }: { prefix: string; block?: string }): Promise<string | null> {
+  if (block !== undefined) return null
+  const found = await orNull(
+    callInBatch<L2Block | null>('zk_getBlockWithTxHashes', { block_id: { block_hash: prefix } }),
+  )
+  return found === null ? null : linkTo('l2', found.block_number)
 }
 
 /** A look-up that a layer without blocks refuses finds nothing. */

@@ -34,7 +34,7 @@ export function TransactionView({ route }: { route: Route }) {
   const logs = shown?.receipt?.logs.length
   return (
     <>
-      <ViewTitle>Transaction</ViewTitle>
+      <ViewTitle item={hash}>Transaction</ViewTitle>
       <Loaded request={request} what="the transaction">
         {(data) =>
           data === null ? (
