@@ -6,6 +6,7 @@ import { migrate } from 'drizzle-orm/better-sqlite3/migrator'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { Database } from './database.js'
 import { createPrivately, holdLock } from './fileLock.js'
+import { deriveL2ChainId } from './l2/chainIdFact.js'
 import { DATABASE_FILE, DatabaseLocked, DatabaseNotWritable, packagePath, requireKnownSchema, tune } from './open.js'
 import { writeSeals } from './seals.js'
 import { defineKeyAggregates } from './state/changedKeys.js'
@@ -56,6 +57,7 @@ function openWriter(datadir: string): Database {
     unpackBody(db)
     migrateSchema(db)
     writeSeals(db, { anew: found < known }) // migrations change sealed rows
+    deriveL2ChainId(db)
   } catch (error) {
     db.close()
     throw error
