@@ -111,9 +111,20 @@ export function tune(db: Database): void {
   db.pragma('temp_store = MEMORY')
 }
 
-/** Absolute path of a file of the package. The package.json above this module marks the package root. */
+/** Absolute path of a file of the package. The package.json above this module marks the package root.
+ *  @throws Error where no folder above the program has one */
 export function packagePath(name: string): string {
-  let folder = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
-  return join(folder, name)
+  return join(findPackage(dirname(fileURLToPath(import.meta.url))), name)
+}
+
+/** The nearest folder with a package.json, `start` or above it. @throws Error when there is none */
+export function findPackage(start: string): string {
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, 'package.json'))) return folder
+    if (dirname(folder) === folder) {
+      throw new Error(
+        `no package.json in ${start} or above it: the program was moved out of its package; install it again`,
+      )
+    }
+  }
 }

@@ -7,6 +7,7 @@ import SqliteDatabase from 'better-sqlite3'
 import {
   DATABASE_FILE,
   DatabaseTooNew,
+  findPackage,
   openForReading,
   packagePath,
   requireCurrentSchema,
@@ -99,4 +100,12 @@ test('another user cannot hold the lock', { skip: !isRoot }, async (t) => {
   const { code, stderr } = await spawnProgram(process.execPath, ['-e', script], NOBODY).ended
   assert.equal(code, 1)
   assert.match(stderr, /EACCES/)
+})
+
+test('a program outside of any package is an error, not an endless search', (t) => {
+  const folder = join(temporaryDirectory(t), 'a', 'b')
+  mkdirSync(folder, { recursive: true })
+  assert.throws(() => findPackage(folder), /no package\.json in .*b or above it/)
+  writeFileSync(join(folder, '..', 'package.json'), '{}')
+  assert.equal(findPackage(folder), join(folder, '..'))
 })

@@ -98,6 +98,28 @@ function requireEntry(path: string, file: FileBytes, type: number, start: number
   throw new SourceError({ path, offset: start, problem })
 }
 
+// Entry types of the formats that begin as era1 does: era has beacon blocks and states, ere slim receipts and proofs.
+const BEACON_ENTRIES = [0x01, 0x02]
+const ERE_ENTRIES = [0x0a, 0x0b]
+
+/** Names the formats that share e2store's version entry, since their entries and index are others. In ere all headers come first.
+ *  @throws SourceError for era and ere */
+function refuseOtherFormats(path: string, file: FileBytes): void {
+  const types: number[] = []
+  for (let at = ENTRY_HEADER_BYTES; types.length < 4 && at < file.size; ) {
+    const { type, end } = readEntry(path, file, at, file.size)
+    types.push(type)
+    at = end
+  }
+  const refuse = (format: string) => {
+    const problem = `an ${format}, not era1; import era1 files, or blocks in RLP as 'geth export' writes them`
+    throw new SourceError({ path, offset: ENTRY_HEADER_BYTES, problem })
+  }
+  if (BEACON_ENTRIES.includes(types[0])) refuse('era file of the consensus layer')
+  const hasHeadersInRow = types[0] === COMPRESSED_HEADER && types[1] === COMPRESSED_HEADER
+  if (hasHeadersInRow || types.some((type) => ERE_ENTRIES.includes(type))) refuse('ere file (with slim receipts)')
+}
+
 /** The index at the end of the file: first block number, offsets relative to the index entry, count. */
 function readIndex(path: string, file: FileBytes): BlockIndex {
   const { size } = file
@@ -105,6 +127,7 @@ function readIndex(path: string, file: FileBytes): BlockIndex {
   if (version.end !== version.value)
     throw new SourceError({ path, offset: 0, problem: 'expected an empty version entry' })
   if (size < 40) throw new SourceError({ path, offset: 8, problem: 'expected blocks, the file ends' })
+  refuseOtherFormats(path, file)
   const count = Number(viewOf(file.read(size - 8, 8)).getBigUint64(0, true))
   if (count < 1 || count > MAX_BLOCKS || 24 + 8 * count > size) {
     throw new SourceError({

@@ -175,3 +175,27 @@ for (const [network, name, expected] of REAL) {
     assert.deepEqual(counts, expected)
   })
 }
+
+describe('formats that begin as era1', () => {
+  const entry = (type: number, ...value: number[]) => [type & 0xff, type >> 8, value.length, 0, 0, 0, 0, 0, ...value]
+  const refused = (bytes: number[], problem: RegExp) => {
+    const path = join(folder, 'other.era')
+    writeFileSync(path, Buffer.from([...bytes, ...Array(40).fill(0)]))
+    assert.throws(
+      () => openEra1(path),
+      (error: Error) => {
+        assert.ok(error instanceof SourceError)
+        assert.match(error.message, problem)
+        return true
+      },
+    )
+  }
+  const version = entry(0x3265)
+
+  it('names era and ere files', () => {
+    refused([...version, ...entry(0x01, 1), ...entry(0x02, 1)], /an era file of the consensus layer, not era1/)
+    const headers = [...entry(0x03, 1), ...entry(0x03, 1)]
+    refused([...version, ...headers, ...entry(0x04, 1)], /an ere file \(with slim receipts\), not era1/)
+    refused([...version, ...entry(0x03, 1), ...entry(0x04, 1), ...entry(0x0a, 1)], /an ere file/)
+  })
+})
