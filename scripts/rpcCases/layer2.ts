@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs'
 import { packagePath } from '../../src/store/open.js'
 import { type CasesByMethod, named, positional } from './case.js'
 
-/** Cases of the layer-2 methods: blocks 0 to 7, accepted on layer 1 up to 3, and an unconfirmed block on top. */
+/** Cases of the layer-2 methods: blocks 0 to 7, accepted on layer 1 up to 3, of which 7 is whole, and an unconfirmed block on top. */
 export function layer2Cases(): CasesByMethod {
   const lines = readFileSync(packagePath('fixtures/chain/l2.ndjson'), 'utf8').trim().split('\n')
   const hashOf = (number: number) => (JSON.parse(lines[number]) as { block_hash: string }).block_hash
   const transactionOf = (number: number) => (JSON.parse(lines[number]) as { transactions: string[] }).transactions[0]
+  const newest = JSON.parse(lines[7]) as { block: { transactions: { receipt: { transaction_hash: string } }[] } }
+  const wholeTransaction = newest.block.transactions[0].receipt.transaction_hash
   const id = (block_id: unknown) => named({ block_id })
   return {
     zk_getBlockWithTxHashes: {
@@ -50,27 +52,32 @@ export function layer2Cases(): CasesByMethod {
       'beyond-2-64': id({ block_number: 2 ** 70 }),
     },
     starknet_getBlockWithTxs: {
+      latest: id('latest'),
       'no-transactions': id({ block_number: 0 }),
       'not-recorded': id({ block_number: 2 }),
       'beyond-head': id({ block_number: 8 }),
     },
     starknet_getBlockWithReceipts: {
+      latest: id('latest'),
       'no-transactions': id({ block_number: 0 }),
       'not-recorded': id({ block_number: 2 }),
       'beyond-head': id({ block_number: 8 }),
     },
     starknet_getTransactionByHash: {
+      newest: named({ transaction_hash: wholeTransaction }),
       'not-recorded': positional(transactionOf(2)),
       unknown: named({ transaction_hash: '0x123' }),
       'bad-hash': named({ transaction_hash: 'zk' }),
     },
     starknet_getTransactionByBlockIdAndIndex: {
+      newest: named({ block_id: 'latest', index: 0 }),
       'not-recorded': named({ block_id: { block_number: 2 }, index: 0 }),
       'index-beyond-block': named({ block_id: { block_number: 2 }, index: 9 }),
       'negative-index': named({ block_id: { block_number: 2 }, index: -1 }),
       'beyond-head': positional({ block_number: 8 }, 0),
     },
     starknet_getTransactionReceipt: {
+      newest: named({ transaction_hash: wholeTransaction }),
       'not-recorded': positional(transactionOf(2)),
       unknown: named({ transaction_hash: '0x123' }),
     },
@@ -80,10 +87,12 @@ export function layer2Cases(): CasesByMethod {
       unknown: named({ transaction_hash: '0x123' }),
     },
     starknet_getStateUpdate: {
+      latest: id('latest'),
       'not-recorded': id({ block_number: 2 }),
       'beyond-head': id({ block_number: 8 }),
     },
     starknet_getEvents: {
+      newest: named({ filter: { chunk_size: 10, from_block: { block_number: 7 }, to_block: 'latest' } }),
       'not-recorded': named({ filter: { chunk_size: 10 } }),
       'block-without-transactions': named({ filter: { chunk_size: 10, to_block: { block_number: 0 } } }),
       'page-too-big': named({ filter: { chunk_size: 1025 } }),

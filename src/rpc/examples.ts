@@ -72,13 +72,7 @@ export function exampleValues(method: Method, call: RecordedCall): unknown[] {
   return method.params.map(({ name }) => (params as { [name: string]: unknown } | undefined)?.[name])
 }
 
-const HASHES_ONLY = 'No example: the bundled fixture holds layer-2 transactions by their hashes only.'
-
 /** Methods without an example, each with the reason. */
 export const WITHOUT_EXAMPLE: { readonly [method: string]: string } = {
-  starknet_getTransactionByHash: HASHES_ONLY,
-  starknet_getTransactionByBlockIdAndIndex: HASHES_ONLY,
-  starknet_getTransactionReceipt: HASHES_ONLY,
-  starknet_getStateUpdate: 'No example: the bundled fixture holds no layer-2 state updates.',
   rpc_discover: 'The result is the OpenRPC document of all methods on this page.',
 }
