@@ -50,7 +50,14 @@ test('the table of methods names all of them, each with its family', () => {
 
 test('options and environment variables that the pages name exist', () => {
   const options = listOptions().map(([, option]) => option)
-  const flags = new Set([...options.map(({ flag }) => `--${flag}`), '--help', '--prefix', '--init', '--prune-history']) // the last are npm's and anvil's
+  const flags = new Set([
+    ...options.map(({ flag }) => `--${flag}`),
+    '--help',
+    '--prefix',
+    '--init',
+    '--prune-history',
+    '--http2',
+  ]) // the last are npm's, anvil's and curl's
   const variables = new Set(options.map(envName))
   for (const page of [...GUIDES, 'CHANGELOG.md', 'docs/architecture.md', 'docs/schema.md', 'docs/verification.md']) {
     // Without options of scripts and of other programs.
