@@ -9,7 +9,7 @@ import { createFailureLog } from '../lib/failureLog.js'
 import { reduceGcFrequency } from '../lib/garbageCollection.js'
 import { createLogger, type LogSettings } from '../lib/logger.js'
 import { createMetrics, type Metrics } from '../lib/metrics.js'
-import type { L2SyncProgress, PendingBlockForm, RpcLimits, SyncProgress } from '../rpc/core/context.js'
+import type { Compatibility, L2SyncProgress, RpcLimits, SyncProgress } from '../rpc/core/context.js'
 import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/core/dispatch.js'
 import { type OpenContext, openContext } from '../rpc/core/openContext.js'
 import { createResponseCache } from '../rpc/core/responseCache.js'
@@ -93,7 +93,7 @@ export interface ServingOptions {
   /** The interpreter for calls. */
   readonly evm: EvmKind
   readonly limits: RpcLimits
-  readonly pendingBlock: PendingBlockForm
+  readonly compatibility: Compatibility
   readonly logging: LogSettings
   /** What follows the upstreams, where there are any; closed with the server. */
   readonly ingest?: IngestWorker
@@ -155,7 +155,7 @@ export interface Serving {
 export async function startServing(options: ServingOptions): Promise<Serving> {
   reduceGcFrequency()
   const log = createLogger(options.logging)
-  const { datadir, limits, pendingBlock, ingest, forwardTo } = options
+  const { datadir, limits, compatibility, ingest, forwardTo } = options
   const forwarder =
     forwardTo && createTransactionForwarder(forwardTo, { log, status: () => ingest?.status().l1?.upstreams ?? [] })
   const syncProgress = ingest && (() => readSyncProgress(ingest.status().l1))
@@ -163,7 +163,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const upstreamPending = ingest?.pending
   const served = { count: 0, sinceMs: performance.now() }
   const opened = openContext({
-    ...{ datadir, limits, pendingBlock, log, syncProgress, l2SyncProgress, upstreamPending },
+    ...{ datadir, limits, compatibility, log, syncProgress, l2SyncProgress, upstreamPending },
     replication: ingest?.replication,
     cursorSecret: options.cursorSecret,
     forwardTransaction: forwarder?.forward,

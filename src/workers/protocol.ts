@@ -1,13 +1,14 @@
 import type { EvmKind } from '../evm/kinds.js'
 import type { LogSettings } from '../lib/logger.js'
 import type { CallMessage } from '../rpc/core/boundCall.js'
-import type { RpcLimits } from '../rpc/core/context.js'
+import type { Compatibility, RpcLimits } from '../rpc/core/context.js'
 import type { RpcErrorBody } from '../rpc/core/errors.js'
 
 /** Start data of a reader thread. */
 export interface ReaderData {
   readonly datadir: string
   readonly limits: RpcLimits
+  readonly compatibility?: Compatibility
   readonly logging: LogSettings
   /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
   readonly methodsModule?: string

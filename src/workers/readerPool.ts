@@ -207,6 +207,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     const data = {
       datadir: options.datadir,
       limits: options.limits,
+      compatibility: options.compatibility,
       logging: options.logging,
       methodsModule: options.methodsModule,
       evm: options.evm,

@@ -31,7 +31,7 @@ export function servingOptions(datadir: string): ServingOptions {
     scanThreads: 1,
     evmThreads: 1,
     evm: 'cairn',
-    pendingBlock: 'specification',
+    compatibility: 'specification',
     limits: DEFAULT_LIMITS,
     logging: { level: 'silent' },
   }

@@ -190,7 +190,7 @@ async function serve(
     limits: readLimits(config),
     sql: readSqlLimits(config),
     replication: readReplicationLimits(config),
-    pendingBlock: config.pendingBlock,
+    compatibility: config.pendingBlock ?? config.compat,
     logging: readLogging(config),
     ingest,
     forwardTo,

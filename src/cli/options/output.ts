@@ -1,10 +1,10 @@
 import type { LogLevel, LogSettings } from '../../lib/logger.js'
 import { LOG_LEVELS } from '../../lib/logger.js'
-import type { PendingBlockForm } from '../../rpc/core/context.js'
-import { PENDING_BLOCK_FORMS } from '../../rpc/core/context.js'
+import type { Compatibility } from '../../rpc/core/context.js'
+import { COMPATIBILITIES } from '../../rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../../rpc/core/limits.js'
 import type { Option } from './option.js'
-import { flag, maybeText, number, oneOf } from './rows.js'
+import { choice, flag, maybeText, number, oneOf } from './rows.js'
 
 /** Options under the heading "Output". */
 export const outputOptions = {
@@ -14,16 +14,17 @@ export const outputOptions = {
     unit: 'milliseconds',
     doc: 'Log queries that take at least this long are logged with their trace and advice; 0: never.',
   }),
-  pendingBlock: {
-    flag: 'pending-block',
-    placeholder: PENDING_BLOCK_FORMS.join('|'),
-    default: 'specification' as PendingBlockForm,
+  compat: {
+    flag: 'compat',
+    placeholder: COMPATIBILITIES.join('|'),
+    default: 'specification' as Compatibility,
     doc:
-      'How eth_getBlockByNumber shows the pending block: with null number and logsBloom (the API specification), or with ' +
-      'its number and a zero logsBloom (geth), which ethers and cast need.',
+      'Whose choices are served where the API specification and geth differ: number and logsBloom of the pending block (null; geth: ' +
+      'its number and zeros, which ethers and cast need), and the hashes in the proof of an absent account (of nothing; geth: zeros).',
     commands: ['serve'],
-    parse: oneOf('pending-block', PENDING_BLOCK_FORMS),
+    parse: oneOf('compat', COMPATIBILITIES),
   },
+  pendingBlock: choice('pending-block', COMPATIBILITIES, ['serve'], 'The older name of --compat.', 'that of --compat'),
   logLevel: {
     flag: 'log-level',
     placeholder: 'LEVEL',

@@ -11,6 +11,8 @@ export interface AccountProof extends StateProof {
   nonce: bigint
   balance: bigint
   codeHash: Uint8Array // 32
+  /** False where there is no account. */
+  exists: boolean
 }
 
 /** Which account and slots are to be proved: 20 bytes, and 32 each. */
@@ -37,6 +39,7 @@ export function createAccountProver(parts: {
     const account = reader.account(address, blockNumber)?.account
     return {
       ...trie.prove(address, slots),
+      exists: account !== undefined,
       nonce: account?.nonce ?? 0n,
       balance: account?.balance ?? 0n,
       codeHash: account?.codeId === undefined ? EMPTY_CODE_HASH : reader.codeHash(account.codeId),

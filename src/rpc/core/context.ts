@@ -26,10 +26,10 @@ export interface RpcLimits extends CallLimits, SimulationLimits {
   slowLogsMs: number // log queries that take at least this long are logged with their trace: 1,000; 0: never
 }
 
-/** How the pending block is written: with null `number` and `logsBloom` (the API specification), or with its number and a
- *  zero bloom (geth). */
-export const PENDING_BLOCK_FORMS = ['specification', 'geth'] as const
-export type PendingBlockForm = (typeof PENDING_BLOCK_FORMS)[number]
+/** Whose choice is served where the API specification and geth differ: the form of the pending block, and the hashes in the proof
+ *  of an absent account. */
+export const COMPATIBILITIES = ['specification', 'geth'] as const
+export type Compatibility = (typeof COMPATIBILITIES)[number]
 
 /** Canonical blocks [fromBlock, toBlock], both inclusive. `hash` is that of `toBlock`, 32 bytes: it identifies the chain. */
 export interface ResolvedBlocks {
@@ -82,7 +82,7 @@ export interface RpcContext {
   /** Cairn's interpreter for traces, loaded on first use. */
   readonly loadTraces: () => Promise<TraceService>
   readonly limits: RpcLimits
-  readonly pendingBlock: PendingBlockForm
+  readonly compatibility: Compatibility
   /** Undefined unless this server follows upstreams and is behind them; always undefined in reader threads. */
   readonly syncProgress: () => SyncProgress | undefined
   readonly l2SyncProgress: () => L2SyncProgress | undefined

@@ -18,7 +18,7 @@ import { createL2Reader } from '../../store/l2/l2Reader.js'
 import { openForReading, packagePath, requireCurrentSchema } from '../../store/open.js'
 import { createStateReads } from '../../store/state/stateReader.js'
 import { createTransactionFinder } from '../../transactions/finder.js'
-import type { L2SyncProgress, PendingBlockForm, RpcContext, RpcLimits, SyncProgress } from './context.js'
+import type { Compatibility, L2SyncProgress, RpcContext, RpcLimits, SyncProgress } from './context.js'
 
 /** A context with its own connection. */
 export interface OpenContext {
@@ -39,7 +39,7 @@ export function openContext(options: {
   log: Logger
   evm?: EvmKind
   /** Default: as in the API specification. */
-  pendingBlock?: PendingBlockForm
+  compatibility?: Compatibility
   /** For the main thread of a server that follows upstreams. */
   syncProgress?: () => SyncProgress | undefined
   l2SyncProgress?: () => L2SyncProgress | undefined
@@ -107,7 +107,7 @@ export function openContext(options: {
     state: createStateReads(db),
     loadTraces,
     limits: options.limits,
-    pendingBlock: options.pendingBlock ?? 'specification',
+    compatibility: options.compatibility ?? 'specification',
     syncProgress: options.syncProgress ?? (() => undefined),
     l2SyncProgress: options.l2SyncProgress ?? (() => undefined),
     upstreamPending: options.upstreamPending ?? (() => undefined),

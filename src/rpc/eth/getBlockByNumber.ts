@@ -10,17 +10,17 @@ export const getBlockByNumber = defineMethod({
   summary: 'The block with that number, or null.',
   description:
     '`safe` and `finalized` are stored numbers; where none are, the head, since imported files count as final. `pending` ' +
-    'is a block on top of the head, with null `hash`, `number`, `nonce` and `logsBloom`; with `--pending-block geth` it has ' +
+    'is a block on top of the head, with null `hash`, `number`, `nonce` and `logsBloom`; with `--compat geth` it has ' +
     'its `number` and a zero `logsBloom`. It is empty; with `--pending` it is that of the upstream, where that has one.',
   cost: 'point',
   params: [blockNumberParam, fullTransactionsParam],
   result: { name: 'block', schema: orNull(BLOCK_SCHEMA) },
   errors: [BLOCK_NOT_HELD],
   handler: (context, id, fullTransactions) => {
-    const { chain, pendingBlock } = context
+    const { chain, compatibility } = context
     const block = findBlock(chain, id)
     if (!block) return null
     if (id !== 'pending') return formatBlock(chain, block, fullTransactions)
-    return formatPendingBlock(readPendingBlock(context, block), fullTransactions, pendingBlock)
+    return formatPendingBlock(readPendingBlock(context, block), fullTransactions, compatibility)
   },
 })

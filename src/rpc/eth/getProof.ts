@@ -14,6 +14,8 @@ import { STATE_ERRORS } from './schemas.js'
 const MAX_KEYS = 1024
 const TOO_MANY_KEYS = `too many storage keys requested (max ${MAX_KEYS}, got …)`
 
+const NO_HASH = new Uint8Array(32)
+
 interface StorageKey {
   readonly slot: Uint8Array // 32
   /** As the response repeats it: as data if 32 bytes were sent, else a quantity (geth). */
@@ -37,7 +39,7 @@ export const getProof = defineMethod({
   description:
     'Proofs of the newest block and of the 128 before it are read from stored state tries. For an earlier block the trie is restored ' +
     'in memory from what changed since, which takes time in proportion, up to `--call-timeout`. An account that does not exist has ' +
-    'proofs of its absence.',
+    'proofs of its absence, and the hashes of no code and no storage; with `--compat geth` these are zero.',
   cost: 'evm',
   params: [
     accountParam,
@@ -84,17 +86,17 @@ export const getProof = defineMethod({
   timeoutMessage: (limitMs) =>
     `eth_getProof: the state trie of that block cannot be restored within ${limitMs / 1000}s: it is too far behind the head; ` +
     'ask for one of the last 128 blocks, or raise --call-timeout',
-  handler: ({ chain, evm, deadline }, address, keys, id) => {
+  handler: ({ chain, evm, deadline, compatibility }, address, keys, id) => {
     if (keys.length > MAX_KEYS) throw invalidParams(TOO_MANY_KEYS.replace('…', String(keys.length)))
     const slots = keys.map((key) => key.slot)
     const proved = evm.proveAccount({ address, slots }, requireStateBlock(chain, id), deadline)
-    return mapMaybePromise(proved, ({ nodes, storageRoot, slots: proofs, nonce, balance, codeHash }) => ({
+    return mapMaybePromise(proved, ({ nodes, storageRoot, slots: proofs, nonce, balance, codeHash, exists }) => ({
       address: formatData(address),
       accountProof: nodes.map(formatData),
       balance: formatQuantity(balance),
-      codeHash: formatData(codeHash),
+      codeHash: formatData(exists || compatibility !== 'geth' ? codeHash : NO_HASH),
       nonce: formatQuantity(nonce),
-      storageHash: formatData(storageRoot),
+      storageHash: formatData(exists || compatibility !== 'geth' ? storageRoot : NO_HASH),
       storageProof: keys.map(({ text }, i) => ({
         key: text,
         value: formatQuantity(bytesToBigInt(proofs[i].value)),

@@ -8,6 +8,7 @@ import { openContext } from '../../../src/rpc/core/openContext.js'
 import { executionWitness } from '../../../src/rpc/debug/executionWitness.js'
 import { getProof } from '../../../src/rpc/eth/getProof.js'
 import { openCheckedChain } from '../../support/checkProofs.js'
+import { ALICE, COUNTER, TOKEN } from '../../support/fixtureChain.js'
 import { importFixture } from '../../support/fixtureDatabase.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
@@ -39,6 +40,27 @@ test('storage keys are limited, and repeated as they were sent', async () => {
     { key: '0x0', value: '0x0', proof: [] },
     { key: `0x${'00'.repeat(32)}`, value: '0x0', proof: [] },
   ])
+})
+
+test('the hashes of an absent account are those of nothing, and zeros as in geth where that is asked for', async () => {
+  const proofOf = async (compatibility: 'specification' | 'geth', account: string, block: string) => {
+    const outcome = await runMethod(getProof, [account, ['0x0'], block], { ...context, compatibility })
+    assert.ok('result' in outcome)
+    return JSON.parse(Buffer.from(outcome.result).toString())
+  }
+  const zero = `0x${'00'.repeat(32)}`
+  for (const [account, block] of [
+    [address, 'latest'],
+    [COUNTER, '0x7'], // destroyed in that block
+  ]) {
+    const specified = await proofOf('specification', account, block)
+    assert.match(specified.codeHash, /^0xc5d24601/)
+    assert.match(specified.storageHash, /^0x56e81f17/)
+    assert.deepEqual(await proofOf('geth', account, block), { ...specified, codeHash: zero, storageHash: zero })
+  }
+  for (const account of [ALICE, TOKEN]) {
+    assert.deepEqual(await proofOf('geth', account, 'latest'), await proofOf('specification', account, 'latest'))
+  }
 })
 
 test('a trie that cannot be restored in time is refused with the distance from the head', async () => {

@@ -3,7 +3,7 @@ import { hashHeader } from '../../../chain/eth/header.js'
 import type { Block, Header, Withdrawal } from '../../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import type { ChainReader, StoredBlock } from '../../../store/chain/types.js'
-import type { PendingBlockForm } from '../../core/context.js'
+import type { Compatibility } from '../../core/context.js'
 import type { PendingView } from '../pendingBlock.js'
 import { formatPendingTransaction, formatTransaction } from './transaction.js'
 
@@ -67,7 +67,7 @@ export function formatUncle(header: Header, parentTotalDifficulty: bigint | unde
 
 /** The pending block object: `hash` and `nonce` are null, and in the form of the API specification also `number` and
  *  `logsBloom`. */
-export function formatPendingBlock(pending: PendingView, fullTransactions: boolean, form: PendingBlockForm) {
+export function formatPendingBlock(pending: PendingView, fullTransactions: boolean, form: Compatibility) {
   const { header, totalDifficulty, transactions, withdrawals } = pending
   return {
     ...formatHeader(header),
