@@ -1,16 +1,26 @@
 import { join } from 'node:path'
 import { CairnError, UsageError } from '../lib/errors.js'
+import { describeDiskFailure, describeFullDisk } from '../store/diskFailure.js'
 import { DATABASE_FILE } from '../store/open.js'
 
 /** Explains a failure of the system or of SQLite to the user, with what would help; other errors unchanged. @param
  *  datadir the data directory of the command */
 export function explainFailure(error: unknown, datadir: string): unknown {
-  if (error instanceof CairnError || !(error instanceof Error)) return error
+  if (!(error instanceof Error)) return error
+  if (describeDiskFailure(error, datadir)?.check === 'disk space') return explainFullDisk(error, datadir)
+  if (error instanceof CairnError) return error
   const { code, path } = error as NodeJS.ErrnoException
   const explained = explainSqlite(error, join(datadir, DATABASE_FILE)) ?? explainSystem(code, path)
   if (explained === undefined) return error
   const { message, isUsage } = explained
   return isUsage ? new UsageError(message, { cause: error }) : new CairnError(message, { cause: error })
+}
+
+/** With the path that is full: the file that was written where the system names one, such as that of an export, else the database. */
+function explainFullDisk(error: Error, datadir: string): CairnError {
+  const { path } = error as NodeJS.ErrnoException
+  const full = describeFullDisk(path ?? join(datadir, DATABASE_FILE))
+  return new CairnError(`${full}; free some and run the same command again`, { cause: error })
 }
 
 interface Explanation {
@@ -30,8 +40,6 @@ function explainSqlite({ code = '', message }: NodeJS.ErrnoException, database: 
   if (code === 'SQLITE_READONLY' || code.startsWith('SQLITE_READONLY_')) {
     return usage(`${database} cannot be written; this user needs to write it and files beside it`)
   }
-  if (code === 'SQLITE_FULL')
-    return failure(`no space is left for ${database}; free some and run the same command again`)
   if (code === 'SQLITE_BUSY') return failure(`${database} is locked by another process; try again when it has ended`)
   if (code === 'SQLITE_CORRUPT' || code.startsWith('SQLITE_CORRUPT_')) {
     return failure(`${database} is damaged (${message}); 'cairn verify' says where; restore a copy, or import again`)
@@ -45,7 +53,6 @@ function explainSystem(code: string | undefined, path: string | undefined): Expl
   if (code === 'EROFS') return usage(`${path}: the file system is read-only`)
   if (code === 'EEXIST' || code === 'ENOTDIR') return usage(`${path}: expected a directory, it is a file`)
   if (code === 'ENOENT') return usage(`${path}: no such file or directory`)
-  if (code === 'ENOSPC') return failure(`${path}: no space is left on the device`)
   return undefined
 }
 

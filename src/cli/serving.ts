@@ -201,7 +201,10 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     served,
   }
   const lag = createLagCheck({
-    ...{ replication: () => ingest?.replication?.(), following: () => ingest?.status().l1 ?? null },
+    ...{
+      replication: () => ingest?.replication?.(),
+      following: () => ingest?.status().l1 ?? ingest?.status().l2 ?? null,
+    },
     maxLag: options.maxLag,
     maxLagSeconds: options.maxLagSeconds,
   })

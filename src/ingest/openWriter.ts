@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Database } from '../store/database.js'
 import { DATABASE_FILE, DatabaseLocked } from '../store/open.js'
 import { openForWriting } from '../store/openForWriting.js'
-import { truncateWriteAheadLog } from '../store/writeAheadLog.js'
+import { closeWritten } from '../store/writeAheadLog.js'
 import { ChainNotNamed, type WritableChain } from './chainState.js'
 import type { Clock } from './sources/upstream/clock.js'
 
@@ -11,7 +11,7 @@ import type { Clock } from './sources/upstream/clock.js'
 export interface OpenWriter {
   readonly db: Database
   readonly chain: WritableChain
-  /** Empties the write-ahead log and closes the database. */
+  /** Empties the write-ahead log and closes the database. Never throws. */
   close(): void
 }
 
@@ -24,10 +24,7 @@ export async function openWriter(
 ): Promise<OpenWriter> {
   if (!isNamed && !existsSync(join(datadir, DATABASE_FILE))) throw new ChainNotNamed()
   const db = openForWriting(datadir)
-  const close = () => {
-    truncateWriteAheadLog(db)
-    db.close()
-  }
+  const close = () => closeWritten(db)
   try {
     return { db, chain: await openChain(db), close }
   } catch (error) {

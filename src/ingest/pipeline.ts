@@ -94,17 +94,25 @@ export async function importBlocks(
       }
     }
   } catch (error) {
-    if (!(error instanceof Stopped)) throw error
+    if (!(error instanceof Stopped))
+      throw await batches.end().then(
+        () => error,
+        (later) => firstOf(error, later),
+      )
     summary.interrupted = true
-  } finally {
-    await batches.end()
   }
+  await batches.end()
   if (finishIndexes) chain.head.settleIndexes()
   while (finishIndexes && !signal?.aborted && chain.head.workOnIndexes(INDEX_SLICE_MS)) {
     await new Promise(setImmediate)
   }
   progress.update(tally)
   return summary
+}
+
+/** The failure that came first: that of the end may be of an earlier block, whose state root was not compared before. */
+function firstOf(error: unknown, atEnd: unknown): unknown {
+  return atEnd instanceof InvalidBlock ? atEnd : error
 }
 
 /** A signal arrived while blocks were skipped; an exception is the only way to stop the source. */

@@ -17,6 +17,16 @@ export class UsageError extends CairnError {}
  *  translates it. */
 export class Interruption extends CairnError {}
 
+/** Cleans up after `error` and throws it, whatever the clean-up throws: what failed first is what the operator needs. */
+export function withoutHiding(error: unknown, cleanUp: () => void): never {
+  try {
+    cleanUp()
+  } catch {
+    // The cause of both is most likely the same, such as a full disk.
+  }
+  throw error
+}
+
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

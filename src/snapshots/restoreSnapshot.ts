@@ -54,7 +54,7 @@ const DOWNLOADS = 4
 
 /** What may be in the data directory: nothing of another database. */
 const ALLOWED =
-  /^(cairn\.restore|cairn\.replaced|publisher\.json|snapshot\.lock(-journal)?|cairn\.lock(-journal)?|usage\.db(-wal|-shm)?|lost\+found)$/
+  /^(cairn\.restore|cairn\.replaced|publisher\.json|snapshot\.lock(-journal)?|cairn\.lock(-journal)?|cairn\.following|usage\.db(-wal|-shm)?|lost\+found)$/
 
 /** Makes the database of an empty data directory from a snapshot: every part is checked by its digest before it is used, the head by
  *  the manifest, and the database appears when it is whole and on disk. Killed at any moment, it goes on with the parts that it has.

@@ -28,8 +28,11 @@ export function openForWriting(datadir: string): Database {
   }
   const close = db.close.bind(db)
   db.close = () => {
-    close()
-    lock.close()
+    try {
+      close()
+    } finally {
+      lock.close()
+    }
     return db
   }
   return db

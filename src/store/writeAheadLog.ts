@@ -28,3 +28,18 @@ export function openWriteAheadLog(path: string): WriteAheadLog {
 export function truncateWriteAheadLog(db: Database): void {
   db.pragma('wal_checkpoint(TRUNCATE)')
 }
+
+/** Truncates the write-ahead log where the disk allows it, and closes the connection in any case. Never throws: it runs after
+ *  failures, among them a full disk, and its own failure would hide the first one and keep the writer lock. */
+export function closeWritten(db: Database): void {
+  attempt(() => truncateWriteAheadLog(db)) // what stays in the log is read from there
+  attempt(() => db.close())
+}
+
+function attempt(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // The caller has nothing to do about it.
+  }
+}

@@ -10,7 +10,7 @@ export function commitWriting(db: Database): void {
   db.exec('COMMIT')
 }
 
-/** Gives the transaction up. */
+/** Rolls the transaction back. SQLite has done so itself after some failures, such as a full disk. */
 export function rollbackWriting(db: Database): void {
-  db.exec('ROLLBACK')
+  if (db.inTransaction) db.exec('ROLLBACK')
 }

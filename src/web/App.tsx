@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { type ChainProblem, chainProblem } from './client/health.js'
 import { liveBy, newestBlock } from './client/live.js'
 import { isOnline } from './client/rpc.js'
 import { answerOffer, apiKey, keyProblem, offeredKey, setKey } from './client/session.js'
@@ -144,9 +145,11 @@ function Notices() {
   const online = useStore(isOnline)
   const problem = useStore(keyProblem)
   const offered = useStore(offeredKey)
+  const stopped = useStore(chainProblem)
   return (
     <div aria-live="polite">
       {offered !== '' && <KeyOffer />}
+      {online && stopped !== undefined && <StoppedNotice problem={stopped} />}
       {!online && (
         <p class="notice" role="alert">
           The server does not answer. The page tries again every few seconds.
@@ -174,6 +177,19 @@ function KeyOffer() {
         </button>
       </div>
     </div>
+  )
+}
+
+/** Why the blocks below are not the newest ones. */
+function StoppedNotice({ problem: { source, state, block, check, reason } }: { problem: ChainProblem }) {
+  return (
+    <p class="notice" role="alert">
+      <strong>
+        The chain does not grow: {source} is {state}
+        {block !== null && ` at block ${formatCount(block)}`}, {check}.
+      </strong>{' '}
+      <span class="quiet">{reason}</span>
+    </p>
   )
 }
 

@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import { App } from './App.js'
+import { watchHealth } from './client/health.js'
 import { followHead } from './client/live.js'
 import { takeKeyFromAddress } from './client/session.js'
 import { followAddress } from './routing.js'
@@ -17,4 +18,5 @@ takeKeyFromAddress()
 addEventListener('hashchange', takeKeyFromAddress)
 followAddress()
 followHead()
+watchHealth()
 render(<App />, document.getElementById('app')!)

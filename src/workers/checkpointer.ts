@@ -7,7 +7,14 @@ import { openWriteAheadLog, type WriteAheadLog } from '../store/writeAheadLog.js
 import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from './checkpointerProtocol.js'
 
 /** The WAL could not be copied into the database file, or the checkpointer thread ended. */
-export class CheckpointFailed extends CairnError {}
+export class CheckpointFailed extends CairnError {
+  /** SQLite's or the system's, such as `SQLITE_FULL`. */
+  readonly code?: string
+  constructor(message: string, { cause, code }: ErrorOptions & { code?: string } = {}) {
+    super(message, { cause })
+    this.code = code
+  }
+}
 
 /** A thread that makes checkpoints. */
 export interface Checkpointer extends Checkpoints {
@@ -40,8 +47,9 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
     const data: CheckpointerData = { path }
     const thread = new Worker(new URL('./checkpointerThread.js', import.meta.url), { workerData: data })
     thread.on('message', (reply: CheckpointerReply) => {
-      if (reply.failure) settle(new CheckpointFailed(`checkpoint of ${path}: ${reply.failure}`))
-      else settle()
+      if (!reply.failure) return settle()
+      const { message, code } = reply.failure
+      settle(new CheckpointFailed(`checkpoint of ${path}: ${message}`, { code }))
     })
     const end = (cause?: unknown) => {
       if (worker !== thread) return // `exit` after `error`

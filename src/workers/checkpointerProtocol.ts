@@ -7,4 +7,4 @@ export interface CheckpointerData {
 export type CheckpointerRequest = 'checkpoint' | 'close'
 
 /** Its reply to the first. */
-export type CheckpointerReply = { readonly failure?: string }
+export type CheckpointerReply = { readonly failure?: { readonly message: string; readonly code?: string } }

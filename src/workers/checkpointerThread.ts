@@ -24,6 +24,6 @@ function checkpoint(): CheckpointerReply {
     log.checkpoint()
     return {}
   } catch (error) {
-    return { failure: messageOf(error) }
+    return { failure: { message: messageOf(error), code: (error as { code?: string }).code } }
   }
 }

@@ -25,7 +25,7 @@ const YOUNG_GENERATION_MB = 192
 
 const STARTING: FollowStatus = {
   ...{ state: 'starting', block: null, upstreamBlock: null, syncStart: null, blocksPerSecond: 0, secondsLeft: null },
-  ...{ reorgs: 0, removedBlocks: 0, problem: null, upstreams: [] },
+  ...{ reorgs: 0, removedBlocks: 0, problem: null, stopped: null, upstreams: [] },
 }
 
 /** The status before following begins. */

@@ -2,7 +2,6 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { useNativeSecp256k1 } from '../chain/crypto.js'
 import type { PendingBlock } from '../chain/eth/types.js'
 import { openFollowers } from '../ingest/follow/openFollowers.js'
-import { isPassing } from '../ingest/follow/runFollower.js'
 import { messageOf, UsageError } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
 import { createCheckpointer } from './checkpointer.js'
@@ -24,7 +23,7 @@ const verifier = createL2Verifier()
 try {
   const log = createLogger(logging)
   const onPending = pending ? (block: PendingBlock | undefined) => tell({ kind: 'pending', block }) : undefined
-  const parts = { log, signal: stop.signal, checkpoints, l2Verify: verifier.verify, recovers: isPassing, onPending }
+  const parts = { log, signal: stop.signal, checkpoints, l2Verify: verifier.verify, recovers: () => true, onPending }
   const follower = await openFollowers(settings, parts)
   tell({ kind: 'opened' })
   const tellStatus = () => tell({ kind: 'status', status: follower.status() })
@@ -32,8 +31,7 @@ try {
   try {
     await follower.run()
   } catch {
-    // It is in the log and in the status. Serving goes on, and `cairn rewind` can have the database.
-    tell({ kind: 'over' })
+    // It is in the log and in the status. Another thread is started: serving continues, and following resumes.
   } finally {
     clearInterval(timer)
     tellStatus()

@@ -34,7 +34,7 @@ interface KeptThreadOptions<Reply> {
 
 // A thread that ended by itself is started again after this, twice as long each time it ends soon.
 const FIRST_RESTART_MS = 1000
-const MAX_RESTART_MS = 60_000
+const MAX_RESTART_MS = 20_000
 
 /** Starts the thread, which ends itself after the message 'stop'. Resolves when it has opened what it works on.
  *  @throws UsageError, CairnError when it refused */

@@ -27,20 +27,20 @@ try {
   const { openSource, findPublished, contact } = input
   const threads = { openVerifier: createBlockVerifier, openHasher: openTrieHasher }
   const parts = { log, signal: stop.signal, checkpoints, openSource, findPublished, ...threads }
-  const recovers = untilEnd ? { recovers: () => false } : {}
-  const replica = await openReplica({ ...settings, untilEnd }, { ...parts, ...recovers })
+  const replica = await openReplica({ ...settings, untilEnd }, { ...parts, recovers: () => !untilEnd })
   tell({ kind: 'opened' })
   const tellStatus = () => tell({ kind: 'status', status: contact.addTo(replica.status()) })
   const timer = setInterval(tellStatus, STATUS_MS)
   try {
     await replica.run()
     if (untilEnd && !stop.signal.aborted) tell({ kind: 'caught up' })
+    tell({ kind: 'over' })
   } catch {
-    // It is in the log and in the status. Serving goes on.
+    // It is in the log and in the status. Serving continues, and another thread is started, unless this was an attempt to catch up.
+    if (untilEnd) tell({ kind: 'over' })
   } finally {
     clearInterval(timer)
     tellStatus()
-    tell({ kind: 'over' })
     await replica.close()
   }
 } catch (error) {

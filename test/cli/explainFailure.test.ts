@@ -62,13 +62,33 @@ test('a path that cannot be used is named with the reason', (t) => {
   for (const [code, words] of [
     ['EACCES', 'permission denied for this user'],
     ['EROFS', 'the file system is read-only'],
-    ['ENOSPC', 'no space is left on the device'],
   ]) {
     const { message } = explain(folder, () => {
       throw Object.assign(new Error(code), { code, path: '/x' })
     })
     assert.equal(message, `/x: ${words}`)
   }
+})
+
+test('a full disk is named with its path and the free bytes, whatever error came of it', (t) => {
+  const datadir = temporaryDirectory(t)
+  const full = (code: string, fields: object = {}) => Object.assign(new Error('full'), { code, ...fields })
+  const wrapped = new CairnError('chain.rlp: byte 12: cannot be read', { cause: full('SQLITE_FULL') })
+  for (const [error, path] of [
+    [full('SQLITE_FULL'), join(datadir, 'cairn.db')],
+    [wrapped, join(datadir, 'cairn.db')],
+    [full('ENOSPC', { path: '/x/logs.parquet' }), '/x/logs.parquet'],
+  ] as const) {
+    const { message, isUsage } = explain(datadir, () => {
+      throw error
+    })
+    const [, named] = /^no space is left for (.+?)(, [\d,]+ bytes are free)?; free some and run the same/.exec(message)!
+    assert.deepEqual([named, isUsage], [path, false])
+  }
+  const { message } = explain(datadir, () => {
+    throw wrapped
+  })
+  assert.match(message, /, [\d,]+ bytes are free;/)
 })
 
 test('errors that say what they are stay as they are', () => {

@@ -12,6 +12,7 @@ import { defaultThreads } from '../../workers/readerPool.js'
 import type { Config } from '../config.js'
 import { readCursorSecretFile } from '../cursorSecret.js'
 import type { FollowProgress } from '../followProgress.js'
+import { keepFollowReport } from '../followReport.js'
 import { isFollowing, readFollowSettings } from '../followSettings.js'
 import {
   readLimits,
@@ -210,7 +211,10 @@ async function serve(
   await Promise.race([serving.warm(), stopped])
   if (!stop.aborted) process.stdout.write(`ready ${serving.url}\n`)
   const progress = ingest && (await showProgress(config, ingest))
+  const report =
+    ingest && keepFollowReport(datadir, () => ({ ...ingest.status(), replication: ingest.replication?.() }))
   await stopped
+  report?.close()
   progress?.end()
   return 0
 }

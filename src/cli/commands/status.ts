@@ -8,6 +8,7 @@ import { LOG_SEARCH_INDEX } from '../../logs/logSearchIndex.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
 import type { IndexKind } from '../../segments/indexKind.js'
 import { describeIndex, type IndexSummary } from '../../segments/indexSummary.js'
+import { formatProblem } from '../../server/admin/problem.js'
 import { createAppearanceReader } from '../../store/chain/appearances.js'
 import { createChainReader } from '../../store/chain/chainReader.js'
 import { isVerifiedChain } from '../../store/chain/chainSource.js'
@@ -20,6 +21,7 @@ import { DATABASE_FILE, openForReading } from '../../store/open.js'
 import { type PartSize, sumParts } from '../../store/partSizes.js'
 import { readPosition } from '../../store/replication/position.js'
 import { TRANSACTION_INDEX } from '../../transactions/transactionIndex.js'
+import { problemOf, readFollowReport } from '../followReport.js'
 import type { ParsedArgs } from '../parseArgs.js'
 
 const UNVERIFIED = 'no: a recording with partial state; state roots were not compared'
@@ -33,6 +35,7 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
     const tables = measureTables(db)
     const report = {
       ...describeChain(db),
+      ...describeFollowing(config.datadir),
       logIndex: measureIndex(db, LOG_SEARCH_INDEX, tables),
       transactionIndex: measureIndex(db, TRANSACTION_INDEX, tables),
       addressIndex: measureAddressIndex(db, tables),
@@ -49,10 +52,16 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
       crypto: cryptoImplementations(),
     }
     process.stdout.write(`${config.json ? JSON.stringify(report) : formatReport(report, config.sizes)}\n`)
+    return config.check && report.problem !== null ? 1 : 0
   } finally {
     db.close()
   }
-  return 0
+}
+
+/** How the process is doing that follows into the database; null where there is none. */
+function describeFollowing(datadir: string) {
+  const found = readFollowReport(datadir)
+  return { following: found ?? null, problem: (found && problemOf(found)) ?? null }
 }
 
 function describeChain(db: Database) {
@@ -121,18 +130,19 @@ function measureAddressIndex(
   return { ...index, bytes, head: createAppearanceReader(db).lastBlock() ?? null }
 }
 
-type Report = ReturnType<typeof describeChain> & {
-  logIndex: MeasuredIndex | null
-  transactionIndex: MeasuredIndex | null
-  addressIndex: ReturnType<typeof measureAddressIndex>
-  database: ReturnType<typeof describeFile>
-  replication: ReturnType<typeof describeReplication>
-  growth: GrowthForecast | null
-  tables: TableSize[]
-  sizes: PartSize[]
-  versions: { [name: string]: string }
-  crypto: { [name: string]: string }
-}
+type Report = ReturnType<typeof describeChain> &
+  ReturnType<typeof describeFollowing> & {
+    logIndex: MeasuredIndex | null
+    transactionIndex: MeasuredIndex | null
+    addressIndex: ReturnType<typeof measureAddressIndex>
+    database: ReturnType<typeof describeFile>
+    replication: ReturnType<typeof describeReplication>
+    growth: GrowthForecast | null
+    tables: TableSize[]
+    sizes: PartSize[]
+    versions: { [name: string]: string }
+    crypto: { [name: string]: string }
+  }
 
 /** A number if exact, otherwise a decimal string: for JSON. */
 function exactInteger(value: bigint): number | string {
@@ -158,6 +168,7 @@ function formatReport(report: Report, showsSizes: boolean): string {
     ['log index', formatIndex(LOG_SEARCH_INDEX, report.logIndex)],
     ['transactions', formatIndex(TRANSACTION_INDEX, report.transactionIndex)],
     ['addresses', formatAddressIndex(report)],
+    ['following', formatFollowing(report)],
     ['replication', formatReplication(report.replication)],
     ['database', `${database.path}, ${formatSize(database.bytes)}, schema ${database.schemaVersion}`],
     ['growth', report.growth === null ? 'not known' : formatGrowth(report.growth)],
@@ -174,6 +185,13 @@ function formatReport(report: Report, showsSizes: boolean): string {
     ...tables,
     ...(showsSizes ? formatSizes(report.sizes) : []),
   ].join('\n')
+}
+
+function formatFollowing({ following, problem }: Report): string {
+  if (problem) return formatProblem(problem)
+  if (following === null) return 'no process'
+  const { state, upstreamBlock, pid } = following
+  return `${state}${upstreamBlock === null ? '' : `, the upstream is at block ${upstreamBlock}`} (process ${pid})`
 }
 
 function formatReplication(replication: Report['replication']): string {

@@ -1,6 +1,7 @@
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { createProgress } from '../../lib/progress.js'
+import { keepFollowReport } from '../followReport.js'
 import { isFollowing, readFollowSettings } from '../followSettings.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
@@ -27,9 +28,11 @@ export async function runSync({ config, operands }: ParsedArgs): Promise<number>
     const parts = { log, signal: stop.signal, checkpoints, l2Verify: verifier.verify, startProgress }
     const follower = await openFollowers(settings, parts)
     const progress = showFollowProgress(follower.status, log)
+    const report = keepFollowReport(config.datadir, follower.status)
     try {
       await follower.run()
     } finally {
+      report.close()
       progress.end()
       follower.close()
     }

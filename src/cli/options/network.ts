@@ -52,7 +52,7 @@ export const networkOptions = {
     unit: 'blocks',
     doc:
       'Most blocks that the chain may be behind while /ready answers 200: behind the writer, or behind the upstream. A replica ' +
-      'that has stopped is not ready either. 0: no limit.',
+      'that has stopped is not ready either, nor a follower that has been stopped for --max-lag-seconds. 0: no limit.',
     defaultText: '16 for a replica, else no limit',
   }),
   maxLagSeconds: maybeNumber('max-lag-seconds', 'SECONDS', ['serve'], {
@@ -60,9 +60,9 @@ export const networkOptions = {
     max: 31_536_000,
     unit: 'seconds',
     doc:
-      'Most seconds that a replica may be behind while /ready answers 200. Without contact with its source, the seconds since the last ' +
+      'Most seconds that a replica may be behind, or a follower stopped, while /ready answers 200. Without contact with its source, the seconds since the last ' +
       'contact count. 0: no limit, it then answers from its last block for as long as it is cut off.',
-    defaultText: '60 for a replica; no limit with --max-lag 0',
+    defaultText: '60 for a replica, and for a follower with --max-lag; no limit with --max-lag 0',
   }),
   allowedHosts: maybeText(
     'allowed-hosts',

@@ -53,6 +53,11 @@ export const outputOptions = {
     'Stop when the process that started the server ends, npm and npx included; --fixture implies it. Not below setsid.',
   ),
   sizes: flag('sizes', ['status'], 'Show what a block, a transaction, a log and other items take on disk.'),
+  check: flag(
+    'check',
+    ['status'],
+    'Exit with 1 while a process that follows into the database is stuck, stopped or gone, for cron and probes.',
+  ),
   json: flag('json', ['keys', 'abi', 'status', 'explain-logs', 'snapshot'], 'Print JSON.'),
 } as const satisfies { [key: string]: Option<unknown> }
 

@@ -1,4 +1,5 @@
-import { CairnError } from '../../lib/errors.js'
+import { CairnError, UsageError } from '../../lib/errors.js'
+import { UpstreamError } from '../sources/upstream/errors.js'
 
 /** The upstream's chain has no block in common with those held, so that there is nothing to rewind to. */
 export class NoCommonBlock extends CairnError {
@@ -10,4 +11,10 @@ export class NoCommonBlock extends CairnError {
     )
     this.firstHeld = firstHeld
   }
+}
+
+/** True for any failure after which another attempt may help, such as a full disk. What a command can refuse at its start is
+ *  left out: wrong options, and upstreams that are all of another chain. */
+export function isTransient(error: unknown): boolean {
+  return !(error instanceof UsageError || error instanceof UpstreamError)
 }

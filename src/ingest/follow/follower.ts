@@ -1,4 +1,5 @@
 import { equalBytes } from '../../lib/bytes.js'
+import { withoutHiding } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
 import type { WritableChain } from '../chainState.js'
 import type { Checkpoints } from '../checkpoints.js'
@@ -87,8 +88,7 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
       await intake.settle()
       head.commit()
     } catch (error) {
-      head.rollback()
-      throw error
+      withoutHiding(error, head.rollback)
     }
     return true
   }
@@ -208,6 +208,8 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
         if (outcome === true) {
           followed = target.upstream
           head.expect(undefined)
+          rpc.progressed()
+          figures.reached()
           return
         }
         if (outcome) {
@@ -261,7 +263,12 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
       const own = head.newest?.header.number ?? -1
       // Files count as final, and so does the genesis; what is followed from here on is not.
       if (!head.isFinalityStored()) head.finalize({ safe: own, finalized: own })
-      const unlisten = head.listen({ changed: figures.changed })
+      const unlisten = head.listen({
+        changed: (event) => {
+          figures.changed(event)
+          if (event.kind !== 'finalized') rpc.progressed()
+        },
+      })
       const watch = new AbortController()
       const stop = () => {
         watch.abort(signal.reason)

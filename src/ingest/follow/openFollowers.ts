@@ -1,6 +1,6 @@
 import type { L2VerifyFunction } from '../../chain/starknet/verify.js'
 import { openForWriting } from '../../store/openForWriting.js'
-import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
+import { closeWritten } from '../../store/writeAheadLog.js'
 import { nameCoreContract } from '../stateUpdates.js'
 import { createL2Following, type L2Following } from './l2/l2Following.js'
 import type { L2FollowStatus } from './l2/status.js'
@@ -46,8 +46,7 @@ function openL2Alone({ datadir, coreContract }: FollowSettings, l2: L2Following)
   const db = openForWriting(datadir)
   const close = () => {
     l2.close()
-    truncateWriteAheadLog(db)
-    db.close()
+    closeWritten(db)
   }
   try {
     db.pragma('wal_autocheckpoint = 0')

@@ -15,14 +15,14 @@ import { openEthRpc } from '../sources/ethRpc/ethRpc.js'
 import type { EthRpc } from '../sources/ethRpc/types.js'
 import { type Clock, systemClock } from '../sources/upstream/clock.js'
 import { parseUpstreamAddress } from '../sources/upstream/describeUrl.js'
-import { UpstreamError } from '../sources/upstream/errors.js'
 import type { UpstreamAddress } from '../sources/upstream/types.js'
 import { nameCoreContract } from '../stateUpdates.js'
-import { NoCommonBlock } from './errors.js'
+import { isTransient, NoCommonBlock } from './errors.js'
 import { createFollower, type Follower } from './follower.js'
 import type { L2Following, L2FollowSettings } from './l2/l2Following.js'
-import { createFollowFigures, type FollowState, type FollowStatus } from './status.js'
-import { untilSettled } from './untilSettled.js'
+import { createFollowFigures, type FollowStatus } from './status.js'
+import { describeStop } from './stopped.js'
+import { untilRecoverable } from './untilRecoverable.js'
 import { watchPending } from './watchPending.js'
 
 /** The chain of a development node: its genesis is read from the upstream. */
@@ -64,7 +64,7 @@ export interface FollowerParts {
   readonly checkpoints: Checkpoints
   /** Told of the upstream's pending block; none is asked for unless told. */
   onPending?(pending: PendingBlock | undefined): void
-  /** Failures after which following begins again by itself. Default: alarms, see `OpenFollower.run`. */
+  /** Failures after which following begins again by itself. Default: `isTransient`. */
   recovers?(error: unknown): boolean
   /** Follows layer 2 over the same connection. */
   readonly l2?: L2Following
@@ -76,9 +76,9 @@ export interface FollowerParts {
 
 /** A database that is followed into. */
 export interface OpenFollower {
-  /** Follows until the signal aborts. A fork below the finalized block is an alarm: the database is closed, so that
-   *  `cairn rewind` can have it, and following goes on when the chain was rewound or the upstream is well again.
-   *  @throws what `Follower.run` throws otherwise, and WrongChain before anything is stored */
+  /** Follows until the signal aborts. After a failure the database is closed, so that `cairn rewind` can have it, and opened
+   *  again: when the chain was rewound or the upstream has the finalized block again after a fork below it, else after at most
+   *  20 s. @throws an error that `recovers` does not name */
   run(): Promise<void>
   status(): FollowStatus
   /** Closes connections and database. */
@@ -89,7 +89,7 @@ export interface OpenFollower {
  *  development chain.
  *  @throws UsageError for an address that cannot be used, and as `openWritableChain`; DatabaseLocked */
 export async function openFollower(settings: FollowSettings, parts: FollowerParts): Promise<OpenFollower> {
-  const { log, signal, clock = systemClock, recovers = isAlarm } = parts
+  const { log, signal, clock = systemClock, recovers = isTransient } = parts
   for (const address of settings.upstreams) parseUpstreamAddress(address)
   let writer: OpenWriter | undefined = await openChainWriter(settings, parts)
   const { chain } = writer
@@ -108,7 +108,19 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
     writer?.close()
     writer = undefined
   }
-  let ended: { state: FollowState; problem: string } | undefined
+  let retryMs = FIRST_RETRY_MS
+  const next = () => {
+    const { block } = figures.status()
+    return (block ?? (settings.from ?? 0) - 1) + 1
+  }
+  const stops = (error: unknown) => {
+    figures.stops(isAlarm(error) ? 'alarm' : 'failed', describeStop(error, settings.datadir, next()))
+    return figures.status().problem
+  }
+  const stall = () => {
+    const found = rpc.stall()
+    return found && { stopped: describeStop(found.error, settings.datadir, next()), ms: found.ms }
+  }
   const runWithPending = async (follower: Follower, chain: WritableChain) => {
     const { onPending } = parts
     const onError = (error: unknown) =>
@@ -132,17 +144,20 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
     }
   }
   const follow = async () => {
-    for (;;) {
+    for (let isStarted = false; ; ) {
+      const before = figures.status().block
       try {
+        if (!isStarted) await rpc.start(signal)
+        isStarted = true
         writer ??= await whenUnlocked(() => openChainWriter(settings, parts), clock, signal)
-        ended = undefined
         return await followBeside(parts.l2, writer)
       } catch (error) {
         if (signal.aborted || !recovers(error)) throw error
-        ended = describeEnd(error)
-        log.error({ problem: ended.problem }, 'following stopped; it goes on when that is settled')
+        const problem = stops(error)
+        log.error({ problem, error: messageOf(error) }, 'following stopped; it resumes when the cause is gone')
         closeWriter()
-        await untilSettled(error, { datadir: settings.datadir, rpc, clock, signal })
+        retryMs = figures.status().block === before ? Math.min(2 * retryMs, MAX_RETRY_MS) : FIRST_RETRY_MS
+        await untilRecoverable(error, { datadir: settings.datadir, rpc, clock, signal, retryMs })
         log.info({}, 'following begins again')
       }
     }
@@ -150,16 +165,14 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
   return {
     run: async () => {
       try {
-        await rpc.start(signal)
         await follow()
       } catch (error) {
         if (signal.aborted) return
-        ended = describeEnd(error)
-        log.error({ problem: ended.problem }, 'following ended')
+        log.error({ problem: stops(error) }, 'following ended')
         throw error
       }
     },
-    status: () => ({ ...figures.status(), problem: null, ...ended, upstreams: rpc.status() }),
+    status: () => ({ ...figures.status(stall()), upstreams: rpc.status() }),
     close: () => {
       rpc.close()
       closeWriter()
@@ -172,14 +185,9 @@ function isAlarm(error: unknown): boolean {
   return error instanceof ReorgBelowFinalized || error instanceof NoCommonBlock
 }
 
-/** True for any failure after which opening the database anew may help, such as a full disk. */
-export function isPassing(error: unknown): boolean {
-  return !(error instanceof UsageError || error instanceof UpstreamError)
-}
-
-function describeEnd(error: unknown): { state: FollowState; problem: string } {
-  return { state: isAlarm(error) ? 'alarm' : 'failed', problem: messageOf(error) }
-}
+// Between two attempts, twice as long each time: what an attempt costs is opening the database.
+const FIRST_RETRY_MS = 1000
+const MAX_RETRY_MS = 20_000
 
 function openChainWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
   const { datadir, chain: wanted, stateMode, stateCacheBytes } = settings

@@ -1,10 +1,13 @@
 import { monotonicMs } from '../../lib/progressDisplay.js'
 import { createRateMeter, estimateLeft } from '../../lib/rateMeter.js'
 import type { UpstreamStatus } from '../sources/upstream/types.js'
+import type { Stopped } from './stopped.js'
 
-/** How following goes. `starting`: no head of an upstream is known yet. `syncing`: more than 16 blocks behind it. `alarm`: the
- *  upstreams' chain would replace finalized blocks, and is not followed. `failed`: anything else ended it. */
-export type FollowState = 'starting' | 'syncing' | 'following' | 'alarm' | 'failed'
+/** How following goes. `starting`: no head of an upstream is known yet. `syncing`: more than 16 blocks behind it. `stuck`: no
+ *  upstream answers, or none sends the next block so that it passes the checks. `alarm`: the upstreams' chain would replace
+ *  finalized blocks, and is not followed. `failed`: anything else stopped it, such as a full disk. Following resumes by itself
+ *  from the last three. */
+export type FollowState = 'starting' | 'syncing' | 'following' | 'stuck' | 'alarm' | 'failed'
 
 /** A snapshot of a follower, for health, metrics and progress. */
 export interface FollowStatus {
@@ -22,8 +25,10 @@ export interface FollowStatus {
   /** Reorgs, and the blocks that they removed, since the start. */
   readonly reorgs: number
   readonly removedBlocks: number
-  /** Why the state is `alarm` or `failed`. */
+  /** Why the state is `stuck`, `alarm` or `failed`, in words. */
   readonly problem: string | null
+  /** The same with the block and the check, and for how long; null in the other states. */
+  readonly stopped: (Stopped & { readonly seconds: number }) | null
   readonly upstreams: readonly UpstreamStatus[]
 }
 
@@ -49,7 +54,12 @@ export interface FollowFigures {
   changed(event: FollowedChange): void
   /** Following begins, perhaps again, with this newest block. */
   begins(head: number | undefined): void
-  status(): Omit<FollowStatus, 'problem' | 'upstreams'>
+  /** Following stopped after an error; it counts as stopped until a block is stored or the upstream's head is reached. */
+  stops(state: 'alarm' | 'failed', stopped: Stopped): void
+  /** The upstream's head is reached. */
+  reached(): void
+  /** `stall`: what the upstreams lack now, and since how many milliseconds. */
+  status(stall?: { readonly stopped: Stopped; readonly ms: number }): Omit<FollowStatus, 'upstreams'>
 }
 
 /** Figures before following has begun. */
@@ -59,6 +69,7 @@ export function createFollowFigures(): FollowFigures {
   let upstreamBlock: number | null = null
   let syncStart: number | null = null
   let [stored, reorgs, removedBlocks] = [0, 0, 0]
+  let ended: { state: 'alarm' | 'failed'; stopped: Stopped; sinceMs: number } | undefined
   meter.add([0])
 
   const distance = () => (upstreamBlock === null ? 0 : upstreamBlock - (block ?? -1))
@@ -78,6 +89,7 @@ export function createFollowFigures(): FollowFigures {
     },
     changed: (event) => {
       if (event.kind === 'finalized') return
+      ended = undefined
       const added = event.kind === 'append' ? event.blocks : event.added
       block = added.at(-1)?.number ?? (event.kind === 'reorg' ? event.ancestor.number : block)
       stored += added.length
@@ -88,12 +100,26 @@ export function createFollowFigures(): FollowFigures {
       }
       look()
     },
-    status: () => {
+    stops: (state, stopped) => {
+      ended = { state, stopped, sinceMs: ended?.sinceMs ?? monotonicMs() }
+    },
+    reached: () => {
+      ended = undefined
+    },
+    status: (stall) => {
       meter.add([stored])
       const [blocksPerSecond] = meter.perSecond()
       const secondsLeft = syncStart === null ? null : (estimateLeft(distance(), blocksPerSecond, meter) ?? null)
+      const figures = { block, upstreamBlock, syncStart, blocksPerSecond, secondsLeft, reorgs, removedBlocks }
+      const why = ended
+        ? { ...ended, ms: monotonicMs() - ended.sinceMs }
+        : stall && ({ ...stall, state: 'stuck' } as const)
+      if (why) {
+        const { state, stopped, ms } = why
+        return { ...figures, state, problem: stopped.reason, stopped: { ...stopped, seconds: Math.floor(ms / 1000) } }
+      }
       const state = upstreamBlock === null ? 'starting' : syncStart === null ? 'following' : 'syncing'
-      return { state, block, upstreamBlock, syncStart, blocksPerSecond, secondsLeft, reorgs, removedBlocks }
+      return { ...figures, state, problem: null, stopped: null }
     },
   }
 }

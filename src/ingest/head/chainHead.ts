@@ -1,5 +1,6 @@
 import type { ChainSpec } from '../../chain/eth/forks.js'
 import type { Block, Header, Receipt } from '../../chain/eth/types.js'
+import { withoutHiding } from '../../lib/errors.js'
 import { createAppearanceWriter } from '../../store/chain/appearances.js'
 import { createChainWriter } from '../../store/chain/chainWriter.js'
 import type { PackedChanges } from '../../store/chain/packedChanges.js'
@@ -137,9 +138,16 @@ export function createChainHead(
   let addedAtMark = 0
   let rewound: { ancestor: BlockRef; removed: readonly BlockRef[] } | undefined
   let finalityChanged = false
+  /** True from `begin` to the commit or rollback; SQLite may have rolled back by itself before, on a full disk. */
+  let isBegun = false
 
   const begin = () => {
     if (!writer.inTransaction) writer.begin()
+    isBegun = true
+  }
+  const commitRows = () => {
+    writer.commit()
+    isBegun = false
   }
   const clear = () => {
     added = []
@@ -162,11 +170,12 @@ export function createChainHead(
   const commit = () => {
     if (!writer.inTransaction) return
     if (rewound) lower(newest!.header.number)
-    writer.commit()
+    commitRows()
     tell(listeners, takeEvents())
   }
   const rollback = () => {
-    if (!writer.inTransaction) return
+    if (!isBegun) return
+    isBegun = false
     writer.rollback()
     forgetIndexes()
     clear()
@@ -200,8 +209,7 @@ export function createChainHead(
     try {
       work()
     } catch (error) {
-      rollback() // half of the work may be in the transaction
-      throw error
+      withoutHiding(error, rollback) // half of the work may be in the transaction
     }
   }
   /** Some work in a transaction of its own. @returns what it returns: whether there is more */
@@ -211,7 +219,7 @@ export function createChainHead(
     giveUpOnError(() => {
       begin()
       more = some()
-      writer.commit()
+      commitRows()
     })
     return more
   }
@@ -283,7 +291,7 @@ export function createChainHead(
       commit()
       begin()
       meta.set(META_UPSTREAM_HEAD, wanted)
-      writer.commit()
+      commitRows()
     },
     settleIndexes: () => indexer.settle(),
     workOnIndexes: (budgetMs) => work(() => indexer.work(budgetMs)),

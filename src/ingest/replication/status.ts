@@ -1,3 +1,5 @@
+import type { Stopped } from '../follow/stopped.js'
+
 /** What a process does in replication. `writer`: it has the lease, and publishes its chain. `replica`: it applies what another one
  *  publishes. `standby`: a replica that takes over when the writer is gone. `none`: neither. */
 export type ReplicationRole = 'writer' | 'replica' | 'standby' | 'none'
@@ -21,6 +23,8 @@ export interface ReplicationStatus {
   readonly state: ReplicationState
   /** Why the state is `alarm` or `failed`, or why there is no connection; null when all is well. */
   readonly problem: string | null
+  /** The block and the check of the problem, where the state is `alarm` or `failed`. */
+  readonly stopped?: Stopped
   /** True when what follows the newest block is not held any more by what this process reads: only a newer database helps. */
   readonly needsSnapshot?: true
 }

@@ -23,7 +23,7 @@ export interface AdminOptions {
 }
 
 /** The HTTP endpoints that need no key: `/health` (200 with the report, 503 with the problem while the database cannot be
- *  read), `/ready` (200 or 503), `/metrics` if enabled, and a JSON 404 for all other paths. */
+ *  read; `status` is `stuck` while the chain does not grow), `/ready` (200 or 503, with the same problem), `/metrics` if enabled, and a JSON 404 for all other paths. */
 export function createAdminApp({ health, metricsPage, notFound }: AdminOptions): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -38,12 +38,13 @@ export function createAdminApp({ health, metricsPage, notFound }: AdminOptions):
       return void response.status(503).json({ status: 'unreadable', error, ...facts })
     }
     const { serving, ...rest } = facts
-    response.json({ status: serving ? 'ok' : 'stopping', ...rest })
+    response.json({ status: !serving ? 'stopping' : rest.problem ? 'stuck' : 'ok', ...rest })
   })
   app.get('/ready', (_request, response) => {
     const { facts, error } = readHealth(health)
     const ready = error === undefined && facts?.ready === true
-    response.status(ready ? 200 : 503).json({ ready, error: error ?? health.lag() })
+    const { problem = null } = facts ?? {}
+    response.status(ready ? 200 : 503).json({ ready, error: error ?? health.lag(), problem })
   })
   if (metricsPage !== undefined) {
     app.get('/metrics', async (_request, response) => {

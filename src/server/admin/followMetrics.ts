@@ -1,7 +1,7 @@
 import type { FollowState, FollowStatus } from '../../ingest/follow/status.js'
 import type { Metrics } from '../../lib/metrics.js'
 
-const STATES: readonly FollowState[] = ['starting', 'syncing', 'following', 'alarm', 'failed']
+const STATES: readonly FollowState[] = ['starting', 'syncing', 'following', 'stuck', 'alarm', 'failed']
 
 /** Registers how a server follows its upstreams. Labels are the redacted names of upstreams; names of metrics begin with
  *  `prefix`. */
@@ -12,6 +12,19 @@ export function registerFollowMetrics(
 ): void {
   metrics.gauge(`${prefix}_follow_state`, '1 for the present state of following, 0 for the others.', () =>
     STATES.map((state) => [{ state }, Number(status().state === state)]),
+  )
+  metrics.gauge(
+    `${prefix}_follow_stopped_seconds`,
+    'Seconds for which following has been stuck, in alarm or failed, by the check that failed; 0 otherwise.',
+    () => {
+      const { stopped } = status()
+      return stopped ? [[{ check: stopped.check }, stopped.seconds]] : 0
+    },
+  )
+  metrics.gauge(
+    `${prefix}_follow_stopped_block_number`,
+    'The block that cannot be stored; absent while following is not stopped.',
+    () => status().stopped?.block ?? undefined,
   )
   metrics.gauge(
     `${prefix}_upstream_head_block_number`,

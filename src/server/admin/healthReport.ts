@@ -11,11 +11,14 @@ import type { Gap } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
 import { createSchemaVersion } from '../../store/databaseFacts.js'
 import { createGrowthForecast, type GrowthForecast } from '../../store/growthForecast.js'
+import { findProblem, type Problem } from './problem.js'
 
 /** The body of `/health`. */
 export interface HealthReport {
   /** False once the server is stopping. */
   readonly serving: boolean
+  /** Why the chain does not grow, of the first of the parts below that has a problem; null while there is none. */
+  readonly problem: Problem | null
   /** True when all threads have warmed up, so that calls and log queries run at full speed, and the chain is not too far behind. */
   readonly ready: boolean
   readonly version: string
@@ -67,6 +70,7 @@ export function createHealthReporter(parts: {
     const l2Head = context.l2.head()
     return {
       serving: isServing(),
+      problem: findProblem({ l1: null, l2: null, ...following?.(), replication: replication?.() }),
       ready: isReady(),
       version,
       schemaVersion: schemaVersion(),

@@ -7,6 +7,10 @@ export const REPLICA_MAX_LAG = 16
 /** Most seconds that a replica may be behind, or without contact with its source, unless the operator says otherwise. */
 export const REPLICA_MAX_LAG_SECONDS = 60
 
+/** Most seconds that a follower may be stopped where its blocks are limited: while no upstream answers, nobody knows how far it is
+ *  behind. */
+export const FOLLOWER_MAX_STOP_SECONDS = 60
+
 /** Where a server's chain comes from. */
 export interface LagSources {
   replication(): ReplicationStatus | undefined
@@ -14,8 +18,9 @@ export interface LagSources {
   following(): FollowStatus | null
   /** Most blocks behind; 0: any number. Undefined: `REPLICA_MAX_LAG` for a replica, any number for other servers. */
   readonly maxLag: number | undefined
-  /** Most seconds that a replica may be behind, as `ReplicationStatus` has them; 0: any number. Undefined: `REPLICA_MAX_LAG_SECONDS`,
-   *  any number where `maxLag` is 0. */
+  /** Most seconds that a replica may be behind, as `ReplicationStatus` has them, or a follower may be stopped; 0: any number.
+   *  Undefined: `REPLICA_MAX_LAG_SECONDS` and `FOLLOWER_MAX_STOP_SECONDS`, any number where `maxLag` is 0, and for a follower
+   *  without `maxLag`. */
   readonly maxLagSeconds: number | undefined
 }
 
@@ -35,11 +40,20 @@ export function createLagCheck({
     const reason = problem === null ? '' : `: ${problem}`
     return `${seconds} s behind, at most ${limit} are allowed (--max-lag-seconds)${reason}`
   }
+  const stoppedFor = ({ seconds, block, check, reason }: NonNullable<FollowStatus['stopped']>) => {
+    const limit = maxLagSeconds ?? (maxLag ? FOLLOWER_MAX_STOP_SECONDS : 0)
+    if (limit === 0 || seconds <= limit) return undefined
+    const where = block === null ? '' : ` at block ${block}`
+    return `stopped${where} for ${seconds} s, at most ${limit} are allowed (--max-lag-seconds): ${check}: ${reason}`
+  }
   return () => {
     const status = replication()
     if (status === undefined || (status.role !== 'replica' && status.role !== 'standby')) {
-      const { block = null, upstreamBlock = null } = following() ?? {}
-      return upstreamBlock === null ? undefined : tooFar(upstreamBlock - (block ?? -1), maxLag ?? 0)
+      const status = following()
+      if (status === null) return undefined
+      const { block, upstreamBlock, stopped } = status
+      const behind = upstreamBlock === null ? undefined : tooFar(upstreamBlock - (block ?? -1), maxLag ?? 0)
+      return behind ?? (stopped ? stoppedFor(stopped) : undefined)
     }
     const { state, problem, lagBlocks, lagSeconds } = status
     const limit = maxLag ?? REPLICA_MAX_LAG

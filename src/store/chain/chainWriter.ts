@@ -84,7 +84,7 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
       marked = false
     },
     rollback: () => {
-      control.rollback.run()
+      if (db.inTransaction) control.rollback.run() // a full disk makes SQLite roll back by itself
       marked = false
       forget()
       options.afterRollback?.()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Checkpoints } from '../../../src/ingest/checkpoints.js'
-import { isPassing, openFollower } from '../../../src/ingest/follow/runFollower.js'
+import { openFollower } from '../../../src/ingest/follow/runFollower.js'
 import { BRANCHES_GENESIS, growBranch, openBranches } from '../../support/branches.js'
 import { compareRows } from '../../support/compareChains.js'
 import { startForkingUpstream } from '../../support/forkingUpstream.js'
@@ -33,7 +33,7 @@ async function openFailing(t: After, recovers?: (error: unknown) => boolean) {
 }
 
 test('a failure of the database ends following where it is not to be retried', async (t) => {
-  const { follower } = await openFailing(t)
+  const { follower } = await openFailing(t, () => false)
   await assert.rejects(follower.run(), /the disk is full/)
   const { state, problem } = follower.status()
   assert.deepEqual({ state, problem }, { state: 'failed', problem: 'the disk is full' })
@@ -41,7 +41,7 @@ test('a failure of the database ends following where it is not to be retried', a
 })
 
 test('a server opens its database again after a failure, and goes on', async (t) => {
-  const { follower, upstream, datadir, lines, stop } = await openFailing(t, isPassing)
+  const { follower, upstream, datadir, lines, stop } = await openFailing(t)
   const ended = follower.run()
   while (!lines.some(({ message }) => message === 'following begins again')) await delay(5)
   while (follower.status().block !== 6 || follower.status().state !== 'following') await delay(5)

@@ -70,6 +70,21 @@ test('a server with upstreams has a limit only if the operator sets one', () => 
   assert.equal(check(1, null), undefined)
 })
 
+test('a follower with a limit that has been stopped for a minute is not to be asked, since nobody knows how far it is behind', () => {
+  const check = (seconds: number, maxLag: number | undefined, maxLagSeconds?: number) => {
+    const stopped = { block: 11, check: 'connection', reason: 'http://node: refused', seconds }
+    const following = { block: 10, upstreamBlock: 10, stopped } as FollowStatus
+    return createLagCheck({ replication: () => undefined, following: () => following, maxLag, maxLagSeconds })()
+  }
+  const refusal = (seconds: number, limit: number) =>
+    `stopped at block 11 for ${seconds} s, at most ${limit} are allowed (--max-lag-seconds): connection: http://node: refused`
+  assert.equal(check(1e6, undefined), undefined)
+  assert.equal(check(60, 5), undefined)
+  assert.equal(check(61, 5), refusal(61, 60))
+  assert.equal(check(11, undefined, 10), refusal(11, 10))
+  assert.equal(check(1e6, 5, 0), undefined)
+})
+
 test('health, readiness, metrics and status tell the part in replication', async (t) => {
   let status: ReplicationStatus = REPLICA
   const ingest: IngestWorker = {
@@ -85,7 +100,7 @@ test('health, readiness, metrics and status tell the part in replication', async
     const response = await fetch(`${url}/ready`)
     return { status: response.status, body: await response.json() }
   }
-  assert.deepEqual(await ready(), { status: 200, body: { ready: true } })
+  assert.deepEqual(await ready(), { status: 200, body: { ready: true, problem: null } })
   const page = parseExposition(await (await fetch(`${url}/metrics`)).text())
   assert.deepEqual(
     ['writer', 'replica', 'standby', 'none'].map((role) => page.value('cairn_replication_role', { role })),
@@ -96,7 +111,7 @@ test('health, readiness, metrics and status tell the part in replication', async
   assert.equal(page.value('cairn_replication_sequence'), 1234)
   status = { ...REPLICA, lagBlocks: 17, lagSeconds: 2.5, state: 'catching up' }
   const error = '17 blocks behind, at most 16 are allowed (--max-lag)'
-  assert.deepEqual(await ready(), { status: 503, body: { ready: false, error } })
+  assert.deepEqual(await ready(), { status: 503, body: { ready: false, error, problem: null } })
   const health = (await (await fetch(`${url}/health`)).json()) as { ready: boolean; replication: ReplicationStatus }
   assert.deepEqual([health.ready, health.replication], [false, status])
   const { json } = await post(url, request('cairn_getStatus'))

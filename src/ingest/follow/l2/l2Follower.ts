@@ -74,6 +74,7 @@ export function createL2Follower(store: L2Store, upstreams: L2Upstreams, options
       }),
     )
     figures.changed({ kind: 'append', blocks: blocks.map(({ block }) => ({ number: block.number! })) })
+    upstreams.progressed()
     await checkpoints?.afterCommit()
   }
   /** A block that does not fit to what is held is the fault of its upstream. */
@@ -186,7 +187,11 @@ export function createL2Follower(store: L2Store, upstreams: L2Upstreams, options
   const reach = async (first: L2UpstreamHead): Promise<void> => {
     for (let target = first; ; ) {
       try {
-        if (await advance(target)) return
+        if (await advance(target)) {
+          upstreams.progressed()
+          figures.reached()
+          return
+        }
       } catch (error) {
         if (!(error instanceof InvalidL2Block || error instanceof ChainReorganized)) throw error
       }

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { decodeShortString } from '../../../chain/starknet/felt.js'
 import type { L2NetworkName } from '../../../chain/starknet/networks.js'
 import type { L2VerifyFunction } from '../../../chain/starknet/verify.js'
@@ -13,7 +14,9 @@ import { type Clock, systemClock } from '../../sources/upstream/clock.js'
 import { linkAbort } from '../../sources/upstream/linkedAbort.js'
 import type { UpstreamAddress } from '../../sources/upstream/types.js'
 import { reportMismatch } from '../../stateUpdates.js'
-import { createFollowFigures, type FollowState } from '../status.js'
+import { isTransient } from '../errors.js'
+import { createFollowFigures } from '../status.js'
+import { describeStop } from '../stopped.js'
 import { isL2Alarm } from './errors.js'
 import { createL2Follower, type L2Follower } from './l2Follower.js'
 import type { L2FollowStatus } from './status.js'
@@ -37,7 +40,7 @@ interface L2Parts {
   readonly signal: AbortSignal
   readonly checkpoints: Checkpoints
   readonly l2Verify: L2VerifyFunction
-  /** Failures besides alarms after which following begins again by itself; none unless told. */
+  /** Failures after which following begins again by itself. Default: alarms, and `isTransient`. */
   recovers?(error: unknown): boolean
   /** Time and timers, for tests. */
   readonly clock?: Clock
@@ -64,18 +67,18 @@ export interface L2Run {
   end(): Promise<void>
 }
 
-// After an alarm or a failure: the upstream may have come to its senses, the disk may have room again.
-const AGAIN_MS = 60_000
+// After an alarm or a failure: the upstream may have the accepted blocks again, the disk may have room.
+const FIRST_RETRY_MS = 1000
+const MAX_RETRY_MS = 20_000
 
 /** A follower of layer 2 that asks nothing yet. @throws UsageError for an address that cannot be used */
 export function createL2Following(settings: L2FollowSettings, parts: L2Parts): L2Following {
   const { rpc, feeders, network, verify, from } = settings
-  const { log, signal: outer, checkpoints, l2Verify, recovers = () => false, clock = systemClock } = parts
+  const { log, signal: outer, checkpoints, l2Verify, recovers = isTransient, clock = systemClock } = parts
   const figures = createFollowFigures()
   let store: { reader: L2Reader; writer: L2Writer } | undefined
   let follower: L2Follower | undefined
   let acceptedOnL1: number | null = null
-  let ended: { state: FollowState; problem: string } | undefined
   const upstreams = openL2Upstreams({
     ...{ rpc, feeders, verify: verify ? l2Verify : undefined, log, clock },
     expected: () => (store ? describeHeld(store.reader, store.writer) : {}),
@@ -85,25 +88,33 @@ export function createL2Following(settings: L2FollowSettings, parts: L2Parts): L
     writer: createL2Writer(db, { source: 'upstream', onMismatch: reportMismatch(db, log) }),
   })
 
+  const next = () => (figures.status().block ?? (from ?? 0) - 1) + 1
+  const stall = (datadir: string) => {
+    const found = upstreams.stall()
+    return found && { stopped: describeStop(found.error, datadir, next()), ms: found.ms }
+  }
+  let datadir = ''
   const run = async (db: Database, turns: ReturnType<typeof createWriteTurns>, signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
+    datadir = dirname(db.name)
+    for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
+      const before = figures.status().block
       try {
         store = open(db)
         follower = createL2Follower({ ...store, turns }, upstreams, { signal, log, from, checkpoints, figures, clock })
         await upstreams.start(signal)
-        ended = undefined
         await follower.run()
       } catch (error) {
         if (signal.aborted) return
-        ended = { state: isL2Alarm(error) ? 'alarm' : 'failed', problem: messageOf(error) }
-        const isOver = !isL2Alarm(error) && !recovers(error)
-        const problem = { problem: ended.problem }
-        log.error(
-          problem,
-          isOver ? 'following layer 2 ended' : 'following layer 2 stopped; it begins again in a minute',
-        )
-        if (isOver) throw error
-        await clock.sleep(AGAIN_MS, signal).catch(() => {})
+        figures.stops(isL2Alarm(error) ? 'alarm' : 'failed', describeStop(error, datadir, next()))
+        const { problem, block } = figures.status()
+        const fields = { problem, error: messageOf(error) }
+        if (!isL2Alarm(error) && !recovers(error)) {
+          log.error(fields, 'following layer 2 ended')
+          throw error
+        }
+        if (block !== before) retryMs = FIRST_RETRY_MS
+        log.error({ ...fields, retryInMs: retryMs }, 'following layer 2 stopped; it begins again by itself')
+        await clock.sleep(retryMs, signal).catch(() => {})
       }
     }
   }
@@ -128,13 +139,16 @@ export function createL2Following(settings: L2FollowSettings, parts: L2Parts): L
           linked.abort(new Error('following ended'))
           linked.release()
           await running.catch(() => {})
-          acceptedOnL1 = store?.writer.acceptedOnL1() ?? null
-          store = undefined
+          try {
+            acceptedOnL1 = store?.writer.acceptedOnL1() ?? null
+          } finally {
+            store = undefined
+          }
         },
       }
     },
     status: () => ({
-      ...{ ...figures.status(), problem: null, ...ended, upstreams: upstreams.status() },
+      ...{ ...figures.status(stall(datadir)), upstreams: upstreams.status() },
       upstreamHash: follower?.upstreamHash() ?? null,
       acceptedOnL1: store ? (store.writer.acceptedOnL1() ?? null) : acceptedOnL1,
     }),

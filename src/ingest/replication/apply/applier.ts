@@ -1,6 +1,7 @@
 import { type ChainSpec, rulesAt } from '../../../chain/eth/forks.js'
 import type { Block } from '../../../chain/eth/types.js'
 import { equalBytes } from '../../../lib/bytes.js'
+import { withoutHiding } from '../../../lib/errors.js'
 import { formatData } from '../../../lib/hex.js'
 import type { Logger } from '../../../lib/logger.js'
 import type { Finality } from '../../../store/chain/types.js'
@@ -174,10 +175,11 @@ export function createApplier(
     return true
   }
   const giveUp = (error: unknown): never => {
-    head.rollback()
-    ahead?.forget()
     position = stored
-    throw error
+    withoutHiding(error, () => {
+      ahead?.forget()
+      head.rollback()
+    })
   }
   const workOnTrie = (): boolean | Promise<void> => {
     commit()
@@ -210,8 +212,7 @@ export function createApplier(
     try {
       write = await prepare(next, { isBehind, isAlone: !isBehind && !head.inTransaction })
     } catch (error) {
-      commit()
-      throw error
+      withoutHiding(error, commit)
     }
     if (isReplacing) ahead?.forget()
     try {

@@ -1,5 +1,5 @@
 import { equalBytes } from '../../../lib/bytes.js'
-import { messageOf, UsageError } from '../../../lib/errors.js'
+import { UsageError } from '../../../lib/errors.js'
 import type { Logger } from '../../../lib/logger.js'
 import type { Progress } from '../../../lib/progress.js'
 import { createChainReader } from '../../../store/chain/chainReader.js'
@@ -9,6 +9,7 @@ import type { ReplicaPosition } from '../../../store/replication/position.js'
 import { StorageOfOtherIncarnation } from '../../../trie/blockChanges.js'
 import { STATE_CACHE_BYTES } from '../../chainState.js'
 import type { Checkpoints } from '../../checkpoints.js'
+import { describeStop, type Stopped } from '../../follow/stopped.js'
 import { ReorgBelowFinalized, StateRootDiffers } from '../../head/errors.js'
 import type { BlockRef } from '../../head/events.js'
 import { type OpenWriter, whenUnlocked } from '../../openWriter.js'
@@ -65,9 +66,11 @@ const TRIE_INTERVAL = 1024
 const DENSE_BLOCKS = 256
 // Between two looks whether the chain was rewound.
 const LOOK_MS = 500
-// After a failure of the source, twice as long each time; after an alarm the longest at once.
+// After a failure, twice as long each time; after an alarm the longest at once.
 const FIRST_RETRY_MS = 1000
-const MAX_RETRY_MS = 60_000
+const MAX_RETRY_MS = 20_000
+// An attempt without a unit that runs for so long counts as following again: the cause would have shown.
+const RESUMED_MS = 2000
 // Blocks behind what was read ahead from which on a replica counts as catching up.
 const CATCHING_UP_BLOCKS = 16
 
@@ -94,6 +97,12 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
   const { datadir, stateCacheBytes = STATE_CACHE_BYTES } = settings
   const hasher = parts.openHasher?.({ datadir, cacheBytes: stateCacheBytes })
   const figures = createFigures(settings.role ?? 'replica', writer)
+  const describe = (error: unknown): StoppedReplica => {
+    const state = isAlarm(error) ? 'alarm' : 'failed'
+    const isCut = CUTS.some((kind) => error instanceof kind)
+    const stopped = describeStop(error, settings.datadir, figures.blocks() + 1)
+    return { state, problem: stopped.reason, stopped, ...(isCut && { needsSnapshot: true }) }
+  }
   const { findPublished } = parts
   const openApplier = async ({ db, chain }: OpenWriter) => {
     const { trieInterval = TRIE_INTERVAL } = settings
@@ -147,21 +156,22 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
           return
         } catch (error) {
           if (signal.aborted) return
-          const state = isAlarm(error) ? 'alarm' : 'failed'
-          const isCut = CUTS.some((kind) => error instanceof kind)
-          figures.stops({ state, problem: messageOf(error), ...(isCut && { needsSnapshot: true }) })
+          const why = describe(error)
+          const { state, problem } = why
+          figures.stops(why)
           closeWriter()
           if (!recovers(error)) {
-            log.error({ problem: messageOf(error) }, 'the replica ended')
+            log.error({ problem }, 'the replica ended')
             throw error
           }
           if (figures.blocks() > before) retryMs = FIRST_RETRY_MS
           const waitMs = state === 'alarm' ? MAX_RETRY_MS : retryMs
-          log.error({ problem: messageOf(error), retryInMs: waitMs }, 'the replica stopped applying blocks')
+          log.error({ problem, retryInMs: waitMs }, 'the replica stopped applying blocks')
           try {
             await untilRewound(settings.datadir, waitMs, clock, signal)
-          } catch {
-            return // the signal aborted
+          } catch (waiting) {
+            if (signal.aborted) return
+            throw waiting
           }
         }
       }
@@ -191,11 +201,15 @@ function isAlarm(error: unknown): boolean {
 /** Resolves after `ms`, or when the head of the database is another one. @throws the reason of the signal */
 async function untilRewound(datadir: string, ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   const look = () => {
-    const db = openForReading(datadir)
     try {
-      return createChainReader(db).headHash()
-    } finally {
-      db.close()
+      const db = openForReading(datadir)
+      try {
+        return createChainReader(db).headHash()
+      } finally {
+        db.close()
+      }
+    } catch {
+      return undefined // the disk that failed may keep it from being read, too
     }
   }
   const seen = look()
@@ -206,9 +220,10 @@ async function untilRewound(datadir: string, ms: number, clock: Clock, signal: A
   }
 }
 
-interface Stopped {
+interface StoppedReplica {
   readonly state: 'alarm' | 'failed'
   readonly problem: string
+  readonly stopped: Stopped
   readonly needsSnapshot?: true
 }
 
@@ -218,7 +233,7 @@ function createFigures(role: 'replica' | 'standby', { chain }: OpenWriter) {
   let position: ReplicaPosition | undefined
   let newest: number | undefined
   let current: { applier: Applier; queue: UnitQueue } | undefined
-  let stopped: Stopped | undefined
+  let stopped: { why: StoppedReplica; block: number; beganMs: number } | undefined
   const lag = createLagClock()
   const status = (): ReplicationStatus => {
     if (current) {
@@ -227,26 +242,28 @@ function createFigures(role: 'replica' | 'standby', { chain }: OpenWriter) {
       newest = current.queue.newest ?? newest
     }
     const own = head?.header.number ?? -1
+    const hasResumed = stopped && current && performance.now() - stopped.beganMs > RESUMED_MS
+    if (hasResumed || (stopped && own > stopped.block)) stopped = undefined
     const lagBlocks = Math.max(0, (newest ?? own) - own)
     // The block at which it stopped exists, also when it was not counted.
     const lagSeconds = lag.seconds(own, own + Math.max(lagBlocks, stopped ? 1 : 0))
     const state = lagBlocks > CATCHING_UP_BLOCKS ? 'catching up' : 'following'
     const { epoch = 0, sequence = 0 } = position ?? {}
-    return { role, epoch, sequence, lagBlocks, lagSeconds, state, problem: null, ...stopped }
+    return { role, epoch, sequence, lagBlocks, lagSeconds, state, problem: null, ...stopped?.why }
   }
   return {
     status,
     blocks: () => head?.header.number ?? -1,
     begins: (applier: Applier, queue: UnitQueue) => {
-      stopped = undefined
+      if (stopped) stopped.beganMs = performance.now()
       current = { applier, queue }
     },
     ends: () => {
       status()
       current = undefined
     },
-    stops: (why: Stopped) => {
-      stopped = why
+    stops: (why: StoppedReplica) => {
+      stopped = { why, block: head?.header.number ?? -1, beganMs: performance.now() }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { withoutHiding } from '../../../lib/errors.js'
 import type { WritableChain } from '../../chainState.js'
 import type { Checkpoints } from '../../checkpoints.js'
 import type { Applier } from './applier.js'
@@ -90,7 +91,8 @@ export async function applyUnits(
       else if (queue.isOver && !trieDue) return
       else if (!(await work())) await queue.wait()
     }
-  } finally {
-    if (head.inTransaction) applier.commit()
+  } catch (error) {
+    withoutHiding(error, () => applier.commit())
   }
+  if (head.inTransaction) applier.commit()
 }

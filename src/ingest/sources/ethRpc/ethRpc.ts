@@ -79,6 +79,8 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
       pool.quarantine(upstream, new UpstreamLied(upstream.name, { check, problem: message, blockNumber }))
     },
     status: pool.status,
+    stall: pool.stall,
+    progressed: pool.progressed,
     close: pool.close,
   }
 }

@@ -3,6 +3,7 @@ import type { Logger } from '../../../lib/logger.js'
 import type { BlockSource, RawBlock } from '../../source.js'
 import type { InvalidBlock } from '../../verify.js'
 import type { Clock } from '../upstream/clock.js'
+import type { Stall } from '../upstream/pool.js'
 import type { UpstreamAddress, UpstreamLimits, UpstreamRange, UpstreamStatus } from '../upstream/types.js'
 
 export interface EthRpcOptions {
@@ -88,6 +89,10 @@ export interface EthRpc {
   reportInvalid(raw: RawBlock, error: InvalidBlock): void
   /** In the order of the options. */
   status(): UpstreamStatus[]
+  /** Why nothing comes from the upstreams, and for how long; undefined while they answer and what they send is right. */
+  stall(): Stall | undefined
+  /** What the upstreams sent was stored: earlier errors of theirs do not stop it any more. */
+  progressed(): void
   /** Ends all connections. What runs or waits rejects with UpstreamsClosed. */
   close(): void
 }

@@ -105,6 +105,8 @@ export function openL2Upstreams(options: L2UpstreamsOptions): L2Upstreams {
       if (upstream) pool.quarantine(upstream, lieOf(upstream, block.number, check, message))
     },
     status: pool.status,
+    stall: pool.stall,
+    progressed: pool.progressed,
     close: pool.close,
   }
 }

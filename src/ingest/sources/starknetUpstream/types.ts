@@ -4,6 +4,7 @@ import type { L2Block } from '../../../chain/starknet/types.js'
 import type { L2Verdict, L2VerifyFunction } from '../../../chain/starknet/verify.js'
 import type { Logger } from '../../../lib/logger.js'
 import type { Clock } from '../upstream/clock.js'
+import type { Stall } from '../upstream/pool.js'
 import type { UpstreamAddress, UpstreamLimits, UpstreamRange, UpstreamStatus } from '../upstream/types.js'
 import type { Upstream } from '../upstream/upstream.js'
 
@@ -102,5 +103,9 @@ export interface L2Upstreams {
   reportInvalid(block: L2Block, problem: { check: string; message: string }): void
   /** RPC upstreams first, in the order of the options. */
   status(): UpstreamStatus[]
+  /** Why nothing comes from the upstreams, and for how long; undefined while they answer and what they send is right. */
+  stall(): Stall | undefined
+  /** What the upstreams sent was stored: earlier errors of theirs do not stop it any more. */
+  progressed(): void
   close(): void
 }

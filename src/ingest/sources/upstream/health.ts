@@ -9,6 +9,9 @@ export interface Health {
   readonly latencyMs: number | undefined
   /** When it may be asked again; a time that has passed when it may be now. */
   readonly availableAtMs: number
+  /** When it may be asked although it sent something wrong or is of another chain, since no other upstream can be: what it
+   *  sends is checked again, and it may be well by now. */
+  readonly lastResortAtMs: number
   /** Since the first of the failures that no success followed; 0 when the last request succeeded. */
   readonly failingForMs: number
   /** How much longer it asked to be left alone; 0 when it may be asked. */
@@ -37,6 +40,8 @@ const MAX_QUARANTINE_MS = 6 * 3_600_000
 // Another node may be at its address again, and two small requests tell.
 const FIRST_REFUSAL_MS = 10_000
 const MAX_REFUSAL_MS = 600_000
+// An upstream without an alternative is tried again after this, so that following resumes within a minute of its recovery.
+const LAST_RESORT_MS = 20_000
 const AVERAGE_WEIGHT = 0.2
 // A fast upstream that was not measured yet and a slow one differ by more than this.
 const BASE_COST_MS = 50
@@ -50,6 +55,7 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
   let openUntilMs = Number.NEGATIVE_INFINITY
   let openedMs = Number.NEGATIVE_INFINITY
   let quarantinedUntilMs = Number.NEGATIVE_INFINITY
+  let wrongAtMs = Number.NEGATIVE_INFINITY
   let pausedUntilMs = Number.NEGATIVE_INFINITY
   let steppedBackUntilMs = Number.NEGATIVE_INFINITY
   let refusals = 0
@@ -79,6 +85,10 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
     get availableAtMs() {
       return Math.max(openUntilMs, quarantinedUntilMs, pausedUntilMs, steppedBackUntilMs, refusedUntilMs)
     },
+    get lastResortAtMs() {
+      const wrongUntilMs = Math.max(quarantinedUntilMs, refusedUntilMs)
+      return Math.max(openUntilMs, pausedUntilMs, Math.min(wrongUntilMs, wrongAtMs + LAST_RESORT_MS))
+    },
     get failingForMs() {
       return consecutive === 0 ? 0 : nowMs() - failingSinceMs
     },
@@ -104,7 +114,9 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
       return ms
     },
     lied: () => {
-      if (nowMs() < quarantinedUntilMs) return quarantinedUntilMs - nowMs()
+      const isRetried = nowMs() >= wrongAtMs + LAST_RESORT_MS
+      if (nowMs() < quarantinedUntilMs && !isRetried) return quarantinedUntilMs - nowMs()
+      wrongAtMs = nowMs()
       lies++
       rate(0)
       const ms = grow(FIRST_QUARANTINE_MS, MAX_QUARANTINE_MS, lies)
@@ -118,6 +130,7 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
       pausedUntilMs = Math.max(pausedUntilMs, nowMs() + ms)
     },
     refuse: () => {
+      wrongAtMs = nowMs()
       const ms = grow(FIRST_REFUSAL_MS, MAX_REFUSAL_MS, ++refusals)
       refusedUntilMs = nowMs() + ms
       return ms

@@ -40,8 +40,18 @@ export interface Pool {
   prefer(upstream: Upstream): void
   /** How each upstream is doing, in order. */
   status(): UpstreamStatus[]
+  /** Why nothing comes from the upstreams, and for how long; undefined while they answer and what they send is right. */
+  stall(): Stall | undefined
+  /** What the upstreams sent was stored: earlier errors of theirs do not stop it any more. */
+  progressed(): void
   /** Closes the upstreams. Tasks that run or wait, and later ones, reject with UpstreamsClosed. */
   close(): void
+}
+
+/** What keeps the upstreams from being of use. */
+export interface Stall {
+  readonly error: UpstreamError
+  readonly ms: number
 }
 
 interface PoolOptions {
@@ -58,6 +68,8 @@ const REMIND_MS = 30_000
 const SILENT_MS = 1000
 // Another upstream must be twice as good: changing back and forth helps nobody, between forks least of all.
 const PREFERENCE = 0.5
+// Something wrong that no other upstream makes good within this stops following.
+const STALL_MS = 5000
 
 /** A pool over the upstreams. */
 export function createPool(upstreams: readonly Upstream[], { checkChain, log, clock }: PoolOptions): Pool {
@@ -69,14 +81,19 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
   }
   const waitLog = createWaitLog(log, clock)
   let isChainKnown = false
+  /** The last wrong data since something was stored. */
+  let wrong: { error: UpstreamError; sinceMs: number } | undefined
+  let lastFailure: UpstreamError | undefined
 
   const pick = (excluded?: ReadonlySet<Upstream>): Upstream | undefined => {
     const nowMs = clock.nowMs()
     let best: Upstream | undefined
     let bestCost = Number.POSITIVE_INFINITY
+    // An upstream that another one may replace is left alone for its whole quarantine.
+    const isAlone = upstreams.every(({ health }) => isWrong(health))
     for (const upstream of upstreams) {
       const { health, limits } = upstream
-      if (excluded?.has(upstream) || nowMs < health.availableAtMs) continue
+      if (excluded?.has(upstream) || nowMs < (isAlone ? health.lastResortAtMs : health.availableAtMs)) continue
       // Half-open: one request at a time tries whether it is well.
       if (health.state === 'failing' && limits.inFlight > 0) continue
       const cost = health.cost * (upstream === current ? PREFERENCE : 1)
@@ -85,11 +102,16 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
     return best
   }
   const waitMs = (excluded: ReadonlySet<Upstream>): number => {
-    const times = upstreams.filter((each) => !excluded.has(each)).map(({ health }) => health.availableAtMs)
+    const isAlone = upstreams.every(({ health }) => isWrong(health))
+    const times = upstreams
+      .filter((each) => !excluded.has(each))
+      .map(({ health }) => (isAlone ? health.lastResortAtMs : health.availableAtMs))
     const soonest = Math.min(...times) - clock.nowMs()
     return soonest > 0 ? Math.max(soonest, LEAST_WAIT_MS) : TRIAL_WAIT_MS
   }
-  const quarantine = (upstream: Upstream, { check, problem, blockNumber }: UpstreamLied) => {
+  const quarantine = (upstream: Upstream, error: UpstreamLied) => {
+    const { check, problem, blockNumber } = error
+    wrong = { error, sinceMs: wrong?.sinceMs ?? clock.nowMs() }
     const ms = Math.round(upstream.health.lied())
     const fields = { upstream: upstream.name, check, blockNumber, problem, quarantineMs: ms }
     log.warn(fields, 'the upstream sent something wrong; it is put aside')
@@ -105,7 +127,8 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
     } catch (error) {
       if (error instanceof UpstreamLied) quarantine(upstream, error)
       if (error instanceof UpstreamRpcError) upstream.failed(error)
-      if (error instanceof WrongChain && upstream.health.state !== 'refused') {
+      if (error instanceof UpstreamError && !(error instanceof NotHeldUpstream)) lastFailure = error
+      if (error instanceof WrongChain && isNewlyWrong(upstream.health, clock.nowMs())) {
         const retryInMs = Math.round(upstream.health.refuse())
         const fields = { upstream: upstream.name, error: error.message, retryInMs }
         log.error(fields, 'the upstream is of another chain; it is not used')
@@ -168,6 +191,18 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
       current = upstream
     },
     status: () => upstreams.map((upstream) => statusOf(upstream, clock.nowMs())),
+    stall: () => {
+      const nowMs = clock.nowMs()
+      const waitedMs = waitLog.waitingMs()
+      const wrongMs = wrong === undefined ? 0 : nowMs - wrong.sinceMs
+      const isStopped = wrong !== undefined && (wrongMs > STALL_MS || pick() === undefined)
+      const ms = Math.max(waitedMs > STALL_MS ? waitedMs : 0, isStopped ? wrongMs : 0)
+      const error = wrong?.error ?? lastFailure
+      return error && (isStopped || ms > 0) ? { error, ms } : undefined
+    },
+    progressed: () => {
+      wrong = undefined
+    },
     close: () => {
       closing.abort(new UpstreamsClosed())
       for (const upstream of upstreams) upstream.close()
@@ -183,6 +218,16 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
       )
     },
   }
+}
+
+/** True while it is put aside for what it sent, or as one of another chain. */
+function isWrong({ state }: Upstream['health']): boolean {
+  return state === 'quarantined' || state === 'refused'
+}
+
+/** True unless another task has put it aside a moment ago. */
+function isNewlyWrong({ state, lastResortAtMs }: Upstream['health'], nowMs: number): boolean {
+  return state !== 'refused' || nowMs >= lastResortAtMs
 }
 
 function statusOf({ name, health, limits }: Upstream, nowMs: number): UpstreamStatus {
@@ -209,6 +254,7 @@ function createWaitLog(log: Logger, clock: Clock) {
       const states = upstreams.map(({ name, health }) => `${name}: ${health.state}`)
       log.warn({ upstreams: states, retryInMs: Math.round(ms) }, 'no upstream can be asked; waiting')
     },
+    waitingMs: (): number => (sinceMs === undefined ? 0 : clock.nowMs() - sinceMs),
     over(upstream: Upstream): void {
       if (saidMs !== undefined) log.info({ upstream: upstream.name }, 'an upstream can be asked again')
       saidMs = undefined

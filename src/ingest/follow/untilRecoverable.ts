@@ -11,25 +11,29 @@ interface Parts {
   rpc: EthRpc
   clock: Clock
   signal: AbortSignal
+  /** Between two attempts after a failure that only an attempt shows to be over, such as a full disk. */
+  retryMs: number
 }
 
 // Between two looks at the database, which cost next to nothing.
 const LOOK_MS = 500
 // Between two questions to the upstream: twice as long each time, since nothing changes there soon.
 const FIRST_ASK_MS = 1000
-const MAX_ASK_MS = 60_000
+const MAX_ASK_MS = 20_000
 
 /** Resolves when following may begin again after `error`: the chain was rewound by the operator, the upstream's chain has the
- *  block in question again, or, for failures of other kinds, after a minute. @throws the reason of the signal */
-export async function untilSettled(error: unknown, { datadir, rpc, clock, signal }: Parts): Promise<void> {
+ *  block in question again, or, for failures of other kinds, after `retryMs`. @throws the reason of the signal */
+export async function untilRecoverable(error: unknown, { datadir, rpc, clock, signal, retryMs }: Parts): Promise<void> {
   const disputed = disputedBlock(error)
-  if (disputed === undefined) return clock.sleep(MAX_ASK_MS, signal)
-  const seen = look(datadir, disputed)
+  if (disputed === undefined) return clock.sleep(retryMs, signal)
+  const seen = tryLook(datadir, disputed)
+  if (seen === undefined) return clock.sleep(retryMs, signal)
   let askMs = FIRST_ASK_MS
   let askedMs = clock.nowMs()
   for (;;) {
     await clock.sleep(LOOK_MS, signal)
-    const now = look(datadir, disputed)
+    const now = tryLook(datadir, disputed)
+    if (now === undefined) continue
     if (!now.block || !equalBytes(now.head, seen.head)) return
     if (clock.nowMs() - askedMs < askMs) continue
     const header = await rpc.headerByNumber(disputed, signal)
@@ -45,13 +49,22 @@ function disputedBlock(error: unknown): number | undefined {
   return error instanceof NoCommonBlock ? error.firstHeld : undefined
 }
 
-/** Hashes of the head and of a block. */
-function look(datadir: string, blockNumber: number): { head: Uint8Array; block: Uint8Array | undefined } {
-  const db = openForReading(datadir)
+interface Seen {
+  readonly head: Uint8Array
+  readonly block: Uint8Array | undefined
+}
+
+/** Hashes of the head and of a block; undefined while the database cannot be read. */
+function tryLook(datadir: string, blockNumber: number): Seen | undefined {
   try {
-    const reader = createChainReader(db)
-    return { head: reader.headHash()!, block: reader.blockHash(blockNumber) }
-  } finally {
-    db.close()
+    const db = openForReading(datadir)
+    try {
+      const reader = createChainReader(db)
+      return { head: reader.headHash()!, block: reader.blockHash(blockNumber) }
+    } finally {
+      db.close()
+    }
+  } catch {
+    return undefined
   }
 }

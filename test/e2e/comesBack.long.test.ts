@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { formatFelt } from '../../src/chain/starknet/felt.js'
+import { formatData } from '../../src/lib/hex.js'
+import type { Problem } from '../../src/server/admin/problem.js'
+import { createChainReader } from '../../src/store/chain/chainReader.js'
+import { createL2Reader } from '../../src/store/l2/l2Reader.js'
+import { openForReading } from '../../src/store/open.js'
+import { BRANCHES_GENESIS, growBranch } from '../support/branches.js'
+import { runCairn, spawnCairn, startCairn } from '../support/cairn.js'
+import { type ForkingUpstream, startForkingUpstream } from '../support/forkingUpstream.js'
+import { growL2 } from '../support/l2Blocks.js'
+import { nodeBlock, startL2Node } from '../support/l2Node.js'
+import { seededRandom } from '../support/random.js'
+import { allowWrites, mountSmallDisk, refuseWrites, SKIP_SMALL_DISK } from '../support/smallDisk.js'
+import { startSwitchedProxy } from '../support/switchedProxy.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+/* Every cause for which a follower stops: it says so in every place, and comes back within a minute of the cause's end. */
+
+/** A follower under test, with a source whose chain grows. */
+interface Subject {
+  readonly datadir: string
+  /** `http://127.0.0.1:PORT` of its server; undefined for `cairn sync`. */
+  readonly url?: string
+  /** Adds a block to the source. */
+  grow(): Promise<void>
+  /** Takes the source away, or leads to a wrong one, or back. */
+  lead(to: 'right' | 'gone' | 'wrong'): void
+  /** The source sends the next blocks changed, or not. */
+  spoil?(isWrong: boolean): void
+  /** True when everything of the source is stored. */
+  isWhole(): boolean
+}
+
+type Start = (t: TestContext, datadir: string) => Promise<Subject>
+
+interface Cause {
+  readonly name: string
+  readonly check: RegExp
+  readonly skip?: false | string
+  readonly applies?: (subject: Subject) => boolean
+  begin(subject: Subject): void
+  end(subject: Subject): void
+}
+
+const BLOCKS = 400
+const BACK_MS = 60_000
+
+async function growTrunk(t: TestContext) {
+  return growBranch(temporaryDirectory(t), { trunk: [], count: BLOCKS, random: seededRandom(2024) })
+}
+
+/** An upstream of layer 1 with a few blocks, one of another chain, and a proxy that leads to either. */
+async function startLayer1(t: TestContext) {
+  const trunk = await growTrunk(t)
+  let length = 5
+  const upstream = await startForkingUpstream(t, trunk.slice(0, length))
+  const other = await startForkingUpstream(t, [], { ...BRANCHES_GENESIS, timestamp: '0x7' })
+  const proxy = await startSwitchedProxy(t, upstream.url)
+  return {
+    proxy,
+    hash: () => formatData(trunk[length - 1].hash),
+    grow: () => {
+      length = Math.min(length + 12, BLOCKS)
+      return upstream.become(trunk.slice(0, length))
+    },
+    lead: (to: 'right' | 'gone' | 'wrong') =>
+      proxy.lead({ right: upstream.url, gone: undefined, wrong: other.url }[to]),
+    spoil: (isWrong: boolean) => spoilRoots(upstream, isWrong),
+  }
+}
+
+/** Blocks whose extra data is another one: their hash is not that of the head. */
+function spoilRoots(upstream: ForkingUpstream, isWrong: boolean): void {
+  if (!isWrong) upstream.spoil()
+  if (!isWrong) return
+  upstream.spoil({
+    lacks: ['debug_getRawBlock'],
+    result: ({ method }, right) =>
+      method.startsWith('eth_getBlockBy') && (right as { number?: string } | null)?.number !== '0x0'
+        ? { ...(right as object), stateRoot: `0x${'5'.repeat(64)}` }
+        : right,
+  })
+}
+
+function headOf(datadir: string): string | undefined {
+  try {
+    const db = openForReading(datadir)
+    try {
+      const hash = createChainReader(db).headHash()
+      return hash && formatData(hash)
+    } finally {
+      db.close()
+    }
+  } catch {
+    return undefined // it is being made
+  }
+}
+
+function writeGenesis(t: TestContext): string {
+  const path = join(temporaryDirectory(t), 'genesis.json')
+  writeFileSync(path, JSON.stringify(BRANCHES_GENESIS))
+  return path
+}
+
+const SUBJECTS: { [name: string]: Start } = {
+  'cairn serve --upstream': async (t, datadir) => {
+    const { proxy, hash, ...source } = await startLayer1(t)
+    const args = ['--datadir', datadir, '--genesis', writeGenesis(t), '--open', '--metrics', '--log-level', 'silent']
+    const { url } = await startCairn(t, [...args, '--upstream', proxy.url])
+    return { datadir, url, ...source, isWhole: () => headOf(datadir) === hash() }
+  },
+  'cairn sync': async (t, datadir) => {
+    const { proxy, hash, ...source } = await startLayer1(t)
+    const args = ['--datadir', datadir, '--genesis', writeGenesis(t), '--upstream', proxy.url]
+    const { child, ended } = spawnCairn(['sync', ...args])
+    t.after(async () => {
+      child.kill('SIGTERM')
+      assert.equal((await ended).code, 0)
+    })
+    return { datadir, ...source, isWhole: () => headOf(datadir) === hash() }
+  },
+  'cairn serve --replica': async (t, datadir) => {
+    const { proxy: toUpstream, hash, grow } = await startLayer1(t)
+    const genesis = ['--genesis', writeGenesis(t)]
+    const directory = temporaryDirectory(t)
+    const writer = await startCairn(t, [
+      ...['--datadir', directory, ...genesis, '--open', '--replication', '--upstream', toUpstream.url],
+    ])
+    const proxy = await startSwitchedProxy(t, writer.url)
+    const args = ['--datadir', datadir, ...genesis, '--open', '--metrics', '--log-level', 'silent']
+    const { url } = await startCairn(t, [...args, '--replica', proxy.url])
+    return {
+      ...{ datadir, url, grow },
+      lead: (to) => proxy.lead(to === 'right' ? writer.url : undefined),
+      isWhole: () => headOf(datadir) === hash(),
+    }
+  },
+  'cairn serve --l2-upstream': async (t, datadir) => {
+    const chain = growL2([], BLOCKS).map(nodeBlock)
+    const node = await startL2Node(t, growL2([], 5))
+    const proxy = await startSwitchedProxy(t, node.url)
+    const args = ['--datadir', datadir, '--open', '--metrics', '--log-level', 'silent']
+    const { url } = await startCairn(t, [...args, '--l2-upstream', proxy.url])
+    return {
+      ...{ datadir, url },
+      grow: async () => node.become(chain.slice(0, Math.min(node.blocks.length + 12, BLOCKS))),
+      lead: (to) => proxy.lead(to === 'right' ? node.url : undefined),
+      isWhole: () => {
+        const db = openForReading(datadir)
+        try {
+          const head = createL2Reader(db).head()
+          return head !== undefined && formatFelt(head.hash) === node.blocks.at(-1)!.hash
+        } finally {
+          db.close()
+        }
+      },
+    }
+  },
+}
+
+let disk: ReturnType<typeof mountSmallDisk>
+const FILES = ['cairn.db', 'cairn.db-wal']
+
+const CAUSES: readonly Cause[] = [
+  { name: 'its disk is full', check: /^disk space$/, begin: () => disk.fill(), end: () => disk.free() },
+  {
+    name: 'its source is gone',
+    check: /^(connection|upstream|process)$/,
+    begin: ({ lead }) => lead('gone'),
+    end: ({ lead }) => lead('right'),
+  },
+  {
+    name: 'its upstream is of another chain',
+    check: /^(genesis hash|chain id|common block)$/,
+    applies: ({ spoil }) => spoil !== undefined,
+    begin: ({ lead }) => lead('wrong'),
+    end: ({ lead }) => lead('right'),
+  },
+  {
+    name: 'its upstream sends a block that fails a check',
+    check: /^block\.hash$/,
+    applies: ({ spoil }) => spoil !== undefined,
+    begin: ({ spoil }) => spoil!(true),
+    end: ({ spoil }) => spoil!(false),
+  },
+]
+
+/** What `cairn status --check` says. */
+async function readStatus(datadir: string): Promise<{ code: number | null; problem: Problem | null }> {
+  const { code, stdout, stderr } = await runCairn(['status', '--datadir', datadir, '--check', '--json'])
+  assert.ok(stdout, stderr)
+  return { code, problem: (JSON.parse(stdout) as { problem: Problem | null }).problem }
+}
+
+/** Every place names the same problem. */
+async function checkSaid({ datadir, url }: Subject, check: RegExp): Promise<void> {
+  const { code, problem } = await readStatus(datadir)
+  assert.equal(code, 1)
+  assert.match(problem!.check, check)
+  assert.ok(problem!.reason.length > 0)
+  if (url === undefined) return
+  const health = (await (await fetch(`${url}/health`)).json()) as { status: string; problem: Problem | null }
+  assert.equal(health.status, 'stuck')
+  assert.match(health.problem!.check, check)
+  const ready = (await (await fetch(`${url}/ready`)).json()) as { problem: Problem | null }
+  assert.match(ready.problem!.check, check)
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  assert.match(metrics, /^cairn_(l2_)?follow_stopped_seconds\{check="[^"]+"\} \d|^cairn_replication_problem 1$/m)
+}
+
+async function until(isSo: () => boolean | Promise<boolean>, limitMs = 120_000): Promise<void> {
+  for (const end = performance.now() + limitMs; !(await isSo()); await delay(100)) {
+    assert.ok(performance.now() < end, `not within ${limitMs} ms`)
+  }
+}
+
+for (const [name, start] of Object.entries(SUBJECTS)) {
+  test(`${name} comes back by itself after every cause that stops it, and says meanwhile what it is`, {
+    skip: SKIP_SMALL_DISK,
+    timeout: 900_000,
+  }, async (t) => {
+    disk = mountSmallDisk(t, 64)
+    const subject = await start(t, disk.path)
+    const { datadir, isWhole } = subject
+    await until(isWhole)
+    for (const cause of CAUSES) {
+      if (cause.applies?.(subject) === false) continue
+      await t.test(cause.name, async () => {
+        cause.begin(subject)
+        await until(async () => {
+          await subject.grow() // what fits into the space that SQLite has already is still stored
+          return (await readStatus(datadir)).problem !== null
+        })
+        await checkSaid(subject, cause.check)
+        cause.end(subject)
+        await until(isWhole, BACK_MS)
+        await until(async () => (await readStatus(datadir)).code === 0, 20_000)
+      })
+    }
+  })
+}
+
+test('cairn serve --upstream comes back after its files could not be written', async (t) => {
+  const datadir = temporaryDirectory(t)
+  const subject = await SUBJECTS['cairn serve --upstream'](t, datadir)
+  await until(subject.isWhole)
+  const files = FILES.map((file) => join(datadir, file))
+  if (!refuseWrites(files)) return t.skip('the file system cannot refuse writes')
+  t.after(() => allowWrites(files))
+  await until(async () => {
+    await subject.grow()
+    return (await readStatus(datadir)).problem !== null
+  })
+  await checkSaid(subject, /^(write access|disk)$/)
+  allowWrites(files)
+  await until(subject.isWhole, BACK_MS)
+  await until(async () => (await readStatus(datadir)).code === 0, 20_000)
+})
