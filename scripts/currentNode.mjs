@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** The oldest major version that Cairn runs on: better-sqlite3 13 needs it. */
-const OLDEST_MAJOR = 22
+/** The oldest version that Cairn runs on: better-sqlite3 13 needs 22, `shouldUpgradeCallback` of node:http 22.21. */
+const OLDEST = { major: 22, minor: 21 }
 /** The newest release of each major version that every platform below has on npm. */
 export const PINNED_NODES = { 22: '22.23.3', 24: '24.21.0', 26: '26.10.0' }
 /** The major version that is fetched where the machine's Node is too old. */
@@ -20,9 +20,9 @@ const MACHINE_PATH = 'CAIRN_MACHINE_PATH'
 
 /** Resolves where this Node is new enough. Elsewhere runs this very script with a fetched Node, and ends with its exit code. */
 export async function ensureCurrentNode() {
-  if (majorOf(process.versions.node) >= OLDEST_MAJOR) return
+  if (isNewEnough(process.versions.node)) return
   const version = PINNED_NODES[PREFERRED_MAJOR]
-  const found = `Node ${process.versions.node} is older than ${OLDEST_MAJOR}`
+  const found = `Node ${process.versions.node} is older than ${OLDEST.major}.${OLDEST.minor}`
   const path = fetchNode(version, `${found}: fetching Node ${version} into .node/`)
   const env = { ...process.env, PATH: pathWith(path), [MACHINE_PATH]: process.env.PATH ?? '' }
   const child = spawn(path, process.argv.slice(1), { stdio: 'inherit', env })
@@ -56,7 +56,7 @@ export function fetchNode(version, message) {
   if (status !== 0) {
     rmSync(partial, { recursive: true, force: true })
     console.error(
-      `npm has no Node ${version} for ${process.platform} ${process.arch}; install Node ${OLDEST_MAJOR} or later`,
+      `npm has no Node ${version} for ${process.platform} ${process.arch}; install Node ${OLDEST.major}.${OLDEST.minor} or later`,
     )
     process.exit(1)
   }
@@ -102,6 +102,7 @@ function packageName() {
   return `node-${platform === 'win32' ? 'win' : platform}-${arch}`
 }
 
-function majorOf(version) {
-  return Number(version.split('.')[0])
+function isNewEnough(version) {
+  const [major, minor] = version.split('.').map(Number)
+  return major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor)
 }

@@ -54,15 +54,16 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** better-sqlite3 13 needs Node-API of this version; an older Node ends with a segmentation fault. */
-const OLDEST_NODE_MAJOR = 22
+/** better-sqlite3 13 needs Node 22, where an older one ends with a segmentation fault; `shouldUpgradeCallback` of node:http 22.21. */
+const OLDEST_NODE = { major: 22, minor: 21 }
 
-/** @throws UsageError on a Node that cannot load the database. */
+/** @throws UsageError on a Node that is too old. */
 function requireSupportedNode(): void {
   const { node } = process.versions
-  if (Number(node.split('.')[0]) >= OLDEST_NODE_MAJOR) return
+  const [major, minor] = node.split('.').map(Number)
+  if (major > OLDEST_NODE.major || (major === OLDEST_NODE.major && minor >= OLDEST_NODE.minor)) return
   throw new UsageError(
-    `Cairn needs Node ${OLDEST_NODE_MAJOR} or later; this is ${node}. Install a newer Node, or run it with 'npx node@24'`,
+    `Cairn needs Node ${OLDEST_NODE.major}.${OLDEST_NODE.minor} or later; this is ${node}. Install a newer Node, or run it with 'npx node@24'`,
   )
 }
 

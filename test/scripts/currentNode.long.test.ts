@@ -52,7 +52,7 @@ for (const version of OLD_NODES) {
     assert.match(
       first.stderr,
       new RegExp(
-        `^Node ${version} is older than 22: fetching Node ${PINNED_NODES[24]} into \\.node/ \\.\\.\\.\n  done in`,
+        `^Node ${version} is older than 22\\.21: fetching Node ${PINNED_NODES[24]} into \\.node/ \\.\\.\\.\n  done in`,
       ),
     )
     const second = await start()
@@ -70,7 +70,7 @@ for (const version of OLD_NODES) {
       [
         2,
         '',
-        `cairn: Cairn needs Node 22 or later; this is ${version}. Install a newer Node, or run it with 'npx node@24'\n`,
+        `cairn: Cairn needs Node 22.21 or later; this is ${version}. Install a newer Node, or run it with 'npx node@24'\n`,
       ],
     )
   })
@@ -91,5 +91,5 @@ test('npm that has no such Node ends the script with what would work', async (t)
   const old = fetchNode(OLD_NODES[0], `fetching Node ${OLD_NODES[0]}`)
   const { code, stderr } = await spawnProgram(old, [join(folder, 'scripts', 'script.mjs')], { env }).ended
   assert.equal(code, 1)
-  assert.match(stderr, /npm has no Node 24\.\d+\.\d+ for \w+ \w+; install Node 22 or later\n$/)
+  assert.match(stderr, /npm has no Node 24\.\d+\.\d+ for \w+ \w+; install Node 22\.21 or later\n$/)
 })

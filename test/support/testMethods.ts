@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
-import { basename } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import SqliteDatabase from 'better-sqlite3'
 import { recoverPublicKey } from '../../src/chain/crypto.js'
@@ -187,7 +186,7 @@ const thread = defineMethod({
 
 const addons = defineMethod({
   name: 'test_addons',
-  summary: 'The native addons that the thread has loaded once it has recovered a public key.',
+  summary: 'The packages whose native addons the thread has loaded once it has recovered a public key.',
   cost: 'evm',
   params: [],
   result: value,
@@ -196,7 +195,8 @@ const addons = defineMethod({
     const one = new Uint8Array(32).fill(1)
     recoverPublicKey(one, 0, one, one)
     const loaded = Object.keys(createRequire(import.meta.url).cache)
-    return loaded.filter((path) => path.endsWith('.node')).map((path) => basename(path))
+    const addons = loaded.filter((path) => path.endsWith('.node'))
+    return addons.map((path) => /.*[/\\]node_modules[/\\]([^/\\]+)/.exec(path)?.[1] ?? path)
   },
 })
 

@@ -149,7 +149,7 @@ test('what waits behind a long call is taken over by a thread that has nothing t
 test('the only native addon of a reader thread is better-sqlite3, whichever interpreter runs', async (t) => {
   for (const evm of ['cairn', 'reference'] as const) {
     const pool = await startPool(t, {}, evm)
-    assert.deepEqual(read(await run(pool, 'test_addons', [])), ['better_sqlite3.node'], evm)
+    assert.deepEqual(read(await run(pool, 'test_addons', [])), ['better-sqlite3'], evm)
   }
 })
 
