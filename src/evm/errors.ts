@@ -84,6 +84,7 @@ export class CallRefused extends CallFailed {
 export type CallRule =
   | 'nonce too low'
   | 'nonce too high'
+  | 'nonce max'
   | 'fee cap'
   | 'priority fee'
   | 'intrinsic gas'

@@ -81,6 +81,7 @@ export const QUERY_TIMEOUT = 'query timeout exceeded'
 const SIMULATION_CODES: { readonly [rule in SimulationRule]: number } = {
   'nonce too low': -38010,
   'nonce too high': -38011,
+  'nonce max': -32603, // the recorded case of the official suite
   'fee cap': -38012,
   'priority fee': INVALID_PARAMS,
   difficulty: INVALID_PARAMS,

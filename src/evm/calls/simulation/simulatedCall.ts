@@ -52,7 +52,6 @@ export function prepareCall(context: SimulatedContext, request: CallRequest): Pr
   requireCallMembers(request, context)
   try {
     if (isValidated) requireNonce(nonce, sender.nonce, { from, gasLimit })
-    else if (sender.nonce === MAX_NONCE) throw new SimulationRefused('other', nonceAtEnd(from))
     const planned = { request, gasLimit, header, rules, chainId, blobBaseFee, isValidated }
     const terms = requireCallTerms(planned, (address) => journal.account(address).balance)
     requireTransactionGas(gasLimit, terms, rules)
@@ -86,7 +85,9 @@ function requireNonce(
   if (nonce > expected) throw new CallRefused('nonce too high', `nonce too high: ${difference}`, gasLimit)
   if (nonce < expected) throw new CallRefused('nonce too low', `nonce too low: ${difference}`, gasLimit)
   if (nonce < MAX_NONCE) return
-  throw new CallRefused('other', nonceAtEnd(from), gasLimit)
+  // EIP-2681
+  const reason = `nonce has max value: address ${address}, nonce: ${MAX_NONCE}`
+  throw new CallRefused('nonce max', reason, gasLimit)
 }
 
 /** Wei per blob gas that the call pays. Blobs are paid for even by a call that offers nothing for them, as in geth, where a sender
@@ -96,11 +97,6 @@ function blobPrice(planned: PlannedCall & { blobBaseFee: bigint }, gasPrice: big
   const blobs = BigInt(request.blobVersionedHashes?.length ?? 0)
   const wei = gasLimit * gasPrice + blobs * GAS_PER_BLOB * blobBaseFee
   return isValidated || balance >= wei + (request.value ?? 0n) ? blobBaseFee : 0n
-}
-
-/** EIP-2681. */
-function nonceAtEnd(from: Uint8Array): string {
-  return `nonce has max value: address ${formatChecksumAddress(from)}, nonce: ${MAX_NONCE}`
 }
 
 /** The unsigned transaction: its signature is zero. The type follows from the members of the call, as in geth. */
