@@ -118,7 +118,7 @@ test('EIP-7843: SLOTNUM is the slot of the header', async () => {
     assert.equal(BigInt(await call({ data: code }, number)), BigInt(slotNumber!))
     assert.equal(Number(slotNumber), 2 * number)
   }
-  await assert.rejects(call({ data: code }, LAST_OSAKA), /invalid opcode: opcode 0x4b not defined/)
+  await assert.rejects(call({ data: code }, LAST_OSAKA), /invalid opcode: SLOTNUM/)
 })
 
 test('EIP-7928: access lists hash to the headers', async () => {

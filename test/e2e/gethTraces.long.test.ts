@@ -30,16 +30,6 @@ const CONFIGS: Record<string, object> = {
   muxTracer: { tracer: 'muxTracer', tracerConfig: { callTracer: {}, prestateTracer: {}, '4byteTracer': {} } },
 }
 
-/** Struct logs as geth 1.16 writes them: without the prefix of words in memory and storage, which came with 1.17. */
-function structsAsBefore(text: string): string {
-  return text.replace(/"(memory|storage)":(\[[^\]]*\]|\{[^}]*\})/g, (part) => part.replaceAll('"0x', '"'))
-}
-
-/** Logs as geth 1.16 writes them: without their index, which came with 1.17. */
-function logsAsBefore(text: string): string {
-  return text.replace(/"index":"0x[0-9a-f]+",/g, '')
-}
-
 test('every trace of the official chain is that of geth, byte by byte', {
   skip: SKIP_SHARED || SKIP_GETH,
 }, async (t) => {
@@ -54,8 +44,7 @@ test('every trace of the official chain is that of geth, byte by byte', {
       for (let number = 1; number <= head; number++) {
         const params = [`0x${number.toString(16)}`, config]
         const [own, theirs] = await Promise.all([url, geth].map((each) => answerText(each, params)))
-        const isStruct = !('tracer' in config)
-        assert.equal(isStruct ? structsAsBefore(own) : logsAsBefore(own), theirs, `block ${number}`)
+        assert.equal(own, theirs, `block ${number}`)
       }
     })
   }

@@ -5,20 +5,31 @@ import type { Peer } from './followPeer.js'
 import { ask, resultOf } from './rpcClient.js'
 import { temporaryDirectory } from './temporary.js'
 
-/** Why tests beside geth are skipped; false when it is on the PATH. */
-export const SKIP_GETH: false | string =
-  spawnSync('geth', ['version'], { stdio: 'ignore' }).status !== 0 && 'no geth on the PATH'
+/** The oldest minor version of geth 1 whose answers ours are compared with: struct logs have another form before. */
+const OLDEST_MINOR = 17
 
-/** Serves a chain file with geth, which gets the further arguments; the URL. It ends with the test. */
+/** Why tests beside geth are skipped; false when it is on the PATH. */
+export const SKIP_GETH: false | string = findProblem()
+
+function findProblem(): false | string {
+  const { stdout } = spawnSync('geth', ['version'], { encoding: 'utf8' })
+  const [, minor] = /^Version: 1\.(\d+)/m.exec(stdout ?? '') ?? []
+  if (minor === undefined) return 'no geth on the PATH'
+  return Number(minor) < OLDEST_MINOR && `geth 1.${minor} is on the PATH, 1.${OLDEST_MINOR} or later is needed`
+}
+
+/** Serves a chain file with geth, or only the genesis; geth gets the further arguments. The URL. It ends with the test. */
 export async function serveWithGeth(
   t: { after(callback: () => void | Promise<void>): void },
-  { datadir, genesis, chain, args = [] }: { datadir: string; genesis: string; chain: string; args?: readonly string[] },
+  {
+    datadir,
+    genesis,
+    chain,
+    args = [],
+  }: { datadir: string; genesis: string; chain?: string; args?: readonly string[] },
 ): Promise<string> {
   const fixed = ['--datadir', datadir, '--state.scheme=hash']
-  for (const step of [
-    ['init', genesis],
-    ['--gcmode=archive', 'import', chain],
-  ]) {
+  for (const step of [['init', genesis], ...(chain === undefined ? [] : [['--gcmode=archive', 'import', chain]])]) {
     const { status, stderr } = spawnSync('geth', [...fixed, ...step], { encoding: 'utf8' })
     if (status !== 0) throw new Error(`geth ${step.join(' ')}: ${stderr}`)
   }

@@ -1,9 +1,6 @@
-import { createAddress } from '../../chain/eth/transaction.js'
 import type { AccessListEntry } from '../../chain/eth/types.js'
 import { keyOfBytes } from '../../lib/bytes.js'
 import type { Deadline } from '../../lib/deadline.js'
-import { recoverAuthority } from '../transition/authorizations.js'
-import { ZERO_ADDRESS } from './callChecks.js'
 import type { DetailedCallContext } from './callContext.js'
 import type { CallRequest } from './callRequest.js'
 
@@ -15,34 +12,31 @@ export interface CreatedAccessList {
   gasUsed: bigint
 }
 
-/** Runs the call with the list of what it accessed until that does not change: a list changes the gas that the call sees. Sender,
- *  recipient, precompiles and authorities are listed only for their slots, since they are warm anyway. @throws what `run` throws,
+/** Runs the call with the list of what it accessed until that does not change: a list changes the gas that the call sees. Accounts
+ *  that are warm anyway are listed only for their slots. Addresses and keys are in ascending order. @throws what `run` throws,
  *  DeadlineExceeded */
 export function createAccessList(
   context: DetailedCallContext,
   request: CallRequest,
   { gasLimit, memoryBytes, deadline }: { gasLimit: bigint; memoryBytes: number; deadline: Deadline },
 ): CreatedAccessList {
-  const { from = ZERO_ADDRESS } = request
-  const to = request.to ?? createAddress(from, request.nonce ?? context.nonce(from))
-  const authorities = (request.authorizationList ?? []).flatMap((each) => recoverAuthority(each) ?? [])
-  const warm = new Set([from, to, ...authorities].map(keyOfBytes))
-  const isListed = ({ address, storageKeys }: AccessListEntry) =>
-    storageKeys.length > 0 || !(warm.has(keyOfBytes(address)) || context.isPrecompile(address))
   let accessList = request.accessList ?? []
   for (;;) {
     deadline.check()
     const outcome = context.run({ ...request, accessList }, { gasLimit, memoryBytes, deadline, recordsAccesses: true })
-    const merged = mergeAccesses(accessList, outcome.accesses!.filter(isListed))
-    if (sizeOf(merged) === sizeOf(accessList))
+    const warm = new Set(outcome.warm!.map(keyOfBytes))
+    const isListed = ({ address, storageKeys }: AccessListEntry) =>
+      storageKeys.length > 0 || !(warm.has(keyOfBytes(address)) || context.isPrecompile(address))
+    const merged = mergeAccesses(accessList, outcome.accesses!).filter(isListed)
+    if (textOf(merged) === textOf(accessList))
       return { accessList: merged, failure: outcome.failure, gasUsed: outcome.gasUsed }
     accessList = merged
   }
 }
 
-/** Lists only grow, so two of the same size are equal. */
-function sizeOf(list: readonly AccessListEntry[]): number {
-  return list.reduce((sum, { storageKeys }) => sum + 1 + storageKeys.length, 0)
+/** The list as a text to compare; the order counts. */
+function textOf(list: readonly AccessListEntry[]): string {
+  return list.map(({ address, storageKeys }) => [address, ...storageKeys].map(keyOfBytes).join('')).join()
 }
 
 function mergeAccesses(list: readonly AccessListEntry[], more: readonly AccessListEntry[]): AccessListEntry[] {
@@ -52,5 +46,7 @@ function mergeAccesses(list: readonly AccessListEntry[], more: readonly AccessLi
     byAddress.set(keyOfBytes(address), entry)
     for (const key of storageKeys) entry.keys.set(keyOfBytes(key), key)
   }
-  return Array.from(byAddress.values(), ({ address, keys }) => ({ address, storageKeys: [...keys.values()] }))
+  return [...byAddress.values()]
+    .map(({ address, keys }) => ({ address, storageKeys: [...keys.values()].sort(Buffer.compare) }))
+    .sort((a, b) => Buffer.compare(a.address, b.address))
 }

@@ -27,6 +27,8 @@ export interface CallOutcome {
   gasRefunded: bigint
   /** Accounts and slots that instructions accessed, those of failed frames too, if they are recorded. */
   accesses?: AccessListEntry[]
+  /** Addresses that were warm anyway when the first frame began, 20 bytes each, if accesses are recorded. */
+  warm?: Uint8Array[]
 }
 
 /** Parameters of a run besides the request. */
@@ -57,7 +59,6 @@ export interface CallContext<Run extends CallOutcome | Promise<CallOutcome> = Ca
 
 /** Calls with Cairn's interpreter. */
 export interface DetailedCallContext extends CallContext<CallOutcome> {
-  nonce(address: Uint8Array): bigint
   isPrecompile(address: Uint8Array): boolean
 }
 

@@ -18,6 +18,7 @@ import { createCodeCache, createStateProviders, type StateProvider } from '../st
 import { requireHash } from '../transition/blockExecutor.js'
 import { blockEnvironment, executeMessage, settleGas, warmUp } from '../transition/transaction.js'
 import type { TransactionContext } from '../transition/transactionContext.js'
+import { warmAtStart } from '../transition/warmSet.js'
 import { OutOfBudget } from './budget.js'
 import { requireCallTerms, requireTransactionGas, ZERO_ADDRESS } from './callChecks.js'
 import type { CallOutcome, DetailedCallContext, RunTerms } from './callContext.js'
@@ -110,8 +111,12 @@ export function createCallRunner({
     const { backing, chainId } = below
     const { header, rules } = overrideBlock(below, block, chain.spec())
     const { blobBaseFee } = block
-    // Blocks between the stored ones and the overridden number have no hash.
-    const blocks = { chainId, blobBaseFee, blockHash: (at: number) => blockHash(at) ?? NO_HASH }
+    // From the block on, whatever number it gets, there are no hashes.
+    const blocks = {
+      chainId,
+      blobBaseFee,
+      blockHash: (at: number) => (at < below.header.number && blockHash(at)) || NO_HASH,
+    }
     const environments = environmentsOf(header, rules, blocks)
     const own = tables(rules)
     const journal = new Journal(backing, codes)
@@ -136,7 +141,6 @@ export function createCallRunner({
       blockGasLimit: here.blockGasLimit,
       rules: here.rules,
       chainId: here.chainId,
-      nonce: (address) => journal.account(address).nonce,
       isPrecompile: (address) =>
         precompileOfFork(here.machine.precompiles, journal.account(address).word) !== undefined,
       balance: (address) => journal.account(address).balance,
@@ -205,13 +209,15 @@ export function runCall(
   warmUp(place, { from, to, accessList })
   const message = { from, to, value, input, authorizationList }
   const recorder = recordsAccesses ? journal.recordAccesses(true) : undefined
+  const { nonce } = journal.account(from)
   const { status, failure, output, gasLeft } = executeMessage(place, message, {
     gasLimit,
     intrinsic: terms.intrinsic,
     isUncapped: !isTransaction,
   })
   const accesses = recorder && accessesOf(journal, recorder)
-  return { status, failure, output, accesses, ...settleGas(place, { gasLimit, gasLeft, floor: terms.floor }) }
+  const warm = recorder && warmAtStart(place, message, nonce).map(({ address }) => address)
+  return { status, failure, output, accesses, warm, ...settleGas(place, { gasLimit, gasLeft, floor: terms.floor }) }
 }
 
 /** What the call accessed. Contracts that it created are left out unless it used their slots. */

@@ -1,6 +1,6 @@
 import { MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import { CallFailed, CallRefused } from '../errors.js'
-import { OUT_OF_GAS } from '../interpreter/failures.js'
+import { isOutOfGas } from '../interpreter/failures.js'
 import { intrinsicGas } from '../transition/intrinsicGas.js'
 import { blobCost, feeCapOf, requireCallMembers, ZERO_ADDRESS } from './callChecks.js'
 import { type CallContext, type CallLimits, type CallOutcome, clampGas, requireOutput } from './callContext.js'
@@ -28,7 +28,7 @@ export function* searchGasLimit(
     if (!(tried instanceof CallRefused) && isSuccess(tried)) return least
   }
   const first = outcomeOf(yield high)
-  if (first === undefined || first.failure === OUT_OF_GAS) {
+  if (first === undefined || isOutOfGas(first.failure)) {
     throw new CallFailed(`gas required exceeds allowance (${high})`)
   }
   requireOutput(first, limits)

@@ -3,12 +3,11 @@ import { type Code, createCode, EMPTY_CODE } from './code.js'
 import {
   ADDRESS_COLLISION,
   CALL_DEPTH,
-  INIT_CODE_TOO_LARGE,
   INSUFFICIENT_BALANCE,
   NONCE_OVERFLOW,
   OUT_OF_GAS,
+  OUT_OF_GAS_WHILE_PRICING,
   PRECOMPILE_FAILED,
-  WRITE_PROTECTION,
 } from './failures.js'
 import { dropReturnData, type Frame, reserveReturnData, setReturnData } from './frame.js'
 import { addGas, giveAllGas, giveGas, returnGas, takeGas } from './gas.js'
@@ -18,6 +17,7 @@ import { accessGas, rangeEnd } from './operations.js'
 import type { Precompile } from './precompiles/precompile.js'
 import { reportCall, reportCreation, reportEnd } from './reports.js'
 import { NEW_ACCOUNT_STATE_GAS } from './rules.js'
+import { callShortage, creationShortage, passingShortage } from './shortage.js'
 import type { Account } from './state.js'
 import { chargeState, enterStateGas, leaveStateGas } from './stateGas.js'
 import { logTransfer } from './transferLog.js'
@@ -51,6 +51,27 @@ function fail(frame: Frame, failure: string): undefined {
   frame.failure = failure
 }
 
+/** Fails a call whose price cannot be paid, or must not be. */
+function failUnpaid(machine: Machine, frame: Frame, call: { access: number; makesAccount: boolean }): undefined {
+  const { failure, price } = callShortage(machine, frame, call)
+  machine.unpaidPrice = price
+  return fail(frame, failure)
+}
+
+/** Fails a call before EIP-150 that asks for more gas than is left after the `paid` price of the call itself. */
+function failPassing(machine: Machine, frame: Frame, paid: number): undefined {
+  const { failure, price } = passingShortage(BigInt(paid), wordToBigInt(machine.stack, frame.sp - 8))
+  machine.unpaidPrice = price
+  return fail(frame, failure)
+}
+
+/** The same for a creation. */
+function failCreation(machine: Machine, frame: Frame): undefined {
+  const { failure, price } = creationShortage(machine, frame, frame.callOpcode, frame.sp)
+  machine.unpaidPrice = price
+  return fail(frame, failure)
+}
+
 /** CALL, CALLCODE, DELEGATECALL and STATICCALL (Yellow Paper, appendix H; EIP-7, 150, 161, 214, 2929, 7702, 8037, 8038). */
 function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   const { state, stack, rules } = machine
@@ -58,34 +79,38 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   const takesValue = op === CALL || op === CALLCODE
   const at = sp - (takesValue ? 32 : 24) // of the offset of the input
   const sends = takesValue && !isZeroWord(stack, sp - 24)
-  if (sends && op === CALL && frame.isStatic) return fail(frame, WRITE_PROTECTION)
+  const called = state.accountOfWord(stack, sp - 16)
+  if (sends && op === CALL && frame.isStatic) {
+    return failUnpaid(machine, frame, { access: accessGas(machine, called), makesAccount: false })
+  }
   const inputFrom = toIndex(stack, at)
   const inputLength = toIndex(stack, at - 8)
   const outputTo = toIndex(stack, at - 16)
   const outputRoom = toIndex(stack, at - 24)
   const memoryEnd = Math.max(rangeEnd(inputFrom, inputLength), rangeEnd(outputTo, outputRoom))
-  const called = state.accountOfWord(stack, sp - 16)
-  let gas = frame.gas - accessGas(machine, called)
+  const access = accessGas(machine, called)
+  let gas = frame.gas - access
   if (sends) gas -= rules.callValueGas
   const makesAccount = op === CALL && (rules.eip161 ? sends && state.isEmpty(called) : !called.exists)
   if (makesAccount) gas -= rules.callNewAccountGas
   gas = payMemory(machine, frame, gas, memoryEnd)
-  if (gas < 0) return fail(frame, OUT_OF_GAS)
+  if (gas < 0) return failUnpaid(machine, frame, { access, makesAccount })
   state.recorder?.account(called)
   let code = state.code(called)
   if (rules.delegations && code.delegation !== undefined) {
     const target = state.account(code.delegation)
     gas -= accessGas(machine, target)
-    if (gas < 0) return fail(frame, OUT_OF_GAS)
+    if (gas < 0) return fail(frame, OUT_OF_GAS_WHILE_PRICING)
     state.recorder?.account(target)
     code = state.code(target)
   }
   const accountCharge = makesAccount && rules.eip8037 ? NEW_ACCOUNT_STATE_GAS : 0
   if (accountCharge !== 0) gas = chargeState(machine, frame, gas, accountCharge)
-  if (gas < 0) return fail(frame, OUT_OF_GAS)
+  if (gas < 0) return fail(frame, OUT_OF_GAS_WHILE_PRICING)
+  const before = frame.gas
   frame.gas = gas
   const child = machine.frame(frame.depth + 1, called)
-  if (!giveGas(machine, frame, child, sp - 8)) return fail(frame, OUT_OF_GAS)
+  if (!giveGas(machine, frame, child, sp - 8)) return failPassing(machine, frame, before - gas)
   if (rules.eip8037) enterStateGas(machine, child, accountCharge)
   frame.sp = at - 16 // above the result
   if (sends) addGas(child, STIPEND)
@@ -132,8 +157,13 @@ export function touchCalled({ state, rules }: Machine, account: Account): void {
 
 /** Ends a call or creation that executed nothing: no output, all gas returned. */
 function answer(machine: Machine, frame: Frame, child: Frame, failure?: string): Frame {
-  const { stack, rules } = machine
   if (machine.hooks !== undefined) reportEnd(machine, child, failure)
+  return resume(machine, frame, child, failure)
+}
+
+/** The same without a report. */
+function resume(machine: Machine, frame: Frame, child: Frame, failure?: string): Frame {
+  const { stack, rules } = machine
   returnGas(frame, child)
   if (rules.eip8037) leaveStateGas(machine, frame, child, failure === undefined)
   frame.returnLength = 0
@@ -148,15 +178,21 @@ function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile
   const output = runPrecompile(machine, child, precompile, input)
   if (output === undefined) {
     machine.state.revert(child.snapshot)
-    return answer(machine, frame, child, precompile.gas(input) > given ? OUT_OF_GAS : PRECOMPILE_FAILED)
+    return answer(machine, frame, child, precompileFailure(precompile, input, given))
   }
-  if (machine.hooks !== undefined) reportEnd(machine, child, undefined, output)
+  if (machine.hooks !== undefined) reportEnd(machine, child, undefined, output.slice()) // may be a view of memory
   reserveReturnData(frame, output.length, machine.state.meter)
   setReturnData(frame, output, 0, output.length)
   copyOutput(machine, frame, child)
   returnGas(frame, child)
   setSmall(machine.stack, frame.sp - 8, 1)
   return frame
+}
+
+/** Why a precompile failed that was given that much gas. */
+export function precompileFailure(precompile: Precompile, input: Uint8Array, gas: number): string {
+  if (precompile.gas(input) > gas) return OUT_OF_GAS
+  return precompile.failure?.(input) ?? PRECOMPILE_FAILED
 }
 
 /** Runs a precompile and charges the frame's gas. Returns its output; undefined, with no gas left, if it failed or the
@@ -206,13 +242,12 @@ function begin(machine: Machine, frame: Frame, child: Frame, code: Code): Frame 
 function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
   const { stack, rules } = machine
   const { sp, callOpcode: op, account: creator } = frame
-  if (frame.isStatic) return fail(frame, WRITE_PROTECTION)
   const from = toIndex(stack, sp - 16)
   const length = toIndex(stack, sp - 24)
-  if (length > rules.maxInitCodeSize) return fail(frame, INIT_CODE_TOO_LARGE)
+  if (frame.isStatic || length > rules.maxInitCodeSize) return failCreation(machine, frame)
   const wordGas = rules.initCodeWordGas + (op === CREATE2 ? HASH_WORD_GAS : 0)
   const gas = payMemory(machine, frame, frame.gas - wordGas * Math.ceil(length / 32), rangeEnd(from, length))
-  if (gas < 0) return fail(frame, OUT_OF_GAS)
+  if (gas < 0) return failCreation(machine, frame)
   frame.gas = gas
   const child = machine.frame(frame.depth + 1, creator)
   takeGas(child)
@@ -220,8 +255,10 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
   frame.sp = sp - (op === CREATE2 ? 24 : 16)
   const value = wordToBigInt(stack, sp - 8)
   const obstacle = creationObstacle(frame, value)
-  const isWatched = machine.hooks !== undefined || machine.callees !== undefined
-  if (obstacle !== undefined && !isWatched) return answer(machine, frame, child, obstacle)
+  // From Amsterdam on a creation that cannot begin is none that traces show.
+  const isTraced = machine.hooks !== undefined && !(obstacle !== undefined && rules.eip8037)
+  if (obstacle !== undefined && !isTraced && machine.callees === undefined)
+    return resume(machine, frame, child, obstacle)
   machine.state.meter.take(INIT_CODE_COPIES * length)
   const start = frame.memoryBase + from
   const initCode = length === 0 ? new Uint8Array(0) : machine.memory.slice(start, start + length)
@@ -234,11 +271,11 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
     return fail(frame, OUT_OF_GAS)
   }
   giveAllGas(machine, frame, child)
-  if (machine.hooks !== undefined) reportCreation(machine, frame, child, { to: address, input: initCode, value })
+  if (isTraced) reportCreation(machine, frame, child, { to: address, input: initCode, value })
   if (machine.callees !== undefined) machine.callees.add(machine.state.account(address))
   if (obstacle !== undefined) {
     machine.state.meter.give(INIT_CODE_COPIES * length)
-    return answer(machine, frame, child, obstacle)
+    return isTraced ? answer(machine, frame, child, obstacle) : resume(machine, frame, child, obstacle)
   }
   copyWord(stack, sp - 8, child.value, 0)
   if (!createAccount(machine, child, { creator, address, value })) {

@@ -1,7 +1,7 @@
 import { RETURN_DATA_OUT_OF_BOUNDS } from './failures.js'
 import type { Frame } from './frame.js'
 import { countWork, type Machine, payMemory } from './machine.js'
-import { accessGas, rangeEnd, wordsOf } from './operations.js'
+import { accessGas, failPaid, rangeEnd, wordsOf } from './operations.js'
 import { toIndex } from './words/words.js'
 
 /* Instructions that copy to memory; same conventions as in `operations`. */
@@ -57,10 +57,15 @@ export function copyExternalCode(machine: Machine, frame: Frame, gas: number, sp
   const to = toIndex(stack, sp - 16)
   const from = toIndex(stack, sp - 24)
   const length = toIndex(stack, sp - 32)
-  const price = accessGas(machine, account) + COPY_WORD_GAS * wordsOf(length)
+  const access = accessGas(machine, account)
+  const price = access + COPY_WORD_GAS * wordsOf(length)
   const left = payMemory(machine, frame, gas - price, rangeEnd(to, length))
-  if (left >= 0) state.recorder?.account(account)
-  if (left < 0 || length === 0) return left
+  if (left < 0) {
+    machine.failedAccess = access
+    return left
+  }
+  state.recorder?.account(account)
+  if (length === 0) return left
   countWork(machine, length)
   const code = state.code(account)
   copyToMemory(machine, frame.memoryBase + to, length, code.padded, from, code.length)
@@ -72,12 +77,10 @@ export function copyReturnData(machine: Machine, frame: Frame, gas: number, sp: 
   const to = toIndex(stack, sp - 8)
   const from = toIndex(stack, sp - 16)
   const length = toIndex(stack, sp - 24)
-  if (from + length > frame.returnLength) {
-    frame.failure = RETURN_DATA_OUT_OF_BOUNDS // EIP-211
-    return -1
-  }
   const left = payMemory(machine, frame, gas - COPY_WORD_GAS * wordsOf(length), rangeEnd(to, length))
-  if (left < 0 || length === 0) return left
+  if (left < 0) return left
+  if (from + length > frame.returnLength) return failPaid(machine, frame, gas - left, RETURN_DATA_OUT_OF_BOUNDS) // EIP-211
+  if (length === 0) return left
   countWork(machine, length)
   copyToMemory(machine, frame.memoryBase + to, length, frame.returnData, from, frame.returnLength)
   return left

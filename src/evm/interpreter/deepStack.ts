@@ -9,7 +9,7 @@ const SWAPN = 0xe7
 export function deepStack(op: number, x: number, stack: Words, base: number, sp: number): string {
   const isExchange = op !== DUPN && op !== SWAPN
   // These bytes would be taken for JUMPDEST or PUSH by the analysis of jump targets, which does not know of immediates.
-  if (x <= 127 && x >= (isExchange ? 82 : 91)) return invalidOpcode(op)
+  if (x <= 127 && x >= (isExchange ? 82 : 91)) return invalidOpcode(op, x)
   const height = (sp - base) / LIMBS
   let upper = 1
   let lower = (x + 145) & 0xff

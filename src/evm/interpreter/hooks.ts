@@ -20,7 +20,7 @@ export interface EnteredCall {
 
 /** How a call ended. */
 export interface EndedCall {
-  /** Return data, revert data, or the new code. */
+  /** Return data, revert data, or the new code. It is not changed afterwards. */
   readonly output: Uint8Array
   readonly gasLeft: bigint
   /** In geth's words, if it failed. */
@@ -47,6 +47,6 @@ export interface Hooks {
    *  a time. */
   step?(machine: SteppedMachine, frame: Frame, opcode: number): void
   /** The instruction that was announced last has run, or has reached the first instruction of its callee. `cost` includes the
-   *  gas passed to a call. `failure` is set if it could not start for lack of gas or stack. */
-  stepped?(machine: SteppedMachine, cost: number, failure: string | undefined): void
+   *  gas passed to a call. `failure` is set if it could not start: it lacks gas or stack, or must not write. */
+  stepped?(machine: SteppedMachine, cost: number | bigint, failure: string | undefined): void
 }

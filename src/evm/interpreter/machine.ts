@@ -80,6 +80,12 @@ export class Machine {
   stateUsed = 0
   /** Frames entered since the last deadline check. */
   framesEntered = 0
+  /** What a failed call or creation costs besides its constant gas; undefined if that was not computed. Set with a failure. */
+  unpaidPrice: bigint | undefined
+  /** The same for another instruction, where the gas left does not tell. */
+  failedPrice: number | undefined
+  /** What the account cost whose code an EXTCODECOPY could not copy. */
+  failedAccess = 0
 
   constructor(parts: MachineParts) {
     this.rules = parts.rules
@@ -93,6 +99,8 @@ export class Machine {
     this.pace = parts.checkIntervals ?? THREAD_CHECK_INTERVALS
     this.keepsLogs = parts.keepsLogs ?? true
     this.hooks = undefined
+    this.unpaidPrice = undefined
+    this.failedPrice = undefined
     this.wasmCore = parts.withWasm === false ? undefined : wasmCoreOfThread()
     this.stack = this.wasmCore?.stack ?? new Int32Array(INITIAL_STACK_LIMBS)
     this.memory = this.wasmCore?.memory ?? new Uint8Array(INITIAL_MEMORY)

@@ -188,3 +188,31 @@ export function instructionsOf(has: (fork: Fork) => boolean): (Instruction | und
   }
   return out
 }
+
+/** Names that no fork has given an instruction: those of the object format (EIP-7692), and INVALID (EIP-141). */
+const OTHER_NAMES: ReadonlyMap<number, string> = new Map([
+  [0xd0, 'DATALOAD'],
+  [0xd1, 'DATALOADN'],
+  [0xd2, 'DATASIZE'],
+  [0xd3, 'DATACOPY'],
+  [0xe0, 'RJUMP'],
+  [0xe1, 'RJUMPI'],
+  [0xe2, 'RJUMPV'],
+  [0xe3, 'CALLF'],
+  [0xe4, 'RETF'],
+  [0xe5, 'JUMPF'],
+  [0xec, 'EOFCREATE'],
+  [0xee, 'RETURNCONTRACT'],
+  [0xf7, 'RETURNDATALOAD'],
+  [0xf8, 'EXTCALL'],
+  [0xf9, 'EXTDELEGATECALL'],
+  [0xfb, 'EXTSTATICCALL'],
+  [0xfe, 'INVALID'],
+])
+
+const OF_ALL_FORKS = instructionsOf(() => true)
+
+/** The name of an opcode in geth's words, whatever fork introduces it. */
+export function opcodeName(op: number): string {
+  return OF_ALL_FORKS[op]?.mnemonic ?? OTHER_NAMES.get(op) ?? `opcode 0x${op.toString(16)} not defined`
+}

@@ -2,6 +2,7 @@
  *  constant part; most return the gas left, negative if it was not enough. Operands are at sp - 8, sp - 16 and so on; the
  *  result replaces the last operand. */
 import { keccak256 } from '../../chain/crypto.js'
+import { OUT_OF_GAS, OUT_OF_GAS_WHILE_PRICING, SENTRY_FAILED, WRITE_PROTECTION } from './failures.js'
 import type { Frame } from './frame.js'
 import { countWork, type Machine, payMemory, precompileOfFork } from './machine.js'
 import { reportDestruct } from './reports.js'
@@ -160,23 +161,35 @@ export function loadStorage(machine: Machine, frame: Frame, gas: number, sp: num
   return left
 }
 
+/** Fails an instruction that was paid for; the result says so, as if there were no gas left. */
+export function failPaid(machine: Machine, frame: Frame, price: number, failure: string): number {
+  machine.failedPrice = price
+  frame.failure = failure
+  return -1
+}
+
 export function storeStorage(machine: Machine, frame: Frame, gas: number, sp: number): number {
   const { state, stack, rules } = machine
   const { storage } = rules
-  if (gas <= storage.sentry) return -1
+  if (gas <= storage.sentry) {
+    frame.failure = SENTRY_FAILED
+    return -1
+  }
   const slot = state.slot(frame.account, stack, sp - 8)
   const change = state.slotChange(slot, stack, sp - 16)
   // The sentry is above the price of the access: what gets here has accessed the slot.
   state.recorder?.write(slot)
   let left = gas - storageGas(storage, change)
   if (rules.eip2929 && state.warmSlot(slot)) left -= storage.cold
-  if (left < 0) return left
-  if (storage.stateGas !== 0) {
-    left = slotStateGas(machine, frame, left, change)
-    if (left < 0) return left
-  }
+  // Before the charge, as in geth, whose traces show it at a failing instruction.
   const refund = storageRefund(storage, change)
   if (refund !== 0) state.addRefund(refund)
+  if (left < 0) return left
+  if (storage.stateGas !== 0) {
+    const price = gas - left
+    left = slotStateGas(machine, frame, left, change)
+    if (left < 0) return failPaid(machine, frame, price, OUT_OF_GAS)
+  }
   state.writeSlot(slot, stack, sp - 16)
   return left
 }
@@ -197,6 +210,7 @@ export function log(machine: Machine, frame: Frame, gas: number, sp: number, top
   const length = toIndex(stack, sp - 16)
   const left = payMemory(machine, frame, gas - LOG_BYTE_GAS * length, rangeEnd(offset, length))
   if (left < 0) return left
+  if (frame.isStatic) return failPaid(machine, frame, gas - left, WRITE_PROTECTION)
   countWork(machine, length)
   if (!machine.keepsLogs) return left
   const topics = topicsAt(machine, sp - 24, topicCount)
@@ -242,21 +256,33 @@ export function destruct(machine: Machine, frame: Frame, gas: number, sp: number
   const { account } = frame
   const beneficiary = state.accountOfWord(stack, sp - 8)
   let left = gas
-  if (rules.eip2929 && isCold(machine, beneficiary)) left -= rules.coldAccountGas
-  if (left < 0) return left
+  if (rules.eip2929 && isCold(machine, beneficiary)) {
+    left -= rules.coldAccountGas
+    if (left < 0) {
+      frame.failure = OUT_OF_GAS_WHILE_PRICING
+      if (rules.eip8037) machine.failedPrice = gas - left
+      return left
+    }
+  }
   state.recorder?.account(beneficiary)
   const makesAccount = rules.eip161 ? account.balance !== 0n && state.isEmpty(beneficiary) : !beneficiary.exists
   if (makesAccount) left -= rules.destructNewAccountGas
-  if (left < 0) return left
+  if (left < 0) {
+    // geth refunds before it charges, which its traces show; the frame takes it back.
+    if (rules.destructRefund > 0 && state.destruct(account)) state.addRefund(rules.destructRefund)
+    return left
+  }
   if (makesAccount && rules.eip8037) {
+    const price = gas - left
     left = chargeState(machine, frame, left, NEW_ACCOUNT_STATE_GAS)
-    if (left < 0) return left
+    if (left < 0) return failPaid(machine, frame, price, OUT_OF_GAS)
   }
   const { balance } = account
   if (machine.hooks !== undefined) reportDestruct(machine, frame, beneficiary.address, balance)
   if (machine.callees !== undefined) machine.callees.add(beneficiary)
   if (machine.onTransfer !== undefined && balance !== 0n) machine.onTransfer(account, beneficiary, balance)
   if (rules.eip7708 && balance !== 0n) logTransfer(machine, account, beneficiary, balance)
+  if (balance === 0n && state.isEmpty(beneficiary)) state.touch(beneficiary)
   if (rules.keepsOldDestructed && !state.wasCreated(account)) {
     if (beneficiary !== account) {
       state.setBalance(account, 0n)

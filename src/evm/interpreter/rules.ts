@@ -22,6 +22,8 @@ export interface EvmRules {
   readonly fork: Fork
   /** Constant gas by opcode; infinite for undefined opcodes. */
   readonly gas: Float64Array
+  /** The same as tracers show it: geth counts the warm access to an account as constant, and all of some prices as dynamic. */
+  readonly shownGas: Float64Array
   /** Limbs that each instruction needs on the stack. */
   readonly need: Int32Array
   /** Limbs that may be on the stack before each instruction. */
@@ -119,7 +121,20 @@ export function maxInitCodeSize(rules: Rules): number {
   return rules.has('shanghai') ? 2 * maxCodeSize(rules.has) : Infinity
 }
 
-function stackTables(has: (fork: Fork) => boolean): Pick<EvmRules, 'gas' | 'need' | 'room'> {
+// EXP, LOG0 to LOG4, and SELFDESTRUCT before Berlin: all of their price is dynamic in geth.
+const ALL_DYNAMIC = [0x0a, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4]
+// BALANCE, EXTCODESIZE, EXTCODECOPY, EXTCODEHASH, calls: from Berlin on the constant part is a warm access.
+const ACCOUNT_ACCESSES = [0x31, 0x3b, 0x3c, 0x3f, 0xf1, 0xf2, 0xf4, 0xfa]
+
+function shownGas(gas: Float64Array, has: (fork: Fork) => boolean): Float64Array {
+  const out = gas.map((each) => (each === Infinity ? 0 : each))
+  for (const op of ALL_DYNAMIC) out[op] = 0
+  if (!has('berlin')) out[0xff] = 0
+  else for (const op of ACCOUNT_ACCESSES) out[op] = 100
+  return out
+}
+
+function stackTables(has: (fork: Fork) => boolean): Pick<EvmRules, 'gas' | 'shownGas' | 'need' | 'room'> {
   const gas = new Float64Array(256).fill(Infinity)
   const need = new Int32Array(256)
   const room = new Int32Array(256).fill(MAX_STACK * LIMBS)
@@ -130,7 +145,7 @@ function stackTables(has: (fork: Fork) => boolean): Pick<EvmRules, 'gas' | 'need
     need[code] = pops * LIMBS
     room[code] = (MAX_STACK - Math.max(pushes - pops, 0)) * LIMBS
   }
-  return { gas, need, room }
+  return { gas, shownGas: shownGas(gas, has), need, room }
 }
 
 function storagePrices(has: (fork: Fork) => boolean): StoragePrices {

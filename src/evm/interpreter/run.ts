@@ -1,14 +1,8 @@
 import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
-import { createAccount, enter, leave, runPrecompile, touchCalled, transfer } from './calls.js'
+import { createAccount, enter, leave, precompileFailure, runPrecompile, touchCalled, transfer } from './calls.js'
 import { createCode, EMPTY_CODE } from './code.js'
-import {
-  ADDRESS_COLLISION,
-  INSUFFICIENT_BALANCE,
-  NONCE_OVERFLOW,
-  OUT_OF_GAS,
-  PRECOMPILE_FAILED,
-  REVERTED_BY_CODE,
-} from './failures.js'
+import { delegateOf } from './delegate.js'
+import { ADDRESS_COLLISION, INSUFFICIENT_BALANCE, NONCE_OVERFLOW, REVERTED_BY_CODE } from './failures.js'
 import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
 import { setTotalGas, totalGas } from './gas.js'
 import { type Machine, precompileAt } from './machine.js'
@@ -87,16 +81,16 @@ function callAccount(machine: Machine, message: Message): Outcome {
   frame.isCreate = false
   const precompile = precompileAt(machine, called.word)
   if (precompile !== undefined) {
-    const enough = precompile.gas(input) <= frame.gas
+    const { gas } = frame
     const output = runPrecompile(machine, frame, precompile, input)
     if (output !== undefined) return { status: 'success', output: output.slice(), gasLeft: totalGas(frame) }
     state.revert(frame.snapshot)
     if (rules.eip8037) undoStateGas(machine, frame)
-    return halted(enough ? PRECOMPILE_FAILED : OUT_OF_GAS)
+    return halted(precompileFailure(precompile, input, gas))
   }
   let code = state.code(called)
-  if (rules.delegations && code.delegation !== undefined) {
-    const target = state.account(code.delegation)
+  const target = rules.delegations ? delegateOf(state, called) : undefined
+  if (target !== undefined) {
     state.warmAccount(target)
     state.recorder?.account(target)
     code = state.code(target)

@@ -14,7 +14,14 @@ import {
   SLOT_NUMBER,
   TIMESTAMP,
 } from './environment.js'
-import { INVALID_JUMP, invalidOpcode, OUT_OF_GAS, stackFailure, WRITE_PROTECTION } from './failures.js'
+import {
+  INVALID_JUMP,
+  invalidOpcode,
+  OUT_OF_GAS,
+  stackFailure,
+  WRITE_PROTECTION,
+  WRITE_PROTECTION_WHILE_PRICING,
+} from './failures.js'
 import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
 import { type Machine, payMemory } from './machine.js'
 import {
@@ -35,6 +42,7 @@ import {
   storeStorage,
 } from './operations.js'
 import { MAX_STACK } from './rules.js'
+import { shortageOf } from './shortage.js'
 import { PC, SP } from './wasmCore/wasmCore.js'
 import { add, isLess, isLessSigned, sub } from './words/addition.js'
 import {
@@ -110,7 +118,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
       return halt(frame, stackFailure(height / LIMBS, need[op] / LIMBS, room[op] / LIMBS))
     }
     gas -= gasOf[op]
-    if (gas < 0) return halt(frame, gasOf[op] === Infinity ? invalidOpcode(op) : OUT_OF_GAS)
+    if (gas < 0) return haltConstant(machine, frame, op, sp)
 
     switch (op) {
       case 0x00: // STOP
@@ -224,7 +232,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
 
       case 0x20: // KECCAK256
         gas = hashMemory(machine, frame, gas, sp)
-        if (gas < 0) return halt(frame, OUT_OF_GAS)
+        if (gas < 0) return haltUnpaid(machine, frame, op, sp)
         sp -= 8
         continue
 
@@ -257,7 +265,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
         continue
       case 0x37: // CALLDATACOPY
         gas = copyCallData(machine, frame, gas, sp)
-        if (gas < 0) return halt(frame, OUT_OF_GAS)
+        if (gas < 0) return haltUnpaid(machine, frame, op, sp)
         sp -= 24
         continue
       case 0x38: // CODESIZE
@@ -266,7 +274,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
         continue
       case 0x39: // CODECOPY
         gas = copyCode(machine, frame, gas, sp)
-        if (gas < 0) return halt(frame, OUT_OF_GAS)
+        if (gas < 0) return haltUnpaid(machine, frame, op, sp)
         sp -= 24
         continue
       case 0x3a: // GASPRICE
@@ -279,7 +287,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
         continue
       case 0x3c: // EXTCODECOPY
         gas = copyExternalCode(machine, frame, gas, sp)
-        if (gas < 0) return halt(frame, OUT_OF_GAS)
+        if (gas < 0) return haltUnpaid(machine, frame, op, sp)
         sp -= 32
         continue
       case 0x3d: // RETURNDATASIZE
@@ -288,7 +296,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
         continue
       case 0x3e: // RETURNDATACOPY
         gas = copyReturnData(machine, frame, gas, sp)
-        if (gas < 0) return halt(frame, OUT_OF_GAS)
+        if (gas < 0) return haltUnpaid(machine, frame, op, sp)
         sp -= 24
         continue
       case 0x3f: // EXTCODEHASH
@@ -352,7 +360,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
         const offset = toIndex(stack, sp - 8)
         if (offset + 32 > frame.memorySize) {
           gas = payMemory(machine, frame, gas, offset + 32)
-          if (gas < 0) return halt(frame, OUT_OF_GAS)
+          if (gas < 0) return haltUnpaid(machine, frame, op, sp)
         }
         loadWord(machine.view, memoryBase + offset, stack, sp - 8)
         continue
@@ -362,7 +370,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
         const offset = toIndex(stack, sp - 8)
         if (offset + 32 > frame.memorySize) {
           gas = payMemory(machine, frame, gas, offset + 32)
-          if (gas < 0) return halt(frame, OUT_OF_GAS)
+          if (gas < 0) return haltUnpaid(machine, frame, op, sp)
         }
         storeWord(machine.view, memoryBase + offset, stack, sp - 16)
         sp -= 16
@@ -370,7 +378,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
       }
       case 0x53: // MSTORE8
         gas = storeByte(machine, frame, gas, sp)
-        if (gas < 0) return halt(frame, OUT_OF_GAS)
+        if (gas < 0) return haltUnpaid(machine, frame, op, sp)
         sp -= 16
         continue
       case 0x54: // SLOAD
@@ -378,7 +386,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
         if (gas < 0) return halt(frame, OUT_OF_GAS)
         continue
       case 0x55: // SSTORE
-        if (frame.isStatic) return halt(frame, WRITE_PROTECTION)
+        if (frame.isStatic) return halt(frame, WRITE_PROTECTION_WHILE_PRICING)
         gas = storeStorage(machine, frame, gas, sp)
         if (gas < 0) return halt(frame, OUT_OF_GAS)
         sp -= 16
@@ -427,7 +435,7 @@ export function runFrame(machine: Machine, frame: Frame): number {
         continue
       case 0x5e: // MCOPY
         gas = copyMemory(machine, frame, gas, sp)
-        if (gas < 0) return halt(frame, OUT_OF_GAS)
+        if (gas < 0) return haltUnpaid(machine, frame, op, sp)
         sp -= 24
         continue
 
@@ -502,9 +510,8 @@ export function runFrame(machine: Machine, frame: Frame): number {
       case 0xa2:
       case 0xa3:
       case 0xa4:
-        if (frame.isStatic) return halt(frame, WRITE_PROTECTION)
         gas = log(machine, frame, gas, sp, op - 0xa0)
-        if (gas < 0) return halt(frame, OUT_OF_GAS)
+        if (gas < 0) return haltUnpaid(machine, frame, op, sp)
         sp -= (op - 0x9e) * 8
         continue
 
@@ -532,11 +539,11 @@ export function runFrame(machine: Machine, frame: Frame): number {
       case 0xf3: // RETURN
       case 0xfd: // REVERT
         gas = setOutput(machine, frame, gas, sp)
-        if (gas < 0) return halt(frame, OUT_OF_GAS)
+        if (gas < 0) return haltUnpaid(machine, frame, op, sp)
         frame.gas = gas
         return op === 0xf3 ? SUCCEEDED : REVERTED
       case 0xff: // SELFDESTRUCT
-        if (frame.isStatic) return halt(frame, WRITE_PROTECTION)
+        if (frame.isStatic) return halt(frame, WRITE_PROTECTION_WHILE_PRICING)
         gas = destruct(machine, frame, gas, sp)
         if (gas < 0) return halt(frame, OUT_OF_GAS)
         frame.gas = gas
@@ -599,6 +606,19 @@ export function runFrame(machine: Machine, frame: Frame): number {
       }
     }
   }
+}
+
+/** Halts the frame because the fork does not have the instruction, or because its constant gas could not be paid. */
+function haltConstant(machine: Machine, frame: Frame, op: number, sp: number): number {
+  const { gas, shownGas } = machine.rules
+  if (gas[op] === Infinity) return halt(frame, invalidOpcode(op))
+  return shownGas[op] === 0 ? haltUnpaid(machine, frame, op, sp) : halt(frame, OUT_OF_GAS)
+}
+
+/** Halts the frame because the instruction could not be paid for, unless an operation has set another failure. */
+function haltUnpaid(machine: Machine, frame: Frame, op: number, sp: number): number {
+  if (frame.failure === '') frame.failure = shortageOf(machine, frame, op, sp).failure
+  return halt(frame, frame.failure)
 }
 
 /** Halts the frame with that failure, unless an operation has set one. */

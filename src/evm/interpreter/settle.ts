@@ -1,5 +1,5 @@
 import { createCode } from './code.js'
-import { CODE_STORE_OUT_OF_GAS, CODE_TOO_LARGE, INVALID_CODE } from './failures.js'
+import { CODE_STORE_OUT_OF_GAS, codeTooLarge, INVALID_CODE } from './failures.js'
 import { type Frame, HALTED, SUCCEEDED } from './frame.js'
 import { takeGas } from './gas.js'
 import type { Machine } from './machine.js'
@@ -26,11 +26,16 @@ export function settle(machine: Machine, frame: Frame, status: number): number {
 function storeCode(machine: Machine, frame: Frame): boolean {
   const { rules, state, memory } = machine
   const { outputOffset, outputLength: length } = frame
-  if (length > rules.maxCodeSize) frame.failure = CODE_TOO_LARGE
-  else if (rules.london && length > 0 && memory[outputOffset] === 0xef) frame.failure = INVALID_CODE
+  const isTooLarge = length > rules.maxCodeSize
+  if (rules.london && length > 0 && memory[outputOffset] === 0xef) frame.failure = INVALID_CODE
+  else if (isTooLarge && rules.eip8037) frame.failure = codeTooLarge(length, rules.maxCodeSize)
   else {
     let gas = frame.gas - rules.codeByteGas * length - rules.codeWordGas * Math.ceil(length / 32)
     if (gas >= 0 && rules.eip8037) gas = chargeState(machine, frame, gas, CODE_BYTE_STATE_GAS * length)
+    if (gas >= 0 && isTooLarge) {
+      frame.failure = codeTooLarge(length, rules.maxCodeSize)
+      return false
+    }
     if (gas >= 0) {
       frame.gas = gas
       if (length > 0) state.setCode(frame.account, createCode(memory.slice(outputOffset, outputOffset + length)))

@@ -32,7 +32,8 @@ export interface EvmState {
   setBalance(account: Account, balance: bigint): void
   setNonce(account: Account, nonce: bigint): void
   setCode(account: Account, code: Code): void
-  /** Creates the account if needed, and marks it for deletion at the end if it is then empty (EIP-161). */
+  /** Creates the account if needed, and marks it for deletion at the end if it is then empty (EIP-161). For what touches an empty
+   *  account without changing it. */
   touch(account: Account): void
   /** Creates the account, as created by this transaction. */
   create(account: Account): void

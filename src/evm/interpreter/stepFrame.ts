@@ -1,9 +1,17 @@
 import { jumpTargets } from './code.js'
-import { INVALID_JUMP, invalidOpcode, OUT_OF_GAS, stackFailure } from './failures.js'
+import {
+  INVALID_JUMP,
+  invalidOpcode,
+  OUT_OF_GAS,
+  RETURN_DATA_OUT_OF_BOUNDS,
+  stackFailure,
+  WRITE_PROTECTION,
+} from './failures.js'
 import { CALLING, type Frame, REVERTED, SUCCEEDED } from './frame.js'
 import type { Hooks } from './hooks.js'
 import type { Machine } from './machine.js'
 import { halt } from './runFrame.js'
+import { shortageOf } from './shortage.js'
 import { STACK_CHANGE, STEP_TABLE } from './steps.js'
 import { isZeroWord, LIMBS, toIndex } from './words/words.js'
 
@@ -13,11 +21,6 @@ const RETURN = 0xf3
 const REVERT = 0xfd
 const SELFDESTRUCT = 0xff
 
-// Their whole price is dynamic in geth: a lack of gas is reported with all of it.
-const EXP = 0x0a
-const LOG0 = 0xa0
-const LOG4 = 0xa4
-
 /** Steps between two deadline checks. */
 const CHECK_STEPS = 256
 
@@ -25,7 +28,7 @@ const CHECK_STEPS = 256
  *  announced: `runTracedFrames` says what it cost. @throws DeadlineExceeded. */
 export function stepFrame(machine: Machine, frame: Frame, hooks: Hooks): number {
   const { rules, stack } = machine
-  const { gas: gasOf, need, room } = rules
+  const { gas: gasOf, shownGas, need, room } = rules
   const { padded: code, length } = frame.code
   if (length === 0) return SUCCEEDED // no instruction that could be announced
   for (let steps = 1; ; steps++) {
@@ -33,27 +36,26 @@ export function stepFrame(machine: Machine, frame: Frame, hooks: Hooks): number 
     const { sp, gas } = frame
     const op = code[frame.pc]
     hooks.step!(machine, frame, op)
-    const fail = (cost: number, failure: string) => {
-      hooks.stepped!(machine, cost, failure)
+    const fail = (failure: string) => {
+      hooks.stepped!(machine, shownGas[op], failure)
       return halt(frame, failure)
     }
     const height = sp - frame.stackBase
-    const constant = gasOf[op] === Infinity ? 0 : gasOf[op]
     if (height < need[op] || height > room[op]) {
-      return fail(constant, stackFailure(height / LIMBS, need[op] / LIMBS, room[op] / LIMBS))
+      return fail(stackFailure(height / LIMBS, need[op] / LIMBS, room[op] / LIMBS))
     }
     if (gasOf[op] === Infinity) {
       hooks.stepped!(machine, 0, undefined) // geth has it run and fail
       return halt(frame, invalidOpcode(op))
     }
-    let left = gas - constant
-    if (left < 0 && op !== EXP && (op < LOG0 || op > LOG4)) return fail(constant, OUT_OF_GAS)
+    if (gas < shownGas[op]) return fail(OUT_OF_GAS)
+    let left = gas - gasOf[op]
     frame.pc++
     const step = STEP_TABLE[op]
     if (step === undefined) {
       frame.gas = left
       if (op === JUMP || op === JUMPI) {
-        hooks.stepped!(machine, constant, undefined)
+        hooks.stepped!(machine, gasOf[op], undefined)
         frame.sp = sp + STACK_CHANGE[op]
         if (op === JUMPI && isZeroWord(stack, sp - 16)) continue
         const target = toIndex(stack, sp - 8)
@@ -69,14 +71,12 @@ export function stepFrame(machine: Machine, frame: Frame, hooks: Hooks): number 
       frame.outputLength = 0
       return SUCCEEDED
     }
+    machine.failedPrice = undefined
+    const { spilled } = frame
     left = step(machine, frame, left, sp)
-    // A failure that an instruction sets is one of its execution, after its gas was paid.
-    if (frame.failure !== '') {
-      hooks.stepped!(machine, left < 0 ? constant : gas - left, undefined)
-      return halt(frame, frame.failure)
-    }
-    if (left < 0) return fail(left === -Infinity ? constant : gas - left, OUT_OF_GAS)
-    hooks.stepped!(machine, gas - left, undefined)
+    if (left < 0 || frame.failure !== '') return haltStep(machine, frame, hooks, { op, sp, used: gas - left })
+    // Without state gas, as geth shows it.
+    hooks.stepped!(machine, gas - left - (frame.spilled - spilled), undefined)
     frame.gas = left
     frame.sp = sp + STACK_CHANGE[op]
     if (op === RETURN) return SUCCEEDED
@@ -86,6 +86,29 @@ export function stepFrame(machine: Machine, frame: Frame, hooks: Hooks): number 
       return SUCCEEDED
     }
   }
+}
+
+/** Halts the frame at an instruction that failed, and says what it cost: `used`, unless that is not known. */
+function haltStep(
+  machine: Machine,
+  frame: Frame,
+  hooks: Hooks,
+  { op, sp, used }: { op: number; sp: number; used: number },
+): number {
+  const { gas: gasOf, shownGas } = machine.rules
+  let cost: number | bigint = used
+  if (frame.failure === '') {
+    const { failure, price } =
+      used === Infinity
+        ? shortageOf(machine, frame, op, sp, machine.failedAccess)
+        : { failure: OUT_OF_GAS, price: undefined }
+    frame.failure = failure
+    if (used === Infinity) cost = price === undefined ? shownGas[op] : BigInt(gasOf[op]) + price
+  } else if (machine.failedPrice !== undefined) cost = gasOf[op] + machine.failedPrice
+  else if (used > frame.gas) cost = shownGas[op]
+  const isPaid = used <= frame.gas || frame.failure === WRITE_PROTECTION || frame.failure === RETURN_DATA_OUT_OF_BOUNDS
+  hooks.stepped!(machine, cost, isPaid ? undefined : frame.failure)
+  return halt(frame, frame.failure)
 }
 
 function isJumpTarget({ code }: Frame, target: number): boolean {

@@ -13,7 +13,7 @@ import {
   SLOT_NUMBER,
   TIMESTAMP,
 } from './environment.js'
-import { WRITE_PROTECTION } from './failures.js'
+import { WRITE_PROTECTION, WRITE_PROTECTION_WHILE_PRICING } from './failures.js'
 import type { Frame } from './frame.js'
 import { type Machine, payMemory } from './machine.js'
 import { instructionsOf } from './opcodes.js'
@@ -116,9 +116,15 @@ const writing =
   (step: Step): Step =>
   (machine, frame, gas, sp) => {
     if (!frame.isStatic) return step(machine, frame, gas, sp)
-    frame.failure = WRITE_PROTECTION
-    return gas
+    frame.failure = WRITE_PROTECTION_WHILE_PRICING
+    return -1
   }
+
+const storeTransient: Step = ({ state, stack }, frame, gas, sp) => {
+  if (frame.isStatic) frame.failure = WRITE_PROTECTION
+  else state.writeTransient(frame.account, stack, sp - 8, sp - 16)
+  return gas
+}
 
 const free: Step = (_machine, _frame, gas) => gas
 
@@ -207,7 +213,7 @@ const STEPS: Record<number, Step> = {
   90: push(({ stack }, { gasBeyond }, sp, gas) => setBigInt(stack, sp, BigInt(gas) + gasBeyond)),
   91: free, // JUMPDEST
   92: push(({ state, stack }, { account }, sp) => state.readTransient(account, stack, sp - 8, sp - 8)),
-  93: writing(push(({ state, stack }, { account }, sp) => state.writeTransient(account, stack, sp - 8, sp - 16))),
+  93: storeTransient,
   94: copyMemory,
   95: push(({ stack }, _, sp) => setSmall(stack, sp, 0)),
   230: deep(0xe6),
@@ -235,7 +241,7 @@ for (let n = 1; n <= 16; n++) {
     return gas
   }
 }
-for (let n = 0; n <= 4; n++) STEPS[0xa0 + n] = writing((machine, frame, gas, sp) => log(machine, frame, gas, sp, n))
+for (let n = 0; n <= 4; n++) STEPS[0xa0 + n] = (machine, frame, gas, sp) => log(machine, frame, gas, sp, n)
 
 /** Instructions by opcode. Those that `stepFrame` and `tracedFrames` run themselves are undefined: STOP, jumps, calls and
  *  creations, and what no fork has. */

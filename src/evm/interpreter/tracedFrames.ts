@@ -1,5 +1,5 @@
 import { enter, leave } from './calls.js'
-import { OUT_OF_GAS, REVERTED_BY_CODE } from './failures.js'
+import { REVERTED_BY_CODE } from './failures.js'
 import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
 import type { Hooks } from './hooks.js'
 import { expansionGas, type Machine } from './machine.js'
@@ -43,28 +43,26 @@ export function runTracedFrames(machine: Machine, first: Frame): number {
 
 /** Runs `enter`, and says what the instruction cost. */
 function enterStepped(machine: Machine, frame: Frame, hooks: Hooks): Frame | undefined {
-  const { callOpcode: op, gas, memorySize, sp } = frame
+  const { callOpcode: op, gas, memorySize, sp, spilled } = frame
   const constant = machine.rules.gas[op]
   const isCreation = op === CREATE || op === CREATE2
+  machine.unpaidPrice = undefined
+  const creation = isCreation ? creationCost(machine, frame, { sp, memorySize }) : 0
   const next = enter(machine, frame)
   if (next === undefined) {
-    const isGas = frame.failure === OUT_OF_GAS
-    // The price of a call that cannot be paid is not known: that of accessing the account is said instead.
-    const access = isCreation || !machine.rules.eip2929 ? constant : WARM_GAS
-    const cost = isGas && isCreation ? creationCost(machine, frame, { sp, memorySize }) : access
-    hooks.stepped!(machine, cost, isGas ? OUT_OF_GAS : undefined)
+    // A creation that was paid for can still lack gas for its account.
+    const isPaid = isCreation && frame.sp !== sp
+    if (isPaid) hooks.stepped!(machine, creation, undefined)
+    else hooks.stepped!(machine, BigInt(machine.rules.shownGas[op]) + (machine.unpaidPrice ?? 0n), frame.failure)
     return undefined
   }
-  const paid = constant + gas - frame.gas
+  const paid = constant + gas - frame.gas - (frame.spilled - spilled) // without state gas
   const child = machine.frames[frame.depth + 1]
   // What a creation passes on is not part of its price; what a call passes on is, and has come back if it ran no code.
-  if (!isCreation) hooks.stepped!(machine, next === frame ? paid + child.gas : paid, undefined)
-  else if (next !== frame) hooks.stepped!(machine, paid - child.gas, undefined)
-  else hooks.stepped!(machine, creationCost(machine, frame, { sp, memorySize }), undefined)
+  if (isCreation) hooks.stepped!(machine, creation, undefined)
+  else hooks.stepped!(machine, next === frame ? paid + child.gas : paid, undefined)
   return next
 }
-
-const WARM_GAS = 100
 
 /** Gas of a creation without what is passed on. */
 function creationCost(

@@ -1,5 +1,5 @@
 import type { EVM, EVMResult, ExecResult, Message } from '@ethereumjs/evm'
-import { Address } from '@ethereumjs/util'
+import { type Account, Address } from '@ethereumjs/util'
 import { keccak256 } from '../../chain/crypto.js'
 import { bigIntToBytes, padLeft } from '../../lib/bytes.js'
 
@@ -10,7 +10,19 @@ const EOF_MAGIC = [0xef, 0x00]
 interface Inner {
   _opcodeMap: { opcodeInfo: { isInvalid: boolean }; opHandler: Handler }[]
   _executeCreate(message: Message): Promise<EVMResult>
+  _addToBalance(account: Account, message: Message): Promise<void>
   runInterpreter(message: Message & { isCreate?: boolean }, opts?: unknown): Promise<ExecResult>
+}
+
+/** What a call or creation at some depth has touched, among other things. */
+type JournalDiff = [height: number, changes: [unknown, unknown, touched: Set<string>]]
+
+interface InnerJournal {
+  journalHeight: number
+  journalDiff: JournalDiff[]
+  touched: Set<string>
+  revert(): Promise<void>
+  cleanJournal(): void
 }
 
 interface RunState {
@@ -29,6 +41,8 @@ interface RunState {
 
 type Handler = (runState: RunState, common: EVM['common']) => void | Promise<void>
 
+const RIPEMD = '0000000000000000000000000000000000000003'
+
 const CREATE = 0xf0
 const CREATE2 = 0xf5
 const EXTCODESIZE = 0x3b
@@ -40,12 +54,14 @@ const hasMagic = (code: Uint8Array) => code[0] === EOF_MAGIC[0] && code[1] === E
 /** Corrects faults of @ethereumjs/evm 10.1.3 on forks that Cairn supports, found by the differential fuzzer:
  *  - init code with the prefix 0xef00 is not run and its creation is free, as if EIP-3540 were active;
  *  - EXTCODESIZE, EXTCODECOPY and EXTCODEHASH see only 0xef00 of code with that prefix;
- *  - a creation that reverts with data starting with 0xef loses its gas and its data; EIP-3541 restricts only code. */
+ *  - a creation that reverts with data starting with 0xef loses its gas and its data; EIP-3541 restricts only code;
+ *  - a reverted touch of the RIPEMD-160 precompile counts even if it came with value. */
 export function patchEvm(evm: EVM): void {
   const inner = evm as unknown as Inner
   mendCreations(inner)
   mendCodeReads(inner)
   mendReverts(inner)
+  mendRipemdTouch(evm, inner)
 }
 
 /** Adds a handler in front of the package's own, which runs if the new one returns false. */
@@ -81,6 +97,31 @@ function mendCreations(inner: Inner): void {
   }
   mendOpcode(inner, CREATE, create(3))
   mendOpcode(inner, CREATE2, create(4))
+}
+
+/** Only a touch without value survives its revert. */
+function mendRipemdTouch(evm: EVM, inner: Inner): void {
+  const journal = evm.journal as unknown as InnerJournal
+  const addToBalance = inner._addToBalance.bind(inner)
+  const revert = journal.revert.bind(journal)
+  const cleanJournal = journal.cleanJournal.bind(journal)
+  let isKept = false
+  inner._addToBalance = async (account, message) => {
+    if (message.value === 0n && account.isEmpty() && message.to?.toString() === `0x${RIPEMD}`) isKept = true
+    await addToBalance(account, message)
+  }
+  journal.revert = async () => {
+    const undone = journal.journalDiff.slice(
+      journal.journalDiff.findLastIndex(([height]) => height < journal.journalHeight) + 1,
+    )
+    const isUndone = undone.some(([, [, , touched]]) => touched.has(RIPEMD))
+    await revert()
+    if (isUndone && !isKept) journal.touched.delete(RIPEMD)
+  }
+  journal.cleanJournal = () => {
+    isKept = false
+    cleanJournal()
+  }
 }
 
 const toWord = (value: bigint) => padLeft(bigIntToBytes(value), 32)

@@ -20,8 +20,8 @@ export function overridePlace(
 ): CallPlace {
   const { blobBaseFee } = overrides.block ?? {}
   const { header, rules } = overrideBlock(stored, overrides.block ?? {}, chain.spec())
-  // Blocks between the stored ones and the overridden number have no hash.
-  const blockHash = (at: number) => chain.blockHash(at) ?? NO_HASH
+  // From the block on, whatever number it gets, there are no hashes.
+  const blockHash = (at: number) => (at < stored.header.number && chain.blockHash(at)) || NO_HASH
   const environments = environmentsOf(header, rules, { chainId, blobBaseFee, blockHash })
   const own = tables(rules)
   machine.rules = own.rules

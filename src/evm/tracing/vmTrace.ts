@@ -110,7 +110,7 @@ export function recordCode(meter: MemoryMeter): CodeRecorder {
       open[depth] = { step: last, machine, frame, ...operandsOf(machine, frame, opcode) }
     },
     stepped(_, cost) {
-      last!.cost = cost
+      last!.cost = Number(cost)
     },
   }
   return { hooks, root: () => root }

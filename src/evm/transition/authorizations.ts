@@ -25,9 +25,7 @@ function applyAuthorization(state: EvmState, authorization: Authorization, chain
 
 /** The account that a valid authorization is for, which it warms; undefined if the authorization is to be skipped. */
 export function findAuthority(state: EvmState, authorization: Authorization, chainId: bigint): Account | undefined {
-  if (authorization.chainId !== 0n && authorization.chainId !== chainId) return undefined
-  if (authorization.nonce >= MAX_NONCE) return undefined
-  const address = recoverAuthority(authorization)
+  const address = authorityOf(authorization, chainId)
   if (address === undefined) return undefined
   const authority = state.account(address)
   state.warmAccount(authority)
@@ -47,6 +45,13 @@ export function delegate(state: EvmState, authority: Account, authorization: Aut
   const code = clearsDelegation(authorization) ? EMPTY_CODE : createCode(delegationTo(authorization.address))
   state.setCode(authority, code)
   state.setNonce(authority, authorization.nonce + 1n)
+}
+
+/** The address of the signer, 20 bytes, which a transaction warms; undefined if the authorization is for another chain or invalid
+ *  whatever the state. */
+export function authorityOf(authorization: Authorization, chainId: bigint): Uint8Array | undefined {
+  if (authorization.chainId !== 0n && authorization.chainId !== chainId) return undefined
+  return authorization.nonce >= MAX_NONCE ? undefined : recoverAuthority(authorization)
 }
 
 /** The address of the signer, 20 bytes; undefined if the signature is invalid. */

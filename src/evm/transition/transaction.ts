@@ -19,6 +19,7 @@ import { type BlockGas, checkAgainst } from './checkTransaction.js'
 import { intrinsicGas } from './intrinsicGas.js'
 import { executeWithStateGas } from './stateGasMessage.js'
 import type { MessageGas, TransactionContext, TransactionMessage } from './transactionContext.js'
+import { initiallyWarm } from './warmSet.js'
 
 /** A transaction cannot be executed in its block. `rule` is the short name of the broken rule, `detail` the values. */
 export class TransactionRefused extends CairnError {
@@ -228,17 +229,15 @@ export function settleGas(
   return { gasUsed: gasUsed < floor ? floor : gasUsed, gasRefunded }
 }
 
-/** Warms what is warm from the start, except precompiles (EIP-2929, 2930, 3651). */
+/** Warms what is warm before authorizations are applied, except precompiles (EIP-2929, 2930, 3651). */
 export function warmUp(
-  { machine, header }: TransactionContext,
-  { from, to, accessList }: Pick<Transaction, 'from' | 'to' | 'accessList'>,
+  context: TransactionContext,
+  transaction: Pick<Transaction, 'from' | 'to' | 'accessList'>,
 ): void {
-  const { rules, state } = machine
+  const { rules, state } = context.machine
   if (!rules.eip2929) return
-  state.warmAccount(state.account(from))
-  if (to) state.warmAccount(state.account(to))
-  if (rules.warmCoinbase) state.warmAccount(state.account(header.miner))
-  if (accessList) warmAccessList(state, accessList)
+  for (const account of initiallyWarm(context, transaction)) state.warmAccount(account)
+  if (transaction.accessList) warmAccessList(state, transaction.accessList)
 }
 
 /** Warms the entries of an access list (EIP-2930). */

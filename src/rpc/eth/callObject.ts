@@ -127,7 +127,7 @@ export const CALL_ERRORS: readonly ErrorDoc[] = [
   { code: 3, message: 'execution reverted' },
   { code: SERVER_ERROR, message: 'invalid opcode: …' },
   { code: SERVER_ERROR, message: 'stack underflow (… <=> …)' },
-  { code: SERVER_ERROR, message: 'max code size exceeded' },
+  { code: SERVER_ERROR, message: 'max code size exceeded: code size … limit …' },
   { code: SERVER_ERROR, message: 'block override "…" is not supported for this RPC method' },
   ...CALL_LIMIT_ERRORS,
   ...CALL_REQUEST_ERRORS,

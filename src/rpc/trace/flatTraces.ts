@@ -7,7 +7,7 @@ import type { StoredBlock } from '../../store/chain/types.js'
 import type { RpcContext } from '../core/context.js'
 import { requireTransaction } from '../debug/traceErrors.js'
 import { type FlatCall, flattenCalls } from '../debug/tracers/flatCalls.js'
-import { precompilesOf } from '../debug/tracers/tracers.js'
+import { parityFlatOptions } from '../debug/tracers/tracers.js'
 
 /** A trace in its block. */
 export interface LocalTrace {
@@ -46,8 +46,7 @@ function traceTransaction(execution: BlockExecution): LocalTrace[] {
     transactionHash: formatData(transaction.hash),
     transactionPosition: index,
   }
-  const options = { convertParityErrors: true, isPrecompile: precompilesOf(execution) }
-  return flattenCalls(root(), options).map((each) => ({
+  return flattenCalls(root(), parityFlatOptions(execution)).map((each) => ({
     json: { ...unplaced(each), ...place },
     traceAddress: each.traceAddress,
     ...endsOf(each),

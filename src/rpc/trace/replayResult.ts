@@ -5,11 +5,12 @@ import { type AccountFields, fieldsOf, slotValue, type TouchedState } from '../.
 import { type CodeTrace, recordCode, type TracedStep } from '../../evm/tracing/vmTrace.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
+import { finite } from '../core/finite.js'
 import { arrayOf, oneOf, required, type ValueType } from '../core/params.js'
 import { flattenCalls } from '../debug/tracers/flatCalls.js'
 import { OPCODE_NAMES } from '../debug/tracers/opcodeNames.js'
 import { byKey } from '../debug/tracers/prestate.js'
-import { joinHooks, precompilesOf } from '../debug/tracers/tracers.js'
+import { joinHooks, parityFlatOptions } from '../debug/tracers/tracers.js'
 import { unplaced } from './flatTraces.js'
 
 const KINDS = ['trace', 'stateDiff', 'vmTrace'] as const
@@ -29,11 +30,10 @@ export function replayResult(execution: Execution, kinds: readonly Kind[]): obje
   const code = kinds.includes('vmTrace') ? recordCode(journal.meter) : undefined
   const hooks = [calls, state, code].flatMap((recorder) => recorder?.hooks ?? [])
   const { output } = execution.run(hooks.length === 0 ? undefined : joinHooks(hooks))
-  const flat = { convertParityErrors: true, isPrecompile: precompilesOf(execution) }
   return {
     output: formatData(output),
     stateDiff: state === undefined ? null : formatStateDiff(state.touched.values(), execution),
-    trace: calls === undefined ? [] : flattenCalls(calls.root(), flat).map(unplaced),
+    trace: calls === undefined ? [] : flattenCalls(calls.root(), parityFlatOptions(execution)).map(unplaced),
     vmTrace: formatCode(code?.root()),
   }
 }
@@ -92,7 +92,7 @@ function formatStep({ pc, opcode, cost, effect, sub }: TracedStep): object {
     mem: memory === undefined ? null : { data: formatData(memory.bytes), off: memory.offset },
     push: effect.pushed.map(formatQuantity),
     store: stored === undefined ? null : { key: formatQuantity(stored.slot), val: formatQuantity(stored.value) },
-    used: effect.gasLeft,
+    used: finite(effect.gasLeft),
   }
-  return { cost, ex: ex ?? null, pc, sub: formatCode(sub), op: OPCODE_NAMES[opcode] }
+  return { cost: finite(cost), ex: ex ?? null, pc, sub: formatCode(sub), op: OPCODE_NAMES[opcode] }
 }

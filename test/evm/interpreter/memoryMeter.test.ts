@@ -51,10 +51,8 @@ for (const withWasm of [true, false]) {
         machine.trim()
         journal.rewind(KEPT)
         journal.meter.begin(BUDGET)
-        assert.equal(
-          call(3_000_000n).failure ?? 'none',
-          name === 'MEMORY' || name === 'RETURN_DATA' ? 'none' : 'out of gas',
-        )
+        const expected = name === 'MEMORY' || name === 'RETURN_DATA' ? /^none$/ : /^out of gas/
+        assert.match(call(3_000_000n).failure ?? 'none', expected)
         journal.rewind(KEPT)
       }
     })

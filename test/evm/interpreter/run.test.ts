@@ -5,6 +5,7 @@ import { createForkTables } from '../../../src/evm/interpreter/allPrecompiles.js
 import { createEnvironment } from '../../../src/evm/interpreter/environment.js'
 import type { NewAccount } from '../../../src/evm/interpreter/journal/journalAccount.js'
 import { Machine } from '../../../src/evm/interpreter/machine.js'
+import { BLS12_381, BN254 } from '../../../src/evm/interpreter/precompiles/pointFailures.js'
 import { createContract, runMessage } from '../../../src/evm/interpreter/run.js'
 import { DeadlineExceeded, deadlineAfter, noDeadline } from '../../../src/lib/deadline.js'
 import { rulesOf } from '../../support/forks.js'
@@ -59,11 +60,79 @@ test('names failures in the words of geth', () => {
   assert.equal(failureOf('6001 56'), 'invalid jump destination')
   assert.equal(failureOf('fe'), 'invalid opcode: INVALID')
   assert.equal(failureOf('0c'), 'invalid opcode: opcode 0xc not defined')
-  assert.equal(failureOf('5f', 100_000n, 'london'), 'invalid opcode: opcode 0x5f not defined')
+  assert.equal(failureOf('5f', 100_000n, 'london'), 'invalid opcode: PUSH0')
+  assert.equal(failureOf('d0'), 'invalid opcode: DATALOAD')
+  assert.equal(failureOf('e65b', 100_000n, 'amsterdam'), 'invalid opcode: DUPN (operand: 0x5b)')
   assert.equal(failureOf('6001 6000 6000 3e'), 'return data out of bounds')
   assert.equal(failureOf('6000 6000 fd'), 'execution reverted')
   assert.equal(failureOf('5b 80 6000 56', 1_000_000n), 'stack underflow (0 <=> 1)')
   assert.equal(failureOf('6000 5b 80 6002 56', 1_000_000n), 'stack limit reached 1024 (1023)')
+})
+
+test('says in the words of geth what was wrong with the price of an instruction', () => {
+  const failureOf = (hex: string, gas = 100_000n, fork: Fork = 'osaka') => setUp(code(hex), fork).call(gas).failure
+  const push = (value: bigint) => `7f${value.toString(16).padStart(64, '0')}`
+  assert.equal(failureOf('6001 6000 55', 2306n), 'out of gas: not enough gas for reentrancy sentry')
+  // MLOAD far away, LOG0 of too much, both with and without gas for the constant part
+  assert.equal(failureOf(`${push(2n ** 33n)} 51`), 'out of gas')
+  assert.equal(failureOf(`${push(2n ** 37n)} 51`), 'out of gas: gas uint64 overflow')
+  assert.equal(failureOf(`${push(2n ** 64n - 64n)} 51`), 'out of gas: gas uint64 overflow')
+  assert.equal(failureOf(`${push(2n ** 64n - 32n)} 51`), 'gas uint64 overflow')
+  for (const gas of [100n, 100_000n]) assert.equal(failureOf(`${push(2n ** 64n)} 6000 a0`, gas), 'gas uint64 overflow')
+  // CALL of a new account, and of another account, with value and without the gas for that
+  const callOf = '6000 6000 6000 6000 6001 60fe 611000 f1'
+  assert.equal(failureOf(callOf, 5000n), 'out of gas: out of gas')
+  assert.equal(failureOf(callOf, 20_000n), 'out of gas: out of gas')
+  for (const fork of ['homestead', 'istanbul', 'cancun'] as const) {
+    assert.equal(failureOf(callOf, 5000n, fork), 'out of gas: out of gas', fork)
+    assert.equal(failureOf(callOf, 20_000n, fork), 'out of gas', fork)
+  }
+  assert.equal(
+    failureOf(`${push(49_153n)} 6000 6000 f0`, 10_000_000n),
+    'out of gas: max initcode size exceeded: code size 49153 limit 49152',
+  )
+})
+
+test('says why a new contract cannot get its code', () => {
+  const failureOf = (hex: string, gas: bigint, fork: Fork = 'osaka') => {
+    const { machine } = setUp(new Uint8Array(0), fork)
+    return createContract(machine, { caller: CALLER, value: 0n, initCode: code(hex), gas }).failure
+  }
+  assert.equal(failureOf('616001 6000 f3', 10_000_000n), 'max code size exceeded: code size 24577 limit 24576')
+  assert.equal(failureOf('616001 6000 f3', 10_000n), 'contract creation code storage out of gas')
+  assert.equal(failureOf('6010 6000 f3', 1000n), 'contract creation code storage out of gas')
+  assert.equal(failureOf('60ef 6000 53 6001 6000 f3', 30n), 'invalid code: must not begin with 0xef')
+})
+
+test('says why a precompile refused its input', () => {
+  const failureOf = (address: number, input: string) => {
+    const { machine } = setUp(new Uint8Array(0))
+    const to = new Uint8Array(20).fill(address, 19)
+    return runMessage(machine, { caller: CALLER, to, value: 0n, input: code(input), gas: 10_000_000n }).failure
+  }
+  const word = (value: bigint) => value.toString(16).padStart(64, '0')
+  const [modulus, blsModulus] = [BN254.modulus, BLS12_381.modulus].map((each) => each.toString(16))
+  assert.equal(
+    failureOf(5, word(2000n) + word(1n) + word(1n)),
+    'one or more of base/exponent/modulus length exceeded 1024 bytes',
+  )
+  assert.equal(failureOf(6, word(1n) + word(1n)), 'point is not on curve')
+  assert.equal(failureOf(7, modulus.padStart(64, '0')), 'invalid fp.Element encoding')
+  assert.equal(failureOf(8, '00'), 'bad elliptic curve pairing size')
+  assert.equal(failureOf(8, '00'.repeat(64) + word(1n) + word(2n) + word(3n) + word(4n)), 'point is not on curve')
+  assert.equal(failureOf(9, '00'), 'invalid input length')
+  assert.equal(failureOf(9, `${'00'.repeat(212)}02`), 'invalid final flag')
+  assert.equal(failureOf(10, '00'), 'invalid input length')
+  assert.equal(failureOf(10, '00'.repeat(192)), 'mismatched versioned hash')
+  assert.equal(failureOf(11, `01${'00'.repeat(255)}`), 'invalid field element top bytes')
+  assert.equal(failureOf(11, blsModulus.padStart(128, '0') + '00'.repeat(192)), 'invalid fp.Element encoding')
+  assert.equal(failureOf(12, `${'00'.repeat(127)}01${'00'.repeat(32)}`), 'invalid point: not on curve')
+  assert.equal(failureOf(15, '00'), 'invalid input length')
+  assert.equal(failureOf(16, `01${'00'.repeat(63)}`), 'invalid field element top bytes')
+  // x = 4 is on the curve, but outside of the subgroup.
+  const y = '0a989badd40d6212b33cffc3f3763e9bc760f988c9926b26da9dd85e928483446346b8ed00e1de5d5ea93e354abe706c'
+  const outside = `${word(0n)}${word(4n)}${y.padStart(128, '0')}`
+  assert.equal(failureOf(12, outside + word(1n)), 'g1 point is not on correct subgroup')
 })
 
 test('does not jump into the data of a PUSH', () => {
@@ -75,7 +144,7 @@ test('does not jump into the data of a PUSH', () => {
 test('keeps a frame from writing in a static call', () => {
   const { machine } = setUp(code('6001 6000 55'))
   const message = { caller: CALLER, to: CONTRACT, value: 0n, input: new Uint8Array(0), gas: 100_000n }
-  assert.equal(runMessage(machine, { ...message, isStatic: true }).failure, 'write protection')
+  assert.equal(runMessage(machine, { ...message, isStatic: true }).failure, 'out of gas: write protection')
   assert.equal(runMessage(machine, message).status, 'success')
 })
 
@@ -148,10 +217,15 @@ test('stops within reads of slots without a jump', () => {
 })
 
 test('refuses memory that no gas pays for without allocating it', () => {
-  for (const offset of ['63ffffffff', '67ffffffffffffffff', `7f${'ff'.repeat(32)}`]) {
+  const offsets = {
+    '63ffffffff': 'out of gas',
+    '67ffffffffffffffff': 'gas uint64 overflow',
+    [`7f${'ff'.repeat(32)}`]: 'gas uint64 overflow',
+  }
+  for (const [offset, failure] of Object.entries(offsets)) {
     const { call, machine } = setUp(code(`6001 ${offset} 52`))
     const { memory } = machine
-    assert.equal(call(2n ** 40n).failure, 'out of gas')
+    assert.equal(call(2n ** 40n).failure, failure)
     assert.equal(machine.memory, memory)
   }
 })
@@ -184,7 +258,7 @@ test('creates contracts, and says why it does not', () => {
   assert.equal(good.createdAddress?.length, 20)
   assert.equal(created('60ef 6000 53 6001 6000 f3').failure, 'invalid code: must not begin with 0xef')
   assert.equal(created('60ef 6000 53 6001 6000 f3', 1_000_000n, 'berlin').status, 'success')
-  assert.equal(created('616001 6000 f3', 10_000_000n).failure, 'max code size exceeded')
+  assert.equal(created('616001 6000 f3', 10_000_000n).failure, 'max code size exceeded: code size 24577 limit 24576')
   assert.equal(created('605b 6000 53 6001 6000 f3', 30n).failure, 'contract creation code storage out of gas')
   assert.equal(created('605b 6000 53 6001 6000 f3', 30n, 'frontier').status, 'success')
 })

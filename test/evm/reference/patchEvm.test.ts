@@ -6,6 +6,7 @@ import { runOurs } from '../../../scripts/fuzz-evm/subject.js'
 import { difference, type Result, type World } from '../../../scripts/fuzz-evm/world.js'
 import { keccak256 } from '../../../src/chain/crypto.js'
 import type { Fork } from '../../../src/chain/eth/forks.js'
+import type { Transaction } from '../../../src/chain/eth/types.js'
 import { createForkTables } from '../../../src/evm/interpreter/allPrecompiles.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
 
@@ -21,8 +22,8 @@ const bytes = (hex: string) => parseHex(`0x${hex.replace(/\s/g, '')}`)
 const tables = createForkTables(() => false)
 const runTheirs = createReference()
 
-/** Runs a contract once by both interpreters, which must agree, and gives what became of it. */
-async function runBoth(fork: Fork, code: string): Promise<Result> {
+/** A transaction to a contract with that code. */
+function worldOf(fork: Fork, code: string, overrides: Partial<Transaction> = {}): World {
   const { header } = generateWorld(1, fork)
   const account = (code: Uint8Array, balance: bigint) => ({ nonce: 1n, balance, code, storage: [] })
   const world: World = {
@@ -47,9 +48,16 @@ async function runBoth(fork: Fork, code: string): Promise<Result> {
         v: 0n,
         r: 0n,
         s: 0n,
+        ...overrides,
       },
     ],
   }
+  return world
+}
+
+/** Runs a contract once by both interpreters, which must agree, and gives what became of it. */
+async function runBoth(fork: Fork, code: string): Promise<Result> {
+  const world = worldOf(fork, code)
   const ours = runOurs(world, tables)
   assert.equal(difference(ours, await runTheirs(world)), undefined, fork)
   assert.equal(ours.results[0].refused, false, fork)
@@ -57,6 +65,24 @@ async function runBoth(fork: Fork, code: string): Promise<Result> {
 }
 
 const since = (first: Fork) => FUZZED_FORKS.slice(FUZZED_FORKS.indexOf(first))
+
+test('the RIPEMD-160 precompile stays touched only by a failing call without value', async () => {
+  const ripemd = new Uint8Array(20).fill(3, 19)
+  // An account without anything, which only a genesis can have since EIP-161; calls with gas to begin with; in Amsterdam that much is enough.
+  const rest = { nonce: 0n, balance: 0n, code: new Uint8Array(0), storage: [] }
+  for (const fork of since('spuriousDragon').filter((each) => each !== 'amsterdam')) {
+    const isThere = async (value: bigint) => {
+      const world = worldOf(fork, '', { to: ripemd, value, gasLimit: 21_100n })
+      const accounts: World['accounts'] = [...world.accounts, [ripemd, rest]]
+      const [ours, theirs] = [runOurs({ ...world, accounts }, tables), await runTheirs({ ...world, accounts })]
+      assert.equal(difference(ours, theirs), undefined, fork)
+      assert.equal(ours.results[0].succeeded, false, fork)
+      return ours.dump.includes(formatData(ripemd).slice(2))
+    }
+    assert.equal(await isThere(1n), true, fork)
+    assert.equal(await isThere(0n), false, fork)
+  }
+})
 
 /** All but 1/64; the state gas of the account that was not made is given back (EIP-8037). */
 const mostGas = (fork: Fork) => GAS - GAS / 50n - (fork === 'amsterdam' ? 183_600n : 0n)

@@ -12,6 +12,7 @@ import { createGenesis, writeGenesisChain } from '../../support/genesisChain.js'
 const ALICE = formatData(createSender('alice').address)
 const CODE = '0x000000000000000000000000000000000000c0de'
 const OTHER = '0x00000000000000000000000000000000000000f0'
+const ZERO = `0x${'00'.repeat(20)}`
 const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
 const genesis = (options: object) => createGenesis({ [ALICE]: { balance: '0x3635c9adc5dea00000' } }, options)
 
@@ -19,8 +20,8 @@ async function open(options: object) {
   const datadir = await writeGenesisChain({ after }, genesis(options))
   const { context, close } = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
   after(close)
-  return async (code: string, call: object = {}) => {
-    const params = [{ from: ALICE, to: CODE, ...call }, 'latest', { [CODE]: { code } }]
+  return async (code: string, call: object = {}, overrides: object = { [CODE]: { code } }) => {
+    const params = [{ from: ALICE, to: CODE, ...call }, 'latest', overrides]
     const outcome = await runMethod(createAccessList, params, context)
     if ('error' in outcome) throw new Error(outcome.error.message)
     return JSON.parse(Buffer.from(outcome.result).toString())
@@ -37,6 +38,27 @@ test('lists slots and other accounts, not the accounts that are warm anyway', as
   ])
   const { accessList: none, gasUsed } = await create('0x')
   assert.deepEqual([none, gasUsed], [[], '0x5208'])
+})
+
+test('does not list the fee recipient, which is warm since Shanghai, nor keeps it in a list', async () => {
+  const { accessList } = await create('0x4131', { accessList: [{ address: ZERO, storageKeys: [] }] })
+  assert.deepEqual(accessList, [])
+})
+
+test('does not list what the recipient delegates to, but its slots that run there', async () => {
+  const prague = await open({ forks: 'osaka' })
+  const delegating = { [CODE]: { code: `0xef0100${OTHER.slice(2)}` }, [OTHER]: { code: '0x60055450' } }
+  const { accessList } = await prague('', {}, delegating)
+  assert.deepEqual(accessList, [{ address: CODE, storageKeys: [word(5)] }])
+})
+
+test('lists addresses and keys in ascending order', async () => {
+  const { accessList } = await create(`0x60ff5460015460105473${OTHER.slice(2)}3173${'00'.repeat(19)}e031`)
+  assert.deepEqual(accessList, [
+    { address: `0x${'00'.repeat(19)}e0`, storageKeys: [] },
+    { address: OTHER, storageKeys: [] },
+    { address: CODE, storageKeys: [word(1), word(0x10), word(0xff)] },
+  ])
 })
 
 test('lists what a failed call accessed, with its error', async () => {

@@ -40,7 +40,7 @@ const datadir = await writeGenesisChain(
 )
 
 // What the packages of the reference interpreter name otherwise, and loops that it needs more than a test's time for.
-const NOT_BY_REFERENCE = new Set(['env', 'spinGas', 'spinCap', 'initStoreLow'])
+const NOT_BY_REFERENCE = new Set(['env', 'spinGas', 'spinCap', 'initStoreLow', 'initBigCode'])
 
 for (const evm of EVM_KINDS) {
   const { context, close } = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger, evm })

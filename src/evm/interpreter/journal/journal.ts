@@ -19,6 +19,7 @@ import {
   CREATED,
   DESTRUCTED,
   EXISTS,
+  isRipemd,
   LOG,
   NONCE,
   REFUND,
@@ -55,6 +56,8 @@ export class Journal implements EvmState {
   private loadedCodeBytes = 0
   private newCodes = new Set<Code>()
   private touchedNow: JournalAccount[] = [] // in this transaction
+  /** The RIPEMD-160 precompile, if this transaction has touched it without value: also in a frame that failed. */
+  private keptTouched: JournalAccount | undefined
   private changedAccounts: JournalAccount[] = []
   private touchedAccounts: JournalAccount[] = []
   private readonly scratch: Words = new Int32Array(LIMBS)
@@ -107,14 +110,14 @@ export class Journal implements EvmState {
   setBalance(account: JournalAccount, balance: bigint): void {
     this.undo.pushObject(account.balance, account.id, BALANCE)
     account.balance = balance
-    this.touch(account)
+    this.markTouched(account)
     this.mark(account)
   }
 
   setNonce(account: JournalAccount, nonce: bigint): void {
     this.undo.pushObject(account.nonce, account.id, NONCE)
     account.nonce = nonce
-    this.touch(account)
+    this.markTouched(account)
     this.mark(account)
   }
 
@@ -123,11 +126,16 @@ export class Journal implements EvmState {
     account.code = code
     account.codeHash = code.length === 0 ? EMPTY_CODE_HASH : code.hash
     if (code.length > 0) this.newCodes.add(code)
-    this.touch(account)
+    this.markTouched(account)
     this.mark(account)
   }
 
   touch(account: JournalAccount): void {
+    this.markTouched(account)
+    if (isRipemd(account)) this.keptTouched = account
+  }
+
+  private markTouched(account: JournalAccount): void {
     if (!account.exists) {
       this.undo.push(0, account.id, EXISTS)
       account.exists = true
@@ -140,7 +148,7 @@ export class Journal implements EvmState {
   }
 
   create(account: JournalAccount): void {
-    this.touch(account)
+    this.markTouched(account)
     this.undo.push(account.created, account.id, CREATED)
     account.created = this.epoch
   }
@@ -150,7 +158,7 @@ export class Journal implements EvmState {
   }
 
   destruct(account: JournalAccount): boolean {
-    this.touch(account)
+    this.markTouched(account)
     if (account.destructed === this.epoch) return false
     this.undo.push(account.destructed, account.id, DESTRUCTED)
     account.destructed = this.epoch
@@ -270,6 +278,8 @@ export class Journal implements EvmState {
   /** Ends a transaction: removes destructed accounts, of which the balance stays with `eip8246`, and touched empty ones with
    *  `deleteEmpty` (EIP-161). Clears warm sets, transient storage, logs and the refund. Nothing can be reverted afterwards. */
   endTransaction(deleteEmpty: boolean, eip8246 = false): void {
+    if (this.keptTouched !== undefined) this.keptTouched.touched = this.epoch
+    this.keptTouched = undefined
     for (const account of this.touchedNow) {
       if (account.touched !== this.epoch) continue
       const isDestructed = account.destructed === this.epoch
@@ -374,6 +384,7 @@ export class Journal implements EvmState {
     }
     this.revert(0)
     this.touchedNow = []
+    this.keptTouched = undefined
     this.newCodes.clear()
     this.transient.clear()
     this.undo.clear()
@@ -389,6 +400,7 @@ export class Journal implements EvmState {
     this.loadedCodeBytes = 0
     this.newCodes = new Set()
     this.touchedNow = []
+    this.keptTouched = undefined
     this.changedAccounts = []
     this.touchedAccounts = []
     this.logs = []

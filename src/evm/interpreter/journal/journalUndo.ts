@@ -17,9 +17,13 @@ export const TRANSIENT = 10
 export const LOG = 11
 export const REFUND = 12
 
-/** The RIPEMD-160 precompile. A mainnet block touched it in a call that ran out of gas, and two clients kept it touched;
- *  now all do (EIP-161, discussion of block 2,675,119). */
 const RIPEMD_LIMB = 3
+
+/** True for the RIPEMD-160 precompile. A mainnet block touched it in a call without value that ran out of gas, and two clients
+ *  kept it touched; now all do (EIP-161, discussion of block 2,675,119). */
+export function isRipemd({ word }: JournalAccount): boolean {
+  return word[0] === RIPEMD_LIMB && (word[1] | word[2] | word[3] | word[4]) === 0
+}
 
 /** Restores a field of an account from the last entry of the log, whose kind and id have been read. */
 export function undoAccount(undo: UndoLog, account: JournalAccount, kind: number): void {
@@ -33,15 +37,9 @@ export function undoAccount(undo: UndoLog, account: JournalAccount, kind: number
     const before = undo.popNumber()
     if (kind === EXISTS) account.exists = false
     else if (kind === WARM) account.warm = before
-    else if (kind === TOUCH) undoTouch(account, before)
+    // It stays in the journal's list of touched accounts; its epoch says that it does not count.
+    else if (kind === TOUCH) account.touched = before
     else if (kind === CREATED) account.created = before
     else if (kind === DESTRUCTED) account.destructed = before
   }
-}
-
-// It stays in the journal's list of touched accounts; its epoch says that it does not count.
-function undoTouch(account: JournalAccount, before: number): void {
-  const { word } = account
-  const isRipemd = word[0] === RIPEMD_LIMB && (word[1] | word[2] | word[3] | word[4]) === 0
-  if (!isRipemd) account.touched = before
 }

@@ -45,6 +45,7 @@ export function createBlake2(): Precompile {
   const viewOf = ({ buffer, byteOffset, length }: Uint8Array) => new DataView(buffer, byteOffset, length)
   return {
     gas: (input) => (isRight(input) ? viewOf(input).getUint32(0) : 0),
+    failure: ({ length }) => (length === INPUT_LENGTH ? 'invalid final flag' : 'invalid input length'),
     run: (input, deadline) => (isRight(input) ? compress(viewOf(input), deadline) : undefined),
   }
 }

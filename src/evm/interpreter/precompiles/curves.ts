@@ -2,8 +2,9 @@ import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { getActivePrecompiles, NobleBLS, NobleBN254, type PrecompileFunc } from '@ethereumjs/evm'
 import { sha256 } from 'ethereum-cryptography/sha256.js'
 import type { Rules } from '../../../chain/eth/forks.js'
-import { equalBytes } from '../../../lib/bytes.js'
+import { bytesToBigInt, concatBytes, equalBytes } from '../../../lib/bytes.js'
 import { G1_DISCOUNTS, G2_DISCOUNTS } from './blsDiscounts.js'
+import { BLS12_381, BN254, elementFailure, pointFailure, twistPointFailure } from './pointFailures.js'
 import { fitted, type Precompile } from './precompile.js'
 import { createPrecompileTable, type Precompiles } from './precompileTable.js'
 
@@ -15,7 +16,11 @@ export type VerifyKzgProof = (commitment: string, z: string, y: string, proof: s
 export function createPrecompiles(rules: Rules, verifyKzgProof: VerifyKzgProof): (Precompile | undefined)[] {
   return createPrecompileTable(rules, {
     bn254: bn254Precompiles,
-    pointEvaluation: () => ({ gas: () => 50_000, run: (input) => evaluatePoint(input, verifyKzgProof) }),
+    pointEvaluation: () => ({
+      gas: () => 50_000,
+      run: (input) => evaluatePoint(input, verifyKzgProof),
+      failure: evaluationFailure,
+    }),
     bls: blsPrecompiles,
     p256Verify: createP256Verify,
   })
@@ -26,13 +31,41 @@ function bn254Precompiles(cheap: boolean): Precompiles {
   const curve = new NobleBN254()
   const perPair = cheap ? 34_000 : 80_000
   return {
-    6: { gas: () => (cheap ? 150 : 500), run: (input) => attempt(() => curve.add(fitted(input, 128))) },
-    7: { gas: () => (cheap ? 6000 : 40_000), run: (input) => attempt(() => curve.mul(fitted(input, 96))) },
+    6: {
+      gas: () => (cheap ? 150 : 500),
+      run: (input) => attempt(() => curve.add(fitted(input, 128))),
+      failure: (input) => firstFailure(fitted(input, 128), 64, (point) => pointFailure(BN254, point)),
+    },
+    7: {
+      gas: () => (cheap ? 6000 : 40_000),
+      run: (input) => attempt(() => curve.mul(fitted(input, 96))),
+      failure: (input) => pointFailure(BN254, fitted(input, 64)),
+    },
     8: {
       gas: ({ length }) => (cheap ? 45_000 : 100_000) + perPair * Math.floor(length / 192),
       run: (input) => (input.length % 192 !== 0 ? undefined : attempt(() => curve.pairing(input.slice()))),
+      failure: (input) => {
+        if (input.length % 192 !== 0) return 'bad elliptic curve pairing size'
+        return firstFailure(input, 192, (pair) => {
+          const failure = pointFailure(BN254, pair.subarray(0, 64)) ?? twistPointFailure(BN254, pair.subarray(64))
+          return failure ?? (attempt(() => curve.pairing(pair)) ? undefined : 'point is not in correct subgroup')
+        })
+      },
     },
   }
+}
+
+/** The first failure of the input's items of that many bytes. */
+function firstFailure(
+  input: Uint8Array,
+  item: number,
+  failureOf: (item: Uint8Array) => string | undefined,
+): string | undefined {
+  for (let at = 0; at < input.length; at += item) {
+    const failure = failureOf(input.slice(at, at + item))
+    if (failure !== undefined) return failure
+  }
+  return undefined
 }
 
 function attempt(run: () => Uint8Array): Uint8Array | undefined {
@@ -56,6 +89,9 @@ function createP256Verify(): Precompile {
   }
 }
 
+const WRONG_LENGTH = 'invalid input length'
+const BLS_ORDER = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n
+
 const KZG_VERSION = 1
 // EIP-4844: FIELD_ELEMENTS_PER_BLOB and BLS_MODULUS as words.
 const POINT_EVALUATED = Buffer.from(
@@ -63,13 +99,27 @@ const POINT_EVALUATED = Buffer.from(
   'hex',
 )
 
+function evaluationFailure(input: Uint8Array): string {
+  if (input.length !== 192) return WRONG_LENGTH
+  if (!isCommittedTo(input)) return 'mismatched versioned hash'
+  const isCanonical = [32, 64].every((at) => bytesToBigInt(input.subarray(at, at + 32)) < BLS_ORDER)
+  const reason = isCanonical
+    ? "can't verify opening proof"
+    : 'scalar is not canonical when interpreted as a big integer in big-endian'
+  return `error verifying kzg proof: ${reason}`
+}
+
+/** True if the commitment has the versioned hash at the start. */
+function isCommittedTo(input: Uint8Array): boolean {
+  const versioned = sha256(input.subarray(96, 144))
+  versioned[0] = KZG_VERSION
+  return equalBytes(versioned, input.subarray(0, 32))
+}
+
 /** EIP-4844, point_evaluation_precompile. */
 function evaluatePoint(input: Uint8Array, verify: VerifyKzgProof): Uint8Array | undefined {
   if (input.length !== 192) return undefined
-  const commitment = input.subarray(96, 144)
-  const versioned = sha256(commitment)
-  versioned[0] = KZG_VERSION
-  if (!equalBytes(versioned, input.subarray(0, 32))) return undefined
+  if (!isCommittedTo(input)) return undefined
   const hex = (from: number, to: number) => `0x${Buffer.from(input.subarray(from, to)).toString('hex')}`
   try {
     const holds = verify(hex(96, 144), hex(32, 64), hex(64, 96), hex(144, 192))
@@ -79,14 +129,26 @@ function evaluatePoint(input: Uint8Array, verify: VerifyKzgProof): Uint8Array | 
   }
 }
 
+/** Bytes of an item, and why one is refused. */
+type ItemFailure = readonly [bytes: number, failureOf: (item: Uint8Array) => string | undefined]
+
+/** The scalar 1. */
+const ONE = new Uint8Array(32).fill(1, 31)
+
 /** EIP-2537. */
 function blsPrecompiles(): Precompiles {
   const curve = new NobleBLS()
-  const priced = (price: number, length: number, compute: (input: Uint8Array) => Uint8Array): Precompile => ({
+  const priced = (
+    price: number,
+    length: number,
+    compute: (input: Uint8Array) => Uint8Array,
+    [item, failureOf]: ItemFailure,
+  ): Precompile => ({
     isLong: true, // adding points takes 2 ms
     gas: () => price,
     run: (input) =>
       input.length === length && isPadded(input, length) ? attempt(() => compute(input.slice())) : undefined,
+    failure: (input) => (input.length === length ? firstFailure(input, item, failureOf) : WRONG_LENGTH),
   })
   /** A precompile over a list of items of `item` bytes, whose first `points` bytes are field elements. */
   const repeated = (
@@ -94,6 +156,7 @@ function blsPrecompiles(): Precompiles {
     points: number,
     gas: (count: number) => number,
     compute: (input: Uint8Array) => Uint8Array,
+    failureOf: (item: Uint8Array) => string | undefined,
   ): Precompile => ({
     gas: ({ length }) => gas(Math.floor(length / item)),
     run: (input) => {
@@ -101,30 +164,49 @@ function blsPrecompiles(): Precompiles {
       for (let at = 0; at < input.length; at += item) if (!isPadded(input.subarray(at), points)) return undefined
       return attempt(() => compute(input.slice()))
     },
+    failure: (input) => {
+      if (input.length === 0 || input.length % item !== 0) return WRONG_LENGTH
+      return firstFailure(input, item, failureOf)
+    },
   })
+  const first = (point: Uint8Array) => pointFailure(BLS12_381, point)
+  const second = (point: Uint8Array) => twistPointFailure(BLS12_381, point)
+  const element = (input: Uint8Array) => elementFailure(BLS12_381, input)
+  const firstGroup = (product: Uint8Array) =>
+    attempt(() => curve.msmG1(product)) ? undefined : 'g1 point is not on correct subgroup'
+  const secondGroup = (product: Uint8Array) =>
+    attempt(() => curve.msmG2(product)) ? undefined : 'g2 point is not on correct subgroup'
+  const pairFailure = (pair: Uint8Array) => {
+    const [g1, g2] = [pair.subarray(0, 128), pair.subarray(128)]
+    const failure = first(g1) ?? second(g2)
+    return failure ?? firstGroup(concatBytes(g1, ONE)) ?? secondGroup(concatBytes(g2, ONE))
+  }
   return {
-    11: priced(375, 256, (input) => curve.addG1(input)),
+    11: priced(375, 256, (input) => curve.addG1(input), [128, first]),
     12: repeated(
       160,
       128,
       (count) => msmGas(count, 12_000, G1_DISCOUNTS),
       (input) => curve.msmG1(input),
+      (product) => first(product.subarray(0, 128)) ?? firstGroup(product),
     ),
-    13: priced(600, 512, (input) => curve.addG2(input)),
+    13: priced(600, 512, (input) => curve.addG2(input), [256, second]),
     14: repeated(
       288,
       256,
       (count) => msmGas(count, 22_500, G2_DISCOUNTS),
       (input) => curve.msmG2(input),
+      (product) => second(product.subarray(0, 256)) ?? secondGroup(product),
     ),
     15: repeated(
       384,
       384,
       (count) => 37_700 + 32_600 * count,
       (input) => curve.pairingCheck(input),
+      pairFailure,
     ),
-    16: priced(5500, 64, (input) => curve.mapFPtoG1(input)),
-    17: priced(23_800, 128, (input) => curve.mapFP2toG2(input)),
+    16: priced(5500, 64, (input) => curve.mapFPtoG1(input), [64, element]),
+    17: priced(23_800, 128, (input) => curve.mapFP2toG2(input), [128, element]),
   }
 }
 

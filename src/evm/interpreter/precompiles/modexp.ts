@@ -16,6 +16,7 @@ const HEADER = 96 // three lengths of 32 bytes
 export function createModexp(rules: ModexpRules): Precompile {
   return {
     gas: (input) => modexpGas(input, rules),
+    failure: () => 'one or more of base/exponent/modulus length exceeded 1024 bytes',
     run: (input, deadline) => {
       const [baseLength, exponentLength, modulusLength] = lengthsOf(input)
       if (Math.max(baseLength, exponentLength, modulusLength) > rules.maxLength) return undefined

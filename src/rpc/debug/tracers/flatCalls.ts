@@ -3,17 +3,22 @@ import { formatData, formatQuantity } from '../../../lib/hex.js'
 import { isCreation } from './callFrames.js'
 import { OPCODE_NAMES } from './opcodeNames.js'
 
-const CALL = 0xf1
-const STATICCALL = 0xfa
 const SELFDESTRUCT = 0xff
 
 /** Options of a flat trace. */
 export interface FlatOptions {
+  /** The error of a call in other words. */
+  errorOf?(call: TracedCall, failure: string): string
+  /** True for calls that are left out, with all below them. Not asked about the first. */
+  isHidden(call: TracedCall): boolean
+}
+
+/** Options of geth's flatCallTracer. */
+export interface GethFlatOptions {
   /** Errors in OpenEthereum's words. */
   readonly convertParityErrors?: boolean
-  /** With calls to precompiles, which OpenEthereum leaves out. */
+  /** With calls of precompiles. */
   readonly includePrecompiles?: boolean
-  isPrecompile(address: Uint8Array): boolean
 }
 
 /** A call in the flat shape, without the members that place it in a block. */
@@ -26,41 +31,16 @@ export interface FlatCall {
   readonly type: string
 }
 
-// geth's eth/tracers/native/call_flat.go.
-const PARITY_ERRORS = new Map([
-  ['contract creation code storage out of gas', 'Out of gas'],
-  ['out of gas', 'Out of gas'],
-  ['gas uint64 overflow', 'Out of gas'],
-  ['max code size exceeded', 'Out of gas'],
-  ['invalid jump destination', 'Bad jump destination'],
-  ['execution reverted', 'Reverted'],
-  ['return data out of bounds', 'Out of bounds'],
-  ['stack limit reached 1024 (1023)', 'Out of stack'],
-  ['precompiled failed', 'Built-in failed'],
-  ['precompiled contract failed', 'Built-in failed'],
-  ['invalid input length', 'Built-in failed'],
-])
-const PARITY_PREFIXES = [
-  ['out of gas:', 'Out of gas'],
-  ['invalid opcode:', 'Bad instruction'],
-  ['stack underflow', 'Stack underflow'],
-] as const
-
-/** The error in OpenEthereum's words, where it has some. */
-export function parityError(failure: string): string {
-  return PARITY_ERRORS.get(failure) ?? PARITY_PREFIXES.find(([prefix]) => failure.startsWith(prefix))?.[1] ?? failure
-}
-
-/** The call and all below it, parents first, as geth's flatCallTracer writes them. */
+/** The call and all below it, parents first. */
 export function flattenCalls(root: TracedCall, options: FlatOptions): FlatCall[] {
   const out: FlatCall[] = []
   const add = (call: TracedCall, traceAddress: number[]) => {
-    const calls = options.includePrecompiles ? call.calls : call.calls.filter((each) => !isHidden(each, options))
+    const calls = call.calls.filter((each) => !options.isHidden(each))
     const { failure } = call
     const isFailed = failure !== undefined && failure !== 'execution reverted'
     out.push({
       action: formatAction(call),
-      error: failure !== undefined && options.convertParityErrors ? parityError(failure) : failure,
+      error: failure !== undefined && options.errorOf ? options.errorOf(call, failure) : failure,
       result: isFailed || call.opcode === SELFDESTRUCT ? undefined : formatResult(call),
       subtraces: calls.length,
       traceAddress,
@@ -70,10 +50,6 @@ export function flattenCalls(root: TracedCall, options: FlatOptions): FlatCall[]
   }
   add(root, [])
   return out
-}
-
-function isHidden({ opcode, to }: TracedCall, { isPrecompile }: FlatOptions): boolean {
-  return (opcode === CALL || opcode === STATICCALL) && isPrecompile(to)
 }
 
 function formatAction(call: TracedCall): object {

@@ -6,6 +6,7 @@ import { LIMBS, wordToBytes } from '../../../evm/interpreter/words/words.js'
 import type { Applied } from '../../../evm/tracing/execution.js'
 import { slotValue } from '../../../evm/tracing/stateRecorder.js'
 import { formatData } from '../../../lib/hex.js'
+import { finite } from '../../core/finite.js'
 import type { JsonOutput } from '../../core/jsonOutput.js'
 import { OPCODE_NAMES } from './opcodeNames.js'
 
@@ -40,18 +41,12 @@ export function writeStructLogs(
 function structLogHooks(out: JsonOutput, options: StructLogOptions, journal: Journal): Hooks {
   const { enableMemory, disableStack, disableStorage, enableReturnData, limit = 0 } = options
   const storages = new Map<Uint8Array, SortedStorage>()
-  const storageOf = (machine: SteppedMachine, frame: Frame, op: number): string => {
-    const height = (frame.sp - frame.stackBase) / LIMBS
-    if (disableStorage || height < 1 || (op !== SLOAD && (op !== SSTORE || height < 2))) return ''
-    const { address } = frame.account
+  const storageText = ({ address, slot, value }: StorageAccess): string => {
     let storage = storages.get(address)
     if (storage === undefined) {
       storage = createSortedStorage()
       storages.set(address, storage)
     }
-    const slot = wordToBytes(machine.stack, frame.sp - LIMBS)
-    const isRead = op === SLOAD
-    const value = isRead ? slotValue(journal, address, slot) : wordToBytes(machine.stack, frame.sp - 2 * LIMBS)
     storage.set(formatData(slot), formatData(value))
     return `,"storage":{${storage.json()}}`
   }
@@ -59,6 +54,8 @@ function structLogHooks(out: JsonOutput, options: StructLogOptions, journal: Jou
   let head = ''
   let depth = 0
   let tail = ''
+  // Only an instruction that can be paid for has read or written it.
+  let access: StorageAccess | undefined
   let written = 0
   let isFirst = true
   const isFull = () => limit !== 0 && written > limit
@@ -73,18 +70,41 @@ function structLogHooks(out: JsonOutput, options: StructLogOptions, journal: Jou
         tail += `,"returnData":"${formatData(frame.returnData.subarray(0, frame.returnLength))}"`
       }
       if (enableMemory && frame.memorySize > 0) tail += `,"memory":[${memoryText(machine, frame)}]`
-      tail += storageOf(machine, frame, op)
+      access = disableStorage ? undefined : storageAccess(machine, frame, op, journal)
     },
     stepped({ state }, cost, failure) {
       if (isFull()) return
       const error = failure === undefined ? '' : `,"error":${JSON.stringify(failure)}`
+      const storage = access === undefined || failure !== undefined ? '' : storageText(access)
       const refund = state.refund === 0 ? '' : `,"refund":${state.refund}`
-      const entry = `${head}${cost},"depth":${depth}${error}${tail}${refund}}`
+      const entry = `${head}${finite(cost)},"depth":${depth}${error}${tail}${storage}${refund}}`
       written += entry.length
       out.write(isFirst ? entry : `,${entry}`)
       isFirst = false
     },
   }
+}
+
+/** A slot that an instruction reads or writes, and its value after that: 32 bytes each. */
+interface StorageAccess {
+  readonly address: Uint8Array // 20, always the same object for an account
+  readonly slot: Uint8Array
+  readonly value: Uint8Array
+}
+
+/** The slot that the instruction is about to read or write; undefined for other instructions. */
+function storageAccess(
+  { stack }: SteppedMachine,
+  { sp, stackBase, account }: Frame,
+  op: number,
+  journal: Journal,
+): StorageAccess | undefined {
+  if (op !== SLOAD && op !== SSTORE) return undefined
+  if ((sp - stackBase) / LIMBS < (op === SLOAD ? 1 : 2)) return undefined
+  const { address } = account
+  const slot = wordToBytes(stack, sp - LIMBS)
+  const value = op === SLOAD ? slotValue(journal, address, slot) : wordToBytes(stack, sp - 2 * LIMBS)
+  return { address, slot, value }
 }
 
 /** Writes stacks. Most words are those of the step before: their text is kept. */

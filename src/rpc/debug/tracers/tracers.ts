@@ -11,7 +11,8 @@ import { formatData } from '../../../lib/hex.js'
 import type { StoredBlock } from '../../../store/chain/types.js'
 import type { JsonOutput } from '../../core/jsonOutput.js'
 import { formatCallFrame } from './callFrames.js'
-import { type FlatCall, type FlatOptions, flattenCalls } from './flatCalls.js'
+import { type FlatCall, type FlatOptions, flattenCalls, type GethFlatOptions } from './flatCalls.js'
+import { convertedByGeth, parityError } from './parityErrors.js'
 import { byKey, formatDifference, formatPrestate, type PrestateOptions } from './prestate.js'
 import { countSelectors } from './selectors.js'
 import { type StructLogOptions, writeStructLogs } from './structLogs.js'
@@ -21,7 +22,7 @@ export type TracerChoice = ({ readonly name: 'structLogger' } & StructLogOptions
 /** A tracer with a name, which a muxTracer may contain. */
 export type NativeTracer =
   | { readonly name: 'callTracer'; readonly onlyTopCall?: boolean; readonly withLog?: boolean }
-  | ({ readonly name: 'flatCallTracer' } & Omit<FlatOptions, 'isPrecompile'>)
+  | ({ readonly name: 'flatCallTracer' } & GethFlatOptions)
   | ({ readonly name: 'prestateTracer' } & PrestateOptions)
   | { readonly name: '4byteTracer' | 'noopTracer' }
   | { readonly name: 'muxTracer'; readonly tracers: readonly NativeTracer[] }
@@ -62,7 +63,7 @@ function startTracer(choice: NativeTracer, execution: Execution, place: TracePla
     }
     case 'flatCallTracer': {
       const { hooks, root } = recordCalls(execution.journal.meter)
-      const options = { ...choice, isPrecompile: precompilesOf(execution) }
+      const options = flatOptionsOfGeth(choice, precompilesOf(execution))
       return {
         hooks,
         result: (applied) =>
@@ -124,6 +125,32 @@ export function precompilesOf({ machine }: Execution): (address: Uint8Array) => 
   return (address) => {
     setBytes(word, 0, address, 0, 20)
     return precompileAt(machine, word) !== undefined
+  }
+}
+
+const CALL = 0xf1
+const STATICCALL = 0xfa
+const CALLS = new Set([CALL, 0xf2, 0xf4, STATICCALL])
+
+/** geth leaves out CALL and STATICCALL of a precompile, whatever they carry. */
+function flatOptionsOfGeth(
+  { convertParityErrors = false, includePrecompiles = false }: GethFlatOptions,
+  isPrecompile: (address: Uint8Array) => boolean,
+): FlatOptions {
+  return {
+    errorOf: convertParityErrors ? (_, failure) => convertedByGeth(failure) : undefined,
+    isHidden: ({ opcode, to }) => !includePrecompiles && (opcode === CALL || opcode === STATICCALL) && isPrecompile(to),
+  }
+}
+
+/** How `trace_` methods show calls: OpenEthereum, Erigon, Nethermind and reth leave out nested calls of a precompile that carry
+ *  no value; that of a DELEGATECALL is its caller's. */
+export function parityFlatOptions(execution: Execution): FlatOptions {
+  const isPrecompile = precompilesOf(execution)
+  const callsPrecompile = ({ opcode, to }: TracedCall) => CALLS.has(opcode) && isPrecompile(to)
+  return {
+    errorOf: (call, failure) => parityError(failure, callsPrecompile(call)),
+    isHidden: (call) => (call.value ?? 0n) === 0n && callsPrecompile(call),
   }
 }
 
