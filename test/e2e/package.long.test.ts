@@ -128,7 +128,15 @@ const RUNNERS = [
     name: 'vitest',
     file: 'vite.test.js',
     test: usersTest(`import { afterAll as after, test } from 'vitest'\nimport { startCairn } from '${manifest.name}'`),
-    args: ['node_modules/vitest/vitest.mjs', 'run', '--test-timeout', '60000', 'vite.test.js'],
+    args: [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--test-timeout',
+      '60000',
+      '--hook-timeout',
+      '60000',
+      'vite.test.js',
+    ],
     passed: /Tests\s+1 passed/,
   },
   {

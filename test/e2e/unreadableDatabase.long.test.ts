@@ -64,7 +64,7 @@ test('a database that is cut while it is served does not end the server', async 
 
   const ready = await until(`${server.url}/ready`, has(503))
   assert.equal(ready.status, 503)
-  assert.match(ready.body, /^\{"ready":false,"error":".+"\}$/)
+  assert.match(ready.body, /^\{"ready":false,"error":".+","problem":null\}$/)
   assert.equal((await fetch(`${server.url}/health`)).status, 503)
   for (const call of CALLS) {
     const { status, text } = await post(call)

@@ -82,12 +82,12 @@ test('a server is not ready before its threads are warm, and answers what needs 
      while (!isMainThread && !existsSync(${JSON.stringify(gate)})) await new Promise((resolve) => setTimeout(resolve, 1))`,
   )
   const server = await startTestServer(t, { methodsModule: new URL(`file://${methods}`).href })
-  assert.deepEqual(await get(`${server.url}/ready`), { status: 503, body: { ready: false } })
+  assert.deepEqual(await get(`${server.url}/ready`), { status: 503, body: { ready: false, problem: null } })
   assert.equal((await get(`${server.url}/health`)).body.ready, false)
   assert.equal(await resultOf(server.url, 'test_echo', ['here']), 'here')
 
   writeFileSync(gate, '')
   await server.warm()
-  assert.deepEqual(await get(`${server.url}/ready`), { status: 200, body: { ready: true } })
+  assert.deepEqual(await get(`${server.url}/ready`), { status: 200, body: { ready: true, problem: null } })
   assert.ok((await get(`${server.url}/health`)).body.threads.warm >= 2)
 })

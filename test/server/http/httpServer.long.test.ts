@@ -159,7 +159,7 @@ testBothReaders('health, readiness and unknown paths', async (t, start) => {
   assert.equal((health.body.threads as { lost: number }).lost, 0)
   assert.match(String(health.body.version), /^\d+\.\d+\.\d+$/)
   await server.warm()
-  assert.deepEqual(await get('/ready'), { status: 200, body: { ready: true } })
+  assert.deepEqual(await get('/ready'), { status: 200, body: { ready: true, problem: null } })
   assert.equal((await get('/none')).status, 404)
   assert.equal((await get('/v4/x', 'POST')).status, 404)
   assert.equal((await fetch(`${url}/health`, { method: 'HEAD' })).status, 200)
