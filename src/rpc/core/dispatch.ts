@@ -202,7 +202,6 @@ export function runMethod(method: Method, params: unknown, context: RpcContext):
   try {
     return runCall(bindCall(method, params), context)
   } catch (error) {
-    if (error instanceof Interruption) throw error
     return describeFailure(error, method, context.log)
   }
 }
@@ -234,13 +233,13 @@ export function runCall(call: BoundCall, context: RpcContext): RpcOutcome | Prom
       (error: unknown) => describeFailure(error, method, context.log),
     )
   } catch (error) {
-    if (error instanceof Interruption) throw error
     return describeFailure(error, method, context.log)
   }
 }
 
-/** The error body for anything that a method threw. */
+/** The error body for anything that a method threw. @throws Interruption, which is for the caller of the method */
 function describeFailure(error: unknown, method: Method, log: Logger): RpcOutcome {
+  if (error instanceof Interruption) throw error
   if (error instanceof DeadlineExceeded && method.cost === 'evm')
     return { error: callTimeoutError(error.limitMs, method) }
   const known = translateError(error instanceof InvalidValue ? invalidParams(error.message) : error, method.name)

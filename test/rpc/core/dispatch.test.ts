@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DeadlineExceeded } from '../../../src/lib/deadline.js'
+import { Interruption } from '../../../src/lib/errors.js'
 import type { Logger } from '../../../src/lib/logger.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
@@ -288,4 +289,22 @@ test('an unknown method is named', async () => {
   assert.deepEqual(await dispatcher.dispatch({ method: 'eth_x', params: [], idText: '1' }), {
     error: { code: -32601, message: 'the method eth_x does not exist/is not available' },
   })
+})
+
+test('an interruption reaches the caller of a method, whether the handler is synchronous or not', async () => {
+  class Withdrawn extends Interruption {}
+  const interrupt = () => {
+    throw new Withdrawn('withdrawn')
+  }
+  const log = { error: () => assert.fail('an interruption is no failure') } as unknown as Logger
+  const handlers: Method['handler'][] = [interrupt, async () => interrupt(), () => Promise.resolve().then(interrupt)]
+  for (const handler of handlers) {
+    const method = defineMethod({
+      ...{ name: 'm', summary: '', cost: 'evm', params: [], result: { name: 'r', schema: {} }, errors: [] },
+      handler,
+    } as Method)
+    const methods = new Map([['m', method]])
+    const run = async () => runCallMessage(methods, { method: 'm' }, { log } as RpcContext)
+    await assert.rejects(run(), Withdrawn)
+  }
 })
