@@ -18,7 +18,9 @@ const MAX_INSTALLED_MEGABYTES = 105
 const QUIET = ['--no-audit', '--no-fund', '--loglevel', 'error']
 // As a user's shell: what npm sets for the scripts that it runs, and this test runner for its files, is not for the project.
 const ENV = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_TEST_CONTEXT|NODE_OPTIONS|CAIRN_|INIT_CWD)/.test(name)),
+  Object.entries({ ...process.env, NO_COLOR: '1' }).filter(
+    ([name]) => !/^(npm_|FORCE_COLOR|NODE_TEST_CONTEXT|NODE_OPTIONS|CAIRN_|INIT_CWD)/.test(name),
+  ),
 )
 
 const project = temporaryDirectory({ after })
