@@ -45,3 +45,43 @@ function selectError({ code, message }: ErrorDoc, cases: readonly RunCase[]): Re
   const found = cases.find(({ answer: { error } }) => error?.code === code && pattern.test(error.message))
   return found ? [{ code, message, ...found.call, answered: found.answer.error!.message }] : []
 }
+
+/** The new examples with what differs from run to run as it was recorded before: random ids, times and counts. The record then
+ *  changes only where an answer does. */
+export function keepVarying(recorded: MethodExamples | undefined, now: MethodExamples): MethodExamples {
+  const example = now.example && keepOf(recorded?.example, now.example)
+  const errors = now.errors.map((error) =>
+    keepOf(
+      recorded?.errors.find((old) => isSameCall(old, error)),
+      error,
+    ),
+  )
+  return { ...(example === undefined ? {} : { example }), errors }
+}
+
+/** A call as it was recorded if only what varies is different, else the new one. */
+function keepOf<T extends RecordedCall & Partial<RecordedExample>>(recorded: T | undefined, now: T): T {
+  if (recorded === undefined || !isSameCall(recorded, now)) return now
+  const before = now.before && {
+    before: now.before.map((call, i) => ({ ...call, result: recorded.before![i].result })),
+  }
+  const keepsResult = now.varies && shapeOf(recorded.result) === shapeOf(now.result)
+  return { ...now, ...before, ...(keepsResult ? { result: recorded.result } : {}) }
+}
+
+function isSameCall(recorded: RecordedCall, now: RecordedCall): boolean {
+  return identify(recorded) === identify(now)
+}
+
+function identify({ params, before = [], transport, on }: RecordedCall): string {
+  const calls = before.map(({ method, params: values, result }) => [method, values, shapeOf(result)])
+  return JSON.stringify([params, calls, transport, on])
+}
+
+/** A value as JSON, without its numbers and random ids. */
+function shapeOf(value: unknown): string {
+  return JSON.stringify(value, (_, each) => {
+    if (typeof each === 'number') return 0
+    return typeof each === 'string' && /^(0x[0-9a-f]{32}|\d+)$/.test(each) ? 'id' : each
+  })
+}

@@ -1,13 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { EXAMPLES_FILE, type MethodExamples } from '../src/rpc/examples.js'
+import { EXAMPLES_FILE, type MethodExamples, readExamples } from '../src/rpc/examples.js'
 import { ALL_METHODS, METHODS } from '../src/rpc/methods.js'
 import { formatMethodsPage } from '../src/rpc/methodsPage.js'
 import { packagePath } from '../src/store/open.js'
 import type { CairnServer } from '../test/support/cairn.js'
 import { runRecorded, startExampleServer } from '../test/support/exampleServers.js'
 import type { Answer } from '../test/support/rpcClient.js'
-import { type RunCase, selectExamples } from './examples.js'
+import { keepVarying, type RunCase, selectExamples } from './examples.js'
 import { blockCases } from './rpcCases/blocks.js'
 import { callCases } from './rpcCases/calls.js'
 import { isPlain, joinCases, type RpcCase, readFixtureHashes } from './rpcCases/case.js'
@@ -65,7 +65,7 @@ try {
       count++
       bytes += text.length
     }
-    examples[method.name] = selectExamples(method, runs)
+    examples[method.name] = keepVarying(readExamples()[method.name], selectExamples(method, runs))
   }
 } finally {
   for (const end of endings) await end()

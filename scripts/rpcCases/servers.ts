@@ -34,11 +34,19 @@ function sessionCases(hashes: FixtureHashes): CasesByMethod {
   const newFilter = (filter: object) => [['eth_newFilter', [filter]]] as const
   return {
     eth_sendRawTransaction: { forwarded: { params: [hashes.rawTransaction(25)], on: 'forwarding' } },
+    eth_sendRawTransactionSync: {
+      forwarded: { params: [hashes.rawTransaction(25), 5000], on: 'forwarding' },
+    },
     admin_nodeInfo: { node: { params: [], varies: true } },
     web3_clientVersion: { version: { params: [], varies: true } },
     cairn_explainLogs: { 'transfers-of-the-token': { params: [ofToken], varies: true } },
     eth_subscribe: {
       logs: { params: ['logs', { address: TOKEN }], transport: 'websocket', varies: true },
+      receipts: {
+        params: ['transactionReceipts', { transactionHashes: [hashes.transaction(25)] }],
+        transport: 'websocket',
+        varies: true,
+      },
       'over-http': { params: ['newHeads'], transport: 'http' },
       'unknown-kind': { params: ['newBlocks'], transport: 'websocket' },
       'reversed-range': { params: ['logs', { fromBlock: '0x2', toBlock: '0x1' }], transport: 'websocket' },

@@ -25,6 +25,11 @@ export function transactionCases(hashes: FixtureHashes): CasesByMethod {
       missing: positional(),
       'too-many': positional('0x02c0', 1),
     },
+    eth_sendRawTransactionSync: {
+      'not-forwarded': positional('0x02c0'),
+      'bad-timeout': positional('0x02c0', -1),
+      missing: positional(),
+    },
     eth_getTransactionBySenderAndNonce: {
       first: positional(ALICE, '0x0'),
       delegation: positional(ALICE, '0xe'),

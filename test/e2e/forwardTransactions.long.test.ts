@@ -45,6 +45,9 @@ test('--forward-transactions gives the answers of the upstream over HTTP, in bat
   assert.equal((await ask(server.url, 'eth_sendRawTransaction', ['0x02c0'])).result, HASH)
   const error = { code: -32000, message: 'refused by 0x02c1' }
   assert.deepEqual((await ask(server.url, 'eth_sendRawTransaction', ['0x02c1'])).error, error)
+  const waited = await ask(server.url, 'eth_sendRawTransactionSync', ['0x02c0', 1])
+  assert.deepEqual([waited.error?.code, waited.error?.data], [4, HASH])
+  assert.deepEqual((await ask(server.url, 'eth_sendRawTransactionSync', ['0x02c1'])).error, error)
   const call = (id: number, transaction: string) => ({
     ...{ jsonrpc: '2.0', id },
     ...{ method: 'eth_sendRawTransaction', params: [transaction] },

@@ -23,6 +23,8 @@ export interface InventedChain {
   readonly head: ChainHead
   /** Removes the newest `removed` blocks and appends `added`, all in one transaction. */
   change(removed: number, added: number): void
+  /** The first transaction of the next block has this hash. */
+  nameNextTransaction(hash: Uint8Array): void
   close(): void
 }
 
@@ -47,8 +49,11 @@ export async function openInventedChain(
   const { head } = await openWritableChain(db, { genesis: BRANCHES_GENESIS }, 'none', { log })
   head.finalize({ safe: 0, finalized: 0 })
   const blocks: InventedBlock[] = []
+  let nextHash: Uint8Array | undefined
   const append = () => {
     const made = inventBlock(blocks.length, blocks.at(-1)?.block.hash ?? new Uint8Array(32), invention)
+    if (nextHash !== undefined) made.block.transactions[0].hash = nextHash
+    nextHash = undefined
     head.append(made.block, { receipts: made.receipts, totalDifficulty: 0n })
     blocks.push(made)
   }
@@ -63,6 +68,9 @@ export async function openInventedChain(
       if (removed > 0) head.rewind(blocks.length - 1, { byOperator: true })
       for (let i = 0; i < added; i++) append()
       head.commit()
+    },
+    nameNextTransaction: (hash) => {
+      nextHash = hash
     },
     close: () => void db.close(),
   }

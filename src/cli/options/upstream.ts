@@ -36,7 +36,7 @@ export const upstreamOptions = {
   forwardTransactions: flag(
     'forward-transactions',
     ['serve'],
-    'Forward eth_sendRawTransaction to the upstream. Without it Cairn takes no transactions.',
+    'Forward eth_sendRawTransaction and eth_sendRawTransactionSync to the upstream. Without it Cairn takes no transactions.',
   ),
 } as const satisfies { [key: string]: Option<unknown> }
 

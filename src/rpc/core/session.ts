@@ -6,6 +6,7 @@ export type SubscriptionTopic = Topic | { readonly kind: 'l2Heads'; readonly fro
 export type Topic =
   | { readonly kind: 'newHeads' }
   | { readonly kind: 'logs'; readonly criteria: LogCriteria }
+  | { readonly kind: 'transactionReceipts'; readonly criteria: ReceiptCriteria }
   | { readonly kind: 'syncing' }
   | { readonly kind: 'newPendingTransactions' }
 
@@ -19,6 +20,14 @@ export interface LogCriteria {
   readonly addresses?: ReadonlySet<string>
   /** By position; undefined: any value, yet a topic must be there. */
   readonly topics: readonly (ReadonlySet<string> | undefined)[]
+  /** Approximate memory use. */
+  readonly sizeBytes: number
+}
+
+/** Which receipts of new blocks are wanted. */
+export interface ReceiptCriteria {
+  /** Hashes of the transactions as DATA; undefined: all. */
+  readonly hashes?: ReadonlySet<string>
   /** Approximate memory use. */
   readonly sizeBytes: number
 }

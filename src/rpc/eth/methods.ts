@@ -55,6 +55,7 @@ import { newPendingTransactionFilter } from './newPendingTransactionFilter.js'
 import { pendingTransactions } from './pendingTransactions.js'
 import { protocolVersion } from './protocolVersion.js'
 import { sendRawTransaction } from './sendRawTransaction.js'
+import { sendRawTransactionSync } from './sendRawTransactionSync.js'
 import { simulateV1 } from './simulateV1.js'
 import { subscribe } from './subscribe.js'
 import { syncing } from './syncing.js'
@@ -71,6 +72,7 @@ const CHAINLESS: readonly Method[] = [
   protocolVersion,
   pendingTransactions,
   sendRawTransaction,
+  sendRawTransactionSync,
   unsubscribe,
   getFilterChanges,
   uninstallFilter,
@@ -129,6 +131,7 @@ export const ETH_METHODS: readonly Method[] = [
   feeHistory,
   pendingTransactions,
   sendRawTransaction,
+  sendRawTransactionSync,
   subscribe,
   unsubscribe,
   newFilter,

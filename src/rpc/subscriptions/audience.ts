@@ -2,7 +2,7 @@ import { formatData } from '../../lib/hex.js'
 import type { ChainMark } from '../../store/chain/chainFollower.js'
 import type { StoredBlock } from '../../store/chain/types.js'
 import type { LogText } from '../../store/logs/blockLogs.js'
-import type { LogCriteria, Topic } from '../core/session.js'
+import type { LogCriteria, ReceiptCriteria, Topic } from '../core/session.js'
 import { formatHead } from '../eth/format/block.js'
 import { createLogMatcher, type LogMatcher } from './logMatcher.js'
 
@@ -34,6 +34,13 @@ export interface Listener {
   mark: ChainMark
   takeHead(head: NewHead): void
   takeLog(log: LogText): void
+  /** Takes receipts of a new block as a JSON array. */
+  takeReceipts?(json: Buffer): void
+}
+
+/** A listener to receipts. */
+export interface ReceiptListener extends Listener {
+  readonly topic: { readonly kind: 'transactionReceipts'; readonly criteria: ReceiptCriteria }
 }
 
 /** A listener to logs. */
@@ -45,6 +52,7 @@ export interface LogListener extends Listener {
 export interface Audience {
   readonly heads: ReadonlySet<Listener>
   readonly logs: LogMatcher<LogListener>
+  readonly receipts: ReadonlySet<ReceiptListener>
   add(listener: Listener): void
   remove(listener: Listener): void
   size(): number
@@ -54,21 +62,29 @@ export interface Audience {
 export function createAudience(): Audience {
   const heads = new Set<Listener>()
   const logs = createLogMatcher<LogListener>()
+  const receipts = new Set<ReceiptListener>()
   return {
     heads,
     logs,
+    receipts,
     add(listener) {
       if (isLogListener(listener)) logs.add(listener)
+      else if (isReceiptListener(listener)) receipts.add(listener)
       else if (listener.topic.kind === 'newHeads') heads.add(listener)
     },
     remove(listener) {
       if (isLogListener(listener)) logs.remove(listener)
+      else if (isReceiptListener(listener)) receipts.delete(listener)
       else heads.delete(listener)
     },
-    size: () => heads.size + logs.size(),
+    size: () => heads.size + logs.size() + receipts.size,
   }
 }
 
 function isLogListener(listener: Listener): listener is LogListener {
   return listener.topic.kind === 'logs'
+}
+
+function isReceiptListener(listener: Listener): listener is ReceiptListener {
+  return listener.topic.kind === 'transactionReceipts'
 }

@@ -1,6 +1,7 @@
 import { type ChainMark, ChangesMissed, createChainFollower } from '../../store/chain/chainFollower.js'
 import type { Database } from '../../store/database.js'
 import { type Audience, NewHead } from './audience.js'
+import { BlockReceipts } from './blockReceipts.js'
 import type { Feed } from './feed.js'
 import { wantsBlock } from './logCriteria.js'
 
@@ -20,6 +21,7 @@ export function createChainFeed(
   { onMissed }: { onMissed(error: ChangesMissed): void },
 ): ChainFeed {
   const follower = createChainFollower(db)
+  const receipts = new BlockReceipts(db)
   let changes = 0
 
   const nextChange = () => {
@@ -50,6 +52,15 @@ export function createChainFeed(
           const turn = wait()
           if (turn !== undefined) await turn
           if (listener.mark.precedes(change)) listener.takeHead(head)
+        }
+      }
+      if (kind === 'added' && audience.receipts.size > 0) {
+        const texts = receipts.read(block)
+        for (const listener of audience.receipts) {
+          const turn = wait()
+          if (turn !== undefined) await turn
+          const json = listener.mark.precedes(change) ? texts?.select(listener.topic.criteria) : undefined
+          if (json !== undefined) listener.takeReceipts?.(json)
         }
       }
       const place = kind === 'added' ? { number: block.header.number, hash: block.hash } : block

@@ -98,7 +98,7 @@ export function createFilters(
     }
     return { id, filter }
   }
-  const fixedBytes = ({ topic }: Filter) => LISTENER_BYTES + (topic.kind === 'logs' ? topic.criteria.sizeBytes : 0)
+  const fixedBytes = ({ topic }: Filter) => LISTENER_BYTES + ('criteria' in topic ? topic.criteria.sizeBytes : 0)
   return {
     of: (client) => ({
       add(topic, request) {

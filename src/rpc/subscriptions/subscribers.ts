@@ -121,10 +121,11 @@ export function createSubscribers(
         ...{ topic, mark: EVERYTHING },
         takeHead: (head) => send(id, prefix, head.json()),
         takeLog: (log) => send(id, prefix, log.json),
+        takeReceipts: (json) => send(id, prefix, json),
       }
       return {
         id,
-        sizeBytes: LISTENER_BYTES + (topic.kind === 'logs' ? topic.criteria.sizeBytes : 0),
+        sizeBytes: LISTENER_BYTES + ('criteria' in topic ? topic.criteria.sizeBytes : 0),
         begin() {
           listener.mark = mark()
           audience.add(listener)

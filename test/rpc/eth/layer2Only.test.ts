@@ -40,6 +40,7 @@ const CHAINLESS = [
   'eth_pendingTransactions',
   'cairn_getStatus',
   'eth_sendRawTransaction',
+  'eth_sendRawTransactionSync',
   ...['net_listening', 'net_peerCount', 'web3_clientVersion', 'web3_sha3'],
 ]
 /** What begins or names something that tells of blocks to come: the first ones may be imported later. */

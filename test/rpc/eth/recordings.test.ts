@@ -42,6 +42,7 @@ const NOT_RECORDED = new Set([
   'eth_getUncleCountByBlockNumber',
   'eth_maxPriorityFeePerGas',
   'eth_sendRawTransaction', // recorded where it is accepted
+  'eth_sendRawTransactionSync',
   'eth_subscribe',
   'eth_unsubscribe',
   'eth_newFilter',

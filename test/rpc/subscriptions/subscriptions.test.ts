@@ -131,6 +131,35 @@ test('over HTTP there are no subscriptions, and unknown ones are named', async (
   assert.deepEqual((await ask('eth_unsubscribe', '0x1')).error, { code: -32000, message: 'subscription not found' })
 })
 
+test('receipts of each new block come in one array, of all transactions or of those that are named', async (t) => {
+  const { chain, url } = await serveChain(t)
+  const client = await openSubscriber(t, url)
+  const named = new Uint8Array(32).fill(0x42)
+  const { result: all } = await client.ask('eth_subscribe', 'transactionReceipts')
+  const { result: one } = await client.ask('eth_subscribe', 'transactionReceipts', {
+    transactionHashes: [formatData(named)],
+  })
+  const { result: none } = await client.ask('eth_subscribe', 'transactionReceipts', {
+    transactionHashes: [`0x${'11'.repeat(32)}`],
+  })
+  const of = (id: unknown) => client.notifications.filter(({ subscription }) => subscription === id)
+  chain.change(0, 1)
+  await client.until(() => of(all).length === 1)
+  chain.nameNextTransaction(named)
+  chain.change(1, 2)
+  await client.until(() => of(all).length === 3 && of(one).length === 1)
+  const receipts = async (number: string) => (await client.ask('eth_getBlockReceipts', number)).result as unknown[]
+  const [, ...told] = of(all).map(({ result }) => result)
+  assert.deepEqual(told, [await receipts('0x4'), await receipts('0x5')])
+  assert.deepEqual(of(one)[0].result, [(await receipts('0x4'))[0]])
+  assert.deepEqual(of(none), [])
+  const tooMany = { transactionHashes: Array.from({ length: 201 }, () => formatData(named)) }
+  const message = 'exceed max number of transaction hashes allowed per transactionReceipts subscription'
+  assert.deepEqual((await client.ask('eth_subscribe', 'transactionReceipts', tooMany)).error, { code: -32602, message })
+  const unknown = (await client.ask('eth_subscribe', 'transactionReceipts', { hashes: [] })).error
+  assert.match(unknown!.message, /options: unknown member "hashes"/)
+})
+
 test('bounds and a block hash limit what a subscription to logs gets', async (t) => {
   const { chain, url } = await serveChain(t)
   const client = await openSubscriber(t, url)
