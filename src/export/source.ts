@@ -45,7 +45,7 @@ export function openExportSource(datadir: string, addresses?: readonly Uint8Arra
     watch,
     chain,
     rows: createExportRows(db),
-    logIds: createLogIds(db),
+    logIds: createLogIds(db, watch),
     l2: createL2Reader(db),
     state: createStateReads(db),
     changes: createRawState(db),

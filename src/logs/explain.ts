@@ -27,14 +27,15 @@ export interface LogExplanation {
 /** Runs a query and returns its explanation. */
 export type LogExplainer = (filter: LogFilter, options: LogExplainOptions) => LogExplanation
 
-/** Explains what `answer` does on the connection, in one snapshot. A refusal, a timeout and a range that is not stored
+/** Explains what `answer` does on the connection, in the caller's snapshot. A refusal, a timeout and a range that is not stored
  *  are outcomes, with the facts collected until then. @throws TooManyTopics */
 export function createLogExplainer(
   db: Database,
   answer: (filter: LogFilter, options: LogQueryOptions) => LogTexts,
 ): LogExplainer {
   const blockOfLog = createBlockOfLog(db)
-  const explain = (filter: LogFilter, options: LogExplainOptions): LogExplanation => {
+  return (unnormalized, options) => {
+    const filter = normalizeFilter(unnormalized)
     const trace = createLogTrace()
     const answerBytes = runTraced(answer, filter, { ...options, trace })
     const { facts } = trace
@@ -45,8 +46,6 @@ export function createLogExplainer(
     }))
     return { facts, answerBytes, segmentBlocks, values, advice: adviseOn(facts, values) }
   }
-  const snapshot = db.transaction(explain)
-  return (filter, options) => snapshot(normalizeFilter(filter), options)
 }
 
 function runTraced(

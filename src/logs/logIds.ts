@@ -1,4 +1,5 @@
 import { noDeadline } from '../lib/deadline.js'
+import type { CommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
 import { createIdLookup } from '../store/dictionary.js'
 import { createLogRows } from '../store/logs/logRows.js'
@@ -21,8 +22,8 @@ export interface LogIds {
 const PAGE = 10_000
 
 /** A finder over an open database, with statements prepared once. */
-export function createLogIds(db: Database): LogIds {
-  const access = { rows: createLogRows(db), index: createSegmentIndex(db) }
+export function createLogIds(db: Database, watch: CommitWatch): LogIds {
+  const access = { rows: createLogRows(db), index: createSegmentIndex(db, watch) }
   const lookUps = { address_id: createIdLookup(db, 'addresses'), topic0_id: createIdLookup(db, 'topics') }
   const clauseOf = (column: ClauseColumn & keyof typeof lookUps, wanted: readonly Uint8Array[]): Clause => {
     const known = wanted.flatMap((value) => {

@@ -1,5 +1,6 @@
 import { trimLeft } from '../lib/bytes.js'
 import { type Deadline, noDeadline } from '../lib/deadline.js'
+import { type CommitWatch, createCommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
 import { createIdLookup } from '../store/dictionary.js'
 import { createBlockOfLog, type LogPlace } from '../store/logs/blockOfLog.js'
@@ -56,10 +57,10 @@ export interface LogPage {
 // Rows of a range that are written without checking them first: 30 ms. With more, a timeout must know how far it got.
 const UNCHECKED_ROWS = 10_000
 
-/** Log queries with statements prepared once per connection. */
-export function createLogSource(db: Database): LogSource {
-  const access: LogAccess = { rows: createLogRows(db), index: createSegmentIndex(db) }
-  const ranges = createLogRanges(db)
+/** Log queries with statements prepared once per connection. `watch` belongs to the same connection, if given. */
+export function createLogSource(db: Database, watch: CommitWatch = createCommitWatch(db)): LogSource {
+  const access: LogAccess = { rows: createLogRows(db), index: createSegmentIndex(db, watch) }
+  const ranges = createLogRanges(db, watch)
   const translate = createTranslator(db)
   const writer = createLogWriter(db)
   const blockOfLog = createBlockOfLog(db)
@@ -137,13 +138,20 @@ export function createLogSource(db: Database): LogSource {
     const page = findLogsOfPage(filter, { ...held, from: Math.max(held.from, fromId) }, options)
     return { ...page, scannedTo: page.next === undefined ? filter.toBlock : page.next.blockNumber - 1 }
   }
-  const snapshot = db.transaction(run)
-  const pageSnapshot = db.transaction(runPage)
+  const inSnapshot = <T>(work: () => T): T =>
+    watch.withSnapshot(
+      () => {
+        watch.beforeRead()
+        return work()
+      },
+      { reads: true },
+    )
+  const explain = createLogExplainer(db, run)
   return {
-    query: (filter, options) => snapshot(normalizeFilter(filter), options),
-    page: (filter, options) => pageSnapshot(normalizeFilter(filter), options),
-    explain: createLogExplainer(db, run),
-    warm: db.transaction(() => access.index.warm(ranges.logCount())),
+    query: (filter, options) => inSnapshot(() => run(normalizeFilter(filter), options)),
+    page: (filter, options) => inSnapshot(() => runPage(normalizeFilter(filter), options)),
+    explain: (filter, options) => inSnapshot(() => explain(filter, options)),
+    warm: () => inSnapshot(() => access.index.warm(ranges.logCount())),
   }
 }
 

@@ -5,6 +5,7 @@ import { type IndexSettings, readIndexSettings } from '../segments/indexSettings
 import { createKeyHasher, type KeyHasher } from '../segments/keyHash.js'
 import { type HashedKey, openPairs } from '../segments/keyPairs.js'
 import { CHUNK_BITS, CHUNK_SIZE } from '../segments/postings.js'
+import type { CommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
 import type { Clause, IdRange, RowFilter } from '../store/logs/rowFilter.js'
 import {
@@ -14,6 +15,7 @@ import {
   type SegmentStore,
   sealedChunks,
 } from '../store/segments/segmentStore.js'
+import { untilCommit } from '../store/untilCommit.js'
 import type { CandidateBatch, LogIndex, SearchOptions } from './candidateIndex.js'
 import { type ClauseEntries, findEntries, readEntries, readingMicroseconds } from './clauseEntries.js'
 import { type ClauseReader, createClauseReader } from './clausePostings.js'
@@ -45,9 +47,10 @@ const PAIR_POSTINGS = 32
 const PAIR_KEYS = 8
 
 /** The log search index of one connection. */
-export function createSegmentIndex(db: Database): LogIndex {
+export function createSegmentIndex(db: Database, watch: CommitWatch): LogIndex {
   const store = keepBigPostings(createSegmentStore(db, LOG_SEARCH_INDEX.tables))
-  const tail = createLogTail(db)
+  const liveSegments = untilCommit(watch, () => store.segments('live'))
+  const tail = createLogTail(db, watch)
   let reader: ClauseReader | undefined
   let settings: IndexSettings | undefined
   let hasher: KeyHasher | undefined
@@ -60,7 +63,7 @@ export function createSegmentIndex(db: Database): LogIndex {
       const { secret, chunkBits } = settings
       hasher ??= createKeyHasher(secret)
       reader ??= createClauseReader()
-      const segments = store.segments('live')
+      const segments = liveSegments()
       const sealed = sealedChunks(segments)
       sealedLogs = sealed * 2 ** chunkBits
       const clauses = planClauses(filter, hasher)
@@ -91,7 +94,7 @@ export function createSegmentIndex(db: Database): LogIndex {
   }
   const warm = (logCount: number): boolean => {
     settings ??= readIndexSettings(db)
-    const sealedLogs = settings ? sealedChunks(store.segments('live')) * 2 ** settings.chunkBits : 0
+    const sealedLogs = settings ? sealedChunks(liveSegments()) * 2 ** settings.chunkBits : 0
     return tail.warm(sealedLogs, logCount)
   }
   return { candidates, warm }

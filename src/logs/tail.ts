@@ -1,4 +1,5 @@
 import { noDeadline } from '../lib/deadline.js'
+import { type CommitWatch, createCommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
 import { createBlockOfLog } from '../store/logs/blockOfLog.js'
 import { createLogTailRows, type LogTailRow } from '../store/logs/logTailRows.js'
@@ -32,7 +33,7 @@ const LOW_MASK = 0xffff
 const COLUMN_OF = { address_id: 0, topic0_id: 1, topic1: 2, topic2: 3, topic3: 4 } as const
 
 /** An empty tail with statements prepared once per connection. */
-export function createLogTail(db: Database): LogTail {
+export function createLogTail(db: Database, watch: CommitWatch = createCommitWatch(db)): LogTail {
   const readRows = createLogTailRows(db)
   const { hashOf: blockHashOf } = createBlockOfLog(db)
   let columns = allocate(4096)
@@ -41,6 +42,8 @@ export function createLogTail(db: Database): LogTail {
   /** Ends of what was read, ascending, each with the hash of the last row's block: after a reorg its id belongs to another
    *  log. */
   let marks: { end: number; hash: Buffer }[] = []
+  /** Version of the database whose blocks the marks are of. */
+  let seen: number | undefined
 
   const reset = (from: number) => {
     start = from
@@ -77,7 +80,9 @@ export function createLogTail(db: Database): LogTail {
     end++
   }
   const refresh: LogTail['refresh'] = (from, to, { deadline, facts }) => {
-    dropRemoved()
+    const version = watch.version()
+    if (version === undefined || version !== seen) dropRemoved()
+    seen = version
     if (from < start || from > end) reset(from)
     else if (from > start) dropBefore(from)
     while (end < to) {

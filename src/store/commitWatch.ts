@@ -1,3 +1,4 @@
+import type { Statement } from 'better-sqlite3'
 import { Interruption } from '../lib/errors.js'
 import type { Database } from './database.js'
 
@@ -11,11 +12,19 @@ export interface CommitWatch {
   /** Runs work against one snapshot of the database. The transaction starts at the first `beforeRead`, because beginning
    *  and ending one takes longer than a small call; until then the version identifies the snapshot. When another
    *  connection commits in between, an Interruption aborts the work, and it is rerun in a transaction from the start.
-   *  Nested work joins the outer snapshot. */
-  withSnapshot<T>(work: () => T): T
+   *  After work that has read, the next transaction starts with its work. Nested work joins the outer snapshot. */
+  withSnapshot<T>(work: () => T, options?: SnapshotOptions): T
   /** Call before each read inside `withSnapshot`; a no-op elsewhere. @throws Interruption, which only `withSnapshot`
    *  catches. */
   beforeRead(): void
+}
+
+/** Options of a snapshot. */
+export interface SnapshotOptions {
+  /** The snapshot is of this moment, not of the start of the event-loop turn. Ignored in nested work. */
+  readonly isNewest?: boolean
+  /** The work certainly reads: the snapshot starts with its transaction. Ignored in nested work. */
+  readonly reads?: boolean
 }
 
 class StateMoved extends Interruption {
@@ -35,73 +44,150 @@ export function createDataVersion(db: Database): () => number {
 
 /** The watch of an open connection; one per connection. `mainThread` makes checks cheaper on the connection of a server's
  *  main thread: work may see the state at the start of the current event-loop turn, or half a millisecond ago in a longer
- *  turn. `version` is always current. */
+ *  turn, and the transaction that one work starts serves those after it in the same turn. `version` is always current. */
 export function createCommitWatch(db: Database, { mainThread = false } = {}): CommitWatch {
-  const select = createDataVersion(db)
+  return db.readonly ? new ReadingWatch(db, mainThread) : watchWriter(db)
+}
+
+/** The watch of a writing connection: all work is a transaction. */
+function watchWriter(db: Database): CommitWatch {
   const begin = db.prepare('BEGIN')
   const commit = db.prepare('COMMIT')
-  let working = false
-  let begun = false
-  let known: number | undefined // version of the snapshot that the work sees
-
-  const newest = mainThread ? rememberForTurn(select) : select
-
-  const open = () => {
-    begin.run()
-    begun = true
-  }
-  const attempt = <T>(work: () => T, inTransaction: boolean): T => {
-    try {
-      if (inTransaction) open()
-      known = inTransaction ? select() : newest()
-      return work()
-    } finally {
-      known = undefined
-      if (begun) {
-        begun = false
+  return {
+    version: () => undefined,
+    recentVersion: () => undefined,
+    withSnapshot(work) {
+      if (db.inTransaction) return work()
+      begin.run()
+      try {
+        return work()
+      } finally {
         commit.run()
       }
-    }
-  }
-  const { readonly } = db
-  return {
-    version: () => (readonly ? (known ?? select()) : undefined),
-    recentVersion: () => (readonly ? (known ?? newest()) : undefined),
-    withSnapshot(work) {
-      if (working || (!readonly && db.inTransaction)) return work()
-      working = true
-      try {
-        return attempt(work, !readonly)
-      } catch (error) {
-        if (!(error instanceof StateMoved)) throw error
-        return attempt(work, true)
-      } finally {
-        working = false
-      }
     },
-    beforeRead() {
-      if (known === undefined || begun) return
-      // A transaction of the work itself, such as a search, is a snapshot already.
-      if (!db.inTransaction) open()
-      // This query starts the read transaction.
-      if (select() !== known) throw new StateMoved()
-    },
+    beforeRead() {},
   }
 }
 
-/** Caches the result of `ask` for this event-loop turn, at most for `TURN_MS`. */
-function rememberForTurn(ask: () => number): () => number {
-  let answer = 0
-  let askedAt = Number.NEGATIVE_INFINITY
-  const forget = () => {
-    askedAt = Number.NEGATIVE_INFINITY
+/** The watch of a reading connection. Starting a transaction, reading its version and ending it are three calls into native
+ *  code, which take longer than most reads of a small call. So a snapshot starts with a transaction if the snapshot before
+ *  it needed one, and otherwise with the version alone. */
+class ReadingWatch implements CommitWatch {
+  readonly #db: Database
+  readonly #mainThread: boolean
+  readonly #select: () => number
+  readonly #begin: Statement
+  readonly #commit: Statement
+  #working = false
+  /** Version of the snapshot that the work sees. */
+  #known: number | undefined
+  /** A transaction that this watch began is open. */
+  #begun = false
+  /** Whether something was read in this snapshot, and in the one before. */
+  #hasRead = false
+  #hadRead = false
+  /** On the main thread: version of this turn, and when it was asked for. */
+  #ofTurn: number | undefined
+  #askedMs = 0
+  #endsTurn = false
+
+  constructor(db: Database, mainThread: boolean) {
+    this.#db = db
+    this.#mainThread = mainThread
+    this.#select = createDataVersion(db)
+    this.#begin = db.prepare('BEGIN')
+    this.#commit = db.prepare('COMMIT')
   }
-  return () => {
-    const now = performance.now()
-    if (now - askedAt < TURN_MS) return answer
-    answer = ask()
-    askedAt = now
-    setImmediate(forget)
-    return answer
+
+  version(): number {
+    if (this.#known !== undefined) return this.#known
+    if (this.#begun) this.#end()
+    return this.#select()
+  }
+
+  recentVersion(): number {
+    if (this.#known !== undefined) return this.#known
+    return this.#mainThread ? this.#versionOfTurn() : this.#select()
+  }
+
+  /** Passed as a function of its own. */
+  readonly withSnapshot = <T>(work: () => T, { isNewest = false, reads = false }: SnapshotOptions = {}): T => {
+    if (this.#working) return work()
+    this.#working = true
+    try {
+      if (isNewest) this.#end()
+      this.#known = this.#mainThread ? this.#versionOfTurn() : this.#start(reads || this.#hadRead)
+      return work()
+    } catch (error) {
+      if (!(error instanceof StateMoved)) {
+        // SQLite may have ended the transaction, after an I/O error for example.
+        this.#end()
+        throw error
+      }
+      this.#known = this.#start(true)
+      return work()
+    } finally {
+      this.#known = undefined
+      this.#working = false
+      if (reads) this.#hasRead = this.#hadRead // says nothing of the next work
+      if (!this.#mainThread) this.#end()
+    }
+  }
+
+  beforeRead(): void {
+    if (this.#known === undefined) return
+    this.#hasRead = true
+    if (this.#begun) return
+    // A transaction of the work itself, such as a search, is a snapshot already.
+    if (!this.#db.inTransaction) this.#open()
+    // This query starts the read transaction.
+    if (this.#select() !== this.#known) throw new StateMoved()
+  }
+
+  /** Starts a snapshot, in a transaction if `opens`, and returns its version. */
+  #start(opens: boolean): number {
+    this.#ofTurn = undefined
+    if (opens && !this.#begun && !this.#db.inTransaction) this.#open()
+    const version = this.#select()
+    if (this.#mainThread) {
+      this.#ofTurn = version
+      this.#askedMs = performance.now()
+    }
+    return version
+  }
+
+  /** The version of this event-loop turn, at most `TURN_MS` old. */
+  #versionOfTurn(): number {
+    if (this.#ofTurn !== undefined && performance.now() - this.#askedMs < TURN_MS) return this.#ofTurn
+    if (this.#begun) this.#end()
+    if (!this.#endsTurn) {
+      this.#endsTurn = true
+      setImmediate(this.#endTurn)
+    }
+    return this.#start(this.#hadRead)
+  }
+
+  readonly #endTurn = () => {
+    this.#endsTurn = false
+    if (this.#db.open) this.#end()
+  }
+
+  #open(): void {
+    this.#begin.run()
+    this.#begun = true
+  }
+
+  /** Ends the snapshot. */
+  #end(): void {
+    this.#ofTurn = undefined
+    this.#hadRead = this.#hasRead
+    this.#hasRead = false
+    if (!this.#begun) return
+    this.#begun = false
+    try {
+      this.#commit.run()
+    } catch (error) {
+      if (this.#db.inTransaction) throw error
+    }
   }
 }

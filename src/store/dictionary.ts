@@ -53,8 +53,22 @@ function createDictionary(db: Database, table: keyof typeof TABLES): Dictionary 
   }
 }
 
-/** Returns a function that looks up the ids of values, which may be unknown. Its statement is prepared once. */
+// Ids that readers look up again and again: 200 kB.
+const MAX_LOOKED_UP = 4096
+
+/** Returns a function that looks up the ids of values, which may be unknown. Its statement is prepared once, and ids, which
+ *  never change, are cached. */
 export function createIdLookup(db: Database, table: keyof typeof TABLES): (value: Uint8Array) => number | undefined {
-  const select = db.prepare<[Uint8Array], number>(`SELECT id FROM ${table} WHERE ${TABLES[table].column} = ?`).pluck()
-  return (value) => select.get(value)
+  const { column, length } = TABLES[table]
+  const select = db.prepare<[Uint8Array], number>(`SELECT id FROM ${table} WHERE ${column} = ?`).pluck()
+  // A writer may roll back what it has added.
+  if (!db.readonly) return (value) => select.get(value)
+  const cache = createByteIds(length, MAX_LOOKED_UP)
+  return (value) => {
+    const known = cache.get(value)
+    if (known !== undefined) return known
+    const id = select.get(value)
+    if (id !== undefined) cache.add(value, id)
+    return id
+  }
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import SqliteDatabase from 'better-sqlite3'
 import { CairnError, messageOf } from '../lib/errors.js'
 import type { Database } from './database.js'
+import { keepPlans } from './keepPlans.js'
 
 /** The database file in a data directory. */
 export const DATABASE_FILE = 'cairn.db'
@@ -104,8 +105,9 @@ function schemaVersions(db: Database): { found: number; known: number } {
   return { found, known: journal.entries.length }
 }
 
-/** Sets the pragmas common to all connections. */
+/** Sets what is common to all connections. */
 export function tune(db: Database): void {
+  keepPlans(db)
   db.pragma('mmap_size = 2147483648') // halves scattered reads
   db.pragma('cache_size = -65536') // 64 MiB; negative is KiB
   db.pragma('temp_store = MEMORY')

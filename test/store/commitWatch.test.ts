@@ -165,3 +165,95 @@ test('once per turn: work before the next turn sees the same state, unless it re
   await new Promise(setImmediate)
   assert.equal(inWork(), watch.version())
 })
+
+test('in the main thread, works of one turn share a transaction, which ends with the turn', async (t) => {
+  const { db, watch, write, read } = openBoth(t, { mainThread: true })
+  const inWork = () =>
+    watch.withSnapshot(() => {
+      watch.beforeRead()
+      return read()
+    })
+  assert.equal(inWork(), 0)
+  assert.equal(db.inTransaction, true)
+  await new Promise(setImmediate)
+  assert.equal(db.inTransaction, false)
+  write(1)
+  assert.equal(inWork(), 1)
+  write(2)
+  // The newest state is that of this moment, and the rest of the turn sees it.
+  assert.equal(
+    watch.withSnapshot(
+      () => {
+        watch.beforeRead()
+        return read()
+      },
+      { isNewest: true },
+    ),
+    2,
+  )
+  assert.equal(inWork(), 2)
+  await new Promise(setImmediate)
+  assert.equal(db.inTransaction, false)
+})
+
+test('the version is current, whatever transaction of the turn is open', async (t) => {
+  const { db, watch, write } = openBoth(t, { mainThread: true })
+  const seen = watch.withSnapshot(() => {
+    watch.beforeRead()
+    return watch.version()
+  })
+  assert.equal(db.inTransaction, true)
+  write(1)
+  assert.notEqual(watch.version(), seen)
+  assert.equal(db.inTransaction, false)
+  await new Promise(setImmediate)
+})
+
+test('a connection that is closed within a turn is left alone at its end', async (t) => {
+  const { db, watch } = openBoth(t, { mainThread: true })
+  watch.withSnapshot(() => watch.beforeRead())
+  db.close()
+  await new Promise(setImmediate)
+})
+
+test('work starts with its transaction after work that has read, and when it certainly reads', (t) => {
+  const { db, watch, write, read } = openBoth(t)
+  const opened = (options?: { reads: boolean }) => watch.withSnapshot(() => db.inTransaction, options)
+  assert.equal(opened(), false)
+  assert.equal(opened({ reads: true }), true)
+  assert.equal(opened(), false)
+  watch.withSnapshot(() => watch.beforeRead())
+  let runs = 0
+  const value = watch.withSnapshot(() => {
+    runs++
+    write(1)
+    watch.beforeRead()
+    return read()
+  })
+  // The commit came after the snapshot began.
+  assert.deepEqual([value, runs], [0, 1])
+  assert.equal(opened(), true)
+  assert.equal(opened(), false)
+})
+
+for (const mainThread of [false, true]) {
+  test(`a transaction that SQLite has ended after an error is not ended again${mainThread ? ' in the main thread' : ''}`, async (t) => {
+    const { db, watch, write, read } = openBoth(t, { mainThread })
+    const failing = () =>
+      watch.withSnapshot(() => {
+        watch.beforeRead()
+        db.exec('ROLLBACK') // as SQLite does after an I/O error
+        throw new Error('disk I/O error')
+      })
+    assert.throws(failing, /disk I\/O error/)
+    write(3)
+    const seen = watch.withSnapshot(() => {
+      watch.beforeRead()
+      assert.equal(db.inTransaction, true)
+      return read()
+    })
+    assert.equal(seen, 3)
+    await new Promise(setImmediate)
+    assert.equal(db.inTransaction, false)
+  })
+}

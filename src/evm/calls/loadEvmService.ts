@@ -80,10 +80,13 @@ function createEvmService(
   const simulate = createSimulator({ chain, reader, tries, tables })
   const runner = createCallRunner({ chain, reader, slots, beforeRead, tables, checkIntervals })
   const inSnapshot = <T>(work: () => T): T =>
-    watch.withSnapshot(() => {
-      beforeRead()
-      return work()
-    })
+    watch.withSnapshot(
+      () => {
+        beforeRead()
+        return work()
+      },
+      { reads: true },
+    )
   return {
     // A request sees one snapshot, checked once and not at each read.
     call: (request, blockNumber, limits, deadline) =>

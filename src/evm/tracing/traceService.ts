@@ -141,10 +141,18 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
     return context
   }
 
+  const inSnapshot = (work: () => void) =>
+    watch.withSnapshot(
+      () => {
+        watch.beforeRead() // may repeat the work, so before the first visit
+        work()
+      },
+      { reads: true },
+    )
+
   return {
     calls: (block, { transactionIndex, overrides = {}, limits, deadline }, visit) =>
-      watch.withSnapshot(() => {
-        watch.beforeRead()
+      inSnapshot(() => {
         const context =
           transactionIndex === undefined ? openAfter(block, deadline) : openBefore(block, transactionIndex, deadline)
         const place = overridePlace(context, { chain, tables }, overrides)
@@ -159,8 +167,7 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
         })
       }),
     replay: (block, { first = 0, last = block.txCount - 1, deadline, memoryBytes, transactions }, visit) =>
-      watch.withSnapshot(() => {
-        watch.beforeRead() // may repeat the work, so before the first visit
+      inSnapshot(() => {
         if (transactions === undefined) requireCanonical(block.header.number, block.hash)
         const context = open(block, deadline)
         const used = { execution: 0n, state: 0n, logs: 0 }

@@ -36,9 +36,14 @@ export function resolveNumber(chain: ChainReader, id: BlockId): number | undefin
   return number === -1 ? undefined : number
 }
 
+/** The hash of a block by number; that of the head takes no read in a snapshot. */
+export function canonicalHash(chain: ChainReader, blockNumber: number): Uint8Array | undefined {
+  return blockNumber === chain.head() ? chain.headHash() : chain.blockHash(blockNumber)
+}
+
 /** True while the last block of a resolved range is canonical, and with it all blocks below. */
 export function isCanonical(chain: ChainReader, { toBlock, hash }: ResolvedBlocks): boolean {
-  const now = toBlock === chain.head() ? chain.headHash() : chain.blockHash(toBlock)
+  const now = canonicalHash(chain, toBlock)
   return now !== undefined && equalBytes(now, hash)
 }
 

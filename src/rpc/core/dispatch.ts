@@ -4,6 +4,7 @@ import { DeadlineExceeded } from '../../lib/deadline.js'
 import { describeError, Interruption } from '../../lib/errors.js'
 import { abbreviate } from '../../lib/hex.js'
 import type { Logger } from '../../lib/logger.js'
+import type { CommitWatch } from '../../store/commitWatch.js'
 import { isCanonical } from './blockId.js'
 import { BoundCall, bindCall, type CallMessage } from './boundCall.js'
 import type { RpcContext } from './context.js'
@@ -52,7 +53,7 @@ export interface InlineRunner {
 }
 
 /** Runs work that must see one snapshot of the database; reruns it once if the chain changed before its first read. */
-export type WithSnapshot = <T>(work: () => T) => T
+export type WithSnapshot = CommitWatch['withSnapshot']
 
 /** Calls with more parameter text are not looked up in the cache, because decoding them blocks the main thread. Enough
  *  for 5,000 filter values, which take 5 ms; 5 MB of them took 70. */
@@ -143,11 +144,11 @@ export function createDispatcher(options: {
       const runsInline = method.cost === 'evm' && method.costKey !== undefined
       const runInline = inline && runsInline ? () => inline.run(call) : undefined
       const answer = () => {
-        const cached = cache && lookUp(call, context, { run, runInline })
+        const cached = cache && lookUp(call, context, { run, runInline, withSnapshot })
         if (cached === undefined) return runInline?.() ?? run()
         return 'error' in cached ? cached : cache!.answer(cached)
       }
-      return runInline === undefined ? answer() : withSnapshot(answer)
+      return withSnapshot(answer)
     },
   }
 }
@@ -157,7 +158,7 @@ export function createDispatcher(options: {
 function lookUp(
   call: BoundCall,
   context: RpcContext,
-  runs: Pick<CacheableCall, 'run' | 'runInline'>,
+  { withSnapshot, ...runs }: Pick<CacheableCall, 'run' | 'runInline'> & { withSnapshot: WithSnapshot },
 ): CacheableCall | { error: RpcErrorBody } | undefined {
   const { caching, name } = call.method
   if (caching === undefined || !isShort(call.values, MAX_KEYED_CHARACTERS)) return undefined
@@ -169,7 +170,8 @@ function lookUp(
     if (key === undefined) return undefined
     return {
       key: `${name} ${blocks.fromBlock} ${keyOfBytes(blocks.hash)} ${key}`,
-      isCurrent: () => isCanonical(context.chain, blocks),
+      // A thread may have begun after this event-loop turn.
+      isCurrent: () => withSnapshot(() => isCanonical(context.chain, blocks), { isNewest: true }),
       lasts: (outcome) => 'result' in outcome || caching.keepsError?.(outcome.error, context) === true,
       ...runs,
     }

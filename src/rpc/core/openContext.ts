@@ -85,7 +85,7 @@ export function openContext(options: {
     chain,
     transactions: createTransactionFinder(db),
     appearances: createAppearanceFinder(db),
-    logs: createLogSource(db),
+    logs: createLogSource(db, watch),
     decoder: openDecoder(db),
     l2: createL2Reader(db),
     evm: {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AccountOverride, BlockOverrides } from '../../evm/calls/overrides.js'
-import { HEADER_NOT_FOUND, isStateNotHeld, requireStateBlock } from '../core/blockId.js'
+import { canonicalHash, HEADER_NOT_FOUND, isStateNotHeld, requireStateBlock } from '../core/blockId.js'
 import { callTimeoutError } from '../core/dispatch.js'
 import { EXECUTION_REVERTED, SERVER_ERROR } from '../core/errors.js'
 import type { Caching } from '../core/method.js'
@@ -18,7 +18,7 @@ export const CALL_CACHING: Caching<
 > = {
   resolveBlocks: ({ chain }, call) => {
     const number = requireStateBlock(chain, call.arg(1))
-    const hash = number === chain.head() ? chain.headHash() : chain.blockHash(number)
+    const hash = canonicalHash(chain, number)
     return hash && { fromBlock: number, toBlock: number, hash }
   },
   // From the undecoded call: a cache hit costs less than decoding it.

@@ -1,7 +1,7 @@
 import { TooManyFilterParams } from '../../logs/errors.js'
 import { countFilterParams, type LogFilter } from '../../logs/filter.js'
 import type { ChainReader } from '../../store/chain/types.js'
-import { resolveNumber } from '../core/blockId.js'
+import { canonicalHash, resolveNumber } from '../core/blockId.js'
 import type { ResolvedBlocks, RpcContext } from '../core/context.js'
 import { beyondHead, INVALID_PARAMS, invalidParams, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { LogFilterObject } from './logFilter.js'
@@ -21,7 +21,7 @@ export function resolveFilter({ chain, limits, blocks }: FilterContext, object: 
 export function resolveFilterBlocks(context: FilterContext, object: LogFilterObject): ResolvedBlocks | undefined {
   const { fromBlock, toBlock } = resolveFilter(context, object)
   // The filter's own hash, because another block may have taken its number since.
-  const hash = object.blockHash ?? context.chain.blockHash(toBlock)
+  const hash = object.blockHash ?? canonicalHash(context.chain, toBlock)
   return hash && { fromBlock, toBlock, hash }
 }
 

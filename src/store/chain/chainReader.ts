@@ -12,6 +12,7 @@ import {
   META_UPSTREAM_HEAD,
   type MetaTable,
 } from '../meta.js'
+import { eachUntilCommit, untilCommit } from '../untilCommit.js'
 import { createBlockBodies } from './blockBodies.js'
 import { type BlockRow, decodeBlockRow } from './blockRows.js'
 import { readChainSource, specOfSource } from './chainSource.js'
@@ -23,6 +24,10 @@ export class EmptyDatabase extends CairnError {
     super('the database holds no chain yet; import one first')
   }
 }
+
+// Clients ask for the same recent blocks again: 100 and 1,500 bytes each.
+const KEPT_HASHES = 1024
+const KEPT_BLOCKS = 128
 
 /** A reader over an open database, with statements prepared once. `watch` belongs to the same connection, if given. */
 export function createChainReader(db: Database, watch: CommitWatch = createCommitWatch(db)): ChainReader {
@@ -60,6 +65,11 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const headHash = untilCommit(watch, () => selectHeadHash.get())
   const storedFinality = untilCommit(watch, () => meta.get<Finality>(META_FINALITY))
   const upstreamHead = untilCommit(watch, () => meta.get<number | null>(META_UPSTREAM_HEAD))
+  const blockByNumber = eachUntilCommit(watch, {
+    read: (number: number) => blockRow(selectBlock.get(number)),
+    most: KEPT_BLOCKS,
+  })
+  const blockHash = eachUntilCommit(watch, { read: (number: number) => selectHash.get(number), most: KEPT_HASHES })
   const chainIdText = lastingText(meta, META_CHAIN_ID)
   let chainId: bigint | undefined
   const stateMode = lastingText(meta, META_STATE_MODE)
@@ -107,8 +117,8 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
       // A reorg to a shorter branch may end below them.
       return { safe: Math.min(safe, head), finalized: Math.min(finalized, head) }
     },
-    blockByNumber: (number) => first(() => blockRow(selectBlock.get(number))),
-    blockHash: (number) => first(() => selectHash.get(number)),
+    blockByNumber,
+    blockHash,
     blockNumberByHash: (hash) => first(() => selectNumber.get(hash)),
     blockOfLog: (logId) => first(() => blockRow(selectByLog.get(logId))),
     transactionHashes: (block) => bodies.transactionHashes(block),
@@ -128,24 +138,6 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
       selectAccessList ??= prepareAccessList()
       return selectAccessList.get(blockNumber)
     },
-  }
-}
-
-/** Caches the result of `read` until another connection commits; that check takes a third of the time of reading the
- *  head. A writing connection reads every time: its own commits do not change the version. */
-function untilCommit<T>(watch: CommitWatch, read: () => T): () => T {
-  let seen: number | undefined
-  let value: T
-  return () => {
-    // Read the version first: after a commit in between, the value is newer than the version says and is read again.
-    const now = watch.version()
-    if (now === undefined) return read()
-    if (now !== seen) {
-      watch.beforeRead()
-      value = read()
-      seen = now
-    }
-    return value as T
   }
 }
 

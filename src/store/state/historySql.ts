@@ -41,11 +41,24 @@ export function newestRow(kind: HistoryKind, columns: string, where: string): st
   return `${fromBoth(kind, newest)} LIMIT 1`
 }
 
-/** As `newestRow`, of one expression that is not NULL: one row, NULL when the key has none. Takes 0.3 µs less. */
-export function newestValue(kind: HistoryKind, expression: string, where: string): string {
+/** As `newestRow`, of one expression that is not NULL: one row, NULL when the key has none. Takes 0.3 µs less. `from` has the row that
+ *  `where` compares with. */
+export function newestValue(
+  kind: HistoryKind,
+  expression: string,
+  { from, where }: { from: string; where: string },
+): string {
   const newest = (table: string) =>
     `(SELECT ${expression} FROM ${table} WHERE ${where} ORDER BY block_number DESC LIMIT 1)`
-  return `SELECT ifnull(${newest(`${kind}_recent`)}, ${newest(`${kind}_history`)})`
+  return `SELECT ifnull(${newest(`${kind}_recent`)}, ${newest(`${kind}_history`)}) FROM ${from}`
+}
+
+/* A parameter for each table would be bound twice: binding one of eight takes a tenth of the time of such a read. */
+
+/** `from` and `where` of the newest value of a slot, up to a block: four parameters in the order of the columns. */
+export const SLOT_AT_BLOCK = {
+  from: '(SELECT ? AS address, ? AS incarnation, ? AS slot, ? AS block) k',
+  where: 'address_id = k.address AND incarnation = k.incarnation AND slot = k.slot AND block_number <= k.block',
 }
 
 /** SQL of the oldest block number of a key: `where` names the key and ends with the block number that it is above. One row, NULL when there

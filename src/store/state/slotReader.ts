@@ -1,6 +1,6 @@
 import type { Database } from '../database.js'
 import { type ChangedKeysReader, countKeys, createChangedKeysReader, visitSlotKeys } from './changedKeys.js'
-import { newestValue, nextBlock } from './historySql.js'
+import { newestValue, nextBlock, SLOT_AT_BLOCK } from './historySql.js'
 
 // A word is 8 integers of 32 bits, least significant first.
 const LIMBS = 8
@@ -63,7 +63,7 @@ export class SlotReader {
     const { select } = this
     this.beforeRead?.()
     const name = this.names[writeName(this.nameBytes, s, a)]
-    const row = select.value.get(addressId, incarnation, name, blockNumber, addressId, incarnation, name, blockNumber)!
+    const row = select.value.get(addressId, incarnation, name, blockNumber)!
     if (row === null) this.value.fill(0)
     this.from = row === null ? 0 : parseRow(row, this.value)
     this.until = next
@@ -98,9 +98,7 @@ function prepareReads(db: Database) {
   type Key = [addressId: number, incarnation: number, slot: Uint8Array, blockNumber: number]
   return {
     value: db
-      .prepare<[...Key, ...Key], string | null>(
-        newestValue('storage', "block_number || ':' || hex(value)", `${key} <= ?`),
-      )
+      .prepare<Key, string | null>(newestValue('storage', "block_number || ':' || hex(value)", SLOT_AT_BLOCK))
       .pluck(),
     next: db.prepare<[...Key, ...Key], number | null>(nextBlock('storage', `${key} > ?`)).pluck(),
   }

@@ -2,7 +2,7 @@ import { EMPTY_BYTES, padLeft, trimLeft } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
-import { eachOfBoth, fromBoth, newestRow, newestValue } from './historySql.js'
+import { eachOfBoth, fromBoth, newestValue, SLOT_AT_BLOCK } from './historySql.js'
 
 /** An account in the state history. */
 export interface StoredAccount {
@@ -71,14 +71,17 @@ export const LATEST = Number.MAX_SAFE_INTEGER
 /** A reader over an open database, with statements prepared once. */
 export function createStateReader(db: Database): StateReader {
   const selectId = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
-  type AccountAt = [addressId: number, blockNumber: number]
-  const selectAccount = db.prepare<[...AccountAt, ...AccountAt], AccountRow>(
-    newestRow('account', 'address_id, nonce, balance, code_id, incarnation', 'address_id = ? AND block_number <= ?'),
-  )
-  type SlotAt = [addressId: number, incarnation: number, slot: Uint8Array, blockNumber: number]
+  const selectAccount = db
+    .prepare<[number, number, Uint8Array], string | null>(
+      newestValue('account', ACCOUNT_TEXT, {
+        from: 'addresses a WHERE a.address = ?',
+        where: 'address_id = a.id AND block_number <= ?',
+      }),
+    )
+    .pluck()
   const selectStorage = db
-    .prepare<[...SlotAt, ...SlotAt], Uint8Array | null>(
-      newestValue('storage', 'value', 'address_id = ? AND incarnation = ? AND slot = ? AND block_number <= ?'),
+    .prepare<[addressId: number, incarnation: number, slot: Uint8Array, blockNumber: number], Uint8Array | null>(
+      newestValue('storage', 'value', SLOT_AT_BLOCK),
     )
     .pluck()
   const selectAnySlot = db
@@ -106,14 +109,11 @@ export function createStateReader(db: Database): StateReader {
   const selectLastId = db.prepare<[], number | null>('SELECT max(id) FROM addresses').pluck()
   return {
     account: (address, blockNumber) => {
-      const id = selectId.get(address)
-      const row = id === undefined ? undefined : selectAccount.get(id, blockNumber, id, blockNumber)
-      return row && { addressId: row.address_id, incarnation: row.incarnation, account: decodeAccountRow(row) }
+      const text = selectAccount.get(blockNumber, blockNumber, address)
+      return text ? parseAccount(text) : undefined
     },
-    storage: (addressId, incarnation, slot, at) => {
-      const name = trimLeft(slot)
-      return selectStorage.get(addressId, incarnation, name, at, addressId, incarnation, name, at) ?? EMPTY_BYTES
-    },
+    storage: (addressId, incarnation, slot, at) =>
+      selectStorage.get(addressId, incarnation, trimLeft(slot), at) ?? EMPTY_BYTES,
     code: (codeId) => selectCode.get(codeId)!,
     codeHash: (codeId) => selectCodeHash.get(codeId)!,
     codeByHash: (hash) => {
@@ -151,6 +151,25 @@ function mergeNewest<Row>([recent, history]: Row[][], compare: (a: Row, b: Row) 
     merged.push(row)
   }
   return [...merged, ...history.slice(at)]
+}
+
+// One value of text is read in half of the time of a row of five.
+const ACCOUNT_TEXT =
+  "a.id || ',' || incarnation || ',' || nonce || ',' || ifnull(balance, '') || ',' || ifnull(code_id, '')"
+
+function parseAccount(text: string): AccountRecord {
+  const [id, incarnation, nonce, balance, codeId] = text.split(',')
+  const record = { addressId: Number(id), incarnation: Number(incarnation) }
+  if (balance === '') return record
+  return {
+    ...record,
+    account: {
+      ...record,
+      nonce: BigInt(nonce),
+      balance: BigInt(balance),
+      codeId: codeId === '' ? undefined : Number(codeId),
+    },
+  }
 }
 
 function decodeAccountRow(row: AccountRow): StoredAccount | undefined {

@@ -1,5 +1,6 @@
 import SqliteDatabase from 'better-sqlite3'
 import type { Database } from '../database.js'
+import { keepPlans } from '../keepPlans.js'
 import { createMetaTable, META_STATE_TRIE } from '../meta.js'
 
 /** A block whose state a trie is of. */
@@ -78,6 +79,7 @@ export function createStateTrieTable(db: Database): StateTrieTable {
  *  transaction is open. */
 export function openScratchTrie(): { table: StateTrieTable; close(): void } {
   const db = new SqliteDatabase('')
+  keepPlans(db)
   db.pragma('journal_mode = OFF')
   db.pragma('cache_size = -65536') // 64 MiB; negative is KiB
   db.exec('CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)')
