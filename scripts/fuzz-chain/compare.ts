@@ -30,8 +30,12 @@ export async function* compareAnswers(
 /** The answer as text. */
 async function askText(url: string, { method, params }: Request): Promise<string> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  const response = await fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
-  return (await response.text()).trim()
+  try {
+    const response = await fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+    return (await response.text()).trim()
+  } catch (cause) {
+    throw new Error(`no answer from ${url} to ${body}`, { cause })
+  }
 }
 
 function parseAnswer(text: string): JsonAnswer {

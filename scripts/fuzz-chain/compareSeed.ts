@@ -41,6 +41,7 @@ export async function compareSeed(
     const limits = [`--rpc.gascap=${CALL_MGAS}000000`, '--rpc.evmtimeout=60s']
     const geth = await serveWithGeth(t, { datadir, genesis, chain: file, args: limits })
     const cairnLimits = [
+      ...['--compat', 'geth'],
       '--max-call-gas',
       `${CALL_MGAS}`,
       '--simulation-gas',

@@ -117,7 +117,7 @@ function feesOfBlock(chain: ChainReader, block: StoredBlock): FeeRow {
   return row
 }
 
-/** Priority fees at percentiles of the gas that the block's transactions paid for, ascending; zeros for an empty block. */
+/** Priority fees at percentiles of the gas that the block used, ascending; zeros for an empty block. */
 function tipsAt(chain: ChainReader, block: StoredBlock, wanted: number[]): bigint[] {
   const baseFee = block.header.baseFeePerGas ?? 0n
   const fees = chain
@@ -125,8 +125,8 @@ function tipsAt(chain: ChainReader, block: StoredBlock, wanted: number[]): bigin
     .map(({ gasUsed, effectiveGasPrice }) => ({ gasUsed: Number(gasUsed), tip: effectiveGasPrice - baseFee }))
     .sort((a, b) => compareBigInts(a.tip, b.tip))
   if (fees.length === 0) return wanted.map(() => 0n)
-  // From Amsterdam on the header's gas used is not the sum of the receipts (EIP-7778, EIP-8037).
-  const total = fees.reduce((all, { gasUsed }) => all + gasUsed, 0)
+  // From Amsterdam on the header's gas used is not the sum of the receipts (EIP-7778, EIP-8037); geth takes the header's.
+  const total = Number(block.header.gasUsed)
   let i = 0
   let sum = fees[0].gasUsed
   return wanted.map((percentile) => {

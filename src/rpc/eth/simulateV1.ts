@@ -57,7 +57,7 @@ export const simulateV1 = defineMethod({
     'Each of `blockStateCalls` is a block: `stateOverrides`, `blockOverrides` and `calls`, which see what came before. Numbers ' +
     'that are left out become empty blocks; times default to 12 seconds after the block before. With `validation` nonces and base ' +
     'fees are checked as in a chain, else calls without fees are free. `traceTransfers` adds a log of ' +
-    '`0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee` for each transfer of ether. Hashes and roots of the blocks are computed; signatures ' +
+    '`0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee` for each transfer of ether, up to Osaka: from Amsterdam on transfers have logs (EIP-7708). Hashes and roots of the blocks are computed; signatures ' +
     `are zero. At most ${MAX_SIMULATED_BLOCKS} blocks, ${MAX_SIMULATED_CALLS_OF_BLOCK} calls in a block, ${MAX_SIMULATED_CALLS} in all, and ` +
     '50 million gas in all (`--simulation-gas`).',
   cost: 'evm',

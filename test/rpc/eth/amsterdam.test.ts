@@ -56,7 +56,14 @@ async function writeChain(): Promise<string> {
   await chain.add()
   await chain.add({
     transactions: [
-      { sender: ALICE, type: 2, to: parseHex(FRESH), value: 7n, gasLimit: 300_000n },
+      {
+        sender: ALICE,
+        type: 2,
+        to: parseHex(FRESH),
+        value: 7n,
+        gasLimit: 300_000n,
+        maxPriorityFeePerGas: 500_000_000n,
+      },
       { sender: ALICE, type: 2, to: parseHex(CLEARER) },
     ],
   })
@@ -129,7 +136,19 @@ test("a block's gas is before refunds and by what it is used for, that of receip
   assert.equal(Number(gasUsed), 183_600)
   const history = await ask('eth_feeHistory', '0x1', '0x3', [0, 50, 100])
   assert.deepEqual(history.gasUsedRatio, [183_600 / 60_000_000])
-  assert.equal(history.reward[0].length, 3)
+  // The transfer alone has more gas than the block, so the higher fee of the clearing is at no percentile.
+  assert.deepEqual(history.reward[0].map(Number), [500_000_000, 500_000_000, 500_000_000])
+})
+
+test('traced transfers of simulations are those of EIP-7708 only', async () => {
+  const from = formatData(ALICE.address)
+  const logsAt = async (block: string) => {
+    const payload = { traceTransfers: true, blockStateCalls: [{ calls: [{ from, to: BOB, value: '0x7' }] }] }
+    const [{ calls }] = await ask('eth_simulateV1', payload, block)
+    return calls[0].logs.map(({ address, logIndex }: { address: string; logIndex: string }) => [address, logIndex])
+  }
+  assert.deepEqual(await logsAt('0x3'), [[TRANSFERS, '0x0']])
+  assert.deepEqual(await logsAt('0x1'), [['0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee', '0x0']])
 })
 
 test('a call has the rules of its block', async () => {

@@ -232,7 +232,8 @@ class SimulationRun {
     this.logIndexes.clear()
     this.transfers.clear()
     machine.hooks = { log: (log) => this.numberLog(log) }
-    if (simulation.tracesTransfers) {
+    // From Amsterdam on transfers have logs (EIP-7708).
+    if (simulation.tracesTransfers && !rules.has('amsterdam')) {
       machine.onTransfer = (from, to, value) => {
         const log = transferLog(TRANSFER_LOG_ADDRESS, [from, to], value)
         this.transfers.add(log)
