@@ -49,13 +49,12 @@ export interface ReaderRequest {
 export type ReaderCommand = 'stop'
 
 /** Messages of a reader thread: that it is warm, then the outcome of each request, after the first parts of its result, if
- *  it is long, or that it was given up after its `tryMs`; and why it ends, if it failed. The result is a string with one
- *  character per byte, or a transferred buffer. */
+ *  it is long, or that it was given up after its `tryMs`. The result is a string with one character per byte, or a
+ *  transferred buffer. */
 export type ReaderMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'result'; readonly slot: number; readonly result: string | ArrayBuffer }
   | { readonly kind: 'part'; readonly slot: number; readonly part: ArrayBuffer }
-  | { readonly kind: 'failed'; readonly error: string }
   | { readonly kind: 'unfinished'; readonly slot: number }
   | { readonly kind: 'error'; readonly slot: number; readonly error: RpcErrorBody }
 

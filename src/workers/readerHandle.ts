@@ -107,7 +107,6 @@ export function startReaderThread<J extends Job>(
       events.onReady()
       return
     }
-    if (message.kind === 'failed') return events.onError(message.error)
     const { slot } = message
     const job = jobs[slot]!
     if (message.kind === 'part') {

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { cryptoImplementations } from '../chain/crypto.js'
 import { type Deadline, DeadlineExceeded, deadlineBetween } from '../lib/deadline.js'
-import { describeError, messageOf } from '../lib/errors.js'
+import { messageOf } from '../lib/errors.js'
 import { createLogger } from '../lib/logger.js'
 import type { RpcContext } from '../rpc/core/context.js'
 import { runCallMessage } from '../rpc/core/dispatch.js'
@@ -26,15 +26,10 @@ const COPIED_BYTES = 4096
 const TAIL_SLICES = 20
 
 const port = parentPort!
-// As a message: errors of better-sqlite3 are no native Errors and would arrive without their text.
-process.on('uncaughtException', (error) => {
-  port.postMessage({ kind: 'failed', error: describeError(error) } satisfies ReaderMessage)
-  process.exit(1)
-})
 const options = workerData as ReaderData
 const claims = openClaims(options.claims)
 if (!options.awaited) yieldToMainThread(options.niceness)
-// better-sqlite3 aborts the process when its thread is terminated while it makes an error.
+// The first database loads the addon of better-sqlite3, which aborts the process when its thread is terminated meanwhile.
 claims.setUnterminable(true)
 leaveIfStopped()
 const opened = openContext({ ...options, log: createLogger(options.logging) })

@@ -1,12 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
-/* A thread that is terminated: it goes on forever with something that reader threads do in compiled code. No statement
- * fails here: better-sqlite3 aborts the process when its thread is terminated while it makes an SqliteError. */
+/* A thread that is terminated: it repeats something that reader threads do in compiled code, until it ends. */
 
 /** What it does. */
-export type Work = 'recoveries' | 'statements'
+export type Work = 'recoveries' | 'statements' | 'errors' | 'openings'
 
-const begin = { recoveries: beginRecoveries, statements: beginStatements }[workerData as Work]
+const begin = {
+  recoveries: beginRecoveries,
+  statements: beginStatements,
+  errors: beginErrors,
+  openings: beginOpenings,
+}[workerData as Work]
 const step = await begin()
 parentPort!.postMessage('works')
 for (let i = 0; ; i++) step(i)
@@ -34,5 +38,35 @@ async function beginStatements(): Promise<(i: number) => void> {
     plucked.all()
     for (const _ of raw.iterate()) if (i % 7 === 0) break
     db.prepare(`SELECT ${i}`).get()
+  }
+}
+
+/** Statements that fail while they are compiled and while they run, each with an SqliteError. */
+async function beginErrors(): Promise<(i: number) => void> {
+  const { default: SqliteDatabase } = await import('better-sqlite3')
+  const db = new SqliteDatabase(':memory:')
+  db.exec('CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)')
+  const insert = db.prepare('INSERT INTO t VALUES (1)')
+  return (i) => {
+    try {
+      if (i % 2 === 0) insert.run()
+      else db.prepare('SELEC')
+    } catch (error) {
+      if (!(error instanceof SqliteDatabase.SqliteError)) throw error
+      return
+    }
+    throw new Error('the statement did not fail')
+  }
+}
+
+/** Databases that are opened and closed, as a reader thread does when it starts. */
+async function beginOpenings(): Promise<(i: number) => void> {
+  const { default: SqliteDatabase } = await import('better-sqlite3')
+  new SqliteDatabase(':memory:').close() // loads the addon
+  return () => {
+    const db = new SqliteDatabase(':memory:')
+    db.pragma('mmap_size = 1048576')
+    db.prepare('SELECT 1').get()
+    db.close()
   }
 }

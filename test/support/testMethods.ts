@@ -212,7 +212,7 @@ const crash = defineMethod({
 
 const fail = defineMethod({
   name: 'test_fail',
-  summary: 'Ends its thread by throwing, outside the request, what better-sqlite3 throws: no native Error.',
+  summary: 'Ends its thread by throwing, outside the request, what better-sqlite3 throws.',
   cost: 'scan',
   params: [],
   result: value,
