@@ -16,20 +16,22 @@ import type { TouchedAccount } from '../../src/trie/touchedAccount.js'
 import { seededRandom } from '../../test/support/random.js'
 import { round } from './table.js'
 
-/* `npm run bench:trie -- [BATCHES] [SINGLE]`: processor time of the state trie alone, on a state of 250,000 accounts and 500,000
- * slots in 500 contracts: batches of 570 blocks of 400 accounts and 1,000 slots, as in the catch-up of a replica, and such blocks
- * one by one. The digest of the stored pages is the same for any version that stores the same. */
+/* `npm run bench:trie -- [BATCHES] [SINGLE] [ACCOUNTS]`: processor time of the state trie alone, on a state of 250,000 accounts
+ * and twice as many slots in 500 contracts: batches of 570 blocks of 400 accounts and 1,000 slots, as in the catch-up of a replica, and
+ * such blocks one by one. The digest of the stored pages is the same for any version that stores the same. */
 
-const ACCOUNTS = 250_000
-const SLOTS = 500_000
-const CONTRACTS = 500
 const BATCH_BLOCKS = 570
 const GROWTH_BLOCKS = 50
 const CACHE_BYTES = 32 * 2 ** 20
 // Holds the whole trie.
 const WARM_CACHE_BYTES = 512 * 2 ** 20
 
-const [batches = 2, singles = 200] = process.argv.slice(2).map(Number)
+const [batches = 2, singles = 200, ACCOUNTS = 250_000] = process.argv.slice(2).map(Number)
+const SLOTS = 2 * ACCOUNTS
+// The first blocks make all of them.
+const CONTRACTS = Math.min(500, ACCOUNTS / 50)
+// At most a fortieth of the state, of which a third is in a hundredth.
+const [CHANGED_ACCOUNTS, CHANGED_SLOTS] = [Math.min(400, ACCOUNTS / 40), Math.min(1_000, SLOTS / 40)]
 const directory = mkdtempSync(join(tmpdir(), 'cairn-bench-trie-'))
 const db = openForWriting(directory)
 try {
@@ -67,7 +69,7 @@ function bench(db: Database): void {
     return chosen
   }
   const randomBlock = () => {
-    const { accounts, storage, codes } = changesOf(pick(ACCOUNTS, 400), pick(SLOTS, 1_000))
+    const { accounts, storage, codes } = changesOf(pick(ACCOUNTS, CHANGED_ACCOUNTS), pick(SLOTS, CHANGED_SLOTS))
     // Every account with slots is among the changed ones, so that the rows are not read.
     const owners = changesOf(range(0, CONTRACTS), []).accounts
     return { accounts: [...accounts.filter(({ address }) => !isOwner.has(address)), ...owners], storage, codes }
@@ -101,7 +103,7 @@ function bench(db: Database): void {
   const update = (count: number): number => {
     let ms = 0
     for (let i = 0; i < count; i++) {
-      const touched = touchedOf(changesOf(pick(ACCOUNTS, 400), pick(SLOTS, 1_000)))
+      const touched = touchedOf(changesOf(pick(ACCOUNTS, CHANGED_ACCOUNTS), pick(SLOTS, CHANGED_SLOTS)))
       ms += timed(() => {
         warm.update(touched)
         warm.settle()

@@ -1,7 +1,7 @@
 import type { MergedFork } from '../../fixture/mergedGenesis.js'
 import { BUSY_KINDS, makeBusyChain } from './busyChain.js'
-import { runOnce } from './imports.js'
-import type { ImportPlan, ImportResult } from './plans.js'
+import { requireFigures, runOnce } from './imports.js'
+import type { ImportOutcome, ImportPlan, ImportResult } from './plans.js'
 
 /** Share of Osaka's speed that Amsterdam is to reach, access lists included. */
 export const FORK_GOAL = 0.75
@@ -45,7 +45,7 @@ export async function measureForks(
       process.stderr.write(`\rforks: ${name}, round ${round} of ${ROUNDS}\x1b[K`)
       for (const [index, variant] of variants.entries()) {
         const plan: ImportPlan = { engine: 'cairn', directory, seconds, warmSeconds: seconds, ...variant }
-        results[index].push(await runOnce<ImportResult>('evmImports', plan))
+        results[index].push(requireFigures(await runOnce<ImportOutcome>('evmImports', plan), name))
       }
     }
     process.stderr.write('\n')

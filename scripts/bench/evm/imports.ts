@@ -3,7 +3,14 @@ import { packagePath } from '../../../src/store/open.js'
 import { sharedPath } from '../../../test/support/shared.js'
 import { startProcess } from '../process.js'
 import { BUSY_KINDS, type BusyKind, makeBusyChain } from './busyChain.js'
-import { type ChainFile, ENGINES, type EngineName, type ImportPlan, type ImportResult } from './plans.js'
+import {
+  type ChainFile,
+  ENGINES,
+  type EngineName,
+  type ImportOutcome,
+  type ImportPlan,
+  type ImportResult,
+} from './plans.js'
 
 /** Chains in files: the bundled one, and those that lie beside the repository where they do. */
 const FILES: { readonly [name: string]: () => ChainFile | undefined } = {
@@ -32,13 +39,13 @@ export const IMPORT_GOAL = { defaults: 10, mgasPerSecond: 40 } as const
 /** What came of an import. */
 export interface ImportFigures extends ImportResult {
   name: string
-  /** Package defaults. */
-  referenceBlocksPerSecond: number
-  /** `--evm reference`. */
-  evmReferenceBlocksPerSecond: number
-  /** All figures of each. */
-  reference: ImportResult
-  evmReference: ImportResult
+  /** Package defaults; null where they cannot execute the chain. */
+  referenceBlocksPerSecond: number | null
+  /** `--evm reference`; null where it cannot execute the chain. */
+  evmReferenceBlocksPerSecond: number | null
+  /** All figures of each, or why there are none. */
+  reference: ImportOutcome
+  evmReference: ImportOutcome
 }
 
 /** Imports each chain by each engine in a process of its own. What is not there is left out and named. */
@@ -55,10 +62,10 @@ export async function measureImports(
       leftOut.push(name)
       continue
     }
-    const results = {} as { [engine in EngineName]: ImportResult }
+    const results = {} as { [engine in EngineName]: ImportOutcome }
     for (const engine of ENGINES) {
       process.stderr.write(`\rimport: ${name}, ${engine}\x1b[K`)
-      results[engine] = await runOnce<ImportResult>('evmImports', {
+      results[engine] = await runOnce<ImportOutcome>('evmImports', {
         engine,
         chain,
         directory,
@@ -68,15 +75,25 @@ export async function measureImports(
     }
     imports.push({
       name,
-      ...results.cairn,
-      referenceBlocksPerSecond: results.defaults.blocksPerSecond,
-      evmReferenceBlocksPerSecond: results.reference.blocksPerSecond,
+      ...requireFigures(results.cairn, name),
+      referenceBlocksPerSecond: rateOf(results.defaults),
+      evmReferenceBlocksPerSecond: rateOf(results.reference),
       reference: results.defaults,
       evmReference: results.reference,
     })
   }
   process.stderr.write('\n')
   return { imports, leftOut }
+}
+
+/** Figures of our interpreter. @throws Error where it cannot execute the chain */
+export function requireFigures(outcome: ImportOutcome, name: string): ImportResult {
+  if ('failure' in outcome) throw new Error(`${name}: ${outcome.failure}`)
+  return outcome
+}
+
+function rateOf(outcome: ImportOutcome): number | null {
+  return 'failure' in outcome ? null : outcome.blocksPerSecond
 }
 
 const made = new Map<string, ReturnType<typeof makeBusyChain>>()

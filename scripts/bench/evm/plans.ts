@@ -57,6 +57,9 @@ export interface ImportResult {
   accessListBytes: number
 }
 
+/** What came of imports by an engine: figures, or why it cannot execute the chain. */
+export type ImportOutcome = ImportResult | { readonly failure: string }
+
 /** Requests to a server, as many at a time as there are connections. */
 export interface ClientPlan {
   url: string

@@ -60,21 +60,32 @@ export function printImports(imports: readonly ImportFigures[], leftOut: readonl
         each.name,
         String(each.blocks),
         ...[each.blocksPerSecond, each.mgasPerSecond, each.firstBlocksPerSecond].map(formatRate),
-        formatRate(each.referenceBlocksPerSecond),
-        formatRatio(each.blocksPerSecond / each.referenceBlocksPerSecond),
-        formatRate(each.evmReferenceBlocksPerSecond),
-        formatRatio(each.blocksPerSecond / each.evmReferenceBlocksPerSecond),
+        ...formatOther(each, each.referenceBlocksPerSecond),
+        ...formatOther(each, each.evmReferenceBlocksPerSecond),
       ]),
     )
   }
   for (const name of leftOut) console.log(`left out, its file is not there: ${name}`)
+  for (const { name, reference, evmReference } of imports) {
+    for (const [engine, outcome] of Object.entries({
+      'package defaults': reference,
+      '--evm reference': evmReference,
+    })) {
+      if ('failure' in outcome) console.log(`${engine} cannot execute: ${name}: ${outcome.failure}`)
+    }
+  }
   for (const { name, blocksPerSecond, mgasPerSecond, referenceBlocksPerSecond } of imports) {
     const { defaults, mgasPerSecond: least } = IMPORT_GOAL
     if (name === 'contract calls' && mgasPerSecond < least) console.log(`less than ${least} Mgas/s: ${name}`)
-    if (blocksPerSecond < defaults * referenceBlocksPerSecond) {
+    if (blocksPerSecond < defaults * (referenceBlocksPerSecond ?? 0)) {
       console.log(`less than ${defaults} times package defaults: ${name}`)
     }
   }
+}
+
+/** Cells of another engine: its rate, and how many times as fast our interpreter is. */
+function formatOther({ blocksPerSecond }: ImportFigures, rate: number | null): [string, string] {
+  return rate === null ? ['cannot execute', ''] : [formatRate(rate), formatRatio(blocksPerSecond / rate)]
 }
 
 /** Prints the same transactions as blocks of Osaka and of Amsterdam as a Markdown table, and what does not reach its goal. */

@@ -1,5 +1,6 @@
+import { messageOf } from '../../../src/lib/errors.js'
 import { createDefaultsImport, createStoredImport, type Imported } from '../evm/importEngines.js'
-import type { ImportPlan, ImportResult } from '../evm/plans.js'
+import type { ImportOutcome, ImportPlan, ImportResult } from '../evm/plans.js'
 
 /* Imports a chain in this process again and again until the time is used up. Making a database and its genesis is no part
  * of the time. */
@@ -8,6 +9,12 @@ const WALL_FACTOR = 3
 const LEAST_IMPORTS = 3
 
 process.once('message', async (plan: ImportPlan) => {
+  const outcome = await measure(plan).catch((error: unknown): ImportOutcome => ({ failure: messageOf(error) }))
+  process.send!(outcome)
+  process.disconnect()
+})
+
+async function measure(plan: ImportPlan): Promise<ImportResult> {
   const { engine, chain, seconds, warmSeconds } = plan
   const run = engine === 'defaults' ? await createDefaultsImport(chain) : createStoredImport({ ...plan, engine })
   const controller = new AbortController()
@@ -35,7 +42,7 @@ process.once('message', async (plan: ImportPlan) => {
   const counted = warm.length > 0 ? warm : imports.slice(imports.length > 1 ? 1 : 0)
   const sum = (of: (imported: Imported) => number) => counted.reduce((total, each) => total + of(each), 0)
   const elapsed = sum((each) => each.seconds)
-  const result: ImportResult = {
+  return {
     blocksPerSecond: sum(({ blocks }) => blocks) / elapsed,
     mgasPerSecond: sum(({ gas }) => Number(gas)) / 1e6 / elapsed,
     firstBlocksPerSecond: first.blocks / first.seconds,
@@ -45,6 +52,4 @@ process.once('message', async (plan: ImportPlan) => {
     databaseBytes: first.databaseBytes ?? 0,
     accessListBytes: first.accessListBytes ?? 0,
   }
-  process.send!(result)
-  process.disconnect()
-})
+}

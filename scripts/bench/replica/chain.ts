@@ -30,6 +30,8 @@ const TRANSACTIONS = 99
 const LOGS = 251
 const ACCOUNTS = 400
 const SLOTS = 1_000
+// Changed at most, in a state too small for the design's block: a third of them are in a hundredth of it.
+const CHANGED_SHARE = 1 / 40
 const GROWTH = { accounts: 5_000, slots: 10_000 }
 // Contracts that share the slots.
 const CONTRACTS = 500
@@ -269,7 +271,11 @@ function createMaker(genesis: Header, plan: ChainPlan) {
         false,
       )
     },
-    next: () => build({ accounts: pick(state.accounts, ACCOUNTS), slots: pick(state.slots, SLOTS) }, true),
+    next: () => {
+      const [accounts, slots] = [state.accounts, state.slots].map((known) => Math.floor(known * CHANGED_SHARE))
+      const changed = { accounts: Math.min(ACCOUNTS, accounts), slots: Math.min(SLOTS, slots) }
+      return build({ accounts: pick(state.accounts, changed.accounts), slots: pick(state.slots, changed.slots) }, true)
+    },
     mark: () => {
       root.settle()
       return { state: { ...state }, held: new Map(held) }

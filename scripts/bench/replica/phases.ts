@@ -71,13 +71,13 @@ async function untilTrie(datadir: string, number: number): Promise<void> {
   db.close()
 }
 
-/** Resolves when the tries of the blocks before the stored one can be read as far back as they are kept. */
-async function untilTrieHistory(datadir: string): Promise<void> {
+/** Resolves when the tries of the last `blocks` blocks can be read. */
+async function untilTrieHistory(datadir: string, blocks: number): Promise<void> {
   const db = openForReading(datadir)
   const table = createStateTrieTable(db)
   const isComplete = () => {
     const { history } = table.head() ?? {}
-    return history !== undefined && history.head - history.from >= TRIE_HISTORY_BLOCKS
+    return history !== undefined && history.head - history.from >= blocks
   }
   while (!isComplete()) await sleep(5)
   db.close()
@@ -95,7 +95,8 @@ export async function measureTip(
 ): Promise<object> {
   const reader = startReader(datadir)
   const replica = await startReplica(chain, datadir, { isThreaded: true })
-  await untilTrieHistory(datadir)
+  // As many as are kept, or as have been applied.
+  await untilTrieHistory(datadir, Math.min(TRIE_HISTORY_BLOCKS, from - 1 - chain.grown))
   const writtenBefore = writtenBytes()
   const visible: number[] = []
   const lags: number[] = []
