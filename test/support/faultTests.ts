@@ -30,7 +30,11 @@ export function testFaults(name: string, faults: readonly FaultCase[], { withOth
 
     const readAll = async (urls: string[], onLine?: (line: LogLine) => void) => {
       const { log, lines } = keepLog(onLine)
-      const rpc = openFixtureRpc(chain[0].block.hash, urls, { log, withReceipts: true })
+      const rpc = openFixtureRpc(chain[0].block.hash, urls, {
+        log,
+        withReceipts: true,
+        limits: { requestTimeoutMs: 1000 },
+      })
       const read: RawBlock[] = []
       try {
         for await (const raw of rpc.blocks({ from: 0, to: chain.length - 1 })) {

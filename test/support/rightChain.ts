@@ -111,6 +111,6 @@ export function openFixtureRpc(
     clock: FAST_CLOCK,
     random: () => 0.5,
     ...options,
-    limits: { requestTimeoutMs: 1000, maxResponseBytes: 2 * 2 ** 20, ...options.limits },
+    limits: { requestTimeoutMs: 20_000, maxResponseBytes: 2 * 2 ** 20, ...options.limits },
   })
 }

@@ -21,21 +21,22 @@ const isSelector = ({ properties, required }: JsonSchema): boolean =>
 const objects = ALL_METHODS.flatMap((method) => [...paramObjects(method, isOpen)])
 const strict = objects.filter(({ schema }) => schema.additionalProperties === false)
 
-/** The parameters as the handler gets them. */
-function decode(method: Method, params: unknown[]): readonly unknown[] {
+/** The parameters as the handler gets them. With `schema`, the object among them that it describes is read as what it is. */
+function decode(method: Method, params: unknown[], schema?: JsonSchema): readonly unknown[] {
   const args = bindCall(method, params).args()
   if (method.name !== 'eth_subscribe') return args
   // It decodes its options when it knows of what kind they are.
+  const kind = 'transactionHashes' in ((schema?.properties as object) ?? {}) ? 'transactionReceipts' : 'logs'
   let topic: unknown
   const subscriber = { subscribe: (wanted: unknown) => (topic = wanted) }
   const chain = { holdsBlocks: () => true }
   const context = { session: { subscriber }, limits: DEFAULT_LIMITS, chain } as unknown as RpcContext
-  method.handler(context, 'logs', args[1])
+  method.handler(context, kind, args[1])
   return [topic]
 }
 
-const decodeWith = ({ method, paramsWith, least }: ParamObject, members: object) =>
-  decode(method, paramsWith({ ...least, ...members }))
+const decodeWith = ({ method, schema, paramsWith, least }: ParamObject, members: object) =>
+  decode(method, paramsWith({ ...least, ...members }), schema)
 
 test('every object of every parameter refuses members that it does not have, or is a call or a block', () => {
   const open = objects.filter(({ schema }) => schema.additionalProperties !== false)

@@ -84,6 +84,7 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
   /** The last wrong data since something was stored. */
   let wrong: { error: UpstreamError; sinceMs: number } | undefined
   let lastFailure: UpstreamError | undefined
+  let lastWrongChain: WrongChain | undefined
 
   const pick = (excluded?: ReadonlySet<Upstream>): Upstream | undefined => {
     const nowMs = clock.nowMs()
@@ -128,6 +129,7 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
       if (error instanceof UpstreamLied) quarantine(upstream, error)
       if (error instanceof UpstreamRpcError) upstream.failed(error)
       if (error instanceof UpstreamError && !(error instanceof NotHeldUpstream)) lastFailure = error
+      if (error instanceof WrongChain) lastWrongChain = error
       if (error instanceof WrongChain && isNewlyWrong(upstream.health, clock.nowMs())) {
         const retryInMs = Math.round(upstream.health.refuse())
         const fields = { upstream: upstream.name, error: error.message, retryInMs }
@@ -147,7 +149,7 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
       if (!upstream) {
         if (notHeldError) throw notHeldError
         const areRefused = !isChainKnown && upstreams.every(({ health }) => health.state === 'refused')
-        if (areRefused) throw lastError ?? allRefused(upstreams)
+        if (areRefused) throw lastError ?? lastWrongChain
         const ms = waitMs(notHeld)
         waitLog.waiting(upstreams, ms)
         await sleep(ms, signal)
@@ -208,14 +210,12 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
       for (const upstream of upstreams) upstream.close()
     },
     checkAll: async (signal) => {
-      await Promise.all(
-        upstreams.map((upstream) =>
-          runAt(upstream, async () => {}, signal).catch((error: unknown) => {
-            // What cannot be reached now is compared before its first use.
-            if (!(error instanceof UpstreamError) || error instanceof WrongChain) throw error
-          }),
-        ),
-      )
+      // All have ended before one is reported: a check that went on would set the state of its upstream later.
+      const checks = await Promise.allSettled(upstreams.map((upstream) => runAt(upstream, async () => {}, signal)))
+      for (const { reason } of checks.filter((check) => check.status === 'rejected')) {
+        // What cannot be reached now is compared before its first use.
+        if (!(reason instanceof UpstreamError) || reason instanceof WrongChain) throw reason
+      }
     },
   }
 }
@@ -235,10 +235,6 @@ function statusOf({ name, health, limits }: Upstream, nowMs: number): UpstreamSt
   const { concurrency, batchSize } = limits
   const retryInMs = Math.max(0, availableAtMs - nowMs)
   return { upstream: name, state, retryInMs, concurrency, batchSize, latencyMs, failures, lies }
-}
-
-function allRefused(upstreams: readonly Upstream[]): UpstreamError {
-  return new UpstreamError(upstreams.map(({ name }) => name).join(', '), 'every upstream is of another chain')
 }
 
 /** Says that nothing can be asked: when that has lasted a second, every half minute, and when it is over. */
