@@ -21,6 +21,7 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     from,
     evm,
     blockAccessLists: config.blockAccessLists,
+    strict: config.strict,
     addressIndex: config.addressIndex,
     stateCacheBytes: stateCache * 2 ** 20,
     rootInterval,

@@ -7,7 +7,7 @@ import {
   firstDifference,
   GAS_PER_ACCESS,
 } from '../chain/eth/blockAccessList.js'
-import { commitsToState, type Rules, rulesAt } from '../chain/eth/forks.js'
+import { type Rules, rulesAt } from '../chain/eth/forks.js'
 import { DecodeError } from '../chain/eth/rlp.js'
 import type { Block, Header, Receipt } from '../chain/eth/types.js'
 import { InvalidTransaction } from '../evm/errors.js'
@@ -133,7 +133,7 @@ function execute(executor: Executor, block: Block, rules: Rules, checksRoot: boo
 }
 
 async function executeAndCompare(
-  { spec }: WritableChain,
+  { reader }: WritableChain,
   executor: Executor,
   raw: RawBlock,
   { rules, checksRoot }: { rules: Rules; checksRoot: boolean },
@@ -146,8 +146,9 @@ async function executeAndCompare(
     throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))
   }
   const accessList = executed.blockAccessList && verifyAccessList(raw, executed.blockAccessList)
-  if (executed.stateRoot && commitsToState(spec, header.number) && !equalBytes(executed.stateRoot, header.stateRoot)) {
-    throw refusal(block, 'state root', formatData(executed.stateRoot), formatData(header.stateRoot))
+  const { stateRoot } = executed
+  if (stateRoot && reader.commitsToState(header.number) && !equalBytes(stateRoot, header.stateRoot)) {
+    throw refusal(block, 'state root', formatData(stateRoot), formatData(header.stateRoot))
   }
   return { executed, accessList }
 }

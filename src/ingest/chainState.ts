@@ -39,6 +39,7 @@ import { type BlockParts, type ChainHead, createChainHead } from './head/chainHe
 import { StateRootDiffers } from './head/errors.js'
 import { createExecutedState } from './head/executedState.js'
 import { createLazyTrie, type LazyTrie, nextTrieBlock } from './head/lazyTrie.js'
+import { createWrongRoots, type WrongRoots } from './head/wrongRoots.js'
 import { decodeFirstBlock } from './recordedFixture.js'
 import { openStateUpdates } from './stateUpdates.js'
 
@@ -62,6 +63,8 @@ export interface WritableChain {
   readonly ancestors: RecentAncestors
   /** Present when blocks are executed. */
   readonly executor?: Executor
+  /** Present when state roots that differ are accepted: on a development chain, if `acceptsWrongRoots`. */
+  readonly wrongRoots?: WrongRoots
   /** Present when state is kept and blocks are not executed: they come with their state changes. */
   readonly trie?: LazyTrie
   /** Makes more of the state tries before the head readable, as long as it returns true. Call it when there is nothing else to do,
@@ -88,6 +91,8 @@ export interface OpenChainOptions {
   /** Open a chain that keeps state without an executor: blocks come with their state changes, and the trie follows when it is
    *  told to. Default: false. */
   lazyTrie?: boolean
+  /** On a development chain, accept a state root that differs, and compare none from there on. Default: false. */
+  acceptsWrongRoots?: boolean
   /** Store the access lists of blocks (EIP-7928). Default: false. */
   blockAccessLists?: boolean
   /** Keep the address index of a database that has it, or is new. Default: true. */
@@ -129,7 +134,8 @@ export async function openWritableChain(
     return openWritableChain(db, undefined, undefined, options)
   }
   const reader = createChainReader(db)
-  if (stateMode === 'execute') await catchUpStateTrie(db, reader, spec, options)
+  const wrongRoots = spec.isDevelopment && options.acceptsWrongRoots ? createWrongRoots(db, log) : undefined
+  if (stateMode === 'execute') await catchUpStateTrie(db, { chain: reader, wrongRoots }, options)
   const keepsAppearances = decideAppearances(db, stateMode, options, log)
   const openExecutor = async () => {
     const table = createRecordedTrieTable(db)
@@ -141,10 +147,10 @@ export async function openWritableChain(
   }
   const keepsState = stateMode === 'execute'
   const trie =
-    keepsState && lazyTrie ? createLazyTrie(db, { chain: reader, spec, cacheBytes: stateCacheBytes }) : undefined
+    keepsState && lazyTrie ? createLazyTrie(db, { chain: reader, cacheBytes: stateCacheBytes, wrongRoots }) : undefined
   const executed = keepsState && !lazyTrie ? await openExecutor() : undefined
   const touchedAbove = createTouchedAbove(db, createStateReader(db))
-  const state = trie ?? (executed && createExecutedState({ ...executed, spec, touchedAbove }))
+  const state = trie ?? (executed && createExecutedState({ ...executed, chain: reader, touchedAbove }))
   const executor = executed?.executor
   const ancestors = createAncestors(reader)
   const { blockAccessLists: keepsAccessLists = false } = options
@@ -178,7 +184,8 @@ export async function openWritableChain(
     ? createTrieHistoryExtension(db, { chain: reader, reader: stateReader })
     : () => false
   const keeps = { keepsAccessLists, keepsAppearances }
-  return { spec, stateMode, reader, head, ancestors, executor, trie, extendTrieHistory, ...keeps, genesisBlock }
+  const parts = { spec, stateMode, reader, head, ancestors, executor, wrongRoots, trie }
+  return { ...parts, extendTrieHistory, ...keeps, genesisBlock }
 }
 
 /** Whether blocks are added to the address index. One that lacks earlier blocks would give incomplete answers. */
@@ -224,19 +231,23 @@ async function catchUp(
   progress.finish()
 }
 
+interface StoredRoots {
+  readonly chain: ChainReader
+  readonly wrongRoots?: WrongRoots
+}
+
 async function catchUpStateTrie(
   db: Database,
-  reader: ChainReader,
-  spec: ChainSpec,
+  { chain: reader, wrongRoots }: StoredRoots,
   options: OpenChainOptions,
 ): Promise<void> {
   const table = createStateTrieTable(db)
   const number = reader.head()
   if (number === undefined) return
   const found = findTrieBlock(table, reader)
-  if (found && (options.lazyTrie || (await extendStateTrie(db, reader, spec, options)))) return
+  if (found && (options.lazyTrie || (await extendStateTrie(db, { chain: reader, wrongRoots }, options)))) return
   const { hash, header } = reader.blockByNumber(number)!
-  if (!commitsToState(spec, number)) return
+  if (!reader.commitsToState(number)) return
   const { startProgress, signal, checkpoints } = options
   const state = createStateReader(db)
   const progress = startProgress?.('state trie', 'addresses', state.countAddresses()) ?? noProgress
@@ -259,12 +270,11 @@ async function catchUpStateTrie(
  *  @returns false when the rows have another root than a header */
 async function extendStateTrie(
   db: Database,
-  chain: ChainReader,
-  spec: ChainSpec,
+  { chain, wrongRoots }: StoredRoots,
   { checkpoints, stateCacheBytes = STATE_CACHE_BYTES }: OpenChainOptions,
 ): Promise<boolean> {
   const head = { number: chain.head()!, hash: chain.headHash()! }
-  const trie = createLazyTrie(db, { chain, spec, cacheBytes: stateCacheBytes })
+  const trie = createLazyTrie(db, { chain, cacheBytes: stateCacheBytes, wrongRoots })
   while (trie.block.number < head.number) {
     beginWriting(db)
     try {

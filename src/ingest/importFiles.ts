@@ -12,7 +12,7 @@ import {
   type ChainSource,
   type GenesisSource,
   genesisOfSource,
-  isVerifiedChain,
+  isVerifiedSource,
   readChainSource,
 } from '../store/chain/chainSource.js'
 import type { Database } from '../store/database.js'
@@ -166,7 +166,7 @@ async function openChain(run: ImportRun): Promise<WritableChain> {
   const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, log }
   run.chain = await openWritableChain(run.db, chain, stateMode, opening)
   run.summary.head = run.chain.reader.head()
-  if (!isVerifiedChain(run.db)) log.warn({}, UNVERIFIED)
+  if (!isVerifiedSource(run.db)) log.warn({}, UNVERIFIED)
   return run.chain
 }
 

@@ -1,8 +1,9 @@
-import { commitsToState } from '../chain/eth/forks.js'
 import { equalBytes } from '../lib/bytes.js'
+import { parseHex } from '../lib/hex.js'
 import { type AcceptedBlock, acceptBlock } from './acceptBlock.js'
 import type { WritableChain } from './chainState.js'
 import type { RawBlock } from './source.js'
+import { InvalidBlock } from './verify.js'
 
 // Changed accounts and slots that are not hashed yet stay in memory.
 const MAX_UNHASHED = 50_000
@@ -29,7 +30,11 @@ export function createIntake(chain: WritableChain): Intake {
       accepted = await acceptBlock(chain, raw, head.newest, checksRoot)
     } catch (error) {
       executor?.discard()
-      throw error
+      const wrongRoots = unchecked.length === 0 ? chain.wrongRoots : undefined // else an earlier block may be the first
+      if (!wrongRoots || !isOfRoot(error)) throw error
+      head.begin()
+      wrongRoots.accept(raw.block.header, parseHex(error.expected!))
+      accepted = await acceptBlock(chain, raw, head.newest, checksRoot)
     }
     if (!accepted.isRootChecked && unchecked.length === 0) head.mark()
     head.append(raw.block, accepted)
@@ -37,12 +42,14 @@ export function createIntake(chain: WritableChain): Intake {
     if (accepted.isRootChecked) unchecked = []
     else unchecked.push(raw)
   }
-  /** Re-executes the blocks since the last matching root and compares each root, to find the invalid one. */
-  const findRefused = async (raws: RawBlock[]): Promise<never> => {
+  /** Re-executes the blocks since the last matching root and compares each root, to find the invalid one. Returns with all blocks
+   *  stored if its root is accepted all the same. */
+  const findRefused = async (raws: RawBlock[]): Promise<void> => {
     executor?.discard()
     head.rollbackToMark()
     unchecked = []
     for (const raw of raws) await store(raw, true)
+    if (!chain.reader.commitsToState(raws[raws.length - 1].block.header.number)) return
     const [first, last] = [raws[0], raws[raws.length - 1]].map(({ block }) => block.header.number)
     throw new Error(`blocks ${first} to ${last} were refused together, but none of them by itself`)
   }
@@ -53,7 +60,7 @@ export function createIntake(chain: WritableChain): Intake {
         await store(raw, isDue)
       } catch (error) {
         // Whatever the failure is, an earlier unchecked block may be the invalid one.
-        if (unchecked.length > 0 && head.inTransaction) await findRefused([...unchecked, raw])
+        if (unchecked.length > 0 && head.inTransaction) return await findRefused([...unchecked, raw])
         unchecked = []
         throw error
       }
@@ -61,11 +68,15 @@ export function createIntake(chain: WritableChain): Intake {
     settle: async () => {
       if (unchecked.length === 0) return
       const { number, stateRoot } = head.newest!.header
-      if (commitsToState(chain.spec, number) && !equalBytes(executor!.stateRoot(), stateRoot)) {
-        await findRefused(unchecked)
+      if (chain.reader.commitsToState(number) && !equalBytes(executor!.stateRoot(), stateRoot)) {
+        return await findRefused(unchecked)
       }
       executor!.settle()
       unchecked = []
     },
   }
+}
+
+function isOfRoot(error: unknown): error is InvalidBlock {
+  return error instanceof InvalidBlock && error.check === 'state root'
 }

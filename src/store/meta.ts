@@ -59,6 +59,9 @@ export const META_UPSTREAM_HEAD = 'upstream_head'
 export const META_STATE_TRIE = 'state_trie'
 /** Meta key of the lowest block number whose rows may be in `account_recent` and `storage_recent`; null or absent when they are empty. */
 export const META_STATE_RECENT_FROM = 'state_recent_from'
+/** Meta key of the first block of a development chain from which on state roots are not compared, since the node's are wrong; null or
+ *  absent when all are compared. */
+export const META_UNVERIFIED_FROM = 'unverified_from'
 /** Meta key of how far a replica is in what it reads: `{stream, sequence, epoch, head}`. It holds while `head` (hex DATA) is the hash of
  *  the newest block. */
 export const META_REPLICATION = 'replication'
@@ -78,5 +81,6 @@ export const META_KEYS: readonly string[] = [
   META_UPSTREAM_HEAD,
   META_STATE_TRIE,
   META_STATE_RECENT_FROM,
+  META_UNVERIFIED_FROM,
   META_REPLICATION,
 ]

@@ -1,4 +1,3 @@
-import { commitsToState } from '../chain/eth/forks.js'
 import { formatData } from '../lib/hex.js'
 import type { ChainReader } from '../store/chain/types.js'
 import type { StateTrieTable, TrieBlock } from '../store/state/stateTrieTable.js'
@@ -14,7 +13,7 @@ export function findTrieBlock(table: StateTrieTable, chain: ChainReader): TrieBl
     const block = chain.blockByNumber(number)
     if (block === undefined) return undefined
     const [hash, root] = [block.hash, block.header.stateRoot].map(formatData)
-    const hasRoot = held.root === root || !commitsToState(chain.spec(), number)
+    const hasRoot = held.root === root || !chain.commitsToState(number)
     return hasRoot && (wanted ?? hash) === hash ? { number, hash } : undefined
   }
   // Older versions stored no block; after a rewind over blocks that changed nothing it is one of those.

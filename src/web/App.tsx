@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type ChainProblem, chainProblem } from './client/health.js'
+import { type ChainProblem, chainProblem, unverifiedFrom } from './client/health.js'
 import { liveBy, newestBlock } from './client/live.js'
 import { isOnline } from './client/rpc.js'
 import { answerOffer, apiKey, keyProblem, offeredKey, setKey } from './client/session.js'
@@ -146,10 +146,17 @@ function Notices() {
   const problem = useStore(keyProblem)
   const offered = useStore(offeredKey)
   const stopped = useStore(chainProblem)
+  const firstUnverified = useStore(unverifiedFrom)
   return (
     <div aria-live="polite">
       {offered !== '' && <KeyOffer />}
       {online && stopped !== undefined && <StoppedNotice problem={stopped} />}
+      {online && firstUnverified !== null && (
+        <p class="notice">
+          The development node's state root of block {formatCount(firstUnverified)} is wrong. From there on the state is
+          not verified; everything else is.
+        </p>
+      )}
       {!online && (
         <p class="notice" role="alert">
           The server does not answer. The page tries again every few seconds.

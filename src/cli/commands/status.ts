@@ -11,7 +11,7 @@ import { describeIndex, type IndexSummary } from '../../segments/indexSummary.js
 import { formatProblem } from '../../server/admin/problem.js'
 import { createAppearanceReader } from '../../store/chain/appearances.js'
 import { createChainReader } from '../../store/chain/chainReader.js'
-import { isVerifiedChain } from '../../store/chain/chainSource.js'
+import { readVerification } from '../../store/chain/chainSource.js'
 import type { Database } from '../../store/database.js'
 import { createSchemaVersion, measureTables, sqliteVersion, type TableSize } from '../../store/databaseFacts.js'
 import { createGrowthForecast, type GrowthForecast } from '../../store/growthForecast.js'
@@ -23,8 +23,6 @@ import { readPosition } from '../../store/replication/position.js'
 import { TRANSACTION_INDEX } from '../../transactions/transactionIndex.js'
 import { problemOf, readFollowReport } from '../followReport.js'
 import type { ParsedArgs } from '../parseArgs.js'
-
-const UNVERIFIED = 'no: a recording with partial state; state roots were not compared'
 
 /** `cairn status`: what the database holds. */
 export async function runStatus({ config, operands }: ParsedArgs): Promise<number> {
@@ -75,7 +73,7 @@ function describeChain(db: Database) {
   return {
     network: source === undefined ? null : (source.network ?? 'own genesis'),
     chainId: source === undefined ? null : String(chain.chainId()),
-    verified: isVerifiedChain(db) ?? null,
+    ...readVerification(db, chain),
     head: head
       ? { number: head.header.number, hash: formatData(head.hash), timestamp: exactInteger(head.header.timestamp) }
       : null,
@@ -161,7 +159,7 @@ function formatReport(report: Report, showsSizes: boolean): string {
     ['chain', report.network === null ? 'none yet' : `${report.network}, chain id ${report.chainId}`],
     ['head', head === null ? 'none' : `${head.number} ${head.hash} ${formatTime(head.timestamp)}`],
     ['blocks', coverage === null ? 'none' : formatCoverage(coverage)],
-    ...(report.verified === false ? [['verified', UNVERIFIED] as [string, string]] : []),
+    ...(report.verified === false ? [['verified', formatUnverified(report)] as [string, string]] : []),
     ['state', state.first === null ? `not held (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`],
     ['layer-2 head', l2Head === null ? 'none' : `${l2Head.number} ${l2Head.hash}`],
     ['layer-2', formatL2Coverage(report.l2Coverage)],
@@ -185,6 +183,12 @@ function formatReport(report: Report, showsSizes: boolean): string {
     ...tables,
     ...(showsSizes ? formatSizes(report.sizes) : []),
   ].join('\n')
+}
+
+function formatUnverified({ unverifiedFrom }: Report): string {
+  return unverifiedFrom === null
+    ? 'no: a recording with partial state; state roots were not compared'
+    : `no: from block ${unverifiedFrom} on, whose state root the development node has wrong; state roots are not compared`
 }
 
 function formatFollowing({ following, problem }: Report): string {

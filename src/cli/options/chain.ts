@@ -1,7 +1,7 @@
 import type { Network } from '../../chain/eth/genesis.js'
 import type { FileKind } from '../../ingest/importFiles.js'
 import type { Option } from './option.js'
-import { choice, maybeText } from './rows.js'
+import { choice, flag, maybeText } from './rows.js'
 
 // As in `ingest/importFiles`, which is too large to load for `--help`; the type checks that they agree.
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
@@ -21,6 +21,12 @@ export const chainOptions = {
     ['import', 'sync', 'serve'],
     'Built-in network: its genesis and its fork schedule. dev: the chain of the upstream, a development node (anvil, geth ' +
       'in dev mode), whose genesis is read from it; --genesis then adds the accounts that the node was started with.',
+  ),
+  strict: flag(
+    'strict',
+    ['sync', 'serve'],
+    'With --network dev: refuse a block whose state root is wrong. Otherwise that is a warning, and state roots are not ' +
+      'compared from that block on.',
   ),
   kind: choice(
     'kind',

@@ -1,4 +1,3 @@
-import { commitsToState } from '../../chain/eth/forks.js'
 import { equalBytes } from '../../lib/bytes.js'
 import type { ChainReader } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
@@ -36,8 +35,7 @@ export function createTrieHistoryExtension(
     const changed = touchedAbove.take({ above: number, upTo: number + 1 })
     const root = trie.update(changed.map((each) => toTouched(touchedAbove.restored(each, number))))
     const { header } = chain.blockByNumber(number)!
-    if (commitsToState(chain.spec(), number) && !equalBytes(root, header.stateRoot))
-      throw new RestoredTrieDiffers(number)
+    if (chain.commitsToState(number) && !equalBytes(root, header.stateRoot)) throw new RestoredTrieDiffers(number)
     trie.save()
     table.done()
   }

@@ -1,4 +1,3 @@
-import { commitsToState } from '../../chain/eth/forks.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { type Deadline, DeadlineExceeded } from '../../lib/deadline.js'
 import { CairnError } from '../../lib/errors.js'
@@ -80,7 +79,7 @@ export function createPastTries(
       for (const account of blockChanges.of(next)) apply(account)
     }
     trie.settle()
-    if (commitsTo(block) && !equalBytes(trie.root(), stateRoot)) throw new RestoredTrieDiffers(number)
+    if (chain.commitsToState(number) && !equalBytes(trie.root(), stateRoot)) throw new RestoredTrieDiffers(number)
     held = { headHash: head.hash, version: dataVersion(), number, trie }
     return trie
   }
@@ -94,7 +93,6 @@ export function createPastTries(
       ? held!
       : { trie: createStateRoot(history.at(from, newestStored), PAGE_BYTES), number: from }
   }
-  const commitsTo = ({ header }: StoredBlock) => commitsToState(chain.spec(), header.number)
 
   return {
     after: (block, deadline) => {

@@ -1,9 +1,8 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
-import { type ChainSpec, commitsToState } from '../../chain/eth/forks.js'
 import { equalBytes, padLeft, trimLeft } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
-import { specOfSource } from '../../store/chain/chainSource.js'
+import { createChainReader } from '../../store/chain/chainReader.js'
 import { decodeUint, encodeUint, type StoredUint } from '../../store/columns.js'
 import type { Database } from '../../store/database.js'
 import { createMetaTable, META_STATE_MODE } from '../../store/meta.js'
@@ -22,6 +21,10 @@ export interface StateAudit {
   /** Account rows and slot rows. */
   rows: number
   codes: number
+  /** Blocks whose state root was not compared, since the headers of the chain do not commit to the state. */
+  uncompared: number
+  /** The root of the rows of the newest block; undefined without blocks. */
+  newest?: { readonly blockNumber: number; readonly root: Uint8Array }
 }
 
 // Memory for trie pages.
@@ -33,7 +36,7 @@ const BLOCKS_AT_ONCE = 1000
  *  results of calls and balances at that block, and the root covers all of them. Code is compared with its hash. The trie
  *  is built in a temporary file. Read-only; may run during an import. @throws DatabaseFault for the first difference */
 export function auditState(db: Database, onProgress?: (blocks: number) => void): StateAudit {
-  const done: StateAudit = { blocks: 0, rows: 0, codes: 0 }
+  const done: StateAudit = { blocks: 0, rows: 0, codes: 0, uncompared: 0 }
   const state = atPlace({ table: 'account_history' }, () => createRawState(db))
   const mode = atPlace({ table: 'meta', row: 'state_mode' }, () => createMetaTable(db).get<string>(META_STATE_MODE))
   if (mode !== 'execute') {
@@ -44,7 +47,10 @@ export function auditState(db: Database, onProgress?: (blocks: number) => void):
   const scratch = openScratchTrie()
   try {
     const root = createStateRoot(scratch.table, TRIE_BYTES)
-    const replay = createReplay(state, createStateReader(db), { root, spec: specOfSource(requireSource(db)) })
+    requireSource(db)
+    const chain = createChainReader(db)
+    const isCompared = (number: number) => chain.commitsToState(number)
+    const replay = createReplay(state, createStateReader(db), { root, isCompared })
     const [first]: ({ number: number } | undefined)[] = atPlace({ table: 'blocks' }, () => state.roots(0, 1))
     let next = first?.number ?? 0
     const step = db.transaction((): boolean => {
@@ -54,13 +60,17 @@ export function auditState(db: Database, onProgress?: (blocks: number) => void):
         for (const { number, state_root: stateRoot } of blocks) {
           done.rows += replay(number, stateRoot)
           done.blocks++
+          if (!isCompared(number)) done.uncompared++
           next = number + 1
           onProgress?.(done.blocks)
           if (performance.now() - startMs > SNAPSHOT_MS) return true
         }
         if (blocks.length === 0) break
       }
-      if (first !== undefined) requireAllNamed(state, first.number, next - 1)
+      if (first !== undefined) {
+        requireAllNamed(state, first.number, next - 1)
+        done.newest = { blockNumber: next - 1, root: root.root() }
+      }
       requireOrder(state)
       return false
     })
@@ -123,7 +133,11 @@ function auditCodes(state: RawState): number {
 }
 
 /** Applies the rows of a block and compares the root. Returns the number of rows. */
-function createReplay(state: RawState, reader: StateReader, { root, spec }: { root: StateRoot; spec: ChainSpec }) {
+function createReplay(
+  state: RawState,
+  reader: StateReader,
+  { root, isCompared }: { root: StateRoot; isCompared: (blockNumber: number) => boolean },
+) {
   return (blockNumber: number, stateRoot: Uint8Array): number => {
     const keysPlace = { table: 'changed_keys', row: `block ${blockNumber}` }
     const ids = atPlace(keysPlace, () => state.accountIds(blockNumber))
@@ -155,7 +169,7 @@ function createReplay(state: RawState, reader: StateReader, { root, spec }: { ro
     atPlace({ table: 'account_history and storage_history', row: `block ${blockNumber}` }, () => {
       const computed = root.update([...touched.values()])
       root.settle()
-      if (equalBytes(computed, stateRoot) || !commitsToState(spec, blockNumber)) return
+      if (equalBytes(computed, stateRoot) || !isCompared(blockNumber)) return
       throw new DatabaseFault(
         { table: 'account_history and storage_history', row: `block ${blockNumber}` },
         { field: 'state root of the rows', expected: stateRoot, found: computed },

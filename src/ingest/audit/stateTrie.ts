@@ -1,8 +1,6 @@
-import { commitsToState } from '../../chain/eth/forks.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData, parseHex } from '../../lib/hex.js'
 import { createChainReader } from '../../store/chain/chainReader.js'
-import { readChainSource, specOfSource } from '../../store/chain/chainSource.js'
 import { createRawRows } from '../../store/chain/rawRows.js'
 import type { Database } from '../../store/database.js'
 import { createRawState } from '../../store/state/rawState.js'
@@ -17,6 +15,7 @@ import { createMemoryPages } from '../../trie/stateTrie.js'
 import { createStateTries, storageOfPacked } from '../../trie/stateTries.js'
 import { findTrieBlock } from '../../trie/trieBlock.js'
 import { atPlace, DatabaseFault, type FaultPlace } from './fault.js'
+import type { StateAudit } from './state.js'
 
 const PLACE = { table: 'state_trie_pages' }
 const HISTORY = { table: 'trie_page_versions' }
@@ -24,22 +23,29 @@ const HISTORY = { table: 'trie_page_versions' }
 /** Rehashes the stored trie of the newest state from its leaves to its root, and checks that there are no other pages.
  *  One snapshot. @returns the number of accounts; undefined when no trie is stored or it is being built @throws
  *  DatabaseFault for the first difference */
-export function auditStateTrie(db: Database, onProgress?: (accounts: number) => void): number | undefined {
+export function auditStateTrie(db: Database, options: TrieAuditOptions = {}): number | undefined {
   return atPlace(
     PLACE,
-    db.transaction(() => walkTrie(db, onProgress)),
+    db.transaction(() => walkTrie(db, options)),
   )
 }
 
-function walkTrie(db: Database, onProgress?: (accounts: number) => void): number | undefined {
+interface TrieAuditOptions {
+  /** The root of the rows after a block, for a block whose header does not commit to its state. */
+  ofRows?: StateAudit['newest']
+  onProgress?(accounts: number): void
+}
+
+function walkTrie(db: Database, { ofRows, onProgress }: TrieAuditOptions): number | undefined {
   const table = createStateTrieTable(db)
   const head = table.head()
   const range = createRawRows(db).range()
   if (head === undefined || range === undefined || head.building !== undefined) return undefined
-  const number = findTrieBlock(table, createChainReader(db))?.number ?? range.head
+  const chain = createChainReader(db)
+  const number = findTrieBlock(table, chain)?.number ?? range.head
   const [block] = createRawState(db).roots(number, 1)
-  const spec = specOfSource(readChainSource(db)!)
-  if (commitsToState(spec, number)) requireSame('root of the trie', formatData(block.state_root), head.root)
+  if (chain.commitsToState(number)) requireSame('root of the trie', formatData(block.state_root), head.root)
+  else if (ofRows?.blockNumber === number) requireSame('root of the trie', formatData(ofRows.root), head.root)
   const { count, lastId } = table.extent()
   if (!(lastId < head.nextPage)) requireSame('nextPage', `above ${lastId}`, head.nextPage)
   const seen = new Uint8Array((lastId >> 3) + 1)
@@ -88,12 +94,12 @@ function walkHistory(db: Database): () => number {
   }
   return () => {
     const newest = createStateTrieTable(db)
-    const head = findTrieBlock(newest, createChainReader(db))?.number
+    const chain = createChainReader(db)
+    const head = findTrieBlock(newest, chain)?.number
     if (head === undefined) return 0
     let { accounts: accountsAfter } = newest.head()!
     const from = history.from(head)
     const roots = createRawState(db).roots(from, head - from)
-    const spec = specOfSource(readChainSource(db)!)
     for (const { number, state_root: stateRoot } of roots.reverse()) {
       const place = { ...HISTORY, row: `block ${number + 1}` }
       atPlace(place, () => {
@@ -119,7 +125,7 @@ function walkHistory(db: Database): () => number {
         }
         accountsAfter -= accountsAdded(number + 1)
         requireSame('accounts', accountsAfter, history.accountsBefore(number + 1) ?? accountsAfter, place)
-        if (!commitsToState(spec, number)) return
+        if (!chain.commitsToState(number)) return
         const root = accounts.root(top)
         if (equalBytes(root, stateRoot)) return
         throw new DatabaseFault(place, { field: 'root of the trie before it', expected: stateRoot, found: root })

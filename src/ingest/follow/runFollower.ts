@@ -45,6 +45,8 @@ export interface FollowSettings {
   readonly evm?: EvmKind
   /** Store the access lists of blocks (EIP-7928). Default: false. */
   readonly blockAccessLists?: boolean
+  /** Refuse the wrong state roots of a development node, which are otherwise accepted with a warning. Default: false. */
+  readonly strict?: boolean
   /** Keep the address index. Default: true. */
   readonly addressIndex?: boolean
   /** Memory for the newest state and its trie; undefined: 256 MiB. */
@@ -191,7 +193,7 @@ const MAX_RETRY_MS = 20_000
 
 function openChainWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
   const { datadir, chain: wanted, stateMode, stateCacheBytes } = settings
-  const { evm, blockAccessLists, addressIndex, coreContract } = settings
+  const { evm, blockAccessLists, addressIndex, coreContract, strict = false } = settings
   const { log, signal, checkpoints, startProgress } = parts
   return openWriter({ datadir, isNamed: wanted !== undefined }, async (db) => {
     logCrypto(log)
@@ -199,7 +201,8 @@ function openChainWriter(settings: FollowSettings, parts: FollowerParts): Promis
     if (coreContract) nameCoreContract(db, coreContract)
     const source = isDevelopment(wanted) ? await developmentSource(db, wanted, settings, parts) : wanted
     const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, log }
-    const chain = await openWritableChain(db, source, stateMode, opening)
+    const chain = await openWritableChain(db, source, stateMode, { ...opening, acceptsWrongRoots: !strict })
+    if (strict) requireComparedRoots(chain)
     requireFrom(chain, settings.from)
     parts.l2?.setNetwork(db)
     return chain
@@ -221,6 +224,15 @@ async function developmentSource(
   return {
     genesis: await fetchDevelopmentGenesis(upstreams, { file: genesis, withState: stateMode !== 'none', log, signal }),
   }
+}
+
+/** @throws UsageError when state roots were not compared */
+function requireComparedRoots({ reader }: WritableChain): void {
+  const from = reader.unverifiedFrom()
+  if (from === undefined) return
+  throw new UsageError(
+    `--strict: state roots were not compared from block ${from} on; 'cairn rewind --to ${from - 1}' removes these blocks`,
+  )
 }
 
 /** @throws UsageError when the database cannot begin at that block */

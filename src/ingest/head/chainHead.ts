@@ -12,6 +12,7 @@ import { createChainIndexer } from '../chainIndexer.js'
 import type { StateUpdateIntake } from '../stateUpdates.js'
 import { ReorgBelowFinalized, RewindOutOfRange } from './errors.js'
 import type { BlockRef, HeadEvent, HeadListener } from './events.js'
+import { compareRootsAbove } from './wrongRoots.js'
 
 /** A block as the next one needs it. */
 export interface Head {
@@ -203,6 +204,7 @@ export function createChainHead(
     writer.rewindTo(number)
     indexer.truncate()
     stateUpdates?.removeAbove(number)
+    compareRootsAbove(db, number)
     setBack?.()
   }
   const giveUpOnError = (work: () => void) => {

@@ -1,8 +1,8 @@
-import { type ChainSpec, commitsToState } from '../../chain/eth/forks.js'
 import type { Header } from '../../chain/eth/types.js'
 import type { Executor } from '../../evm/transition/blockExecutor.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
+import type { ChainReader } from '../../store/chain/types.js'
 import type { TouchedAbove } from '../../store/state/touchedAbove.js'
 import type { RecordedTrieTable } from '../../store/state/trieHistory.js'
 import type { StateRoot } from '../../trie/stateRoot.js'
@@ -10,13 +10,13 @@ import type { Head, HeadState } from './chainHead.js'
 
 /** The state of a chain whose blocks are executed: each commit stores the trie of its newest block. */
 export function createExecutedState({
-  spec,
+  chain,
   executor,
   root,
   table,
   touchedAbove,
 }: {
-  spec: ChainSpec
+  chain: ChainReader
   executor: Executor
   root: StateRoot
   /** Where the root is stored. */
@@ -29,7 +29,7 @@ export function createExecutedState({
     beforeRemoval: ({ header, hash }, upTo) => {
       if (isRecorded(table, header)) {
         return () => {
-          setTrieBack({ table, root, spec }, { header, hash })
+          setTrieBack({ table, root, chain }, { header, hash })
           executor.reset()
         }
       }
@@ -37,7 +37,7 @@ export function createExecutedState({
       return () => {
         wasUndone = true
         const reverted = executor.revert(touched.map((each) => touchedAbove.restored(each)))
-        requireRootAfterRemoval(spec, header, reverted)
+        requireRootAfterRemoval(chain, header, reverted)
       }
     },
     beforeCommit: ({ number, hash }, isNext) => {
@@ -61,19 +61,19 @@ export function isRecorded(table: RecordedTrieTable, { number }: Header): boolea
 /** Makes the trie that of a recorded block again, in a transaction in which nothing was written to it. @throws Error as
  *  `requireRootAfterRemoval` */
 export function setTrieBack(
-  { table, root, spec }: { table: RecordedTrieTable; root: StateRoot; spec: ChainSpec },
+  { table, root, chain }: { table: RecordedTrieTable; root: StateRoot; chain: ChainReader },
   { header, hash }: Pick<Head, 'header' | 'hash'>,
 ): void {
   table.setBack({ number: header.number, hash: formatData(hash) })
   root.reset()
   const reverted = root.root()
-  requireRootAfterRemoval(spec, header, reverted)
+  requireRootAfterRemoval(chain, header, reverted)
   table.setHead({ ...table.head()!, root: formatData(reverted) })
 }
 
 /** Checks the state after the blocks above one were removed. @throws Error if it is not that of the header */
-export function requireRootAfterRemoval(spec: ChainSpec, { number, stateRoot }: Header, root: Uint8Array): void {
-  if (equalBytes(root, stateRoot) || !commitsToState(spec, number)) return
+export function requireRootAfterRemoval(chain: ChainReader, { number, stateRoot }: Header, root: Uint8Array): void {
+  if (equalBytes(root, stateRoot) || !chain.commitsToState(number)) return
   throw new Error(
     `after removing the blocks above ${number} the state has the root ${formatData(root)}, its header says ` +
       `${formatData(stateRoot)}: the database is damaged`,

@@ -6,7 +6,7 @@ import { formatData } from '../../lib/hex.js'
 import type { Metrics } from '../../lib/metrics.js'
 import type { RpcContext } from '../../rpc/core/context.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
-import { isVerifiedChain } from '../../store/chain/chainSource.js'
+import { readVerification } from '../../store/chain/chainSource.js'
 import type { Gap } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
 import { createSchemaVersion } from '../../store/databaseFacts.js'
@@ -28,8 +28,10 @@ export interface HealthReport {
   /** Blocks first to head are held with transactions, receipts and logs, states from `stateFirst` on. `gap`: the blocks after
    *  the head that are still to be fetched; null when there are none. */
   readonly coverage: { first: number; head: number; stateFirst: number | null; gap: Gap | null } | null
-  /** False for a recording without verified state; null before the first import. */
+  /** False for a recording without verified state, and for a development chain with wrong state roots; null before the first import. */
   readonly verified: boolean | null
+  /** The first block of a development chain from which on state roots are not compared; null when all are compared. */
+  readonly unverifiedFrom: number | null
   readonly l2Head: { number: number; hash: string } | null
   /** How the database grows, and when its disk is full; null with less than two blocks. */
   readonly growth: GrowthForecast | null
@@ -84,7 +86,7 @@ export function createHealthReporter(parts: {
             gap: context.chain.gap() ?? null,
           }
         : null,
-      verified: isVerifiedChain(db) ?? null,
+      ...readVerification(db, context.chain),
       l2Head: l2Head ? { number: l2Head.number, hash: `0x${l2Head.hash.toString(16)}` } : null,
       growth: forecast() ?? null,
       following: following?.().l1 ?? null,

@@ -1,4 +1,4 @@
-import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
+import { type ChainSpec, commitsToState, rulesAt } from '../../chain/eth/forks.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { CairnError } from '../../lib/errors.js'
 import { type CommitWatch, createCommitWatch } from '../commitWatch.js'
@@ -9,6 +9,7 @@ import {
   META_CHAIN_ID,
   META_FINALITY,
   META_STATE_MODE,
+  META_UNVERIFIED_FROM,
   META_UPSTREAM_HEAD,
   type MetaTable,
 } from '../meta.js'
@@ -70,6 +71,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     most: KEPT_BLOCKS,
   })
   const blockHash = eachUntilCommit(watch, { read: (number: number) => selectHash.get(number), most: KEPT_HASHES })
+  const unverifiedFrom = untilCommit(watch, () => meta.get<number | null>(META_UNVERIFIED_FROM) ?? undefined)
   const chainIdText = lastingText(meta, META_CHAIN_ID)
   let chainId: bigint | undefined
   const stateMode = lastingText(meta, META_STATE_MODE)
@@ -84,6 +86,10 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
 
   return {
     spec: requireSpec,
+    commitsToState: (blockNumber) =>
+      commitsToState(requireSpec(), blockNumber) &&
+      !(requireSpec().isDevelopment && blockNumber >= (unverifiedFrom() ?? Infinity)),
+    unverifiedFrom,
     rulesOf: ({ header, totalDifficulty }) =>
       rulesAt(requireSpec(), header.number, header.timestamp, totalDifficulty - header.difficulty),
     chainId: () => {

@@ -9,6 +9,7 @@ import {
 } from '../../chain/eth/genesis.js'
 import type { Database } from '../database.js'
 import { createMetaTable, META_CHAIN } from '../meta.js'
+import type { ChainReader } from './types.js'
 
 /** The chain of a database, as stored in the meta table: a built-in network or a genesis in geth's format. */
 export type ChainSource = { network: Network } | GenesisSource
@@ -44,9 +45,24 @@ export function readChainSource(db: Database): ChainSource | undefined {
 }
 
 /** False for a database made from a recording without verified state; undefined before the first import. */
-export function isVerifiedChain(db: Database): boolean | undefined {
+export function isVerifiedSource(db: Database): boolean | undefined {
   const source = readChainSource(db)
   return source && !isPartial(source)
+}
+
+/** Whether the state roots of all blocks were compared, as health and `cairn status` show it. */
+export interface Verification {
+  /** Null before the first import. */
+  readonly verified: boolean | null
+  /** The first block from which on they were not compared; null where that is none, or all of a recording. */
+  readonly unverifiedFrom: number | null
+}
+
+/** What was verified of the state in the database of `chain`. */
+export function readVerification(db: Database, chain: ChainReader): Verification {
+  const unverifiedFrom = chain.unverifiedFrom() ?? null
+  const isVerified = isVerifiedSource(db)
+  return { verified: isVerified === undefined ? null : isVerified && unverifiedFrom === null, unverifiedFrom }
 }
 
 /** The rules of the chain. @throws InvalidGenesis */

@@ -52,6 +52,11 @@ export interface ChainReader {
   chainId(): bigint
   /** Fork schedule and rules of the chain; read once. @throws EmptyDatabase before the first import. */
   spec(): ChainSpec
+  /** True if the state root of that block's header is that of the state: `commitsToState` of the chain's rules, and before
+   *  `unverifiedFrom`. */
+  commitsToState(blockNumber: number): boolean
+  /** On a development chain, the first block from which on state roots are not compared; undefined when all are compared. */
+  unverifiedFrom(): number | undefined
   /** The rules in force at a stored block. */
   rulesOf(block: StoredBlock): Rules
   /** Undefined when the chain is empty. */

@@ -12,22 +12,32 @@ export interface ChainProblem {
 /** The present problem; undefined while the chain grows. */
 export const chainProblem = createStore<ChainProblem | undefined>(undefined)
 
+/** First block of a development chain from which on state roots are not compared; null when all are compared. */
+export const unverifiedFrom = createStore<number | null>(null)
+
 const POLL_MS = 10_000
 
 /** Reads `/health` until the page is left, while it is visible. */
 export function watchHealth(): void {
   const look = async () => {
-    if (document.visibilityState === 'visible') chainProblem.set(await readProblem())
+    if (document.visibilityState === 'visible') await readHealth()
     setTimeout(() => void look(), POLL_MS)
   }
   void look()
 }
 
-async function readProblem(): Promise<ChainProblem | undefined> {
+interface Health {
+  readonly problem?: ChainProblem | null
+  readonly unverifiedFrom?: number | null
+}
+
+async function readHealth(): Promise<void> {
+  let health: Health = {}
   try {
-    const { problem } = (await (await fetch('health')).json()) as { problem?: ChainProblem | null }
-    return problem ?? undefined
+    health = (await (await fetch('health')).json()) as Health
   } catch {
-    return undefined // a server that does not answer has a notice of its own
+    // A server that does not answer has a notice of its own.
   }
+  chainProblem.set(health.problem ?? undefined)
+  unverifiedFrom.set(health.unverifiedFrom ?? null)
 }

@@ -59,7 +59,7 @@ export function openReplicaWriter(settings: ReplicaSettings, parts: OpeningParts
     logCrypto(log)
     if (checkpoints) db.pragma('wal_autocheckpoint = 0')
     const opening = { startProgress, signal, checkpoints, stateCacheBytes, blockAccessLists, addressIndex, log }
-    return openWritableChain(db, wanted, stateMode, { ...opening, lazyTrie: true })
+    return openWritableChain(db, wanted, stateMode, { ...opening, lazyTrie: true, acceptsWrongRoots: true })
   })
 }
 
