@@ -17,6 +17,7 @@ import { nodeCases } from './rpcCases/node.js'
 import { otsCases } from './rpcCases/ots.js'
 import { serverCases } from './rpcCases/servers.js'
 import { stateCases } from './rpcCases/state.js'
+import { stateRangeCases } from './rpcCases/stateRanges.js'
 import { subscriptionCases } from './rpcCases/subscriptions.js'
 import { traceCases } from './rpcCases/traces.js'
 import { transactionCases } from './rpcCases/transactions.js'
@@ -39,6 +40,7 @@ const cases = joinCases([
   subscriptionCases(),
   layer2Cases(),
   traceCases(hashes),
+  stateRangeCases(hashes),
   otsCases(hashes),
   serverCases(hashes),
 ])

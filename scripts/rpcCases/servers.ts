@@ -10,6 +10,7 @@ import {
   UNKNOWN_HASH,
 } from './case.js'
 import { FEW, MEMORY, MERGE, NAME, SHORT, SMALL, SPIN, STACK_UNDERFLOW } from './serverRequests.js'
+import { stateRangeServerCases } from './stateRanges.js'
 import { traceServerCases } from './traceServers.js'
 
 /* Cases that are no plain call to a server of the bundled fixture: several calls, a transport, or a server with other
@@ -24,6 +25,7 @@ export function serverCases(hashes: FixtureHashes): CasesByMethod {
     limitCases(hashes),
     notHeldCases(hashes),
     traceServerCases(hashes),
+    stateRangeServerCases(hashes),
     simulationCases(),
   ])
 }

@@ -36,7 +36,7 @@ export async function serveWithGeth(
     args = [],
   }: { datadir: string; genesis: string; chain?: string; args?: readonly string[] },
 ): Promise<string> {
-  const fixed = ['--datadir', datadir, '--state.scheme=hash']
+  const fixed = ['--datadir', datadir, '--state.scheme=hash', '--cache.preimages']
   for (const step of [['init', genesis], ...(chain === undefined ? [] : [['--gcmode=archive', 'import', chain]])]) {
     const { status, stderr } = spawnSync('geth', [...fixed, ...step], { encoding: 'utf8' })
     if (status !== 0) throw new Error(`geth ${step.join(' ')}: ${stderr}`)

@@ -1,5 +1,6 @@
 import type { BlockAccessList } from '../../chain/eth/blockAccessList.js'
 import type { Deadline } from '../../lib/deadline.js'
+import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import type { CreatedAccessList } from './accessList.js'
 import type { BlockWitness } from './blockReplay.js'
 import type { CallLimits } from './callContext.js'
@@ -36,6 +37,13 @@ export interface EvmService {
   executionWitness(blockNumber: number, deadline: Deadline): BlockWitness | Promise<BlockWitness>
   /** An account with Merkle proofs (EIP-1186). @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
   proveAccount(request: ProofRequest, blockNumber: number, deadline: Deadline): AccountProof | Promise<AccountProof>
+  /** The state roots after each of `changes`, which follow one another on the state after the block: 32 bytes each. @throws
+   *  StateUnavailable, PastTrieTooFar, DeadlineExceeded */
+  stateRoots(
+    changes: readonly (readonly TouchedAccount[])[],
+    blockNumber: number,
+    deadline: Deadline,
+  ): Uint8Array[] | Promise<Uint8Array[]>
   /** The access list of a call (EIP-2930). @throws what `call` throws, except CallReverted */
   createAccessList(
     request: CallRequest,

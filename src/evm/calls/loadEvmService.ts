@@ -20,7 +20,7 @@ import { type CallRunnerParts, createCallRunner } from './callRunner.js'
 import { finishSearch, searchGasLimit } from './estimateGas.js'
 import type { EvmService } from './evmService.js'
 import { createSimulator } from './simulation/simulator.js'
-import { createAccountProver } from './stateProofs.js'
+import { createAccountProver, createStateHasher } from './stateProofs.js'
 
 /** Readers of the service; created from the database if absent. */
 export interface EvmReads {
@@ -77,6 +77,7 @@ function createEvmService(
   const tries = createPastTries(db, { chain, reader })
   const replay = createBlockReplay({ chain, reader, tables, tries })
   const proveAccount = createAccountProver({ chain, reader, tries })
+  const hashStates = createStateHasher({ chain, tries })
   const simulate = createSimulator({ chain, reader, tries, tables })
   const runner = createCallRunner({ chain, reader, slots, beforeRead, tables, checkIntervals })
   const inSnapshot = <T>(work: () => T): T =>
@@ -107,6 +108,7 @@ function createEvmService(
     blockAccessList: (blockNumber, deadline) => inSnapshot(() => replay.accessList(blockNumber, deadline)),
     executionWitness: (blockNumber, deadline) => inSnapshot(() => replay.witness(blockNumber, deadline)),
     proveAccount: (request, blockNumber, deadline) => inSnapshot(() => proveAccount(request, blockNumber, deadline)),
+    stateRoots: (changes, blockNumber, deadline) => inSnapshot(() => hashStates(changes, blockNumber, deadline)),
     createAccessList: (request, blockNumber, limits, deadline) =>
       inSnapshot(() => {
         const context = runner.at(blockNumber, request.overrides)

@@ -3,6 +3,7 @@ import type { Deadline } from '../../lib/deadline.js'
 import type { ChainReader } from '../../store/chain/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import type { StateProof } from '../../trie/stateRoot.js'
+import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import { StateUnavailable } from '../errors.js'
 import type { PastTries } from '../state/pastTries.js'
 
@@ -23,6 +24,30 @@ export interface ProofRequest {
 
 /** Proves accounts of stored states. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
 export type ProveAccount = (request: ProofRequest, blockNumber: number, deadline: Deadline) => AccountProof
+
+/** Hashes changes on top of stored states. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
+export type HashStates = (
+  changes: readonly (readonly TouchedAccount[])[],
+  blockNumber: number,
+  deadline: Deadline,
+) => Uint8Array[]
+
+/** Roots of states after changes that follow one another. */
+export function createStateHasher({ chain, tries }: { chain: ChainReader; tries: PastTries }): HashStates {
+  return (changes, blockNumber, deadline) => {
+    const block = chain.blockByNumber(blockNumber)
+    if (block === undefined) throw new StateUnavailable(blockNumber)
+    const trie = tries.after(block, deadline)
+    try {
+      return changes.map((touched) => {
+        deadline.check()
+        return trie.update(touched).slice()
+      })
+    } finally {
+      trie.discard()
+    }
+  }
+}
 
 /** Proofs over stored blocks and states. */
 export function createAccountProver(parts: {

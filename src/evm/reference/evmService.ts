@@ -44,6 +44,7 @@ export function createReferenceService(db: Database, own: () => Promise<EvmServi
     blockAccessList: async (...request) => (await own()).blockAccessList(...request),
     executionWitness: async (...request) => (await own()).executionWitness(...request),
     proveAccount: async (...request) => (await own()).proveAccount(...request),
+    stateRoots: async (...request) => (await own()).stateRoots(...request),
     createAccessList: async (...request) => (await own()).createAccessList(...request),
     simulate: async (...request) => (await own()).simulate(...request),
     warm: async () => {

@@ -11,6 +11,7 @@ import type { LogSource } from '../../logs/query.js'
 import type { ChainReader } from '../../store/chain/types.js'
 import type { DatabaseSizes } from '../../store/databaseFacts.js'
 import type { L2Reader } from '../../store/l2/l2Reader.js'
+import type { HashedRanges } from '../../store/state/hashedRanges.js'
 import type { StateReads } from '../../store/state/stateReader.js'
 import type { TransactionFinder } from '../../transactions/finder.js'
 import type { Session } from './session.js'
@@ -79,6 +80,8 @@ export interface RpcContext {
   /** Present in reader threads, where `evm` methods run. */
   readonly evm: EvmService
   readonly state: StateReads
+  /** States in the order of their tries. */
+  readonly ranges: HashedRanges
   /** Cairn's interpreter for traces, loaded on first use. */
   readonly loadTraces: () => Promise<TraceService>
   readonly limits: RpcLimits

@@ -16,6 +16,7 @@ import type { Database } from '../../store/database.js'
 import { createDatabaseSizes } from '../../store/databaseFacts.js'
 import { createL2Reader } from '../../store/l2/l2Reader.js'
 import { openForReading, packagePath, requireCurrentSchema } from '../../store/open.js'
+import { createHashedRanges } from '../../store/state/hashedRanges.js'
 import { createStateReads } from '../../store/state/stateReader.js'
 import { createTransactionFinder } from '../../transactions/finder.js'
 import type { Compatibility, L2SyncProgress, RpcContext, RpcLimits, SyncProgress } from './context.js'
@@ -98,6 +99,8 @@ export function openContext(options: {
         service?.executionWitness(...request) ?? loadEvm().then((loaded) => loaded.executionWitness(...request)),
       proveAccount: (...request) =>
         service?.proveAccount(...request) ?? loadEvm().then((loaded) => loaded.proveAccount(...request)),
+      stateRoots: (...request) =>
+        service?.stateRoots(...request) ?? loadEvm().then((loaded) => loaded.stateRoots(...request)),
       createAccessList: (...request) =>
         service?.createAccessList(...request) ?? loadEvm().then((loaded) => loaded.createAccessList(...request)),
       simulate: (...request) =>
@@ -105,6 +108,7 @@ export function openContext(options: {
       warm: async () => (await loadEvm()).warm(),
     },
     state: createStateReads(db),
+    ranges: createHashedRanges(db),
     loadTraces,
     limits: options.limits,
     compatibility: options.compatibility ?? 'specification',

@@ -1,13 +1,19 @@
 import type { Method } from '../core/method.js'
 import { requiringChain } from '../core/requireChain.js'
+import { accountRange } from './accountRange.js'
+import { dumpBlock } from './dumpBlock.js'
 import { executionWitness } from './executionWitness.js'
 import { getBadBlocks } from './getBadBlocks.js'
+import { getModifiedAccountsByHash, getModifiedAccountsByNumber } from './getModifiedAccounts.js'
 import { getRawBlock } from './getRawBlock.js'
 import { getRawBlockAccessList } from './getRawBlockAccessList.js'
 import { getRawHeader } from './getRawHeader.js'
 import { getRawReceipts } from './getRawReceipts.js'
 import { getRawTransaction } from './getRawTransaction.js'
+import { intermediateRoots } from './intermediateRoots.js'
+import { preimage } from './preimage.js'
 import { printBlock } from './printBlock.js'
+import { storageRangeAt } from './storageRangeAt.js'
 import { traceBlockByHash } from './traceBlockByHash.js'
 import { traceBlockByNumber } from './traceBlockByNumber.js'
 import { traceCall } from './traceCall.js'
@@ -27,6 +33,13 @@ export const DEBUG_METHODS: readonly Method[] = [
   traceBlockByHash,
   traceRawBlock,
   traceCall,
+  intermediateRoots,
+  storageRangeAt,
+  accountRange,
+  dumpBlock,
+  getModifiedAccountsByNumber,
+  getModifiedAccountsByHash,
+  preimage,
   printBlock,
   getBadBlocks,
 ].map(requiringChain)

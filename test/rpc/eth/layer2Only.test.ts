@@ -30,6 +30,7 @@ const VALUES: { [name: string]: unknown } = {
     transaction: { to: ADDRESS },
     blockRlp: '0x',
     number: 1,
+    ...{ startKey: '0x', limit: 1, hash: HASH, startHash: HASH, start: '0x1' },
   },
   ...{ blockCount: '0x1', newestBlock: 'latest' },
 }

@@ -62,6 +62,13 @@ const NOT_RECORDED = new Set([
   'debug_traceCall',
   'debug_printBlock',
   'debug_getBadBlocks',
+  'debug_storageRangeAt',
+  'debug_accountRange',
+  'debug_dumpBlock',
+  'debug_getModifiedAccountsByNumber',
+  'debug_getModifiedAccountsByHash',
+  'debug_intermediateRoots',
+  'debug_preimage',
 ])
 
 test('answers as recorded in the official suite', { skip: SKIP_SHARED }, async (t) => {
