@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RpcContext } from '../../src/rpc/core/context.js'
-import type { JsonSchema } from '../../src/rpc/core/method.js'
+import type { JsonBytes, JsonSchema } from '../../src/rpc/core/method.js'
 import { exampleValues, readExamples, WITHOUT_EXAMPLE } from '../../src/rpc/examples.js'
 import { ALL_METHODS, METHODS } from '../../src/rpc/methods.js'
 import { openRpcValidator, validatorOf } from '../support/schemas.js'
@@ -17,9 +17,14 @@ interface DiscoveredMethod {
 }
 
 const RECORD = 'add a case to scripts/rpcCases and run `npm run record:rpc`'
-const text = JSON.stringify(METHODS.get('rpc_discover')!.handler({} as RpcContext))
+const discover = () => METHODS.get('rpc_discover')!.handler({} as RpcContext) as JsonBytes
+const text = Buffer.from(discover().bytes).toString()
 const document = JSON.parse(text) as { methods: DiscoveredMethod[] }
 const examples = readExamples()
+
+test('the document is made once, as bytes', () => {
+  assert.equal(discover().bytes, discover().bytes)
+})
 
 test('rpc_discover is valid by the meta-schema of OpenRPC', () => {
   const validate = openRpcValidator()

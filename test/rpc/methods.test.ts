@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RpcContext } from '../../src/rpc/core/context.js'
+import type { JsonBytes } from '../../src/rpc/core/method.js'
 import { ALL_METHODS, METHODS } from '../../src/rpc/methods.js'
 
 /** What a client of the contract, and the usual libraries beside it, ask for. */
@@ -31,9 +32,8 @@ test('every method that the issue names is served, once', () => {
 })
 
 test('rpc_discover describes every method with its parameters', () => {
-  const document = METHODS.get('rpc_discover')!.handler({} as RpcContext) as OpenRpc
-  const copy = JSON.parse(JSON.stringify(document)) as OpenRpc
-  assert.deepEqual(copy, document, 'the document is plain JSON')
+  const { bytes } = METHODS.get('rpc_discover')!.handler({} as RpcContext) as JsonBytes
+  const document = JSON.parse(Buffer.from(bytes).toString()) as OpenRpc
   assert.match(document.openrpc, /^1\./)
   assert.deepEqual(new Set(document.methods.map(({ name }) => name)), new Set(METHODS.keys()))
   for (const { name, params } of document.methods) {

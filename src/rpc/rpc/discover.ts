@@ -1,8 +1,9 @@
-import { defineMethod, type Method } from '../core/method.js'
+import { defineMethod, JsonBytes, type Method } from '../core/method.js'
 import { exampleValues, type RecordedExample, readExamples } from '../examples.js'
 
-/** `rpc_discover` over the methods that `methods` returns when called. */
+/** `rpc_discover` over the methods that `methods` returns when first called: the document, some 100 kB, never changes. */
 export function createDiscover(methods: () => readonly Method[], version: string): Method {
+  let document: JsonBytes | undefined
   return defineMethod({
     name: 'rpc_discover',
     summary: 'The OpenRPC document of this server.',
@@ -10,7 +11,10 @@ export function createDiscover(methods: () => readonly Method[], version: string
     params: [],
     result: { name: 'document', schema: { type: 'object' } },
     errors: [],
-    handler: () => describeMethods(methods(), version),
+    handler() {
+      document ??= new JsonBytes(Buffer.from(JSON.stringify(describeMethods(methods(), version))))
+      return document
+    },
   })
 }
 
