@@ -12,10 +12,20 @@ import { temporaryDirectory } from '../support/temporary.js'
 /* `cairn record` of a node that has the bundled chain, which is Cairn. */
 
 const node = await serveFixture({ after })
+const withoutRanges = await serveWithout('debug_accountRange')
 const GENESIS = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json')]
 
-function record(out: string, ...args: string[]) {
-  return runCairn(['record', '--upstream', node.url, '--out', out, '--log-level', 'error', ...args])
+/** The URL of a server of the same chain that refuses a method. */
+async function serveWithout(method: string): Promise<string> {
+  const datadir = temporaryDirectory({ after })
+  await runCairnOk(['import', '--datadir', datadir, FIXTURE_FOLDER])
+  const key = await runCairnOk(['keys', 'create', 'recorder', '--methods', `*,!${method}`, '--datadir', datadir])
+  const { url } = await startCairn({ after }, ['--datadir', datadir])
+  return `${url}/v3/${key.trim()}`
+}
+
+function record(upstream: string, out: string, ...args: string[]) {
+  return runCairn(['record', '--upstream', upstream, '--out', out, '--log-level', 'error', ...args])
 }
 
 function readManifest(folder: string): FixtureManifest {
@@ -24,7 +34,7 @@ function readManifest(folder: string): FixtureManifest {
 
 test('a chain with its genesis file is recorded whole and verified, byte by byte', async (t) => {
   const out = join(temporaryDirectory(t), 'fixture')
-  const { code, stdout, stderr } = await record(out, ...GENESIS)
+  const { code, stdout, stderr } = await record(node.url, out, ...GENESIS)
   assert.equal(code, 0, stderr)
   assert.match(stdout, new RegExp(`: blocks 0 to ${fixture.HEAD} of [Cc]airn/.*, complete state, verified\n$`))
   assert.deepEqual(readdirSync(out).sort(), ['chain.rlp', 'fixture.json', 'genesis.json'])
@@ -33,10 +43,23 @@ test('a chain with its genesis file is recorded whole and verified, byte by byte
   assert.deepEqual([verified, unchecked, blocks, first], [true, [], { from: 0, to: fixture.HEAD }, undefined])
 })
 
+test('blocks from the middle are verified where the node lists its accounts', async (t) => {
+  const out = join(temporaryDirectory(t), 'fixture')
+  const { code, stdout, stderr } = await record(node.url, out, ...GENESIS, '--blocks', '26:40')
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /blocks 26 to 40 of .*, complete state, verified\n$/)
+  const datadir = temporaryDirectory(t)
+  await runCairnOk(['import', '--datadir', datadir, out])
+  await runCairnOk(['verify', '--datadir', datadir])
+  const server = await startCairn(t, ['--datadir', datadir, '--open'])
+  const loggers = Array.from({ length: 4 }, () => fixture.TOKEN)
+  await compareFrom(26, { server, peer: { url: node.url, faults: /^$/ }, datadir, traffic: { loggers } })
+})
+
 test('blocks from the middle come with the state that they read, and are marked as not verified', async (t) => {
   const out = join(temporaryDirectory(t), 'fixture')
   const from = 26
-  const { code, stdout, stderr } = await record(out, ...GENESIS, '--blocks', `${from}:40`)
+  const { code, stdout, stderr } = await record(withoutRanges, out, ...GENESIS, '--blocks', `${from}:40`)
   assert.equal(code, 0, stderr)
   assert.match(stdout, /blocks 26 to 40 of .*, touched state, not verified \(not compared: state root\)\n$/)
   const datadir = temporaryDirectory(t)
@@ -58,7 +81,7 @@ test('blocks from the middle come with the state that they read, and are marked 
 
 test('a fixture is taken as unverified only if its manifest says so', async (t) => {
   const out = join(temporaryDirectory(t), 'fixture')
-  assert.equal((await record(out, ...GENESIS, '--blocks', '35:36')).code, 0)
+  assert.equal((await record(withoutRanges, out, ...GENESIS, '--blocks', '35:36')).code, 0)
   const manifest = readManifest(out)
   writeFileSync(join(out, 'fixture.json'), JSON.stringify({ ...manifest, verified: true }))
   const datadir = temporaryDirectory(t)
@@ -82,7 +105,7 @@ test('refuses what cannot be recorded, and leaves nothing', async (t) => {
   const folder = temporaryDirectory(t)
   const out = join(folder, 'fixture')
   const refused = async (pattern: RegExp, code: number, ...args: string[]) => {
-    const ended = await record(out, ...args)
+    const ended = await record(withoutRanges, out, ...args)
     assert.match(ended.stderr, pattern)
     assert.equal(ended.code, code)
     assert.ok(!existsSync(out))

@@ -18,7 +18,7 @@ export interface SubscribingClient {
   /** How many notifications had come before the last answer. */
   beforeAnswer(): number
   ask(method: string, ...params: unknown[]): Promise<Answer>
-  /** Sends a body and resolves with the next answer, which may be that of a batch. */
+  /** Sends a body and resolves with the next answer, which may be that of a batch. @throws Error when the socket closes instead */
   send(body: unknown): Promise<unknown>
   /** Resolves once the notifications are as the test says. It is looked at after each. */
   until(isDone: (notifications: Notification[]) => boolean): Promise<void>
@@ -35,22 +35,25 @@ export async function openSubscriber(
   const socket = new WebSocket(`${url.replace('http', 'ws')}${path}`)
   t.after(() => socket.terminate())
   const notifications: Notification[] = []
-  const answers: ((answer: unknown) => void)[] = []
+  const answers: { resolve: (answer: unknown) => void; reject: (error: Error) => void }[] = []
   let look = () => {}
   let beforeAnswer = 0
   socket.on('message', (data) => {
     const message = JSON.parse(String(data))
     if (message.method === undefined) {
       beforeAnswer = notifications.length
-      return answers.shift()!(message)
+      return answers.shift()!.resolve(message)
     }
     notifications.push({ method: message.method, ...message.params })
     look()
   })
+  socket.on('close', (code) => {
+    for (const { reject } of answers.splice(0)) reject(new Error(`closed with ${code}`))
+  })
   await once(socket, 'open')
   const send = (body: unknown) =>
-    new Promise<unknown>((resolve) => {
-      answers.push(resolve)
+    new Promise<unknown>((resolve, reject) => {
+      answers.push({ resolve, reject })
       socket.send(JSON.stringify(body))
     })
   return {
