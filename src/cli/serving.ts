@@ -6,7 +6,7 @@ import type { FollowersStatus } from '../ingest/follow/openFollowers.js'
 import type { UpstreamAddress } from '../ingest/sources/upstream/types.js'
 import { CairnError, messageOf } from '../lib/errors.js'
 import { createFailureLog } from '../lib/failureLog.js'
-import { reduceGcFrequency } from '../lib/garbageCollection.js'
+import { collectGarbageWhenQuiet, reduceGcFrequency } from '../lib/garbageCollection.js'
 import { createLogger, type LogSettings } from '../lib/logger.js'
 import { createMetrics, type Metrics } from '../lib/metrics.js'
 import type { Compatibility, L2SyncProgress, RpcLimits, SyncProgress } from '../rpc/core/context.js'
@@ -296,7 +296,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   if (metricsUrl !== undefined) log.info({ url: metricsUrl }, 'serving metrics')
   logCrypto(log)
   // After the port is open, because starting threads keeps the process busy.
-  const started = createReaderPool({ ...options, log, metrics })
+  const started = createReaderPool({ ...options, log, metrics, onRest: collectGarbageWhenQuiet })
   pool = started
   const stopRefreshing = keepFresh(context.transactions, log)
   const startInlineCalls = async () => {

@@ -26,6 +26,23 @@ export function collectGarbageSoon(): void {
   })
 }
 
+/** How long, and how idle, the event loop is before garbage is collected for the memory alone. */
+const QUIET_MS = 1000
+const QUIET_UTILIZATION = 0.05
+let isWatching = false
+
+/** Collects this thread's garbage once the thread has been almost idle for a second. V8 then gives the pages back within some 15 s. */
+export function collectGarbageWhenQuiet(): void {
+  if (isWatching) return
+  isWatching = true
+  const begun = performance.eventLoopUtilization()
+  setTimeout(() => {
+    isWatching = false
+    if (performance.eventLoopUtilization(begun).utilization > QUIET_UTILIZATION) collectGarbageWhenQuiet()
+    else collectGarbageSoon()
+  }, QUIET_MS).unref()
+}
+
 function exposeCollection(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void

@@ -45,8 +45,8 @@ export interface ReaderRequest {
   readonly tryMs?: number
 }
 
-/** Tells an idle reader thread to stop. A busy one finds `stopRequested` in its claims. */
-export type ReaderCommand = 'stop'
+/** Tells an idle reader thread to stop, or to give memory back. A busy one finds `stopRequested` in its claims. */
+export type ReaderCommand = 'stop' | 'rest'
 
 /** Messages of a reader thread: that it is warm, then the outcome of each request, after the first parts of its result, if
  *  it is long, or that it was given up after its `tryMs`. The result is a string with one character per byte, or a

@@ -39,6 +39,8 @@ export interface ReaderHandle<J extends Job> {
   abort(job: J): void
   /** All assigned requests without an answer: those not started, in order, and the others. */
   withdrawAll(): { waiting: J[]; begun: J[] }
+  /** Tells the thread that nothing is to be done for a while: it gives memory back. */
+  rest(): void
   /** Asks the thread to stop, and terminates it if it has not stopped within a second, or within five while it opens the database;
    *  before and after that, while it starts, at once. Resolves with which of both happened. */
   end(): Promise<'ended' | 'terminated'>
@@ -171,6 +173,7 @@ export function startReaderThread<J extends Job>(
       const waiting = [...slots.keys()].filter(withdraw)
       return { waiting, begun: [...slots.keys()] }
     },
+    rest: () => worker.postMessage('rest' satisfies ReaderCommand),
     end() {
       claims.requestStop()
       // Before it has loaded everything it would not notice for half a second.

@@ -1,24 +1,19 @@
 import { availableParallelism } from 'node:os'
 import { describeError } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
-import type { Labels, Metrics } from '../lib/metrics.js'
+import type { Metrics } from '../lib/metrics.js'
 import { type ClientId, callTimeoutError, QUERY_TIMEOUT_ERROR, type RemoteRunner } from '../rpc/core/dispatch.js'
 import type { RpcOutcome } from '../rpc/core/envelope.js'
 import { INTERNAL_ERROR, INVALID_PARAMS, LIMIT_EXCEEDED, type RpcErrorBody, SERVER_BUSY } from '../rpc/core/errors.js'
 import type { Method } from '../rpc/core/method.js'
 import { createResultQueue, type ResultQueue } from '../rpc/core/resultStream.js'
+import { registerPoolMetrics } from './poolMetrics.js'
+import { createPopulation } from './population.js'
 import { QUICK_NICENESS, READER_NICENESS } from './priority.js'
 import type { ReaderData } from './protocol.js'
 import { createQuickLanePolicy, QUICK_CALL_MS } from './quickLane.js'
 import { type JobFlow, startReaderThread } from './readerHandle.js'
-import {
-  createScheduler,
-  MAX_JOBS,
-  type RemoteCost,
-  type ScheduledJob,
-  type ScheduledThread,
-  type Scheduler,
-} from './scheduler.js'
+import { createScheduler, MAX_JOBS, type RemoteCost, type ScheduledJob, type ScheduledThread } from './scheduler.js'
 
 /** Queue length per class. More would only wait to be refused; 1,000 are a full batch. */
 const MAX_QUEUED = 1024
@@ -33,9 +28,6 @@ const GRACE_MS: Record<RemoteCost, number> = { evm: 20, scan: 500, quick: 500 }
  *  checks the clock, but not inside precompiles. The reference interpreter never does. */
 const LINGER_MS = 480
 
-/** Delay before replacing a thread that died before it was ready, so that a broken installation does not spin. */
-const RESPAWN_DELAY_MS = 1000
-
 /** Default threads per class: half of the cores, at least two, so that one long query does not block the others; at most
  *  eight, because each takes 40 to 80 MB. */
 export function defaultThreads(): number {
@@ -47,15 +39,19 @@ export interface ReaderPoolOptions
   extends Omit<ReaderData, 'loadEvm' | 'warmLogs' | 'awaited' | 'niceness' | 'claims' | 'flow'> {
   readonly scanThreads: number
   readonly evmThreads: number
+  /** Milliseconds without requests after which all threads but one are ended. Default: 30,000. */
+  readonly idleMs?: number
+  /** Called when no request has come for that long. */
+  onRest?(): void
   readonly log: Logger
   readonly metrics: Metrics
 }
 
 /** Reader threads. */
 export interface ReaderPool extends RemoteRunner {
-  /** Resolves once every reader thread is warm: it has run a call or a log query. The spare may still be starting. */
+  /** Resolves once the first thread is warm: it has run a call and a log query. */
   warm(): Promise<void>
-  /** Resolves once every thread and the spare are warm. */
+  /** Starts all threads now instead of when requests need them; resolves once they and the spare are warm. */
   ready(): Promise<void>
   /** Clients with requests, waiting or under way. */
   clients(): Iterable<ClientId>
@@ -93,9 +89,9 @@ const NOBODY: ClientId = 0
 const NOT_COPIED: RpcErrorBody = { code: INVALID_PARAMS, message: 'params: cannot be read, being nested too deep' }
 const INTERNAL: RpcErrorBody = { code: INTERNAL_ERROR, message: 'internal error' }
 
-/** Starts the threads of each class and a warm spare, which replaces terminated threads: terminating takes 4 to 7 ms,
- *  starting 360 to 630 ms. A request goes to the least busy thread of its class, or waits in the queue of the class while
- *  all are full. */
+/** Starts one thread at first, and when requests need more the threads of each class and a warm spare, which replaces
+ *  terminated threads: terminating takes 4 to 7 ms, starting 360 to 630 ms. A request goes to the least busy thread of its
+ *  class, or waits in the queue of the class while all are full. */
 export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   const { log } = options
   const limitMs: Record<RemoteCost, number> = {
@@ -122,12 +118,16 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       return quickCalls.grant(job.client) && QUICK_CALL_MS
     },
   })
-  const waiters: (() => void)[] = []
-  const warmWaiters: (() => void)[] = []
-  const respawns = new Set<NodeJS.Timeout>()
+  const population = createPopulation<PoolJob>({
+    ...{ threads, wanted, scheduler, idleMs: options.idleMs },
+    start: (cost, isAwaited) => start(cost, isAwaited),
+    onRest({ reader }) {
+      reader.rest()
+      options.onRest?.()
+    },
+  })
   let lost = 0
   let closed = false
-  let wasWarm = false
   let calls = 0
 
   const finish = (job: PoolJob, outcome: RpcOutcome) => {
@@ -149,36 +149,13 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     job.resolve({ result: part, rest: job.queue.stream })
   }
 
-  /** Starts missing threads first, then the spare. */
-  const fill = () => {
-    if (closed) return
-    for (const cost of ['evm', 'scan'] as const) {
-      let missing = wanted[cost] - count(threads, cost)
-      for (const thread of threads) {
-        if (missing === 0) break
-        if (!isIdleSpare(thread)) continue
-        thread.cost = cost
-        missing--
-        scheduler.refill(thread)
-      }
-      for (; missing > 0; missing--) start(cost)
-    }
-    const starting = [...threads].filter(({ reader }) => !reader.ready)
-    if (starting.every(({ cost }) => cost === undefined || cost === 'quick')) {
-      wasWarm = true
-      for (const resolve of warmWaiters.splice(0)) resolve()
-    }
-    if (starting.length > 0) return
-    if (count(threads, 'quick') === 0) start('quick')
-    else if (count(threads, undefined) === 0) start(undefined)
-    else for (const resolve of waiters.splice(0)) resolve()
-  }
-
   const refillAfter = (thread: Thread) => {
+    population.settle(thread)
     if (thread.cost !== undefined) scheduler.refill(thread)
     else scheduler.refillAll() // a lent one: its client may have its turn elsewhere again
   }
   const schedule = (job: PoolJob) => {
+    population.use(job.cost)
     scheduler.enqueue(job)
     if (scheduler.waiting(job.cost) > MAX_QUEUED) finish(scheduler.takeFromGreediest(job.cost)!, { error: SERVER_BUSY })
   }
@@ -203,7 +180,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     else if (job.key !== undefined) quickLane.note(job.key, finished)
   }
 
-  const start = (cost: RemoteCost | undefined) => {
+  const start = (cost: RemoteCost | undefined, isAwaited: boolean) => {
     const data = {
       datadir: options.datadir,
       limits: options.limits,
@@ -214,13 +191,14 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       cursorSecret: options.cursorSecret,
       loadEvm: cost !== 'scan',
       warmLogs: cost !== 'evm',
-      awaited: !wasWarm && cost !== undefined,
+      awaited: isAwaited,
       niceness: cost === 'quick' ? QUICK_NICENESS : READER_NICENESS,
     }
     const maxJobs = cost === undefined ? Math.max(...Object.values(MAX_JOBS)) : MAX_JOBS[cost]
     const reader = startReaderThread<PoolJob>(data, maxJobs, {
       onReady() {
-        fill()
+        population.fill()
+        population.settle(thread)
         scheduler.refill(thread)
       },
       onOutcome(job, outcome) {
@@ -255,14 +233,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     // Another thread for the quick lane takes half a second to start.
     for (const job of waiting) if (job.cost === 'quick') Object.assign(job, { cost: job.ownCost, tryMs: undefined })
     scheduler.putBack(waiting)
-    if (thread.reader.ready) fill()
-    else {
-      const timer = setTimeout(() => {
-        respawns.delete(timer)
-        fill()
-      }, RESPAWN_DELAY_MS)
-      respawns.add(timer)
-    }
+    population.replace(thread)
     scheduler.refillAll()
   }
 
@@ -306,7 +277,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   }
 
   registerPoolMetrics(options.metrics, { threads, scheduler, lost: () => lost })
-  fill()
+  population.fill()
   return {
     run(call, { client = NOBODY, sinceMs } = {}) {
       const own = call.method.cost as Exclude<RemoteCost, 'quick'>
@@ -331,16 +302,8 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
         schedule(job)
       })
     },
-    warm: () =>
-      new Promise((resolve) => {
-        warmWaiters.push(resolve)
-        fill()
-      }),
-    ready: () =>
-      new Promise((resolve) => {
-        waiters.push(resolve)
-        fill()
-      }),
+    warm: () => population.warm(),
+    ready: () => population.ready(),
     clients: () => scheduler.clients(),
     abort(client, error) {
       for (const job of scheduler.withdrawClient(client)) finish(job, { error })
@@ -354,48 +317,14 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     lostThreads: () => lost,
     async close() {
       closed = true
-      for (const timer of respawns) clearTimeout(timer)
+      const ended = population.close()
       scheduler.stop()
       for (const job of scheduler.drain()) finish(job, { error: INTERNAL })
       const living = [...threads]
       for (const thread of living) remove(thread)
-      for (const resolve of [...warmWaiters.splice(0), ...waiters.splice(0)]) resolve()
-      await Promise.all(living.map(({ reader }) => reader.end()))
+      await Promise.all([ended, ...living.map(({ reader }) => reader.end())])
     },
   }
-}
-
-function registerPoolMetrics(
-  metrics: Metrics,
-  parts: { threads: ReadonlySet<Thread>; scheduler: Scheduler<PoolJob>; lost: () => number },
-): void {
-  const { threads, scheduler, lost } = parts
-  const costs = ['evm', 'scan', 'quick'] as const
-  metrics.gauge('cairn_threads', 'Reader threads by class and state; the spare takes the place of a lost one.', () => {
-    const counts = new Map<string, [Labels, number]>()
-    for (const name of [...costs, 'spare'] as const) {
-      for (const state of ['starting', 'idle', 'busy']) counts.set(`${name} ${state}`, [{ class: name, state }, 0])
-    }
-    for (const { cost, reader } of threads) {
-      const state = !reader.ready ? 'starting' : reader.jobCount() === 0 ? 'idle' : 'busy'
-      counts.get(`${cost ?? 'spare'} ${state}`)![1]++
-    }
-    return counts.values()
-  })
-  metrics.counter(
-    'cairn_threads_lost_total',
-    'Reader threads that failed, or were ended because a request did not.',
-    lost,
-  )
-  metrics.gauge('cairn_queue_requests', 'Requests that no thread was handed yet, by class.', () =>
-    costs.map((cost) => [{ class: cost }, scheduler.waiting(cost)]),
-  )
-  metrics.gauge('cairn_thread_requests', 'Requests that threads were handed and have not answered, by class.', () =>
-    costs.map((cost) => {
-      const own = [...threads].filter((thread) => thread.cost === cost)
-      return [{ class: cost }, own.reduce((sum, { reader }) => sum + reader.jobCount(), 0)]
-    }),
-  )
 }
 
 function timeoutError(cost: RemoteCost, limitMs: number, method: Method): RpcErrorBody {
@@ -404,14 +333,4 @@ function timeoutError(cost: RemoteCost, limitMs: number, method: Method): RpcErr
 
 function waitedTooLong(limitMs: number): RpcErrorBody {
   return { code: LIMIT_EXCEEDED, message: `server busy: no thread took the request within ${limitMs / 1000}s` }
-}
-
-function isIdleSpare({ cost, reader }: Thread): boolean {
-  return cost === undefined && reader.jobCount() === 0
-}
-
-function count(threads: Iterable<Thread>, cost: RemoteCost | undefined): number {
-  let n = 0
-  for (const thread of threads) if (thread.cost === cost) n++
-  return n
 }

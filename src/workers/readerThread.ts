@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { cryptoImplementations } from '../chain/crypto.js'
 import { type Deadline, DeadlineExceeded, deadlineBetween } from '../lib/deadline.js'
 import { messageOf } from '../lib/errors.js'
+import { collectGarbageSoon } from '../lib/garbageCollection.js'
 import { createLogger } from '../lib/logger.js'
 import type { RpcContext } from '../rpc/core/context.js'
 import { runCallMessage } from '../rpc/core/dispatch.js'
@@ -49,6 +50,7 @@ const waiting: ReaderRequest[] = []
 let working = false
 port.on('message', (request: ReaderRequest | ReaderCommand) => {
   if (request === 'stop') process.exit() // this thread
+  if (request === 'rest') return collectGarbageSoon()
   waiting.push(request)
   if (!working) void work()
 })

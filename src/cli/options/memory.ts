@@ -34,13 +34,13 @@ export const memoryOptions = {
   scanThreads: maybeNumber('scan-threads', 'N', ['serve'], {
     min: 1,
     max: 64,
-    doc: 'Reader threads for log queries; one more answers short ones.',
+    doc: 'Most reader threads for log queries, started when requests wait; one more answers short ones.',
     defaultText: 'half of the cores, 2 to 8',
   }),
   evmThreads: maybeNumber('evm-threads', 'N', ['serve'], {
     min: 1,
     max: 64,
-    doc: 'Reader threads for calls; one more is kept as a spare.',
+    doc: 'Most reader threads for calls, started when requests wait; one more is kept as a spare.',
     defaultText: 'half of the cores, 2 to 8',
   }),
   responseCache: number('response-cache', 'MIB', 64, ['serve'], {

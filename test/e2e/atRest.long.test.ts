@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { runCairnOk, startDefaultCairn } from '../support/cairn.js'
+import { FIXTURE_FOLDER } from '../support/fixture.js'
+import { TOKEN, TRANSFER_TOPIC } from '../support/fixtureChain.js'
+import { ask, send } from '../support/rpcClient.js'
+import { temporaryDirectory } from '../support/temporary.js'
+import { until } from '../support/until.js'
+
+/* What a server of the bundled chain needs while nobody asks. */
+
+const MAX_MEGABYTES = 150
+/** After requests. The C library keeps some of what ended threads had. */
+const MAX_MEGABYTES_AGAIN = 200
+const MAX_THREADS = 8
+
+const threadsOf = (pid: number) => readdirSync(`/proc/${pid}/task`).length
+/** Resident memory, of which some 60 MB are the program of Node and the database, which other processes share. */
+const megabytesOf = (pid: number) =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
+
+test(`a server at rest has at most ${MAX_THREADS} threads and ${MAX_MEGABYTES} MB, and gives memory back after many clients`, {
+  skip: process.platform !== 'linux' && 'there is no /proc',
+}, async (t) => {
+  const datadir = temporaryDirectory(t)
+  await runCairnOk(['import', '--datadir', datadir, FIXTURE_FOLDER])
+  const server = await startDefaultCairn(t, ['--datadir', datadir, '--open', '--inline-calls', 'off'])
+  const pid = server.running.child.pid!
+  const isAtRest = (megabytes: number) => threadsOf(pid) <= MAX_THREADS && megabytesOf(pid) <= megabytes
+  await until(() => isAtRest(MAX_MEGABYTES))
+  assert.equal((await ask(server.url, 'eth_chainId')).result, '0x4f25')
+
+  const logs = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', address: TOKEN, topics: [TRANSFER_TOPIC] }] }
+  const call = { method: 'eth_call', params: [{ to: TOKEN, data: '0x18160ddd' }, 'latest'] }
+  const trace = { method: 'debug_traceBlockByNumber', params: ['latest'] }
+  const batch = Array.from({ length: 60 }, (_, id) => ({ jsonrpc: '2.0', id, ...[logs, call, trace][id % 3] }))
+  const ended = new AbortController()
+  const clients = Array.from({ length: 8 }, async () => {
+    while (!ended.signal.aborted) await send(server.url, batch)
+  })
+  await until(() => threadsOf(pid) > MAX_THREADS)
+  ended.abort()
+  await Promise.all(clients)
+  await until(() => isAtRest(MAX_MEGABYTES_AGAIN))
+})
