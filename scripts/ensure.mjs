@@ -75,7 +75,10 @@ export function ensureWebBuilt() {
 
 /** Compiles src/, test/ and scripts/ to build/ unless it was made from these very sources. */
 export function ensureTestsBuilt() {
-  compile('build', ['src', 'src/web', 'test', 'scripts'], [], () => run(tool('tsc'), ['-p', 'test/tsconfig.json']))
+  compile('build', ['src', 'src/web', 'test', 'scripts'], ['scripts/bundleDrizzle.mjs'], () => {
+    run(tool('tsc'), ['-p', 'test/tsconfig.json'])
+    run(process.execPath, ['scripts/bundleDrizzle.mjs'])
+  })
 }
 
 function compile(outDir, folders, tools, work) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { after, test } from 'node:test'
 import type { EvmKind } from '../../src/evm/kinds.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import { createMetrics } from '../../src/lib/metrics.js'
@@ -15,9 +15,9 @@ import { TEST_METHODS } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { METHODS } from '../support/testMethods.js'
 
-/** A pool of one thread per class, unless told, and a spare, over an empty database, all ready. */
+/** A pool of one thread per class, unless told, and a spare, over an empty database, all ready. Each thread takes most of a second to start. */
 async function startPool(
-  t: TestContext,
+  t: { after(callback: () => void | Promise<void>): void },
   limits: Partial<typeof DEFAULT_LIMITS> = {},
   evm: EvmKind = 'cairn',
   evmThreads = 1,
@@ -41,6 +41,9 @@ async function startPool(
   return pool
 }
 
+/** For tests that need the defaults, and leave the pool as it was. */
+const common = await startPool({ after })
+
 /** Runs a method of the test table. */
 function run(pool: ReaderPool, method: string, params: unknown, origin?: CallOrigin): Promise<RpcOutcome> {
   return pool.run(bindCall(METHODS.get(method)!, params), origin)
@@ -50,28 +53,26 @@ function read(outcome: RpcOutcome): unknown {
   return 'error' in outcome ? outcome.error : JSON.parse(Buffer.from(outcome.result).toString())
 }
 
-test('answers from threads, in the order of the queue', async (t) => {
-  const pool = await startPool(t)
-  assert.equal(pool.threadCount(), 4)
+test('answers from threads, in the order of the queue', async () => {
+  assert.equal(common.threadCount(), 4)
   const words = Array.from({ length: 50 }, (_, i) => `word ${i}`)
   const done: string[] = []
   const outcomes = await Promise.all(
     words.map(async (word) => {
-      const outcome = await run(pool, 'test_scan', [word])
+      const outcome = await run(common, 'test_scan', [word])
       done.push(word)
       return read(outcome)
     }),
   )
   assert.deepEqual(outcomes, words)
   assert.deepEqual(done, words)
-  assert.deepEqual(read(await run(pool, 'test_call', ['hello'])), 'hello')
+  assert.deepEqual(read(await run(common, 'test_call', ['hello'])), 'hello')
 })
 
-test('large data of an error comes from its thread as finished JSON', async (t) => {
-  const pool = await startPool(t)
-  const short = await run(pool, 'test_revert', ['0x3'])
+test('large data of an error comes from its thread as finished JSON', async () => {
+  const short = await run(common, 'test_revert', ['0x3'])
   assert.deepEqual(short, { error: { code: 3, message: 'execution reverted', data: '0xababab' } })
-  const long = await run(pool, 'test_revert', ['0x100000'])
+  const long = await run(common, 'test_revert', ['0x100000'])
   assert.ok('error' in long && long.error.data === undefined && long.error.dataJson !== undefined)
   const response = Buffer.concat(encodeResponse('1', long)).toString()
   assert.deepEqual(JSON.parse(response).error, {
@@ -81,9 +82,8 @@ test('large data of an error comes from its thread as finished JSON', async (t) 
   })
 })
 
-test('parameters are checked in the thread', async (t) => {
-  const pool = await startPool(t)
-  assert.deepEqual(read(await run(pool, 'test_scan', [5])), {
+test('parameters are checked in the thread', async () => {
+  assert.deepEqual(read(await run(common, 'test_scan', [5])), {
     code: -32602,
     message: 'invalid argument 0: word: expected a string, got 5',
   })
@@ -147,9 +147,8 @@ test('what waits behind a long call is taken over by a thread that has nothing t
 
 // Others may abort the process when their thread is terminated: Node-API calls fail then, and C++ wrappers throw.
 test('the only native addon of a reader thread is better-sqlite3, whichever interpreter runs', async (t) => {
-  for (const evm of ['cairn', 'reference'] as const) {
-    const pool = await startPool(t, {}, evm)
-    assert.deepEqual(read(await run(pool, 'test_addons', [])), ['better-sqlite3'], evm)
+  for (const pool of [common, await startPool(t, {}, 'reference')]) {
+    assert.deepEqual(read(await run(pool, 'test_addons', [])), ['better-sqlite3'])
   }
 })
 
@@ -255,11 +254,10 @@ test('clients take turns, however many calls one of them has waiting', async (t)
   await Promise.all(greedy)
 })
 
-test('a full queue refuses the newest request of the client that has the most waiting', async (t) => {
-  const pool = await startPool(t)
-  const running = run(pool, 'test_wait', ['0xc8'], { client: 1 })
-  const waiting = Array.from({ length: 1024 }, () => run(pool, 'test_scan', ['w'], { client: 1 }))
-  const other = run(pool, 'test_scan', ['other'], { client: 2 })
+test('a full queue refuses the newest request of the client that has the most waiting', async () => {
+  const running = run(common, 'test_wait', ['0xc8'], { client: 1 })
+  const waiting = Array.from({ length: 1024 }, () => run(common, 'test_scan', ['w'], { client: 1 }))
+  const other = run(common, 'test_scan', ['other'], { client: 2 })
   assert.deepEqual(read(await waiting[1023]), { code: -32005, message: 'server busy' })
   assert.equal(read(await other), 'other')
   assert.equal(read(await running), 'waited 200')
@@ -274,28 +272,26 @@ test('the log says why a thread failed, also when it threw no Error', async (t) 
   assert.match(String(errors[0]), /database disk image is malformed.*\n.* at /s)
 })
 
-test('a thread that dies answers its request with an internal error and is replaced', async (t) => {
-  const pool = await startPool(t)
-  const crashed = run(pool, 'test_crash', [])
-  const next = run(pool, 'test_scan', ['next'])
+test('a thread that dies answers its request with an internal error and is replaced', async () => {
+  const crashed = run(common, 'test_crash', [])
+  const next = run(common, 'test_scan', ['next'])
   assert.deepEqual(read(await crashed), { code: -32603, message: 'internal error' })
   assert.equal(read(await next), 'next')
+  await common.ready()
 })
 
-test('beyond the queue the server says that it is busy', async (t) => {
-  const pool = await startPool(t)
-  const running = run(pool, 'test_wait', ['0xc8'])
-  const waiting = Array.from({ length: 1024 }, () => run(pool, 'test_scan', ['w']))
-  assert.deepEqual(read(await run(pool, 'test_scan', ['w'])), { code: -32005, message: 'server busy' })
+test('beyond the queue the server says that it is busy', async () => {
+  const running = run(common, 'test_wait', ['0xc8'])
+  const waiting = Array.from({ length: 1024 }, () => run(common, 'test_scan', ['w']))
+  assert.deepEqual(read(await run(common, 'test_scan', ['w'])), { code: -32005, message: 'server busy' })
   assert.equal(read(await running), 'waited 200')
   for (const outcome of await Promise.all(waiting)) assert.equal(read(outcome), 'w')
 })
 
-test('parameters that cannot be copied to a thread are refused, and harm nobody else', async (t) => {
-  const pool = await startPool(t)
+test('parameters that cannot be copied to a thread are refused, and harm nobody else', async () => {
   let deep: unknown[] = []
   for (let i = 0; i < 200_000; i++) deep = [deep]
-  const [odd, plain] = await Promise.all([run(pool, 'test_scan', [deep]), run(pool, 'test_scan', ['w'])])
+  const [odd, plain] = await Promise.all([run(common, 'test_scan', [deep]), run(common, 'test_scan', ['w'])])
   assert.deepEqual(read(odd), { code: -32602, message: 'params: cannot be read, being nested too deep' })
   assert.equal(read(plain), 'w')
 })
@@ -323,9 +319,9 @@ test('a short scan does not wait behind a long one', async (t) => {
   assert.deepEqual(done, ['short', 'long'])
 })
 
-test('a scan that is not short is run again where others are, and those like it are not tried for a while', async (t) => {
-  const pool = await startPool(t)
-  const threadOf = async (milliseconds: string, key: string) => read(await run(pool, 'test_work', [milliseconds, key]))
+test('a scan that is not short is run again where others are, and those like it are not tried for a while', async () => {
+  const threadOf = async (milliseconds: string, key: string) =>
+    read(await run(common, 'test_work', [milliseconds, key]))
   const ordinary = await threadOf('0x40', 'long')
   assert.equal(typeof ordinary, 'number')
   assert.equal(await threadOf('0x40', 'long'), ordinary)

@@ -1,0 +1,37 @@
+// Bundles drizzle-orm for the tests, which load src/ module by module: Node parses the 180 kB of its package.json for each of
+// the 111 modules of it that a database needs, a second for every process and thread. dist/ has all of it bundled.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { build } from 'esbuild'
+import { ROOT } from './ensure.mjs'
+
+const BUILD = join(ROOT, 'build')
+const FOLDER = join(BUILD, 'drizzle')
+const IMPORT = /(\bfrom |\bimport\()(['"])(drizzle-orm(?:\/[\w/-]+)?)\2/g
+
+const fileOf = (specifier) => specifier.replaceAll('/', '-')
+const importers = readdirSync(BUILD, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.js'))
+  .map((name) => ({ path: join(BUILD, name), text: readFileSync(join(BUILD, name), 'utf8') }))
+  .filter(({ text }) => text.match(IMPORT))
+const specifiers = new Set(importers.flatMap(({ text }) => Array.from(text.matchAll(IMPORT), (match) => match[3])))
+
+await build({
+  absWorkingDir: ROOT,
+  entryPoints: Object.fromEntries(Array.from(specifiers, (specifier) => [fileOf(specifier), specifier])),
+  outdir: FOLDER,
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node22',
+  external: ['better-sqlite3'],
+  logLevel: 'warning',
+})
+for (const { path, text } of importers) {
+  const folder = relative(dirname(path), FOLDER) || '.'
+  writeFileSync(
+    path,
+    text.replace(IMPORT, (_, before, quote, name) => `${before}${quote}${folder}/${fileOf(name)}.js${quote}`),
+  )
+}
