@@ -23,8 +23,15 @@ function tracerOptions(choices: Choices, tracer: string): object {
   return diffMode ? { ...options, diffMode, includeEmpty: false } : options
 }
 
+/** As long as a trace may take, so that neither server aborts one on a busy machine. */
+const UNHURRIED = { timeout: '60s' }
+
 /** A random configuration of a trace: the struct logger once in three times. */
 export function traceConfig(choices: Choices): { [member: string]: unknown } {
+  return { ...randomConfig(choices), ...UNHURRIED }
+}
+
+function randomConfig(choices: Choices): { [member: string]: unknown } {
   const { pick, oneIn, random } = choices
   if (oneIn(3)) return { ...flags(STRUCT_OPTIONS, choices), ...(oneIn(10) ? { limit: random.below(3000) } : {}) }
   if (oneIn(8)) {
@@ -44,7 +51,10 @@ export function blockTraces(choices: Choices): Request[] {
       flags(STRUCT_OPTIONS, choices),
       ...TRACERS.map((tracer) => ({ tracer, tracerConfig: tracerOptions(choices, tracer) })),
     ]
-    return configs.map((config) => ({ method: 'debug_traceBlockByNumber', params: [formatQuantity(number), config] }))
+    return configs.map((config) => ({
+      method: 'debug_traceBlockByNumber',
+      params: [formatQuantity(number), { ...config, ...UNHURRIED }],
+    }))
   })
 }
 

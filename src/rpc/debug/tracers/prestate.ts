@@ -27,14 +27,19 @@ export function formatPrestate(touched: Iterable<TouchedState>, options: Prestat
   return byKey(before.map((state) => [formatData(state.address), formatBefore(state, state.slots.values(), options)]))
 }
 
-/** What was changed, before and after; `journal` has the state after. */
-export function formatDifference(touched: Iterable<TouchedState>, journal: Journal, options: PrestateOptions): object {
+/** What was changed, before and after; `journal` has the state after. With `eip8246` deleted accounts keep their balance. */
+export function formatDifference(
+  touched: Iterable<TouchedState>,
+  { journal, eip8246 }: { journal: Journal; eip8246: boolean },
+  options: PrestateOptions,
+): object {
   const pre: [string, AccountJson][] = []
   const post: [string, AccountJson][] = []
   for (const state of touched) {
     const address = formatData(state.address)
-    // An account that is deleted is only in `pre`, with everything that was touched. Since EIP-8246 one with a balance stays.
-    if (state.isDestructed && journal.account(state.address).balance === 0n) {
+    // A deleted account is only in `pre`, with everything that was touched, even if it was paid after SELFDESTRUCT. Since EIP-8246
+    // one with a balance stays.
+    if (state.isDestructed && !(eip8246 && journal.account(state.address).balance !== 0n)) {
       if (!isEmpty(state)) pre.push([address, formatBefore(state, state.slots.values(), options)])
       continue
     }

@@ -109,7 +109,7 @@ function startPrestate(options: PrestateOptions, execution: Execution): RunningT
     hooks,
     result: () =>
       options.diffMode
-        ? formatDifference(touched.values(), journal, options)
+        ? formatDifference(touched.values(), { journal, eip8246: machine.rules.eip8246 }, options)
         : formatPrestate(touched.values(), options),
   }
 }
