@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { CairnError, UsageError } from '../lib/errors.js'
+import { OutputFailed } from '../lib/writeStream.js'
 import { describeDiskFailure, describeFullDisk } from '../store/diskFailure.js'
 import { DATABASE_FILE } from '../store/open.js'
 
 /** Explains a failure of the system or of SQLite to the user, with what would help; other errors unchanged. @param
  *  datadir the data directory of the command */
 export function explainFailure(error: unknown, datadir: string): unknown {
-  if (!(error instanceof Error)) return error
+  if (!(error instanceof Error) || error instanceof OutputFailed) return error
   if (describeDiskFailure(error, datadir)?.check === 'disk space') return explainFullDisk(error, datadir)
   if (error instanceof CairnError) return error
   const { code, path } = error as NodeJS.ErrnoException

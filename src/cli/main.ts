@@ -6,6 +6,7 @@ import { explainFailure } from './explainFailure.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
 import { COMMANDS, type Command } from './options/option.js'
 import { type ParsedArgs, parseArgs } from './parseArgs.js'
+import { printResult, surviveOutputFailures } from './standardStreams.js'
 import { writeNotice } from './terminal.js'
 
 /* The composition root. Commands are loaded on demand, so `cairn --help` loads no chain code. */
@@ -74,8 +75,8 @@ function requireCommand(name: string): Command {
   return command
 }
 
-function print(text: string): number {
-  process.stdout.write(`${text}\n`)
+async function print(text: string): Promise<number> {
+  await printResult(text)
   return 0
 }
 
@@ -87,4 +88,5 @@ function fail(error: unknown): number {
   return WRONG_USE.some((kind) => error instanceof kind) ? 2 : 1
 }
 
+surviveOutputFailures()
 process.exitCode = await main(process.argv.slice(2)).catch(fail)

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { publishFile } from '../lib/durableFiles.js'
+import { writeStream } from '../lib/writeStream.js'
 import type { Dataset } from './dataset.js'
 import { createEncoder } from './encoders/encoder.js'
 import type { Format } from './encoders/rowEncoder.js'
@@ -41,24 +42,25 @@ export async function exportToFile(source: ExportSource, path: string, terms: Fi
   }
 }
 
-/** Writes to a stream, as fast as its reader takes it. Undefined when the reader has gone (EPIPE), as `head` does. @throws
- *  ChainChanged; the reason of the signal; another failure of the stream */
+/** Writes to a stream, as fast as its reader accepts it. Undefined when the reader has gone, as `head` does. @throws
+ *  ChainChanged; the reason of the signal; OutputFailed */
 export async function exportToStream(
   source: ExportSource,
   stream: Writable,
   { dataset, format, range, control }: FileTerms,
 ): Promise<ExportedRange | undefined> {
   const encoder = await createEncoder(format, dataset.columns)
-  const write = (bytes: Uint8Array) =>
-    new Promise<void>((resolve, reject) => {
-      stream.write(bytes, (error) => (error ? reject(error) : resolve()))
-    })
+  const write = async (bytes: Uint8Array) => {
+    if (!(await writeStream(stream, bytes))) throw READER_GONE
+  }
   const ignore = () => {} // the write's callback has it, too
   stream.on('error', ignore)
   try {
     return await exportBlocks(source, dataset, { range, target: { encoder, write }, control })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return undefined
+    if (error === READER_GONE) return undefined
     throw error
   }
 }
+
+const READER_GONE = new Error('the reader has gone')

@@ -1,7 +1,8 @@
-import { openSync, writeSync } from 'node:fs'
+import { openSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { type DestinationStream, pino } from 'pino'
 import { messageOf, UsageError } from './errors.js'
+import { writeWhole } from './writeWhole.js'
 
 /** What Cairn needs of a logger: one line per call, fields first. */
 export interface Logger {
@@ -27,25 +28,37 @@ export function createLogger({ level, file }: LogSettings): Logger {
   const options = { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }
   if (file !== undefined) return pino(options, appendTo(file))
   // On a terminal a line may stand in place of a progress line, which is drawn again.
-  if (isatty(2)) return pino(options, { write: (line) => void writeSync(2, `\r\x1b[K${line}`) })
-  return pino(options, pino.destination({ fd: 2, sync: true }))
+  return pino(options, lineOutput(2, isatty(2) ? '\r\x1b[K' : ''))
 }
 
 /** Whole lines, each at the end of the file, also after it was truncated: several threads write, and `copytruncate` works. */
 function appendTo(file: string): DestinationStream {
-  let fd: number
   try {
-    fd = openSync(file, 'a', 0o640)
+    return lineOutput(openSync(file, 'a', 0o640))
   } catch (error) {
     throw new UsageError(`--log-file ${file}: ${messageOf(error)}`)
   }
+}
+
+// What a reader of standard error that reads slowly may stop a thread for, once; a service manager is much faster.
+const PATIENCE_MS = 1000
+
+/** Lines that cannot be written, to a full disk or a closed or blocked pipe, are dropped: they must not end the work. Lines are
+ *  accepted again as soon as there is space. */
+function lineOutput(fd: number, prefix = ''): DestinationStream {
+  let isBlocked = false
+  let isTorn = false
   return {
-    write: (line) => {
+    write: (text) => {
+      const line = Buffer.from(`${isTorn ? '\n' : ''}${prefix}${text}`)
+      let written = 0
       try {
-        writeSync(fd, line)
-      } catch {
-        // A full disk must not end the work.
+        written = writeWhole(fd, line, isBlocked ? 0 : PATIENCE_MS)
+        isBlocked = written < line.length
+      } catch (error) {
+        written = (error as { written: number }).written
       }
+      if (written > 0) isTorn = written < line.length
     },
   }
 }

@@ -36,10 +36,17 @@ export interface ApiKey extends KeyLimits {
   revokedAt?: number
 }
 
+/** A key of which only the hash is stored. */
+export interface CreatedKey {
+  readonly id: number
+  readonly key: string
+}
+
 /** Reads and changes API keys. */
 export interface ApiKeyTable {
-  /** Creates a key of 32 random hex digits. It is returned once and not stored. */
-  create(name: string, limits?: KeyLimitsChange): { id: number; key: string }
+  /** Creates a key of 32 random hex digits. It is returned once and not stored. With `show`, nothing is stored where `show`
+   *  throws: no key that nobody has seen. */
+  create(name: string, limits?: KeyLimitsChange, show?: (created: CreatedKey) => void): CreatedKey
   /** All keys including revoked ones, oldest first. */
   list(): ApiKey[]
   /** False when no key has that id or it is already revoked. */
@@ -61,21 +68,24 @@ export interface ApiKeyReader {
 
 /** The key table of a database opened for writing. */
 export function createApiKeyTable(db: Database): ApiKeyTable {
-  const change = (sql: string, ...values: unknown[]) =>
-    db
-      .transaction(() => {
-        const result = db.prepare(sql).run(...values)
-        writeSeal(db, 'api_keys')
-        return result
-      })
-      .immediate()
+  const inTransaction = <T>(work: () => T): T => db.transaction(work).immediate()
+  const run = (sql: string, ...values: unknown[]) => {
+    const result = db.prepare(sql).run(...values)
+    writeSeal(db, 'api_keys')
+    return result
+  }
+  const change = (sql: string, ...values: unknown[]) => inTransaction(() => run(sql, ...values))
   return {
-    create(name, limits = {}) {
+    create(name, limits = {}, show = () => {}) {
       const key = randomBytes(16).toString('hex')
       const insert =
         'INSERT INTO api_keys (name, hash, created_at, rate_limit, max_concurrent, methods) VALUES (?, ?, ?, ?, ?, ?)'
-      const { lastInsertRowid } = change(insert, name, hashKey(key), unixSeconds(), ...limitValues(limits))
-      return { id: Number(lastInsertRowid), key }
+      return inTransaction(() => {
+        const { lastInsertRowid } = run(insert, name, hashKey(key), unixSeconds(), ...limitValues(limits))
+        const created = { id: Number(lastInsertRowid), key }
+        show(created)
+        return created
+      })
     },
     list() {
       const rows = db

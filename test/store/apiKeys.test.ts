@@ -51,6 +51,22 @@ test('the database does not hold the key, and what is no key is not found', (t) 
   }
 })
 
+test('a key that could not be shown is not stored', (t) => {
+  const { writing, reading } = temporaryConnections(t)
+  const keys = createApiKeyTable(writing)
+  let shown = ''
+  const failing = ({ key }: { key: string }) => {
+    shown = key
+    throw new Error('nobody reads')
+  }
+  assert.throws(() => keys.create('lost', {}, failing), /nobody reads/)
+  assert.match(shown, /^[0-9a-f]{32}$/)
+  const reader = createApiKeyReader(reading)
+  assert.deepEqual([keys.list(), reader.find(shown)], [[], undefined])
+  const { id, key } = keys.create('seen', {}, (created) => assert.equal(created.id, 1))
+  assert.equal(reader.find(key)?.id, id)
+})
+
 test('keys can be changed while another process holds the lock of the writer', (t) => {
   const datadir = temporaryDirectory(t)
   const importer = openForWriting(datadir)

@@ -10,6 +10,7 @@ import { type AddedAbi, type AddedAbiTable, createAddedAbiTable, readAddedAbis }
 import { openForKeys } from '../../store/apiKeys.js'
 import { openForReading, requireCurrentSchema } from '../../store/open.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printResult, printSummary } from '../standardStreams.js'
 import { formatTable, formatTime } from '../table.js'
 import { whenFree } from '../whenFree.js'
 
@@ -25,7 +26,8 @@ export async function runAbi({ config: { datadir, json }, operands }: ParsedArgs
   }
   if (action === 'list') {
     if (rest.length > 0) throw new UsageError(`unexpected operand '${rest[0]}'; see 'cairn help abi'`)
-    return print(list(datadir, json))
+    await printResult(list(datadir, json))
+    return 0
   }
   if (rest.length === 0) {
     const expected = action === 'add' ? 'FILE or ADDRESS=FILE' : 'the id or name of an ABI'
@@ -33,15 +35,12 @@ export async function runAbi({ config: { datadir, json }, operands }: ParsedArgs
   }
   if (action === 'add') {
     const sources = rest.map(readSource)
-    return print(inTable(datadir, (table) => sources.map((source) => add(table, source, json)).join('\n')))
+    printSummary(inTable(datadir, (table) => sources.map((source) => add(table, source, json)).join('\n')))
+    return 0
   }
   if (rest.length > 1) throw new UsageError(`unexpected operand '${rest[1]}'; see 'cairn help abi'`)
   openForReading(datadir).close() // where there is no database, `openForKeys` would make one
-  return print(inTable(datadir, (table) => remove(table, rest[0], json)))
-}
-
-function print(text: string): number {
-  process.stdout.write(`${text}\n`)
+  printSummary(inTable(datadir, (table) => remove(table, rest[0], json)))
   return 0
 }
 

@@ -5,6 +5,7 @@ import { createProgress, type Progress } from '../../lib/progress.js'
 import type { CopyOptions } from '../../store/backup.js'
 import { requireKnownSchema } from '../../store/open.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
 /** `cairn backup FILE`. SIGINT and SIGTERM end it with exit code 130 and 143, and leave no file. */
@@ -72,8 +73,8 @@ async function copy(
         keys = describeKeys(countKeys(db))
       },
     })
-    process.stdout.write(`${describe(held, `${megabytes(bytes).toLocaleString('en')} MB`, keys)}\n`)
-    if (leftOut.length > 0) process.stdout.write(`left out of it: ${leftOut.join(', ')}\n`)
+    printSummary(describe(held, `${megabytes(bytes).toLocaleString('en')} MB`, keys))
+    if (leftOut.length > 0) printSummary(`left out of it: ${leftOut.join(', ')}`)
     return 0
   } catch (error) {
     if (stop.signal.aborted) return stop.exitCode()

@@ -10,6 +10,7 @@ import { openContext } from '../../rpc/core/openContext.js'
 import { formatExplanationTable } from '../explanationTable.js'
 import { readLimits } from '../limits.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printResult } from '../standardStreams.js'
 
 /** `cairn explain-logs`: runs `cairn_explainLogs` on the database and prints its result. */
 export async function runExplainLogs({ config, operands }: ParsedArgs): Promise<number> {
@@ -27,7 +28,7 @@ export async function runExplainLogs({ config, operands }: ParsedArgs): Promise<
       throw code === INVALID_PARAMS ? new UsageError(`${file}: ${message}`) : new CairnError(message)
     }
     const text = Buffer.from(outcome.result).toString()
-    process.stdout.write(`${config.json ? text : formatExplanationTable(JSON.parse(text) as ExplanationJson)}\n`)
+    await printResult(config.json ? text : formatExplanationTable(JSON.parse(text) as ExplanationJson))
   } finally {
     close()
   }

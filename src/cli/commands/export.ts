@@ -9,6 +9,7 @@ import { isS3, openObjectStore } from '../../lib/objects/openObjectStore.js'
 import { createProgress, type Progress } from '../../lib/progress.js'
 import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printSummary } from '../standardStreams.js'
 import { listenForStop, type StopSignal } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
 
@@ -121,7 +122,7 @@ async function toRanges(
     else await exported.update({ finalOnly: false, signal })
   } finally {
     exported.close()
-    for (const [dataset, totals] of exported.totals) process.stdout.write(`${describe(dataset, totals)}\n`)
+    for (const [dataset, totals] of exported.totals) printSummary(describe(dataset, totals))
   }
 }
 

@@ -6,6 +6,7 @@ import type { ChainSource } from '../../store/chain/chainSource.js'
 import type { Config } from '../config.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
 
@@ -54,7 +55,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       showProgress: true,
       signal: stop.signal,
     })
-    process.stdout.write(`${found.paths.length === 0 ? describeGenesis(summary) : formatSummary(summary)}\n`)
+    printSummary(found.paths.length === 0 ? describeGenesis(summary) : formatSummary(summary))
     return summary.interrupted ? stop.exitCode() : 0
   } finally {
     stop.close()

@@ -14,6 +14,7 @@ import { type DayUsage, type KeyUsage, openUsageForReading } from '../../store/u
 import type { Config } from '../config.js'
 import { isKeyName, MAX_NAME_CHARACTERS, readKeysFile } from '../keysFile.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printResult, printSecret, printSummary } from '../standardStreams.js'
 import { formatTable, formatTime } from '../table.js'
 import { whenFree } from '../whenFree.js'
 
@@ -28,7 +29,12 @@ export async function runKeys({ config, operands }: ParsedArgs): Promise<number>
   const db = READING.includes(action) ? openForReading(datadir) : openForKeys(datadir)
   try {
     requireCurrentSchema(db)
-    process.stdout.write(`${whenFree(() => act(db, request))}\n`)
+    if (action === 'create') whenFree(() => create(db, request))
+    else {
+      const text = whenFree(() => act(db, request))
+      if (READING.includes(action)) await printResult(text)
+      else printSummary(text)
+    }
   } finally {
     db.close()
   }
@@ -93,7 +99,6 @@ function checkName(name: string): void {
 
 function act(db: Database, request: Request): string {
   const { action, operand, config } = request
-  if (action === 'create') return create(db, request)
   if (action === 'limit') return limit(db, request)
   if (action === 'list') return list(db, config.json)
   if (action === 'usage') return showUsage(db, request)
@@ -111,13 +116,13 @@ function readLimits({ rate, maxConcurrent, methods }: Config): KeyLimitsChange {
   }
 }
 
-function create(db: Database, { operand: name, config }: Request): string {
-  const { json } = config
-  const table = createApiKeyTable(db)
-  const { id, key } = table.create(name, readLimits(config))
-  if (json) return JSON.stringify({ id, name, key })
-  process.stderr.write(`key ${id} (${name}), shown this once:\n`)
-  return key
+/** Creates a key and prints it. It is stored once it is written. */
+function create(db: Database, { operand: name, config }: Request): void {
+  createApiKeyTable(db).create(name, readLimits(config), ({ id, key }) => {
+    if (config.json) return printSecret(JSON.stringify({ id, name, key }))
+    process.stderr.write(`key ${id} (${name}), shown this once:\n`)
+    printSecret(key)
+  })
 }
 
 function importFile(db: Database, { operand: path, config }: Request): string {

@@ -4,6 +4,7 @@ import { UsageError } from '../../lib/errors.js'
 import { DATABASE_FILE, DatabaseMissing, openForReading, requireKnownSchema } from '../../store/open.js'
 import { openForWriting } from '../../store/openForWriting.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printSummary } from '../standardStreams.js'
 
 /** `cairn migrate`: brings the schema up to date, as the next import would. */
 export async function runMigrate({ config, operands }: ParsedArgs): Promise<number> {
@@ -16,6 +17,6 @@ export async function runMigrate({ config, operands }: ParsedArgs): Promise<numb
   openForWriting(config.datadir).close()
   const applied = known - found
   const words = applied === 0 ? 'was up to date' : `is up to date: ${applied} of ${known} migrations were applied`
-  process.stdout.write(`the schema of ${path} ${words}\n`)
+  printSummary(`the schema of ${path} ${words}`)
   return 0
 }

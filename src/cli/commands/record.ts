@@ -5,6 +5,7 @@ import { createProgress } from '../../lib/progress.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
 
@@ -32,7 +33,7 @@ export async function runRecord({ config, operands }: ParsedArgs): Promise<numbe
       startProgress: (label, unit, total) => createProgress({ label, unit, total }),
       signal: stop.signal,
     })
-    process.stdout.write(`${describe(manifest, out)}\n`)
+    printSummary(describe(manifest, out))
     return 0
   } catch (error) {
     if (stop.signal.aborted) return stop.exitCode()

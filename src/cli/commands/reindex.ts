@@ -9,6 +9,7 @@ import { DATABASE_FILE, DatabaseMissing } from '../../store/open.js'
 import { openForWriting } from '../../store/openForWriting.js'
 import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
 /** `cairn reindex`. SIGINT and SIGTERM end it after the current transaction, with exit code 130 and 143; what was rebuilt
@@ -30,7 +31,7 @@ export async function runReindex({ config, operands }: ParsedArgs): Promise<numb
         const progress = createProgress({ label: kind.name, unit: kind.items, total: kind.openStored(db).count() })
         const summary = await rebuildIndex(db, kind, { progress, signal })
         progress.finish()
-        process.stdout.write(`${formatSummary(kind, summary)}\n`)
+        printSummary(formatSummary(kind, summary))
         return !summary.interrupted
       }),
       () => fillL2Events(db, signal),
@@ -52,7 +53,7 @@ async function fillAddressIndex(db: Database, signal: AbortSignal): Promise<bool
   const progress = createProgress({ label: 'addresses', unit: 'blocks', total })
   const isComplete = await fillAppearances(db, { progress, signal })
   progress.finish()
-  if (!isComplete) process.stdout.write("address index: interrupted; 'cairn reindex' goes on with it\n")
+  if (!isComplete) printSummary("address index: interrupted; 'cairn reindex' goes on with it")
   return isComplete
 }
 
@@ -63,7 +64,7 @@ async function fillL2Events(db: Database, signal: AbortSignal): Promise<boolean>
   const progress = createProgress({ label: 'layer-2 events', unit: 'blocks' })
   const { indexed, interrupted } = await indexL2Events(db, { progress, signal })
   progress.finish()
-  if (indexed > 0) process.stdout.write(`layer-2 events: ${indexed} blocks indexed\n`)
+  if (indexed > 0) printSummary(`layer-2 events: ${indexed} blocks indexed`)
   return !interrupted
 }
 

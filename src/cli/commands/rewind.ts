@@ -4,6 +4,7 @@ import { UsageError } from '../../lib/errors.js'
 import { createProgress } from '../../lib/progress.js'
 import { DATABASE_FILE, DatabaseMissing } from '../../store/open.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
 /** `cairn rewind --to N`. SIGINT and SIGTERM end it after the current transaction, with exit code 130 and 143; run again, it
@@ -30,7 +31,7 @@ export async function runRewind({ config, operands }: ParsedArgs): Promise<numbe
     })
     const { blocks, transactions, logs, head, interrupted } = summary
     const removed = `${blocks} blocks removed with ${transactions} transactions and ${logs} logs; the head is block ${head}`
-    process.stdout.write(`${removed}${interrupted ? '; interrupted: run the same command again to go on' : ''}\n`)
+    printSummary(`${removed}${interrupted ? '; interrupted: run the same command again to go on' : ''}`)
     // Readers that open next find a small write-ahead log.
     db.pragma('wal_checkpoint(TRUNCATE)')
     return interrupted ? stop.exitCode() : 0

@@ -27,6 +27,7 @@ import { watchParents } from '../parentWatch.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { type ReplicationPlan, readReplicationPlan } from '../replicationSettings.js'
 import { ListenFailed, type MetricsOptions, type Serving, type ServingOptions, startServing } from '../serving.js'
+import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
 /** `cairn serve`: returns when the server has stopped after SIGINT or SIGTERM. */
@@ -209,7 +210,7 @@ async function serve(
   }
   const stopped = closeOnStop(serving, stop)
   await Promise.race([serving.warm(), stopped])
-  if (!stop.aborted) process.stdout.write(`ready ${serving.url}\n`)
+  if (!stop.aborted) printSummary(`ready ${serving.url}`)
   const progress = ingest && (await showProgress(config, ingest))
   const report =
     ingest && keepFollowReport(datadir, () => ({ ...ingest.status(), replication: ingest.replication?.() }))

@@ -9,6 +9,7 @@ import type { SnapshotManifest } from '../../snapshots/manifest.js'
 import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { showSnapshotSteps } from '../snapshotProgress.js'
+import { printResult, printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 import { formatTable } from '../table.js'
 
@@ -23,7 +24,9 @@ export async function runSnapshot({ config, operands }: ParsedArgs): Promise<num
   const stop = listenForStop()
   try {
     const request = { store, name, config, signal: stop.signal }
-    process.stdout.write(`${await RUNS[action](request)}\n`)
+    const text = await RUNS[action](request)
+    if (action === 'list') await printResult(text)
+    else printSummary(text)
     return 0
   } catch (error) {
     if (stop.signal.aborted) return stop.exitCode()

@@ -23,6 +23,7 @@ import { readPosition } from '../../store/replication/position.js'
 import { TRANSACTION_INDEX } from '../../transactions/transactionIndex.js'
 import { problemOf, readFollowReport } from '../followReport.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printResult } from '../standardStreams.js'
 
 /** `cairn status`: what the database holds. */
 export async function runStatus({ config, operands }: ParsedArgs): Promise<number> {
@@ -49,7 +50,7 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
       },
       crypto: cryptoImplementations(),
     }
-    process.stdout.write(`${config.json ? JSON.stringify(report) : formatReport(report, config.sizes)}\n`)
+    await printResult(config.json ? JSON.stringify(report) : formatReport(report, config.sizes))
     return config.check && report.problem !== null ? 1 : 0
   } finally {
     db.close()

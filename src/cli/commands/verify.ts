@@ -3,6 +3,7 @@ import { UsageError } from '../../lib/errors.js'
 import { createProgress } from '../../lib/progress.js'
 import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
+import { printSummary } from '../standardStreams.js'
 
 /** `cairn verify`: the whole database, or the parts that options select. Fails at the first fault. Only reads, so a
  *  signal may end it at any moment. */
@@ -16,7 +17,7 @@ export async function runVerify({ config, operands }: ParsedArgs): Promise<numbe
     to,
     segment,
     startProgress: (label, unit, total) => createProgress({ label, unit, total }),
-    report: (line) => void process.stdout.write(`${line}\n`),
+    report: printSummary,
   })
   return 0
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import type { Writable } from 'node:stream'
+import { writeStream } from '../../lib/writeStream.js'
 import { formatCell, formatRows, type RowFormat } from '../../sql/formats.js'
 import type { RowBatch } from './session.js'
 
@@ -12,17 +12,16 @@ export interface Printer {
   print(batches: AsyncIterable<RowBatch>, format: SqlFormat): Promise<number>
 }
 
-/** A printer that waits until the output takes more. */
+/** A printer that waits until the output accepts more, and ends without an error when its reader has gone. Its `print` throws
+ *  OutputFailed when the output cannot be written. */
 export function createPrinter(output: Writable): Printer {
-  const write = async (text: string) => {
-    if (!output.write(text) && !output.destroyed) await Promise.race([once(output, 'drain'), once(output, 'close')])
-  }
   return {
     async print(batches, format) {
       let count = 0
       let widths: readonly number[] | undefined
       for await (const { columns, values } of batches) {
         const header = count === 0 && widths === undefined
+        let text: string
         if (format === 'table') {
           const cells = values.map((row) =>
             row.map((value) => (value === null ? '-' : escapeControls(formatCell(value)))),
@@ -30,11 +29,12 @@ export function createPrinter(output: Writable): Printer {
           const wanted = header ? [columns, ...cells] : cells
           widths = columns.map((_, i) => Math.max(widths?.[i] ?? 0, ...wanted.map((row) => row[i].length)))
           const lines = (header ? [columns, widths.map((width) => '-'.repeat(width))] : []).concat(cells)
-          await write(lines.map((row) => formatLine(row, widths!)).join(''))
+          text = lines.map((row) => formatLine(row, widths!)).join('')
         } else {
-          await write(formatRows(format, columns, { rows: values, header }))
+          text = formatRows(format, columns, { rows: values, header })
           widths ??= []
         }
+        if (!(await writeStream(output, text))) break
         count += values.length
       }
       return count
