@@ -10,7 +10,7 @@ import { collectGarbageWhenQuiet, reduceGcFrequency } from '../lib/garbageCollec
 import { createLogger, type LogSettings } from '../lib/logger.js'
 import { createMetrics, type Metrics } from '../lib/metrics.js'
 import type { Compatibility, L2SyncProgress, RpcLimits, SyncProgress } from '../rpc/core/context.js'
-import { createDispatcher, type InlineRunner, type MethodTable } from '../rpc/core/dispatch.js'
+import { createDispatcher, type InlineRunner, MAX_MAIN_THREAD_BYTES, type MethodTable } from '../rpc/core/dispatch.js'
 import { type OpenContext, openContext } from '../rpc/core/openContext.js'
 import { createResponseCache } from '../rpc/core/responseCache.js'
 import { createInlineCalls } from '../rpc/inline/inlineCalls.js'
@@ -42,6 +42,7 @@ import type { SqlLimits } from '../server/sql/sqlLimits.js'
 import { createTransactionForwarder } from '../server/transactionForwarder.js'
 import { attachWebSocket } from '../server/websocket/websocketServer.js'
 import { createApiKeyReader } from '../store/apiKeys.js'
+import { createShortBodies } from '../store/chain/shortBodies.js'
 import { createDatabaseProbe } from '../store/databaseProbe.js'
 import { keepFresh } from '../transactions/keepFresh.js'
 import type { IngestWorker } from '../workers/ingestWorker.js'
@@ -198,6 +199,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     cache,
     inline: runsInline ? inline : undefined,
     withSnapshot,
+    shortBodies: createShortBodies(context.chain, db, MAX_MAIN_THREAD_BYTES),
     served,
   }
   const lag = createLagCheck({

@@ -279,9 +279,9 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   registerPoolMetrics(options.metrics, { threads, scheduler, lost: () => lost })
   population.fill()
   return {
-    run(call, { client = NOBODY, sinceMs } = {}) {
-      const own = call.method.cost as Exclude<RemoteCost, 'quick'>
-      const key = own === 'scan' ? call.method.costKey?.(call.values) : undefined
+    run(call, { client = NOBODY, sinceMs, costKey } = {}) {
+      const own = call.method.cost === 'evm' ? 'evm' : 'scan'
+      const key = own === 'scan' ? (costKey ?? call.method.costKey?.(call.values)) : undefined
       const tryMs = quickTime(own, key)
       const cost = tryMs === undefined ? own : 'quick'
       if (closed) return Promise.resolve({ error: INTERNAL })

@@ -4,6 +4,8 @@ import { DeadlineExceeded } from '../../lib/deadline.js'
 import { describeError, Interruption } from '../../lib/errors.js'
 import { abbreviate } from '../../lib/hex.js'
 import type { Logger } from '../../lib/logger.js'
+import { LongBody } from '../../store/chain/shortBodies.js'
+import type { ChainReader } from '../../store/chain/types.js'
 import type { CommitWatch } from '../../store/commitWatch.js'
 import { isCanonical } from './blockId.js'
 import { BoundCall, bindCall, type CallMessage } from './boundCall.js'
@@ -39,6 +41,8 @@ export interface CallOrigin {
   /** By `performance.now()`: time since then counts against the call's limit, because it waited for an equal call. Absent
    *  for a new call: its time starts when a thread starts it. */
   readonly sinceMs?: number
+  /** Replaces the `costKey` of the method. */
+  readonly costKey?: string
 }
 
 /** Runs `scan` and `evm` methods. Never rejects: failures are error outcomes. */
@@ -58,6 +62,13 @@ export type WithSnapshot = CommitWatch['withSnapshot']
 /** Calls with more parameter text are not looked up in the cache, because decoding them blocks the main thread. Enough
  *  for 5,000 filter values, which take 5 ms; 5 MB of them took 70. */
 const MAX_KEYED_CHARACTERS = 500_000
+
+/** Estimated JSON of the parts of a block that a call may read on the main thread: reading and formatting 1.5 MB of receipts
+ *  takes 30 ms at rest and 60 on a busy machine. */
+export const MAX_MAIN_THREAD_BYTES = 262_144
+
+/** Longer parts are not read in the quick lane, which they would hold for more than some ten milliseconds. */
+const MAX_QUICK_BYTES = 2_000_000
 
 /** Returns the session of a call. */
 export type OpenSession = () => Session
@@ -108,7 +119,8 @@ type Refusal = (call: RpcCall) => RpcErrorBody | undefined
 export type ObserveCall = (call: RpcCall, outcome: RpcOutcome, begunMs: number) => RpcOutcome
 
 /** A dispatcher that runs `point` methods with `context` on the main thread and everything else through `remote`, unless
- *  `cache` has the outcome or `inline` runs it. */
+ *  `cache` has the outcome or `inline` runs it. `point` methods that read more of a block than `shortBodies` reads run through
+ *  `remote`, too. */
 export function createDispatcher(options: {
   methods: MethodTable
   context: RpcContext
@@ -118,11 +130,23 @@ export function createDispatcher(options: {
   inline?: InlineRunner
   /** Over the connection of `context`; absent: every read sees the newest commit. */
   withSnapshot?: WithSnapshot
+  /** The reader of blocks for `point` methods. Default: that of `context`. */
+  shortBodies?: ChainReader
   /** Counts every call. */
   served?: { count: number }
 }): Dispatcher {
   const { methods, context, remote, log, cache, inline, served = { count: 0 } } = options
-  const { withSnapshot = (work) => work() } = options
+  const { withSnapshot = (work) => work(), shortBodies = context.chain } = options
+  const short: RpcContext = { ...context, chain: shortBodies }
+  const runPoint = (call: BoundCall, client: ClientId | undefined) => {
+    try {
+      return withSnapshot(() => runCall(call, short))
+    } catch (error) {
+      if (!(error instanceof LongBody)) throw error
+      const costKey = error.sizeBytes > MAX_QUICK_BYTES ? undefined : call.method.name
+      return remote.run(call, { client, costKey })
+    }
+  }
   return {
     slices: createTimeSlices(),
     dispatch({ method: name, params }, client, openSession) {
@@ -138,8 +162,9 @@ export function createDispatcher(options: {
         return describeFailure(error, method, log)
       }
       // A rerun would repeat what a handler did to its session.
+      if (method.cost === 'point' && method.usesSession) return runCall(call, own)
       if (method.cost === 'point')
-        return method.usesSession ? runCall(call, own) : withSnapshot(() => runCall(call, own))
+        return method.runsOnce ? withSnapshot(() => runCall(call, own)) : runPoint(call, client)
       const run = (sinceMs?: number) => remote.run(call, { client, sinceMs })
       const runsInline = method.cost === 'evm' && method.costKey !== undefined
       const runInline = inline && runsInline ? () => inline.run(call) : undefined

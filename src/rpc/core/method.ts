@@ -1,8 +1,8 @@
 import type { ResolvedBlocks, RpcContext } from './context.js'
 import type { RpcErrorBody } from './errors.js'
 
-/** Where a method runs: `point` on the main thread (microseconds to a few milliseconds); `scan` and `evm` in a reader
- *  thread under a deadline. */
+/** Where a method runs: `point` on the main thread (microseconds to a few milliseconds), or in a reader thread where it reads
+ *  much of a block; `scan` and `evm` in a reader thread under a deadline. */
 export type CostClass = 'point' | 'scan' | 'evm'
 
 /** A JSON schema, for the OpenRPC document and the reference page. */
@@ -68,6 +68,8 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   costKey?(values: readonly unknown[]): string | undefined
   /** Whether `context.session` is needed: by the handler of a `point` method, or by `prepareArgs`. */
   readonly usesSession?: boolean
+  /** True for a `point` method with effects, whose handler must not be run again in a thread. */
+  readonly runsOnce?: boolean
   /** Replaces the decoded parameters on the main thread, before the call is run or looked up in the cache. */
   prepareArgs?(context: RpcContext, ...params: P): readonly unknown[]
   /** True for a method that executes blocks again: its time limit is that of traces, and it may send its result in parts. */
