@@ -24,7 +24,7 @@ ensureTestsBuilt()
 const folder = join(ROOT, 'build', 'test')
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.js') && isWanted(name))
-  .sort()
+  .sort((a, b) => isLong(b) - isLong(a) || (a < b ? -1 : 1)) // short ones fill the cores at the end
   .map((name) => join(folder, name))
 if (files.length === 0) {
   console.error(`no test has ${words.join(' or ')} in its path`)
@@ -54,10 +54,14 @@ function runTests(node, paths) {
 /** Tests of what depends on the release of Node: the native database, threads, sockets, processes. The rest is JavaScript alone. */
 function isAtBoundary(path) {
   const name = path.slice(folder.length + 1)
-  return /^(cli|e2e|lib|server|sql|store|wasm|workers)[/\\]/.test(name) && !name.endsWith('.long.test.js')
+  return /^(cli|e2e|lib|server|sql|store|wasm|workers)[/\\]/.test(name) && !isLong(name)
+}
+
+function isLong(name) {
+  return name.endsWith('.long.test.js')
 }
 
 function isWanted(name) {
   if (words.length > 0) return words.some((word) => name.includes(word))
-  return all || !name.endsWith('.long.test.js')
+  return all || !isLong(name)
 }

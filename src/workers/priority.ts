@@ -1,6 +1,8 @@
 import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
+
+/* Nicenesses are relative to that of the process, which an operator may have started with `nice`. */
 
 /** Niceness of reader threads: below the main thread, which then gets a core as soon as it has work. */
 export const READER_NICENESS = 10
@@ -21,7 +23,8 @@ export const BACKGROUND_NICENESS = READER_NICENESS
 export function yieldToMainThread(niceness: number): void {
   if (process.platform !== 'linux') return
   try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), niceness)
+    const thread = Number(basename(readlinkSync('/proc/thread-self')))
+    setPriority(thread, Math.min(getPriority(process.pid) + niceness, constants.priority.PRIORITY_LOW))
   } catch {
     // No /proc, or not allowed: the main thread only waits longer.
   }

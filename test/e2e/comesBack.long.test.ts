@@ -14,6 +14,7 @@ import { runCairn, spawnCairn, startCairn } from '../support/cairn.js'
 import { type ForkingUpstream, startForkingUpstream } from '../support/forkingUpstream.js'
 import { growL2 } from '../support/l2Blocks.js'
 import { nodeBlock, startL2Node } from '../support/l2Node.js'
+import { type NatsServer, openLink, startNats } from '../support/nats.js'
 import { seededRandom } from '../support/random.js'
 import { allowWrites, mountSmallDisk, refuseWrites, SKIP_SMALL_DISK } from '../support/smallDisk.js'
 import { startSwitchedProxy } from '../support/switchedProxy.js'
@@ -30,10 +31,12 @@ interface Subject {
   grow(): Promise<void>
   /** Takes the source away, or leads to a wrong one, or back. */
   lead(to: 'right' | 'gone' | 'wrong'): void
+  /** The store of the NATS servers has no space left, or has space again. */
+  clog?(isFull: boolean): Promise<void>
   /** The source sends the next blocks changed, or not. */
   spoil?(isWrong: boolean): void
   /** True when everything of the source is stored. */
-  isWhole(): boolean
+  isWhole(): boolean | Promise<boolean>
 }
 
 type Start = (t: TestContext, datadir: string) => Promise<Subject>
@@ -43,8 +46,8 @@ interface Cause {
   readonly check: RegExp
   readonly skip?: false | string
   readonly applies?: (subject: Subject) => boolean
-  begin(subject: Subject): void
-  end(subject: Subject): void
+  begin(subject: Subject): void | Promise<void>
+  end(subject: Subject): void | Promise<void>
 }
 
 const BLOCKS = 400
@@ -107,6 +110,36 @@ function writeGenesis(t: TestContext): string {
   return path
 }
 
+/** True when the newest block of a writer is in its stream. */
+async function isPublished(datadir: string): Promise<boolean> {
+  const { head, replication } = JSON.parse((await runCairn(['status', '--datadir', datadir, '--json'])).stdout) as {
+    head: { number: number } | null
+    replication: { published: { block: number } | null } | null
+  }
+  return head !== null && replication?.published?.block === head.number
+}
+
+const FILLER = 'FILLER'
+
+/** Fills what the servers may store with a stream of somebody else. */
+async function fillStreams(t: TestContext, nats: NatsServer): Promise<void> {
+  const { manager, publisher } = await openLink(t, [nats])
+  await manager.streams.add({ name: FILLER, subjects: [FILLER] })
+  for (const bytes of [512 * 1024, 64 * 1024, 4096, 256]) {
+    const isTaken = () =>
+      publisher.publish(FILLER, new Uint8Array(bytes)).then(
+        () => true,
+        () => false,
+      )
+    while (await isTaken());
+  }
+}
+
+async function emptyStreams(t: TestContext, nats: NatsServer): Promise<void> {
+  const { manager } = await openLink(t, [nats])
+  await manager.streams.delete(FILLER)
+}
+
 const SUBJECTS: { [name: string]: Start } = {
   'cairn serve --upstream': async (t, datadir) => {
     const { proxy, hash, ...source } = await startLayer1(t)
@@ -140,6 +173,39 @@ const SUBJECTS: { [name: string]: Start } = {
       isWhole: () => headOf(datadir) === hash(),
     }
   },
+  'cairn serve --publish': async (t, datadir) => {
+    const { proxy, hash, grow } = await startLayer1(t)
+    const nats = await startNats(t, { maxFile: '24M' })
+    const args = ['--datadir', datadir, '--genesis', writeGenesis(t), '--open', '--metrics', '--log-level', 'silent']
+    const { url } = await startCairn(t, [...args, '--upstream', proxy.url, '--publish', nats.url])
+    return {
+      ...{ datadir, url, grow },
+      lead: (to) => void (to === 'right' ? nats.restart() : nats.kill()),
+      clog: (isFull) => (isFull ? fillStreams(t, nats) : emptyStreams(t, nats)),
+      isWhole: async () => headOf(datadir) === hash() && (await isPublished(datadir)),
+    }
+  },
+  'cairn serve --standby': async (t, datadir) => {
+    const { proxy, hash, grow } = await startLayer1(t)
+    const nats = await startNats(t)
+    const common = [
+      '--genesis',
+      writeGenesis(t),
+      '--open',
+      '--metrics',
+      '--log-level',
+      'silent',
+      '--upstream',
+      proxy.url,
+    ]
+    await startCairn(t, ['--datadir', temporaryDirectory(t), ...common, '--publish', nats.url])
+    const { url } = await startCairn(t, ['--datadir', datadir, ...common, '--replica', nats.url, '--standby'])
+    return {
+      ...{ datadir, url, grow },
+      lead: (to) => void (to === 'right' ? nats.restart() : nats.kill()),
+      isWhole: () => headOf(datadir) === hash(),
+    }
+  },
   'cairn serve --l2-upstream': async (t, datadir) => {
     const chain = growL2([], BLOCKS).map(nodeBlock)
     const node = await startL2Node(t, growL2([], 5))
@@ -170,9 +236,16 @@ const CAUSES: readonly Cause[] = [
   { name: 'its disk is full', check: /^disk space$/, begin: () => disk.fill(), end: () => disk.free() },
   {
     name: 'its source is gone',
-    check: /^(connection|upstream|process)$/,
+    check: /^(connection|upstream|process|publishing)$/,
     begin: ({ lead }) => lead('gone'),
     end: ({ lead }) => lead('right'),
+  },
+  {
+    name: 'the NATS servers have no space',
+    check: /^publishing$/,
+    applies: ({ clog }) => clog !== undefined,
+    begin: ({ clog }) => clog!(true),
+    end: ({ clog }) => clog!(false),
   },
   {
     name: 'its upstream is of another chain',
@@ -231,13 +304,13 @@ for (const [name, start] of Object.entries(SUBJECTS)) {
     for (const cause of CAUSES) {
       if (cause.applies?.(subject) === false) continue
       await t.test(cause.name, async () => {
-        cause.begin(subject)
+        await cause.begin(subject)
         await until(async () => {
           await subject.grow() // what fits into the space that SQLite has already is still stored
           return (await readStatus(datadir)).problem !== null
         })
         await checkSaid(subject, cause.check)
-        cause.end(subject)
+        await cause.end(subject)
         await until(isWhole, BACK_MS)
         await until(async () => (await readStatus(datadir)).code === 0, 20_000)
       })

@@ -39,6 +39,8 @@ export interface NatsServer {
 /** What else the configuration has: `authorization {…}`, `tls {…}`, limits. */
 export interface NatsServerOptions {
   readonly config?: string
+  /** What all streams may store, as nats-server writes sizes. Default: `4G`. */
+  readonly maxFile?: string
   /** URL by which the start is awaited, if it needs credentials: made from the port. */
   readonly urlOf?: (port: number) => string
   /** Clients are let in over TLS alone. */
@@ -117,7 +119,7 @@ async function startServer(
   const store = join(folder, 'store')
   writeFileSync(
     path,
-    `server_name: ${name}\nlisten: "127.0.0.1:${port}"\njetstream { store_dir: "${store}", max_mem: 64M, max_file: 4G }\n` +
+    `server_name: ${name}\nlisten: "127.0.0.1:${port}"\njetstream { store_dir: "${store}", max_mem: 64M, max_file: ${options.maxFile ?? '4G'} }\n` +
       `${options.config ?? ''}\n`,
   )
   const url = `nats://127.0.0.1:${port}`
