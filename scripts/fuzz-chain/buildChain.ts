@@ -12,7 +12,7 @@ import { type SeededRandom, seededRandom } from '../../test/support/random.js'
 import { type BlockPlan, type ChainBuilder, createChainBuilder, type TransactionPlan } from '../fixture/chainBuilder.js'
 import { CHAIN_ID } from '../fixture/genesis.js'
 import { type Cast, precompile, randomCast } from './cast.js'
-import { randomSchedule } from './schedule.js'
+import { type LastFork, randomSchedule } from './schedule.js'
 import { createTransactions } from './transactions.js'
 
 /** A chain of a seed: the same bytes every time. */
@@ -32,13 +32,13 @@ const MOST_TRANSACTIONS = 7
 /** Gas that the transactions of a block may ask for. */
 const BLOCK_GAS = 28_000_000n
 
-/** Builds the chain of a seed, through all forks to Amsterdam, in a temporary database. */
-export async function buildRandomChain(seed: number): Promise<RandomChain> {
+/** Builds the chain of a seed, through all forks to the last one, in a temporary database. */
+export async function buildRandomChain(seed: number, last: LastFork = 'amsterdam'): Promise<RandomChain> {
   const directory = mkdtempSync(join(tmpdir(), 'cairn-random-chain-'))
   const db = openForWriting(directory)
   try {
     const random = seededRandom(seed)
-    const { config, genesisTime, gaps } = randomSchedule(random)
+    const { config, genesisTime, gaps } = randomSchedule(random, last)
     const cast = randomCast(random)
     const genesis = {
       config: { chainId: Number(CHAIN_ID), ...config, ethash: {} },

@@ -9,6 +9,7 @@ import { buildRandomChain } from './buildChain.js'
 import { compareAnswers, type Finding } from './compare.js'
 import { readFacts } from './facts.js'
 import { requestsAbout } from './requests/all.js'
+import type { LastFork } from './schedule.js'
 
 /** Gas that a call, and a simulation, may use on both servers, in millions. */
 const CALL_MGAS = 10
@@ -24,7 +25,7 @@ export interface Compared {
  *  end before it returns. */
 export async function compareSeed(
   seed: number,
-  { requests }: { requests: number },
+  { requests, last }: { requests: number; last?: LastFork },
   report: (finding: Finding) => void,
 ): Promise<Compared> {
   const endings: (() => void | Promise<void>)[] = []
@@ -32,7 +33,7 @@ export async function compareSeed(
   const folder = mkdtempSync(join(tmpdir(), 'cairn-fuzz-chain-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   try {
-    const chain = await buildRandomChain(seed)
+    const chain = await buildRandomChain(seed, last)
     const [genesis, file] = ['genesis.json', 'chain.rlp'].map((name) => join(folder, name))
     writeFileSync(genesis, chain.genesis)
     writeFileSync(file, chain.chainRlp)

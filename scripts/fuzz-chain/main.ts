@@ -1,4 +1,4 @@
-// `node scripts/run.mjs fuzz-chain/main [--seed N] [--count N] [--requests N] [--most N]`: builds random chains, serves each with
+// `node scripts/run.mjs fuzz-chain/main [--seed N] [--count N] [--requests N] [--most N] [--bogota]`: builds random chains, serves each with
 // Cairn and with the geth on the PATH, and prints where the answers differ.
 import { parseArgs } from 'node:util'
 import { compareSeed } from './compareSeed.js'
@@ -9,6 +9,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '1' },
     requests: { type: 'string', default: '4000' },
     most: { type: 'string', default: '3' },
+    bogota: { type: 'boolean', default: false },
   },
 })
 const [first, count, requests, most] = (['seed', 'count', 'requests', 'most'] as const).map((name) => {
@@ -18,16 +19,21 @@ const [first, count, requests, most] = (['seed', 'count', 'requests', 'most'] as
   }
   return Number(values[name])
 })
+const last = values.bogota ? 'bogota' : 'amsterdam'
 const counts = new Map<string, number>()
 for (let seed = first; seed < first + count; seed++) {
   const began = performance.now()
-  const { transactions, blocks, asked } = await compareSeed(seed, { requests }, ({ request, differences, kind }) => {
-    const shape = `${kind} ${differences[0].replace(/0x[0-9a-f]*|\d+/g, '')}`.slice(0, 120)
-    const seen = (counts.get(shape) ?? 0) + 1
-    counts.set(shape, seen)
-    if (seen > most) return
-    console.log(`seed ${seed}: ${request.method} ${JSON.stringify(request.params)}\n  ${differences.join('\n  ')}`)
-  })
+  const { transactions, blocks, asked } = await compareSeed(
+    seed,
+    { requests, last },
+    ({ request, differences, kind }) => {
+      const shape = `${kind} ${differences[0].replace(/0x[0-9a-f]*|\d+/g, '')}`.slice(0, 120)
+      const seen = (counts.get(shape) ?? 0) + 1
+      counts.set(shape, seen)
+      if (seen > most) return
+      console.log(`seed ${seed}: ${request.method} ${JSON.stringify(request.params)}\n  ${differences.join('\n  ')}`)
+    },
+  )
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   console.log(`seed ${seed}: ${blocks} blocks, ${transactions} transactions, ${asked} requests, ${seconds} s`)
 }

@@ -23,15 +23,18 @@ const BLOCK_FORKS = [
   ['arrowGlacierBlock'],
   ['grayGlacierBlock'],
 ] as const
-const TIME_FORKS = ['shanghai', 'cancun', 'prague', 'osaka', 'bpo1', 'bpo2', 'amsterdam'] as const
+const TIME_FORKS = ['shanghai', 'cancun', 'prague', 'osaka', 'bpo1', 'bpo2'] as const
+
+/** The last fork: of the networks, or of geth's dev mode. */
+export type LastFork = 'amsterdam' | 'bogota'
 
 const GENESIS_TIME = 1_735_689_600 // 2025-01-01
 const MIN_DIFFICULTY = 131_072
 /** Blocks after the last fork. */
 const TAIL = 4
 
-/** Forks 0 to 3 blocks apart, so that some have no block of their own, and blocks 1 to 30 seconds apart. */
-export function randomSchedule(random: SeededRandom): Schedule {
+/** Forks to the last one, 0 to 3 blocks apart, so that some have no block of their own, and blocks 1 to 30 seconds apart. */
+export function randomSchedule(random: SeededRandom, last: LastFork): Schedule {
   const config: { [name: string]: unknown } = {}
   let block = 0
   for (const names of BLOCK_FORKS) {
@@ -42,7 +45,7 @@ export function randomSchedule(random: SeededRandom): Schedule {
   // Difficulties stay within a small part of the lowest one, so block `merge - 1` is the first to reach this.
   config.terminalTotalDifficulty = merge * MIN_DIFFICULTY - MIN_DIFFICULTY / 2
   const first = { number: merge, forks: [] as [string, number][] }
-  for (const fork of TIME_FORKS) {
+  for (const fork of [...TIME_FORKS, last]) {
     first.number += fork === 'shanghai' ? 1 + random.below(3) : random.below(5)
     first.forks.push([fork, first.number])
   }

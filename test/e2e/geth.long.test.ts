@@ -1,13 +1,13 @@
 import { test } from 'node:test'
 import { checkFollowing } from '../support/followPeer.js'
-import { SKIP_GETH_DEV, startGethPeer } from '../support/geth.js'
+import { SKIP_GETH, startGethPeer } from '../support/geth.js'
 
 test('geth --dev is followed through 500 blocks and debug_setHead by 1, 5 and 64 blocks, and every answer is its own', {
-  skip: SKIP_GETH_DEV,
+  skip: SKIP_GETH,
 }, async (t) => {
   await checkFollowing(t, await startGethPeer(t), { blocks: 500, depths: [1, 5, 64] })
 })
 
-test('geth --dev is followed with a block a second', { skip: SKIP_GETH_DEV }, async (t) => {
+test('geth --dev is followed with a block a second', { skip: SKIP_GETH }, async (t) => {
   await checkFollowing(t, await startGethPeer(t, ['--dev.period', '1']), { blocks: 10, depths: [2] })
 })

@@ -7,7 +7,7 @@ import { startAnvilPeer } from '../support/anvil.js'
 import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { compareFrom, type Peer, startTraffic, type Traffic } from '../support/followPeer.js'
 import { findFoundry } from '../support/foundry.js'
-import { SKIP_GETH_DEV, startGethPeer } from '../support/geth.js'
+import { SKIP_GETH, startGethPeer } from '../support/geth.js'
 import { findHardhat, startHardhatPeer } from '../support/hardhat.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -107,7 +107,7 @@ async function compareTraces(peer: Peer, url: string, { config, mend }: Tracing,
   }
 }
 
-test("geth: a recording is verified, and every answer is the node's", { skip: SKIP_GETH_DEV }, async (t) => {
+test("geth: a recording is verified, and every answer is the node's", { skip: SKIP_GETH }, async (t) => {
   const peer = await startGethPeer(t)
   const traffic = await makeChain(peer)
   const { folder, manifest } = await record(t, peer)

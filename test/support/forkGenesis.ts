@@ -12,14 +12,15 @@ const BLOCK_FORKS = new Map<Fork, readonly string[]>([
   ['berlin', ['berlinBlock']],
   ['london', ['londonBlock']],
 ])
-const TIME_FORKS: readonly Fork[] = ['shanghai', 'cancun', 'prague', 'osaka', 'amsterdam']
+const TIME_FORKS: readonly Fork[] = ['shanghai', 'cancun', 'prague', 'osaka', 'amsterdam', 'bogota']
 
-/** A genesis in geth's form whose block 0 has the rules of the fork. */
+/** A genesis in geth's form whose block 0 has the rules of the fork; Bogota is without Amsterdam, as in geth's dev mode. */
 export function createForkGenesis(fork: Fork, alloc: object): object {
   const has = (other: Fork) => FORKS.indexOf(other) <= FORKS.indexOf(fork)
   const isMerged = has('paris')
   const blocks = [...BLOCK_FORKS].flatMap(([each, names]) => (has(each) ? names.map((name) => [name, 0]) : []))
-  const times = TIME_FORKS.filter(has).map((each) => [`${each}Time`, 0])
+  const isOmitted = (each: Fork) => fork === 'bogota' && each === 'amsterdam'
+  const times = TIME_FORKS.filter((each) => has(each) && !isOmitted(each)).map((each) => [`${each}Time`, 0])
   const schedule = { target: 3, max: 6, baseFeeUpdateFraction: 3_338_477 }
   const blobSchedule = Object.fromEntries(TIME_FORKS.slice(1).map((each) => [each, schedule]))
   return {

@@ -1,11 +1,14 @@
 import { type ChainSpec, FORKS, type Fork, type Rules, rulesAt } from '../../src/chain/eth/forks.js'
 
-/** A chain on which every fork up to `last` is active from the first block on, as the rules of `last` alone. */
+/** A chain on which every fork up to `last` is active from the first block on, as the rules of `last` alone. Bogota is without
+ *  Amsterdam, as in geth's dev mode. */
 export function specOf(last: Fork, chainId = 1n): ChainSpec {
   return {
     name: last,
     chainId,
-    activations: FORKS.slice(0, FORKS.indexOf(last) + 1).map((fork) => ({ fork, block: 0 })),
+    activations: FORKS.slice(0, FORKS.indexOf(last) + 1)
+      .filter((fork) => fork !== 'amsterdam' || last !== 'bogota')
+      .map((fork) => ({ fork, block: 0 })),
     daoForkSupport: false,
     blobSchedules: {},
     ethash: true,

@@ -7,24 +7,15 @@ import { temporaryDirectory } from './temporary.js'
 
 /** The oldest minor version of geth 1 whose answers ours are compared with: struct logs have another form before. */
 const OLDEST_MINOR = 17
-/** The first geth 1.17 whose development chain begins with the fork Bogota, which Cairn does not execute. */
-const FIRST_PATCH_WITH_BOGOTA = 5
 
-const [, MINOR, PATCH] =
-  /^Version: 1\.(\d+)\.(\d+)/m.exec(spawnSync('geth', ['version'], { encoding: 'utf8' }).stdout ?? '')?.map(Number) ??
-  []
+const [, MINOR] =
+  /^Version: 1\.(\d+)\./m.exec(spawnSync('geth', ['version'], { encoding: 'utf8' }).stdout ?? '')?.map(Number) ?? []
 
 /** Why tests beside geth are skipped; false when it is on the PATH. */
 export const SKIP_GETH: false | string =
   MINOR === undefined
     ? 'no geth on the PATH'
     : MINOR < OLDEST_MINOR && `geth 1.${MINOR} is on the PATH, 1.${OLDEST_MINOR} or later is needed`
-
-/** Why tests that follow `geth --dev` are skipped; false when its chain can be executed. */
-export const SKIP_GETH_DEV: false | string =
-  SKIP_GETH ||
-  ((MINOR > OLDEST_MINOR || PATCH >= FIRST_PATCH_WITH_BOGOTA) &&
-    `the development chain of geth 1.${MINOR}.${PATCH} begins with the fork Bogota, which is not supported`)
 
 /** Serves a chain file with geth, or only the genesis; geth gets the further arguments. The URL. It ends with the test. */
 export async function serveWithGeth(
@@ -67,7 +58,16 @@ export async function startGethPeer(
 ): Promise<Peer> {
   const http = ['--http', '--http.port', '0', '--http.api', 'eth,debug,net,web3']
   const ws = ['--ws', '--ws.port', '0', '--ws.api', 'eth,debug']
-  const rest = ['--nodiscover', '--port', '0', '--authrpc.port', '0', '--ipcdisable', '--gcmode', 'archive']
+  const rest = [
+    '--nodiscover',
+    '--port',
+    '0',
+    '--authrpc.port',
+    '0',
+    '--ipcdisable',
+    '--gcmode=archive',
+    '--state.scheme=hash',
+  ]
   const running = spawnProgram('geth', ['--dev', '--datadir', temporaryDirectory(t), ...http, ...ws, ...rest, ...args])
   t.after(async () => {
     running.child.kill('SIGINT')

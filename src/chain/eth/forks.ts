@@ -25,6 +25,8 @@ export const FORKS = [
   'bpo4',
   'bpo5',
   'amsterdam',
+  // Of geth's development chain, without Amsterdam: the instructions and gas prices of Amsterdam, nothing else of it.
+  'bogota',
 ] as const
 export type Fork = (typeof FORKS)[number]
 
@@ -82,7 +84,7 @@ export function commitsToState({ isDevelopment, hasPartialState }: ChainSpec, bl
 /** The active fork of a block. */
 export interface Rules {
   fork: Fork
-  /** True when `fork` is at or after the given one. */
+  /** True when `fork` is at or after the given one. Amsterdam is none of those before Bogota where the chain omits it. */
   has(fork: Fork): boolean
   /** Blob parameters in force; undefined before Cancun. */
   blobs?: BlobSchedule
@@ -103,10 +105,12 @@ const DEFAULT_BLOB_SCHEDULES: { [K in Fork]?: BlobSchedule } = {
 export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, parentTotalDifficulty?: bigint): Rules {
   let fork: Fork = 'frontier'
   let order = 0
+  let omitsAmsterdam = true
   for (const activation of spec.activations) {
     const active =
       activation.timestamp !== undefined ? timestamp >= activation.timestamp : number >= (activation.block ?? 0)
     const position = FORKS.indexOf(activation.fork)
+    if (active && activation.fork === 'amsterdam') omitsAmsterdam = false
     if (active && position > order) {
       fork = activation.fork
       order = position
@@ -129,7 +133,7 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, pare
   }
   return {
     fork,
-    has: (other) => order >= FORKS.indexOf(other),
+    has: (other) => order >= FORKS.indexOf(other) && !(omitsAmsterdam && other === 'amsterdam'),
     blobs,
     isProofOfStake: order >= paris,
     omitsSystemCalls: spec.omitsSystemCalls === true,

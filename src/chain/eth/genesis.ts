@@ -133,6 +133,7 @@ export const FORK_KEYS: readonly [key: string, fork: Fork][] = [
   ['bpo4Time', 'bpo4'],
   ['bpo5Time', 'bpo5'],
   ['amsterdamTime', 'amsterdam'],
+  ['bogotaTime', 'bogota'],
 ]
 
 /** A genesis from JSON in geth's format. @throws InvalidGenesis naming the member, its value and what would work. */

@@ -111,7 +111,7 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   frame.gas = gas
   const child = machine.frame(frame.depth + 1, called)
   if (!giveGas(machine, frame, child, sp - 8)) return failPassing(machine, frame, before - gas)
-  if (rules.eip8037) enterStateGas(machine, child, accountCharge)
+  if (rules.eip8037) enterStateGas(machine, child, rules.eip8037Full ? accountCharge : 0)
   frame.sp = at - 16 // above the result
   if (sends) addGas(child, STIPEND)
   child.inputOffset = inputLength === 0 ? 0 : frame.memoryBase + inputFrom
@@ -256,7 +256,7 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
   const value = wordToBigInt(stack, sp - 8)
   const obstacle = creationObstacle(frame, value)
   // From Amsterdam on a creation that cannot begin is none that traces show.
-  const isTraced = machine.hooks !== undefined && !(obstacle !== undefined && rules.eip8037)
+  const isTraced = machine.hooks !== undefined && !(obstacle !== undefined && rules.eip8037Full)
   if (obstacle !== undefined && !isTraced && machine.callees === undefined)
     return resume(machine, frame, child, obstacle)
   machine.state.meter.take(INIT_CODE_COPIES * length)
@@ -266,7 +266,7 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
     op === CREATE2
       ? contractAddress2(creator.address, wordToBytes(stack, sp - 32), initCode)
       : contractAddress(creator.address, creator.nonce)
-  if (obstacle === undefined && rules.eip8037 && !chargeCreation(machine, frame, child, address)) {
+  if (obstacle === undefined && rules.eip8037Full && !chargeCreation(machine, frame, child, address)) {
     machine.state.meter.give(INIT_CODE_COPIES * length)
     return fail(frame, OUT_OF_GAS)
   }

@@ -64,8 +64,11 @@ export interface EvmRules {
   readonly eip7610: boolean
   /** EIP-7708: transfers of ether are logged. */
   readonly eip7708: boolean
-  /** EIP-8037: state gas, besides that of execution. */
+  /** EIP-8037: state gas, besides that of execution, for instructions. */
   readonly eip8037: boolean
+  /** The rest of EIP-8037 and EIP-2780: state gas for creations and for what transactions make, and charges of failed calls
+   *  taken back. False at Bogota without Amsterdam. */
+  readonly eip8037Full: boolean
   /** EIP-8246: SELFDESTRUCT burns nothing. */
   readonly eip8246: boolean
 }
@@ -82,10 +85,12 @@ export const MAX_STACK = 1024
 /** The rules of a block for the interpreter. */
 export function createEvmRules(rules: Rules): EvmRules {
   const has = (fork: Fork) => rules.has(fork)
+  // Of instructions and their prices.
+  const hasGas = (fork: Fork) => has(fork) || (fork === 'amsterdam' && has('bogota'))
   return {
     fork: rules.fork,
-    ...stackTables(has),
-    storage: storagePrices(has),
+    ...stackTables(hasGas),
+    storage: storagePrices(hasGas),
     expByteGas: has('spuriousDragon') ? 50 : 10, // EIP-160
     homestead: has('homestead'),
     eip150: has('tangerineWhistle'),
@@ -99,15 +104,16 @@ export function createEvmRules(rules: Rules): EvmRules {
     keepsOldDestructed: has('cancun'),
     delegations: has('prague'),
     destructRefund: has('london') ? 0 : 24_000, // EIP-3529
-    destructNewAccountGas: has('amsterdam') ? 9000 : has('tangerineWhistle') ? 25_000 : 0,
-    coldAccountGas: has('amsterdam') ? 3000 : 2600,
-    callValueGas: has('amsterdam') ? 11_300 : 9000,
-    callNewAccountGas: has('amsterdam') ? 0 : 25_000,
+    destructNewAccountGas: hasGas('amsterdam') ? 9000 : has('tangerineWhistle') ? 25_000 : 0,
+    coldAccountGas: hasGas('amsterdam') ? 3000 : 2600,
+    callValueGas: hasGas('amsterdam') ? 11_300 : 9000,
+    callNewAccountGas: hasGas('amsterdam') ? 0 : 25_000,
     codeByteGas: has('amsterdam') ? 0 : 200,
     codeWordGas: has('amsterdam') ? 6 : 0,
     eip7610: !has('amsterdam'),
     eip7708: has('amsterdam'),
-    eip8037: has('amsterdam'),
+    eip8037: hasGas('amsterdam'),
+    eip8037Full: has('amsterdam'),
     eip8246: has('amsterdam'),
   }
 }

@@ -28,10 +28,10 @@ function storeCode(machine: Machine, frame: Frame): boolean {
   const { outputOffset, outputLength: length } = frame
   const isTooLarge = length > rules.maxCodeSize
   if (rules.london && length > 0 && memory[outputOffset] === 0xef) frame.failure = INVALID_CODE
-  else if (isTooLarge && rules.eip8037) frame.failure = codeTooLarge(length, rules.maxCodeSize)
+  else if (isTooLarge && rules.eip8037Full) frame.failure = codeTooLarge(length, rules.maxCodeSize)
   else {
     let gas = frame.gas - rules.codeByteGas * length - rules.codeWordGas * Math.ceil(length / 32)
-    if (gas >= 0 && rules.eip8037) gas = chargeState(machine, frame, gas, CODE_BYTE_STATE_GAS * length)
+    if (gas >= 0 && rules.eip8037Full) gas = chargeState(machine, frame, gas, CODE_BYTE_STATE_GAS * length)
     if (gas >= 0 && isTooLarge) {
       frame.failure = codeTooLarge(length, rules.maxCodeSize)
       return false

@@ -8,6 +8,7 @@ import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import { type ChainSpec, FORKS, type Fork, type Rules } from '../../chain/eth/forks.js'
 import type { Header } from '../../chain/eth/types.js'
 import { concatBytes } from '../../lib/bytes.js'
+import { CairnError } from '../../lib/errors.js'
 import type { MemoryMeter } from '../interpreter/memoryMeter.js'
 import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
 import type { BlockHashes } from '../transition/blockExecutor.js'
@@ -18,6 +19,9 @@ import { patchEvm } from './patchEvm.js'
 
 /** The package's block, as far as the EVM reads it. */
 export type PackageBlock = NonNullable<RunTxOpts['block']>
+
+/** The package does not execute the fork. */
+export class UnknownToReference extends CairnError {}
 
 /** An @ethereumjs EVM for one fork of a chain, over one overlay. Creating it costs about 1 ms: keep it. */
 export interface Machine {
@@ -33,7 +37,9 @@ export function createMachines(
   { blockHashes, meter }: { blockHashes: BlockHashes; meter?: MemoryMeter },
 ) {
   const machines = new Map<Fork, Promise<Machine>>()
-  const build = async ({ fork, blobs }: Rules): Promise<Machine> => {
+  const build = async (rules: Rules): Promise<Machine> => {
+    const { blobs } = rules
+    const fork = packageFork(rules)
     const common = createPackageCommon(spec, fork)
     if (FORKS.indexOf(fork) >= FORKS.indexOf('cancun')) {
       // Blobs never reach Cairn: blocks hold only their versioned hashes.
@@ -65,6 +71,14 @@ export function createMachines(
     }
     return machine
   }
+}
+
+/** @throws UnknownToReference */
+function packageFork(rules: Rules): Fork {
+  if (rules.fork !== 'bogota') return rules.fork
+  if (!rules.has('amsterdam'))
+    throw new UnknownToReference('the reference EVM does not execute Bogota without Amsterdam')
+  return 'amsterdam'
 }
 
 // Changes of the blob schedule that no network has used. The package does not know them; the schedule is set apart.

@@ -56,9 +56,10 @@ function callSystemContract(
   const called = journal.account(to)
   journal.recorder?.account(called)
   if (journal.code(called).length === 0) return undefined
-  if (machine.rules.eip8037) beginStateGas(machine, machine.frame(0, called), Number(SYSTEM_CALL_STATE_GAS))
+  const { eip8037, eip8037Full, eip161, eip8246 } = machine.rules
+  if (eip8037) beginStateGas(machine, machine.frame(0, called), eip8037Full ? Number(SYSTEM_CALL_STATE_GAS) : 0)
   machine.environment = withTransaction(environment, { origin: SYSTEM_ADDRESS, gasPrice: 0n, blobVersionedHashes: [] })
   const outcome = runMessage(machine, { caller: SYSTEM_ADDRESS, to, value: 0n, input, gas: SYSTEM_CALL_GAS })
-  journal.endTransaction(machine.rules.eip161, machine.rules.eip8246)
+  journal.endTransaction(eip161, eip8246)
   return outcome
 }

@@ -13,6 +13,7 @@ import {
 import type { Machine } from '../interpreter/machine.js'
 import { createContract, type Outcome, runMessage } from '../interpreter/run.js'
 import type { Account, EvmState } from '../interpreter/state.js'
+import { beginStateGas } from '../interpreter/stateGas.js'
 import { LIMBS, setBytes } from '../interpreter/words/words.js'
 import { applyAuthorizations } from './authorizations.js'
 import { type BlockGas, checkAgainst } from './checkTransaction.js'
@@ -198,7 +199,7 @@ function check(context: TransactionContext, sender: Account, transaction: Transa
   const least = intrinsic > floor ? intrinsic : floor
   if (gasLimit < least) throw new TransactionRefused('intrinsic gas', `needs ${least}, the gas limit is ${gasLimit}`)
   // EIP-7825, EIP-8037: the limit is on what execution may use.
-  if (context.machine.rules.eip8037 && least > MAX_TRANSACTION_GAS) {
+  if (context.machine.rules.eip8037Full && least > MAX_TRANSACTION_GAS) {
     throw new TransactionRefused('intrinsic gas', `needs ${least}, at most ${MAX_TRANSACTION_GAS} are possible`)
   }
   return { intrinsic, floor }
@@ -209,7 +210,7 @@ function blockGasOf(
   { rules, stateUsed }: Machine,
   { spent, gasUsed, floor }: { spent: bigint; gasUsed: bigint; floor: bigint },
 ): BlockGas {
-  if (!rules.eip8037) return { execution: gasUsed, state: 0n }
+  if (!rules.eip8037Full) return { execution: gasUsed, state: 0n }
   const state = BigInt(stateUsed)
   const execution = spent - state
   return { execution: execution < floor ? floor : execution, state }
@@ -260,7 +261,9 @@ export function executeMessage(
   messageGas: MessageGas,
 ): Outcome {
   const { machine, journal, chainId } = context
-  if (machine.rules.eip8037) return executeWithStateGas(context, message, messageGas)
+  if (machine.rules.eip8037Full) return executeWithStateGas(context, message, messageGas)
+  // Without a reservoir nothing of it is left at the end: what fills it repays what has spilled.
+  if (machine.rules.eip8037) beginStateGas(machine, machine.frame(0, journal.account(message.from)), 0)
   const gas = messageGas.gasLimit - messageGas.intrinsic
   const { from: caller, to, value, input, authorizationList = [] } = message
   if (to === undefined) return createContract(machine, { caller, value, gas, initCode: input })

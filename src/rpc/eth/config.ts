@@ -89,8 +89,8 @@ function nameSystemContracts({ depositContract = new Uint8Array(20) }: ChainSpec
       HISTORY_STORAGE_ADDRESS: formatData(HISTORY_STORAGE),
       WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS: formatData(WITHDRAWAL_REQUESTS),
     }),
-    // EIP-8282.
-    ...(rules.has('amsterdam') && {
+    // EIP-8282; geth names them at Bogota without Amsterdam too.
+    ...((rules.has('amsterdam') || rules.has('bogota')) && {
       BUILDER_DEPOSIT_CONTRACT_ADDRESS: formatData(BUILDER_DEPOSIT_REQUESTS),
       BUILDER_EXIT_CONTRACT_ADDRESS: formatData(BUILDER_EXIT_REQUESTS),
     }),

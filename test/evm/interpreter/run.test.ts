@@ -69,6 +69,33 @@ test('names failures in the words of geth', () => {
   assert.equal(failureOf('6000 5b 80 6002 56', 1_000_000n), 'stack limit reached 1024 (1023)')
 })
 
+test('Bogota without Amsterdam has its instructions and prices, but no state gas for creations and code, and no logs of transfers', () => {
+  const runAt = (hex: string, fork: Fork) => {
+    const { call, journal } = setUp(code(hex), fork)
+    const { status, gasLeft } = call(1_000_000n, new Uint8Array(0), 1n)
+    return [status, Number(1_000_000n - gasLeft), journal.logs.length]
+  }
+  const pushes = (count: number) => count * 2
+  // SLOTNUM
+  assert.deepEqual(runAt('4b', 'osaka'), ['halt', 1_000_000, 0])
+  assert.deepEqual(runAt('4b', 'bogota'), ['success', 2, 0])
+  // SSTORE(0, 1): a new slot
+  const stored = 6 + 12_100 + 97_920
+  assert.deepEqual(runAt('6001 6000 55', 'bogota'), ['success', stored, 0])
+  assert.deepEqual(runAt('6001 6000 55', 'amsterdam'), ['success', stored, 1])
+  // SSTORE(0, 1), SSTORE(0, 0): the state gas is taken back
+  assert.deepEqual(runAt('6001 5f 55 5f 5f 55', 'bogota'), ['success', 3 + pushes(3) + 12_100 + 100, 0])
+  // CALL of a new account with value
+  const called = pushes(4) + 9 + 3000 + 11_300 + 183_600 - 2300
+  assert.deepEqual(runAt('5f 5f 5f 5f 6001 60fe 6000 f1', 'bogota'), ['success', called, 0])
+  // CREATE without code, and of 32 bytes of code
+  assert.deepEqual(runAt('5f 5f 5f f0', 'bogota'), ['success', pushes(3) + 12_000, 0])
+  assert.deepEqual(runAt('5f 5f 5f f0', 'amsterdam'), ['success', pushes(3) + 12_000 + 183_600, 1])
+  const initCode = 3 + 2 + 3 // PUSH1, PUSH0, RETURN of a word
+  const deployed = 3 + 2 + 6 + 3 + 3 + 2 + 12_000 + 2 + initCode + 32 * 200
+  assert.deepEqual(runAt('6360205ff3 5f 52 6004 601c 5f f0', 'bogota'), ['success', deployed, 0])
+})
+
 test('says in the words of geth what was wrong with the price of an instruction', () => {
   const failureOf = (hex: string, gas = 100_000n, fork: Fork = 'osaka') => setUp(code(hex), fork).call(gas).failure
   const push = (value: bigint) => `7f${value.toString(16).padStart(64, '0')}`

@@ -23,6 +23,7 @@ const SEED = Number(process.env.SEED ?? 1)
 const FORKS: readonly Fork[] = [
   ...(['frontier', 'homestead', 'tangerineWhistle', 'spuriousDragon', 'byzantium', 'constantinople'] as const),
   ...(['petersburg', 'istanbul', 'berlin', 'london', 'shanghai', 'cancun', 'prague', 'osaka', 'amsterdam'] as const),
+  'bogota',
 ]
 
 const CONFIGS: readonly object[] = [

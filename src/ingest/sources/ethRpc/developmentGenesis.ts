@@ -74,7 +74,7 @@ async function fetchGenesis(upstream: Upstream, { file, withState, signal }: Dev
   const { header } = block
   const config = await fetchDevelopmentConfig(upstream, header, signal)
   const given = isObject(file) && isObject(file.alloc) ? file.alloc : {}
-  const alloc = withState ? await fetchKnownAccounts(upstream, given, { signal }) : {}
+  const alloc = withState ? await fetchFirstAccounts(upstream, given, signal) : {}
   const genesis = { config, ...genesisMembers(header), alloc }
   requireBlock(upstream, genesis, block)
   if (withState) await requireState(upstream, genesis, { header, signal })
@@ -91,8 +91,12 @@ export async function fetchDevelopmentConfig(
   const config = await callOptional(upstream, 'eth_config', [], signal) // EIP-7910
   const current = isObject(config) && isObject(config.current) ? config.current : {}
   const info = await callOptional(upstream, 'anvil_nodeInfo', [], signal)
-  const fork = forkNamed(isObject(info) ? info.hardFork : undefined) ?? forkOf(header, current)
+  const named = forkNamed(isObject(info) ? info.hardFork : undefined)
+  const shown = named ?? forkOf(header, current)
+  const isBogota = named === undefined && shown === 'osaka' && (await knowsSlotNumber(upstream, signal))
+  const fork = isBogota ? 'bogota' : shown
   const later = FORKS.slice(FORKS.indexOf('shanghai'), FORKS.indexOf(fork) + 1)
+  if (isBogota) later.splice(later.indexOf('amsterdam'), 1)
   return {
     chainId: formatQuantity(chainId.quantity('chainId')),
     londonBlock: 0, // and with it all forks before
@@ -114,6 +118,14 @@ function forkOf(header: Header, { precompiles }: { precompiles?: unknown }): For
   if (header.requestsHash) return isObject(precompiles) && 'P256VERIFY' in precompiles ? 'osaka' : 'prague'
   if (header.parentBeaconBlockRoot) return 'cancun'
   return header.withdrawalsRoot ? 'shanghai' : 'paris'
+}
+
+const SLOTNUM = '0x4b'
+
+/** True if the node executes SLOTNUM (EIP-7843). Where its headers are not those of Amsterdam, it is geth in its dev mode since
+ *  1.17.5, whose chain has Bogota without Amsterdam, which only its admin methods say. */
+async function knowsSlotNumber(upstream: Upstream, signal: AbortSignal | undefined): Promise<boolean> {
+  return (await callOptional(upstream, 'eth_call', [{ data: SLOTNUM, gas: '0x30d40' }, 'latest'], signal)) !== undefined
 }
 
 /** The members of a genesis in geth's format that make the header of block 0. */
@@ -179,6 +191,24 @@ export async function fetchKnownAccounts(
     return [address, { balance, nonce, code, storage: storages.get(address) }] as const
   })
   return Object.fromEntries(entries.filter(([, { balance, nonce, code }]) => !isEmpty(balance, nonce, code)))
+}
+
+/** The same of block 0. @throws UsageError when the node has its state no longer */
+async function fetchFirstAccounts(
+  upstream: Upstream,
+  given: { readonly [address: string]: unknown },
+  signal: AbortSignal | undefined,
+): Promise<object> {
+  try {
+    return await fetchKnownAccounts(upstream, given, { signal })
+  } catch (cause) {
+    if (!(cause instanceof UpstreamRpcError)) throw cause
+    throw new UsageError(
+      `--network dev: ${cause.message}: the node does not have the state of block 0; run geth with --gcmode archive and ` +
+        '--state.scheme hash, or follow with --state none',
+      { cause },
+    )
+  }
 }
 
 function normalise(address: string): string {

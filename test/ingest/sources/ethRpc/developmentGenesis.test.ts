@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { rulesAt } from '../../../../src/chain/eth/forks.js'
+import { parseGenesisSpec } from '../../../../src/chain/eth/genesis.js'
 import { EMPTY_TRIE_ROOT } from '../../../../src/chain/eth/trie.js'
 import { openWritableChain } from '../../../../src/ingest/chainState.js'
 import { fetchDevelopmentGenesis } from '../../../../src/ingest/sources/ethRpc/developmentGenesis.js'
@@ -8,7 +10,7 @@ import { formatData } from '../../../../src/lib/hex.js'
 import { silentLogger } from '../../../../src/lib/logger.js'
 import { openForWriting } from '../../../../src/store/openForWriting.js'
 import { writeGenesisChain } from '../../../support/genesisChain.js'
-import { openChainAnswers, startScriptedUpstream } from '../../../support/scriptedUpstream.js'
+import { openChainAnswers, RpcFailure, startScriptedUpstream } from '../../../support/scriptedUpstream.js'
 import { temporaryDirectory } from '../../../support/temporary.js'
 
 const DEVELOPER = `0x${'de'.repeat(20)}`
@@ -48,7 +50,10 @@ async function startNode(
   }
   const chain = openChainAnswers(await writeGenesisChain(t, { config, ...members }))
   const own: { readonly [method: string]: unknown } = { eth_accounts: [DEVELOPER], ...answers }
-  const result = async (method: string, params: unknown[]) => own[method] ?? chain.result(method, params)
+  const result = async (method: string, params: unknown[]) => {
+    if (own[method] instanceof Error) throw own[method]
+    return own[method] ?? chain.result(method, params)
+  }
   const node = await startScriptedUpstream({ ...chain, result })
   t.after(async () => {
     await node.close()
@@ -102,6 +107,32 @@ test('the fork and its blobs are those that the node names', async (t) => {
     'bpo1Time',
     { bpo1: blobSchedule },
   ])
+})
+
+test('a chain of Osaka whose node knows SLOTNUM is that of geth in its dev mode: Bogota without Amsterdam', async (t) => {
+  const blobSchedule = { target: 6, max: 9, baseFeeUpdateFraction: 5007716 }
+  const eth_config = { current: { blobSchedule, precompiles: { P256VERIFY: `0x${'1'.padStart(40, '0')}` } } }
+  const genesis = await fetchFrom((await startNode(t, { answers: { eth_config, eth_call: '0x' } })).url)
+  const spec = parseGenesisSpec(genesis)
+  const rules = rulesAt(spec, 1, 1n)
+  assert.deepEqual(
+    [rules.fork, rules.has('bogota'), rules.has('amsterdam'), rules.has('osaka'), rules.blobs?.max],
+    ['bogota', true, false, true, 9],
+  )
+})
+
+test('a node that has the state of block 0 no longer is refused with what would work', async (t) => {
+  const eth_getBalance = new RpcFailure(-32000, 'historical state 0x12 is not available')
+  const { url } = await startNode(t, { answers: { eth_getBalance } })
+  await assert.rejects(fetchFrom(url), (error) => {
+    assert.ok(error instanceof UsageError)
+    assert.match(
+      error.message,
+      /historical state 0x12 is not available: .* --gcmode archive .*, or follow with --state none/,
+    )
+    return true
+  })
+  await fetchFrom(url, undefined, false)
 })
 
 test('block 0 of Amsterdam has its slot and the contracts of EIP-8282', async (t) => {
