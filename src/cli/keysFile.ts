@@ -75,7 +75,7 @@ function readKey(value: unknown, fail: Fail): TransferredKey {
 function readMethods(methods: unknown, fail: Fail): readonly string[] {
   const isList = Array.isArray(methods) && methods.length > 0 && methods.every((each) => typeof each === 'string')
   const patterns = isList ? parseMethodPatterns(methods.join(',')) : undefined
-  return patterns ?? fail('.methods', "names of methods such as ['eth_*', '!eth_getLogs']", methods)
+  return patterns ?? fail('.methods', "names of methods such as ['eth_*', '!logs']", methods)
 }
 
 function describe(value: unknown): string {

@@ -49,6 +49,22 @@ test('the methods of a key are limited at once over HTTP, in batches, on sockets
   assert.deepEqual((await socket.send(call('eth_subscribe', ['newHeads']))).error, excluded('eth_subscribe'))
   assert.equal(await subscriber.closed, 1008)
 
+  const byName = await keys('limit', 'page', '--methods', '!eth_getLogs')
+  assert.match(
+    byName.stderr,
+    /^note: of the logs methods, the key may still call eth_getLogsWithCursor, .*; '!logs' excludes them, too\n$/,
+  )
+  const byClass = await keys('limit', 'page', '--methods', '!logs')
+  assert.deepEqual([byClass.code, byClass.stderr], [0, ''])
+  for (const method of ['eth_getLogs', 'eth_getLogsWithCursor', 'cairn_getDecodedLogs', 'eth_newFilter']) {
+    assert.deepEqual((await ask(`${url}/v3/${page}`, method)).error, excluded(method))
+  }
+  for (const params of [['logs', {}], { name: 'logs' }]) {
+    assert.deepEqual((await socket.send(call('eth_subscribe', params))).error, excluded('eth_subscribe'))
+  }
+  assert.match(String((await socket.send(call('eth_subscribe', ['syncing']))).result), /^0x/)
+  assert.ok((await ask(`${url}/v3/${page}`, 'net_version')).result)
+
   await keys('limit', 'page', '--methods', '*')
   assert.ok((await socket.send(call('net_version'))).result)
   await socket.close()
@@ -78,6 +94,11 @@ test('the rate of a key is its own, and limits are shown and checked', async (t)
   const wrong: [string[], RegExp][] = [
     [['limit', 'slow'], /expected --rate, --max-concurrent or --methods/],
     [['limit', 'slow', '--methods', 'eth call'], /--methods: expected names of methods/],
+    [
+      ['limit', 'slow', '--methods', '!eth_getLog'],
+      /--methods: no method is named 'eth_getLog' \(did you mean eth_getLogs\?\); classes/,
+    ],
+    [['create', 'x', '--methods', 'log'], /no method is named 'log' \(did you mean logs\?\)/],
     [['limit', 'none', '--rate', '1'], /no key with id or name 'none'/],
     [['list', '--rate', '1'], /--rate is no option of 'cairn keys list'/],
   ]

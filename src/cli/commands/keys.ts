@@ -1,5 +1,7 @@
 import { UsageError } from '../../lib/errors.js'
 import { didYouMean } from '../../lib/suggestion.js'
+import { CLASS_NAMES, METHOD_NAMES } from '../../rpc/methodClasses.js'
+import { partlyExcluded, unknownPatterns } from '../../server/access/methodPatterns.js'
 import {
   type ApiKey,
   createApiKeyTable,
@@ -16,6 +18,7 @@ import { isKeyName, MAX_NAME_CHARACTERS, readKeysFile } from '../keysFile.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printResult, printSecret, printSummary } from '../standardStreams.js'
 import { formatTable, formatTime } from '../table.js'
+import { writeNotice } from '../terminal.js'
 import { whenFree } from '../whenFree.js'
 
 /** `cairn keys create NAME | list | limit NAME|ID | usage [NAME|ID] | revoke NAME|ID | export | import FILE`. Only `create` makes a database where there
@@ -25,6 +28,7 @@ export async function runKeys({ config, operands }: ParsedArgs): Promise<number>
   const request = { ...parseAction(operands), config }
   const { action } = request
   requireOptionsOf(action, config)
+  checkMethods(config.methods)
   if (action !== 'create') openForReading(datadir).close() // where there is no database, `openForKeys` would make one
   const db = READING.includes(action) ? openForReading(datadir) : openForKeys(datadir)
   try {
@@ -61,6 +65,24 @@ function requireOptionsOf(action: Action, { rate, maxConcurrent, methods }: Conf
   }
   if (action === 'create' || action === 'limit' || first === undefined) return
   throw new UsageError(`--${first} is no option of 'cairn keys ${action}', but of 'keys create' and 'keys limit'`)
+}
+
+/** Says which methods of a class a list with exclusions leaves. @throws UsageError for a name that no method has, which would limit
+ *  nothing */
+function checkMethods(methods: string | undefined): void {
+  if (methods === undefined) return
+  const patterns = methods.split(',')
+  const [unknown] = unknownPatterns(patterns)
+  if (unknown !== undefined) {
+    const guess = didYouMean(unknown, [...CLASS_NAMES, ...METHOD_NAMES])
+    const classes = CLASS_NAMES.join(', ')
+    throw new UsageError(`--methods: no method is named '${unknown}'${guess}; classes of methods are ${classes}`)
+  }
+  for (const { name, left } of partlyExcluded(patterns)) {
+    writeNotice(
+      `note: of the ${name} methods, the key may still call ${left.join(', ')}; '!${name}' excludes them, too`,
+    )
+  }
 }
 
 /** Parses the operands. @throws UsageError unless they are an action with its operand. */

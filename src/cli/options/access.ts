@@ -9,7 +9,7 @@ function parseMethods(text: string): string {
   const patterns = parseMethodPatterns(text)
   if (patterns !== undefined) return patterns.join(',')
   throw new UsageError(
-    `--methods: expected names of methods joined by commas, like 'eth_*,!eth_getLogs', got ${JSON.stringify(text)}`,
+    `--methods: expected names of methods joined by commas, like 'eth_*,!logs', got ${JSON.stringify(text)}`,
   )
 }
 
@@ -42,7 +42,8 @@ export const accessOptions = {
       'methods',
       'LIST',
       ['keys'],
-      "Methods that the key may call, joined by commas; '*' stands for any text, '!' excludes: 'eth_*,net_*,!eth_getLogs'. '*': all.",
+      'Methods that the key may call, joined by commas: names, or the classes logs, calls, traces, state, blocks, stream, send, node, ' +
+        "sql and replication. '*' stands for any text, '!' excludes: 'eth_*,net_*,!logs'. '*': all.",
       'all methods',
     ),
     parse: parseMethods,

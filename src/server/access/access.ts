@@ -61,8 +61,9 @@ export interface Access {
   refuse(caller: Caller, calls: number): Refusal | undefined
   /** False once the caller's key is revoked. */
   isLive(caller: Caller): boolean
-  /** The error of a method that the limits of the caller's key exclude; undefined for one that it may call. */
-  exclude(caller: Caller, method: string): RpcErrorBody | undefined
+  /** The error of a method, with these parameters, that the limits of the caller's key exclude; undefined for one that it may
+   *  call. */
+  exclude(caller: Caller, method: string, params?: unknown): RpcErrorBody | undefined
   /** Returns a check that runs before each call of a body and returns the error of a call that the key may not make: of
    *  every call of a batch once the key is revoked, and of methods that its limits exclude. Undefined where nothing has to be
    *  checked. Call it after `refuse`. */
@@ -128,9 +129,9 @@ export function createAccess(options: {
     if (key !== undefined) caller.limits = key.limits
     return true
   }
-  const exclude = (caller: Caller, method: string) => {
+  const exclude = (caller: Caller, method: string, params?: unknown) => {
     const methods = caller.limits?.methods
-    return methods === undefined || allowsMethod(methods, method) ? undefined : methodExcluded(method)
+    return methods === undefined || allowsMethod(methods, method, params) ? undefined : methodExcluded(method)
   }
   return {
     identify(credentials, prefix) {
@@ -166,13 +167,13 @@ export function createAccess(options: {
       if (!isBatch && caller.limits === undefined) return undefined
       if (caller.keyId === undefined) return undefined
       let checkedMs = Number.NEGATIVE_INFINITY
-      return ({ method }) => {
+      return ({ method, params }) => {
         const now = isBatch ? performance.now() : checkedMs
         if (now - checkedMs >= KEY_CHECK_INTERVAL_MS) {
           if (!isLive(caller)) return KEY_INVALID.error
           checkedMs = now
         }
-        return exclude(caller, method)
+        return exclude(caller, method, params)
       }
     },
   }

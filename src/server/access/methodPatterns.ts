@@ -1,17 +1,25 @@
-/** True if a method may be called: if a pattern names it, or no pattern allows anything, and none with `!` names it. `*`
- *  stands for any text. */
-export function allowsMethod(patterns: readonly string[], method: string): boolean {
+import { CLASS_NAMES, classByParams, classesOf, METHOD_CLASSES, METHOD_NAMES } from '../../rpc/methodClasses.js'
+
+/** True if a method may be called: if a pattern names it or a class of it, or no pattern allows anything, and none with `!` names it or
+ *  a class of it. `*` stands for any text. With `params`, `!logs` excludes subscriptions to logs, too. */
+export function allowsMethod(patterns: readonly string[], method: string, params?: unknown): boolean {
+  const classes: readonly string[] = classesOf(method)
   let isAllowed = true
   let isNamed = false
   for (const pattern of patterns) {
     if (pattern.startsWith('!')) {
-      if (matches(pattern.slice(1), method)) return false
+      const excluded = pattern.slice(1)
+      if (names(excluded, method, classes) || excluded === classByParams(method, params)) return false
     } else {
       isAllowed = false
-      isNamed ||= matches(pattern, method)
+      isNamed ||= names(pattern, method, classes)
     }
   }
   return isAllowed || isNamed
+}
+
+function names(pattern: string, method: string, classes: readonly string[]): boolean {
+  return classes.includes(pattern) || matches(pattern, method)
 }
 
 /** The text of a pattern between its stars must follow one another, the first one at the start, the last one at the end.
@@ -30,9 +38,40 @@ function matches(pattern: string, method: string): boolean {
   return method.length - at >= last.length && method.endsWith(last)
 }
 
-/** Patterns of methods from a list with commas: `eth_*`, `net_version`, `!debug_*`; at least one. Undefined if one is
+/** Patterns of methods from a list with commas: `eth_*`, `net_version`, `!debug_*`, `logs`; at least one. Undefined if one is
  *  malformed. */
 export function parseMethodPatterns(text: string): string[] | undefined {
   const patterns = text.split(',').map((pattern) => pattern.trim())
   return patterns.every((pattern) => /^!?[\w*]{1,100}$/.test(pattern)) ? patterns : undefined
+}
+
+/** The patterns, without `!`, that name no method and no class. */
+export function unknownPatterns(patterns: readonly string[]): string[] {
+  const known = [...METHOD_NAMES, ...CLASS_NAMES]
+  return patterns
+    .map((pattern) => pattern.replace(/^!/, ''))
+    .filter((pattern) => !known.some((name) => matches(pattern, name)))
+}
+
+// Who limits what reads the chain, or asks about the node, names methods because these are meant.
+const GUARDED = ['logs', 'calls', 'traces', 'state', 'stream', 'send'] as const
+
+/** A class of which patterns with `!` exclude some methods by name, and leave others. */
+export interface PartlyExcluded {
+  readonly name: (typeof GUARDED)[number]
+  /** The methods of the class that may still be called. */
+  readonly left: readonly string[]
+}
+
+/** The classes of which a pattern with `!` names methods, and no others, while methods of them are left: who excludes a method by
+ *  name seldom wants its siblings to be open. */
+export function partlyExcluded(patterns: readonly string[]): PartlyExcluded[] {
+  const excluding = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
+  const excluded = excluding.map((pattern) => METHOD_NAMES.filter((method) => matches(pattern, method)))
+  return GUARDED.map((name) => ({ name, methods: METHOD_CLASSES[name] as readonly string[] }))
+    .filter(({ methods }) =>
+      excluded.some((found) => found.length > 0 && found.every((each) => methods.includes(each))),
+    )
+    .map(({ name, methods }) => ({ name, left: methods.filter((method) => allowsMethod(patterns, method)) }))
+    .filter(({ left }) => left.length > 0)
 }
