@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
 import { threadId } from 'node:worker_threads'
@@ -108,6 +109,19 @@ const work = defineMethod({
 
 const politeCall = defineMethod({ ...polite, name: 'test_politeCall', cost: 'evm' })
 
+const politeTrace = defineMethod({
+  ...politeCall,
+  name: 'test_politeTrace',
+  summary: 'Sends its result in parts for ever.',
+  isTrace: true,
+  handler: ({ deadline, sendPart }) => {
+    for (;;) {
+      deadline.check()
+      sendPart?.(Buffer.alloc(1024, ' '))
+    }
+  },
+})
+
 const workCall = defineMethod({
   ...work,
   name: 'test_workCall',
@@ -137,6 +151,15 @@ function spin(name: string): Omit<Method, 'cost'> {
     },
   }
 }
+
+const ORPHAN_ENDS = 'const { ppid } = process; setInterval(() => process.ppid === ppid || process.exit(), 100)'
+
+const nativeCall = defineMethod({
+  ...politeCall,
+  name: 'test_nativeCall',
+  summary: 'Waits in native code as long as the process lives; no termination reaches it.',
+  handler: () => spawnSync(process.execPath, ['-e', ORPHAN_ENDS]).status,
+})
 
 const deafCall = defineMethod({
   name: 'test_deafCall',
@@ -237,9 +260,11 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
     polite,
     work,
     politeCall,
+    politeTrace,
     workCall,
     stuckScan,
     stuckCall,
+    nativeCall,
     deafCall,
     call,
     revert,

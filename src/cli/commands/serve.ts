@@ -9,6 +9,7 @@ import { hostPolicy } from '../../server/access/hosts.js'
 import { packagePath } from '../../store/open.js'
 import type { IngestWorker } from '../../workers/ingestWorker.js'
 import { defaultThreads } from '../../workers/readerPool.js'
+import { closeOnStop } from '../closeOnStop.js'
 import type { Config } from '../config.js'
 import { readCursorSecretFile } from '../cursorSecret.js'
 import type { FollowProgress } from '../followProgress.js'
@@ -26,7 +27,7 @@ import { readLogging } from '../options/output.js'
 import { watchParents } from '../parentWatch.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { type ReplicationPlan, readReplicationPlan } from '../replicationSettings.js'
-import { ListenFailed, type MetricsOptions, type Serving, type ServingOptions, startServing } from '../serving.js'
+import { ListenFailed, type MetricsOptions, type ServingOptions, startServing } from '../serving.js'
 import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
@@ -94,7 +95,7 @@ async function serveReplicating(config: Config, plan: ReplicationPlan, stop: Abo
     try {
       const { upstreams } = await readFollowSettings(config)
       const forwardTo = config.forwardTransactions ? upstreams : undefined
-      await serve(config, datadir, { open, stop: signal, ingest, forwardTo })
+      await serve(config, datadir, { open, stop: signal, hardStop: stop, ingest, forwardTo })
     } finally {
       end.abort()
       await ingest.close()
@@ -161,9 +162,17 @@ async function serve(
   {
     open,
     stop,
+    hardStop = stop,
     ingest,
     forwardTo,
-  }: { open: boolean; stop: AbortSignal; ingest?: IngestWorker; forwardTo?: ServingOptions['forwardTo'] },
+  }: {
+    open: boolean
+    stop: AbortSignal
+    /** The process is to end, and not only the server. */
+    hardStop?: AbortSignal
+    ingest?: IngestWorker
+    forwardTo?: ServingOptions['forwardTo']
+  },
 ): Promise<number> {
   const serving = await startServing({
     datadir,
@@ -208,7 +217,7 @@ async function serve(
   if (open && !isLoopback(config.host)) {
     process.stderr.write(`warning: everyone who reaches ${config.host} may ask this server, it takes no API keys\n`)
   }
-  const stopped = closeOnStop(serving, stop)
+  const stopped = closeOnStop(serving, stop, hardStop)
   await Promise.race([serving.warm(), stopped])
   if (!stop.aborted) printSummary(`ready ${serving.url}`)
   const progress = ingest && (await showProgress(config, ingest))
@@ -247,13 +256,4 @@ function explainListenError(error: unknown): unknown {
     return new UsageError(`--${hostFlag} ${host} is not an address of this machine`)
   }
   return error.cause
-}
-
-/** Resolves when the server has stopped after a signal. */
-function closeOnStop(serving: Serving, stop: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const close = () => void serving.close().then(resolve, reject)
-    if (stop.aborted) close()
-    else stop.addEventListener('abort', close)
-  })
 }
