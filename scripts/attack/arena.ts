@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApiKeyTable } from '../../src/store/apiKeys.js'
-import { packagePath } from '../../src/store/open.js'
+import { DATABASE_FILE, packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { type Ended, type Running, spawnProgram } from '../../test/support/cairn.js'
 import { readMemory, resetPeak } from '../bench/memory.js'
@@ -12,12 +12,15 @@ import { createBombGenesis } from './bombs.js'
 import { createMemoryGroup, type MemoryGroup } from './limitedProcess.js'
 
 const BLOCKS = 20
+const CLIENTS = 10
 
-/** A chain to be attacked, and two clients' keys. */
+/** A chain to be attacked, and its clients' keys. */
 export interface Arena {
   readonly directory: string
   readonly attackerKey: string
   readonly bystanderKey: string
+  /** Of ten clients more. */
+  readonly clientKeys: readonly string[]
   remove(): void
 }
 
@@ -46,18 +49,30 @@ export async function createArena(): Promise<Arena> {
     const builder = await createChainBuilder(db, createBombGenesis())
     for (let i = 0; i < BLOCKS; i++) await builder.add()
     const keys = createApiKeyTable(db)
-    const [attackerKey, bystanderKey] = ['attacker', 'bystander'].map((name) => keys.create(name).key)
+    const names = ['attacker', 'bystander', ...Array.from({ length: CLIENTS }, (_, i) => `client ${i + 1}`)]
+    const [attackerKey, bystanderKey, ...clientKeys] = names.map((name) => keys.create(name).key)
     db.pragma('wal_checkpoint(TRUNCATE)')
-    return { directory, attackerKey, bystanderKey, remove: () => rmSync(directory, { recursive: true, force: true }) }
+    const remove = () => rmSync(directory, { recursive: true, force: true })
+    return { directory, attackerKey, bystanderKey, clientKeys, remove }
   } finally {
     db.close()
   }
 }
 
-/** Serves the chain with the defaults of `cairn serve`, in a control group with the limit where one can be made. */
-export async function startAttacked(arena: Arena, limitBytes: number): Promise<AttackedServer> {
+/** The same chain in another directory. */
+export function copyArena(arena: Arena, directory: string): Arena {
+  copyFileSync(join(arena.directory, DATABASE_FILE), join(directory, DATABASE_FILE))
+  return { ...arena, directory }
+}
+
+/** Serves the chain with the defaults of `cairn serve` but for `options`, in a control group with the limit where one can be made. */
+export async function startAttacked(
+  arena: Arena,
+  limitBytes: number,
+  options: readonly string[] = [],
+): Promise<AttackedServer> {
   const group = createMemoryGroup(limitBytes)
-  const args = [packagePath('dist/cli/main.js'), 'serve', '--port', '0', '--datadir', arena.directory]
+  const args = [packagePath('dist/cli/main.js'), 'serve', '--port', '0', '--datadir', arena.directory, ...options]
   const command: [string, string[]] = group ? group.wrap(process.execPath, args) : [process.execPath, args]
   const running = spawnProgram(...command)
   const [, url] = await running.waitFor('stdout', /^ready (\S+)\n/)
@@ -75,9 +90,17 @@ function describeServer(
     ended = end
     group?.remove()
   })
-  const { attackerKey, bystanderKey } = arena
+  const { attackerKey, bystanderKey, clientKeys, directory } = arena
   return {
-    target: { host, port: Number(port), path: `/v3/${attackerKey}`, socketPath: `/ws/v3/${attackerKey}` },
+    target: {
+      host,
+      port: Number(port),
+      path: `/v3/${attackerKey}`,
+      socketPath: `/ws/v3/${attackerKey}`,
+      sqlPath: `/sql/${attackerKey}`,
+      clientPaths: clientKeys.map((key) => `/v3/${key}`),
+      datadir: directory,
+    },
     url: `${url}/v3/${bystanderKey}`,
     enforced: group !== undefined,
     resetPeak: () => resetPeak(pid),

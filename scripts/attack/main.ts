@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { mountSmallDisk, SKIP_SMALL_DISK } from '../../test/support/smallDisk.js'
 import { type BenchProcess, startProcess } from '../bench/process.js'
-import { type Arena, type AttackedServer, createArena, startAttacked } from './arena.js'
-import type { Attack } from './attack.js'
+import { type Arena, type AttackedServer, copyArena, createArena, startAttacked } from './arena.js'
+import { type Attack, FAULT } from './attack.js'
 import { ATTACKS } from './attacks.js'
 import type { AttackOutcomes, AttackPlan } from './processes/attacker.js'
 import type { BystanderPlan, BystanderResult } from './processes/bystander.js'
@@ -23,6 +24,8 @@ const LIMIT_BYTES = 1_500 * 2 ** 20
 const BEAT_MS = 10
 const MAX_P99_MS = 100
 const REST_MS = 1_000
+/** Of the file system of an attack that needs a small one: the chain takes less than 2. */
+const DISK_MB = 16
 /** Outcomes that are printed; the JSON report has all. */
 const MOST_OUTCOMES = 5
 /** The server has to stop while the attack goes on; it gives itself 15 s. */
@@ -54,7 +57,11 @@ try {
     ['attack'.padEnd(20), 'peak MB', 'eth_blockNumber p50/p99/max ms', 'eth_call p50/p99 ms', 'outcomes'].join('  '),
   )
   for (const attack of options.attacks) {
-    const report = await runAttack(arena, attack, options)
+    if (attack.needsSmallDisk && SKIP_SMALL_DISK !== false) {
+      console.log(`${attack.name.padEnd(20)}  skipped: ${SKIP_SMALL_DISK}`)
+      continue
+    }
+    const report = await runPlaced(arena, attack, options)
     reports.push(report)
     print(report)
   }
@@ -91,8 +98,20 @@ function parseOptions(): Options {
   return { attacks, seconds, seed, scale, lenient: values.lenient, json: values.json }
 }
 
-async function runAttack(arena: Arena, { name }: Attack, options: Options): Promise<Report> {
-  const server = await startAttacked(arena, LIMIT_BYTES)
+/** Runs an attack, on a file system of its own where it needs one. */
+async function runPlaced(arena: Arena, attack: Attack, options: Options): Promise<Report> {
+  if (!attack.needsSmallDisk) return runAttack(arena, attack, options)
+  const cleanUps: (() => void | Promise<void>)[] = []
+  try {
+    const disk = mountSmallDisk({ after: (cleanUp) => void cleanUps.push(cleanUp) }, DISK_MB)
+    return await runAttack(copyArena(arena, disk.path), attack, options)
+  } finally {
+    for (const cleanUp of cleanUps) await cleanUp()
+  }
+}
+
+async function runAttack(arena: Arena, { name, options: serveOptions }: Attack, options: Options): Promise<Report> {
+  const server = await startAttacked(arena, LIMIT_BYTES, serveOptions)
   const bystanderPlan: BystanderPlan = { url: server.url, everyMs: BEAT_MS }
   const bystander = startProcess<BystanderResult>(new URL('./processes/bystander.js', import.meta.url), bystanderPlan)
   let attacker: BenchProcess<AttackOutcomes> | undefined
@@ -112,6 +131,7 @@ async function runAttack(arena: Arena, { name }: Attack, options: Options): Prom
     const times = await bystander.next()
     bystander.kill()
     const faults = await judge(server, { peakMb, times, lenient: options.lenient })
+    faults.push(...Object.keys(outcomes).filter((outcome) => outcome.startsWith(FAULT)))
     return { attack: name, peakMb, enforced: server.enforced, bystander: times, outcomes, faults }
   } finally {
     attacker?.kill()

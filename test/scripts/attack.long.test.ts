@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ATTACKS } from '../../scripts/attack/attacks.js'
 import { spawnNode } from '../support/cairn.js'
+import { SKIP_SMALL_DISK } from '../support/smallDisk.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
 
@@ -18,11 +19,12 @@ async function attack(name: string, json: string) {
   return JSON.parse(readFileSync(json, 'utf8')) as { attack: string; bystander: { blockNumber: { asked: number } } }[]
 }
 
-/** Each third one when every minute counts. */
+/** Each fifth one when every minute counts. */
 const CHOSEN = ATTACKS.filter((_, at) => THOROUGH || at % 5 === 0)
 
-for (const { name, what } of CHOSEN) {
-  test(`a server survives ${what}, and stops while it goes on`, async (t) => {
+for (const { name, what, needsSmallDisk } of CHOSEN) {
+  const skip = needsSmallDisk === true && SKIP_SMALL_DISK
+  test(`a server survives ${what}, and stops while it goes on`, { skip }, async (t) => {
     const [report] = await attack(name, join(temporaryDirectory(t), 'report.json'))
     assert.equal(report.attack, name)
     assert.ok(report.bystander.blockNumber.asked > 50, 'the bystander went on asking')

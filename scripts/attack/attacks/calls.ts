@@ -1,6 +1,6 @@
-import type { Attack } from '../attack.js'
+import type { Attack, Attacker } from '../attack.js'
 import { type Bomb, callBomb } from '../bombs.js'
-import { ask, inParallel, rpcText } from '../sockets.js'
+import { ask, inParallel, pause, rpcText } from '../sockets.js'
 
 const MB = 1_000_000
 
@@ -44,6 +44,34 @@ export const endlessBatches: Attack = {
       await ask(attacker, `[${Array.from({ length: items }, call).join(',')}]`)
     })
   },
+}
+
+/** Gas of a call that reads cold slots for some 5 ms. */
+const MIDDLING_GAS = 4_000_000
+
+/** Calls that never end, of more clients than there are threads, and calls of some milliseconds beside them. */
+export const endlessClients: Attack = {
+  name: 'ten endless clients',
+  what: 'ten clients with a key each that send batches of 100 endless eth_calls, and another with calls of 5 ms',
+  async run(attacker) {
+    const { random, signal, target } = attacker
+    const call = () => rpcText('eth_call', callBomb('endless', 0, 10 ** 14 + random.below(10 ** 9)))
+    const endless = inParallel(target.clientPaths.length, signal, async (client) => {
+      const path = target.clientPaths[client]
+      attacker.count('batches sent')
+      await ask({ ...attacker, target: { ...target, path } }, `[${Array.from({ length: 100 }, call).join(',')}]`)
+    })
+    await Promise.all([endless, inParallel(1, signal, () => askMiddling(attacker))])
+  },
+}
+
+async function askMiddling(attacker: Attacker): Promise<void> {
+  const { random, signal, count } = attacker
+  // How long they take is no judgement on a busy machine: the bystander's calls are judged.
+  const body = rpcText('eth_call', callBomb('reads', 0, MIDDLING_GAS + random.below(1_000_000)))
+  const text = await ask({ ...attacker, count() {} }, body)
+  if (text !== undefined) count(text.includes('out of gas') ? 'calls of 5 ms answered' : 'calls of 5 ms refused')
+  await pause(signal, 100)
 }
 
 /** Estimates, each of which runs its call many times. */
