@@ -65,7 +65,7 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
   let looking: NodeJS.Timeout | undefined
   let idling: NodeJS.Timeout | undefined
 
-  /** Starts missing threads first, then that of the quick lane, then the spare. */
+  /** Starts the thread of the quick lane and the missing ones, then the spare. */
   const fill = () => {
     if (isClosed) return
     if (isResting && threads.size === 0) start(undefined, !wasWarm)
@@ -77,11 +77,12 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
       for (const resolve of warmWaiters.splice(0)) resolve()
     }
     if (isResting || starting.length > 0) return
-    if (count(threads, 'quick') === 0) start('quick', false)
-    else if (count(threads, undefined) === 0) start(undefined, false)
+    if (count(threads, undefined) === 0) start(undefined, false)
     else for (const resolve of waiters.splice(0)) resolve()
   }
   const startMissing = () => {
+    // First: while endless requests occupy the one thread, short ones of other clients wait for it.
+    if (count(threads, 'quick') === 0) start('quick', false)
     for (const cost of ['evm', 'scan'] as const) {
       let missing = wanted[cost] - count(threads, cost)
       for (const thread of threads) {

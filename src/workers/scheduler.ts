@@ -207,9 +207,9 @@ export function createScheduler<J extends ScheduledJob>(options: {
     refill(spare)
   }
 
-  /** The clients that wait for their first thread while all are held by long requests of others. */
+  /** The clients that wait for their first thread while all are held by long requests of others, or are starting. */
   const starvingClients = (cost: RemoteCost) => {
-    if (!threadsOf(cost).every((thread) => thread.reader.ready && isStalled(thread))) return []
+    if (!threadsOf(cost).every((thread) => !thread.reader.ready || isStalled(thread))) return []
     const queue = queues[cost]
     const now = performance.now()
     return [...queue.clients()].filter(
