@@ -22,6 +22,7 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     evm,
     blockAccessLists: config.blockAccessLists,
     strict: config.strict,
+    forkTimes: config.fork,
     addressIndex: config.addressIndex,
     stateCacheBytes: stateCache * 2 ** 20,
     rootInterval,

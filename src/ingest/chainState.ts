@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createAppearanceFinder } from '../appearances/finder.js'
 import { encodeBlock } from '../chain/eth/block.js'
+import type { ForkTimes } from '../chain/eth/forkSchedule.js'
 import { type ChainSpec, commitsToState } from '../chain/eth/forks.js'
 import { type Genesis, InvalidGenesis } from '../chain/eth/genesis.js'
 import { hashHeader } from '../chain/eth/header.js'
@@ -22,7 +23,7 @@ import { createChainReader } from '../store/chain/chainReader.js'
 import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../store/chain/chainSource.js'
 import type { ChainReader } from '../store/chain/types.js'
 import type { Database } from '../store/database.js'
-import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_STATE_MODE } from '../store/meta.js'
+import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_FORK_TIMES, META_STATE_MODE } from '../store/meta.js'
 import { createStateReader } from '../store/state/stateReader.js'
 import { createStateTrieTable } from '../store/state/stateTrieTable.js'
 import { createTouchedAbove } from '../store/state/touchedAbove.js'
@@ -34,6 +35,7 @@ import { findTrieBlock } from '../trie/trieBlock.js'
 import { createAncestors, type RecentAncestors } from './ancestors.js'
 import { CHAIN_INDEXES } from './chainIndexer.js'
 import type { Checkpoints } from './checkpoints.js'
+import { setForkTimes, withoutForkTimes } from './forkTimes.js'
 import { acceptGivenBlock } from './givenBlock.js'
 import { type BlockParts, type ChainHead, createChainHead } from './head/chainHead.js'
 import { StateRootDiffers } from './head/errors.js'
@@ -97,6 +99,8 @@ export interface OpenChainOptions {
   blockAccessLists?: boolean
   /** Keep the address index of a database that has it, or is new. Default: true. */
   addressIndex?: boolean
+  /** Times of forks to set. Default: those that the database has, or the chain's. */
+  forkTimes?: ForkTimes
   log?: Logger
 }
 
@@ -113,9 +117,10 @@ export async function openWritableChain(
   wantedMode: StateMode | undefined,
   options: OpenChainOptions = {},
 ): Promise<WritableChain> {
-  const held = readChainSource(db)
-  const source = held ?? wanted
-  if (!source) throw new ChainNotNamed()
+  const stored = readChainSource(db)
+  const held = stored && withoutForkTimes(stored)
+  const named = stored ?? wanted
+  if (!named) throw new ChainNotNamed()
   if (held && wanted && !isDeepStrictEqual(held, wanted) && !isRoundedFrom(held, wanted)) {
     throw new UsageError('the database was begun with another genesis or network; use another --datadir')
   }
@@ -127,6 +132,7 @@ export async function openWritableChain(
       `--state ${wantedMode}: the database was begun with --state ${stateMode}; use another --datadir`,
     )
   }
+  const source = options.forkTimes === undefined ? named : setForkTimes(db, named, options.forkTimes)
   const spec = specOfSource(source)
   const { stateCacheBytes = STATE_CACHE_BYTES, log = silentLogger, lazyTrie = false } = options
   if (lazyTrie && !held && stateMode === 'execute') {
@@ -163,7 +169,8 @@ export async function openWritableChain(
     const genesis = genesisOfSource(source)
     const first = executor && (await layFirst(source, genesis, executor, keepsAppearances))
     head.begin()
-    meta.set(META_CHAIN, source)
+    meta.set(META_CHAIN, withoutForkTimes(source))
+    if (source.forkTimes !== undefined) meta.set(META_FORK_TIMES, source.forkTimes)
     meta.set(META_CHAIN_ID, spec.chainId.toString())
     meta.set(META_STATE_MODE, stateMode)
     if (first) head.append(first.block, { ...first.parts, changes: executor.accept() })

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { logCrypto } from '../chain/crypto.js'
+import { type ForkTimes, requireKnownForks } from '../chain/eth/forkSchedule.js'
 import type { L2NetworkName } from '../chain/starknet/networks.js'
 import type { L2VerifyFunction } from '../chain/starknet/verify.js'
 import type { EvmKind } from '../evm/kinds.js'
@@ -55,6 +56,8 @@ export interface ImportOptions {
   stateCacheBytes?: number
   /** Address (20 bytes) of the Starknet core contract; undefined: that of before, or of the known networks. */
   coreContract?: Uint8Array
+  /** Times of forks to set (`--fork`). */
+  forkTimes?: ForkTimes
   /** Store the access lists of blocks (EIP-7928). Default: false. */
   blockAccessLists?: boolean
   /** Keep the address index. Default: true. */
@@ -159,11 +162,13 @@ async function openChain(run: ImportRun): Promise<WritableChain> {
     evm,
     blockAccessLists,
     addressIndex,
+    forkTimes,
     log,
   } = run.options
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
-  const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, log }
+  const limits = { signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, forkTimes }
+  const opening = { ...limits, startProgress, log }
   run.chain = await openWritableChain(run.db, chain, stateMode, opening)
   run.summary.head = run.chain.reader.head()
   if (!isVerifiedSource(run.db)) log.warn({}, UNVERIFIED)
@@ -252,6 +257,7 @@ export function readGenesisFile(path: string): GenesisSource {
   try {
     const source = { genesis: parseJsonExact(readTextFile(path, MAX_GENESIS_BYTES)) }
     genesisOfSource(source) // validate before a database is created
+    requireKnownForks((source.genesis as { config: { readonly [key: string]: unknown } }).config)
     return source
   } catch (cause) {
     throw new UsageError(`--genesis ${path}: ${messageOf(cause)}`, { cause })

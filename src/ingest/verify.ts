@@ -2,7 +2,7 @@ import { transactionsRoot, unclesHash, withdrawalsRoot } from '../chain/eth/bloc
 import { BLOOM_BYTES, orBloom } from '../chain/eth/bloom.js'
 import { nextDifficulty } from '../chain/eth/difficulty.js'
 import { GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../chain/eth/fees.js'
-import type { ChainSpec, Rules } from '../chain/eth/forks.js'
+import type { ChainSpec, Fork, Rules } from '../chain/eth/forks.js'
 import { hashHeader } from '../chain/eth/header.js'
 import { receiptsRoot } from '../chain/eth/receipt.js'
 import { hasHighS } from '../chain/eth/transaction.js'
@@ -51,11 +51,11 @@ export interface ParentBlock {
 }
 
 /** Throws `InvalidBlock` for its block. */
-type Refuse = (check: string, expected: unknown, actual: unknown) => never
+type Refuse = (check: string, expected: unknown, actual: unknown, detail?: string) => never
 
 function refuserOf(blockNumber: number, blockHash: Uint8Array): Refuse {
-  return (check, expected, actual) => {
-    throw new InvalidBlock({ blockNumber, blockHash, check, expected: show(expected), actual: show(actual) })
+  return (check, expected, actual, detail) => {
+    throw new InvalidBlock({ blockNumber, blockHash, check, expected: show(expected), actual: show(actual), detail })
   }
 }
 
@@ -139,19 +139,25 @@ function verifySeal(header: Header, parent: Header, rules: Rules, spec: ChainSpe
   if (header.difficulty !== expected) refuse('difficulty', expected, header.difficulty)
 }
 
+/** What to do when every block of a network lacks, or has, the fields of a fork. */
+const hintAtTime = (fork: Fork) =>
+  `if all blocks from here on are so, the time of ${fork} is wrong or missing: --fork ${fork}=TIME sets it`
+
 function verifyForkFields(header: Header, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
-  const requirePresence = (name: string, value: unknown, required: boolean) => {
-    if ((value !== undefined) !== required)
-      refuse(name, required ? `a value from ${rules.fork} on` : `none at ${rules.fork}`, value)
+  const requirePresence = (name: string, value: unknown, fork: Fork) => {
+    const required = rules.has(fork)
+    if ((value !== undefined) === required) return
+    const hint = fork === 'london' ? undefined : hintAtTime(fork)
+    refuse(name, required ? `a value from ${rules.fork} on` : `none at ${rules.fork}`, value, hint)
   }
-  requirePresence('base fee', header.baseFeePerGas, rules.has('london'))
-  requirePresence('withdrawals root', header.withdrawalsRoot, rules.has('shanghai'))
-  requirePresence('blob gas used', header.blobGasUsed, rules.has('cancun'))
-  requirePresence('excess blob gas', header.excessBlobGas, rules.has('cancun'))
-  requirePresence('parent beacon block root', header.parentBeaconBlockRoot, rules.has('cancun'))
-  requirePresence('requests hash', header.requestsHash, rules.has('prague'))
-  requirePresence('block access list hash', header.blockAccessListHash, rules.has('amsterdam'))
-  requirePresence('slot number', header.slotNumber, rules.has('amsterdam'))
+  requirePresence('base fee', header.baseFeePerGas, 'london')
+  requirePresence('withdrawals root', header.withdrawalsRoot, 'shanghai')
+  requirePresence('blob gas used', header.blobGasUsed, 'cancun')
+  requirePresence('excess blob gas', header.excessBlobGas, 'cancun')
+  requirePresence('parent beacon block root', header.parentBeaconBlockRoot, 'cancun')
+  requirePresence('requests hash', header.requestsHash, 'prague')
+  requirePresence('block access list hash', header.blockAccessListHash, 'amsterdam')
+  requirePresence('slot number', header.slotNumber, 'amsterdam')
   if (rules.has('london') && !spec.isDevelopment) {
     const expected = nextBaseFee(parent)
     if (header.baseFeePerGas !== expected) refuse('base fee', expected, header.baseFeePerGas)

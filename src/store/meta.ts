@@ -33,6 +33,8 @@ export function readMetaRows(db: Database): { key: string; value: string }[] {
 
 /** Meta key of the chain: `{genesis}` as in the genesis file, or `{network}` for a built-in network. */
 export const META_CHAIN = 'chain'
+/** Meta key of the times of forks that the operator set (`--fork`): seconds by name, null for never. Absent: none. */
+export const META_FORK_TIMES = 'fork_times'
 /** Meta key of the chain id, as decimal text. */
 export const META_CHAIN_ID = 'chain_id'
 /** Meta key of the state mode: 'execute' or 'none'. */

@@ -126,6 +126,21 @@ describe('verifyHeader', () => {
     it(`accepts what is right at ${fork}`, () => assert.equal(check(fork, {}), undefined))
   }
 
+  it('says which time of a fork may be wrong when a block lacks its fields, or has them', () => {
+    const shown = (fork: Fork, fields: Partial<Header>) => {
+      const parent = parentUnder(fork)
+      const header = childOf(parent, rulesOf(fork), fields)
+      try {
+        verifyHeader(header, hashHeader(header), parent, rulesOf(fork), specOf(fork))
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    const wrong = 'the time of amsterdam is wrong or missing: --fork amsterdam=TIME sets it'
+    assert.ok(shown('osaka', { blockAccessListHash: new Uint8Array(32) })?.endsWith(wrong))
+    assert.ok(shown('prague', { requestsHash: undefined })?.endsWith('--fork prague=TIME sets it'))
+  })
+
   it('names the check and both values', () => {
     const parent = parentUnder('byzantium')
     const header = childOf(parent, rulesOf('byzantium'), { number: 102 })

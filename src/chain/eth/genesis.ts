@@ -4,6 +4,7 @@ import { bytesToBigInt, EMPTY_BYTES, padLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import { abbreviate, formatData, parseHex } from '../../lib/hex.js'
 import { EMPTY_ACCESS_LIST_HASH, EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from './emptyHashes.js'
+import { FORK_KEYS } from './forkSchedule.js'
 import { type BlobSchedule, type ChainSpec, FORKS, type Fork, type ForkActivation, rulesAt } from './forks.js'
 import { EMPTY_TRIE_ROOT } from './trie.js'
 import type { Header } from './types.js'
@@ -75,8 +76,8 @@ export function builtInGenesis(network: Network): Genesis {
 const NETSPLIT = 'mergeNetsplitBlock'
 const PACKAGE_FORKS: { [name: string]: Fork | undefined } = { chainstart: 'frontier', [NETSPLIT]: undefined }
 
-// Not in the package. Hoodi's time is to be confirmed: a third-party crawler's, from which Hoodi's announced fork id follows.
-const AMSTERDAM_TIMES: { [K in Network]?: bigint } = { sepolia: 1_791_294_816n, hoodi: 1_793_036_568n }
+// Not in the package; as in geth 1.17.10. Hoodi's is in no release of a client: --fork sets it.
+const AMSTERDAM_TIMES: { [K in Network]?: bigint } = { sepolia: 1_791_294_816n }
 
 function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
   const activations: ForkActivation[] = []
@@ -106,35 +107,6 @@ function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
 }
 
 type Json = { [key: string]: unknown }
-
-/** Members of geth's `config` that name a fork. `eip155Block` stands for Spurious Dragon. */
-export const FORK_KEYS: readonly [key: string, fork: Fork][] = [
-  ['homesteadBlock', 'homestead'],
-  ['daoForkBlock', 'dao'],
-  ['eip150Block', 'tangerineWhistle'],
-  ['eip155Block', 'spuriousDragon'],
-  ['byzantiumBlock', 'byzantium'],
-  ['constantinopleBlock', 'constantinople'],
-  ['petersburgBlock', 'petersburg'],
-  ['constantinopleFixBlock', 'petersburg'],
-  ['istanbulBlock', 'istanbul'],
-  ['muirGlacierBlock', 'muirGlacier'],
-  ['berlinBlock', 'berlin'],
-  ['londonBlock', 'london'],
-  ['arrowGlacierBlock', 'arrowGlacier'],
-  ['grayGlacierBlock', 'grayGlacier'],
-  ['shanghaiTime', 'shanghai'],
-  ['cancunTime', 'cancun'],
-  ['pragueTime', 'prague'],
-  ['osakaTime', 'osaka'],
-  ['bpo1Time', 'bpo1'],
-  ['bpo2Time', 'bpo2'],
-  ['bpo3Time', 'bpo3'],
-  ['bpo4Time', 'bpo4'],
-  ['bpo5Time', 'bpo5'],
-  ['amsterdamTime', 'amsterdam'],
-  ['bogotaTime', 'bogota'],
-]
 
 /** A genesis from JSON in geth's format. @throws InvalidGenesis naming the member, its value and what would work. */
 export function parseGenesis(json: unknown): Genesis {

@@ -46,6 +46,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       l2Network: config.l2Network,
       coreContract: config.l2CoreContract,
       evm: config.evm,
+      forkTimes: config.fork,
       blockAccessLists: config.blockAccessLists,
       addressIndex: config.addressIndex,
       checkpoints: checkpointer,

@@ -145,6 +145,7 @@ async function importFixture(
       l2Network: config.l2Network,
       coreContract: config.l2CoreContract,
       evm: config.evm,
+      forkTimes: config.fork,
       blockAccessLists: config.blockAccessLists,
       addressIndex: config.addressIndex,
       log: createLogger(readLogging(config)),

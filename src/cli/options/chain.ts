@@ -1,7 +1,10 @@
+import { type ForkTimes, TIME_FORKS } from '../../chain/eth/forkSchedule.js'
 import type { Network } from '../../chain/eth/genesis.js'
 import type { FileKind } from '../../ingest/importFiles.js'
+import { UsageError } from '../../lib/errors.js'
+import { abbreviate } from '../../lib/hex.js'
 import type { Option } from './option.js'
-import { choice, flag, maybeText } from './rows.js'
+import { choice, flag, maybeText, oneOf, parseInteger } from './rows.js'
 
 // As in `ingest/importFiles`, which is too large to load for `--help`; the type checks that they agree.
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
@@ -22,6 +25,19 @@ export const chainOptions = {
     'Built-in network: its genesis and its fork schedule. dev: the chain of the upstream, a development node (anvil, geth ' +
       'in dev mode), whose genesis is read from it; --genesis then adds the accounts that the node was started with.',
   ),
+  fork: {
+    flag: 'fork',
+    placeholder: 'NAME=TIME',
+    default: undefined as ForkTimes | undefined,
+    defaultText: "the chain's",
+    repeatable: true,
+    doc:
+      'Time of a fork of the chain, from Shanghai on, in Unix seconds, or never: where the built-in one is wrong or missing. ' +
+      'Stored in the database; possible while its newest block is before the old time and the new one. May be given more ' +
+      'than once; one a line in the environment variable.',
+    commands: ['import', 'sync', 'serve'],
+    parse: parseForkTimes('fork'),
+  },
   strict: flag(
     'strict',
     ['sync', 'serve'],
@@ -44,3 +60,20 @@ export const chainOptions = {
     'none',
   ),
 } as const satisfies { [key: string]: Option<unknown> }
+
+/** A parser of times of forks, one a line. The function throws UsageError. */
+function parseForkTimes(flag: string) {
+  const parseName = oneOf(flag, TIME_FORKS)
+  const parseTime = parseInteger(flag, { min: 0, max: Number.MAX_SAFE_INTEGER })
+  return (value: string): ForkTimes | undefined => {
+    const lines = value.split(/\s+/).filter((line) => line !== '')
+    const times = lines.map((line) => {
+      const [, name, time] = /^([^=]*)=(.*)$/.exec(line) ?? []
+      if (name === undefined)
+        throw new UsageError(`--${flag}: expected NAME=TIME, got ${JSON.stringify(abbreviate(line))}`)
+      return [parseName(name), time === 'never' ? null : parseTime(time)] as const
+    })
+    if (times.length === 0) throw new UsageError(`--${flag} needs a value`)
+    return Object.fromEntries(times)
+  }
+}

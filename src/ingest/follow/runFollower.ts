@@ -1,4 +1,5 @@
 import { logCrypto } from '../../chain/crypto.js'
+import type { ForkTimes } from '../../chain/eth/forkSchedule.js'
 import type { PendingBlock } from '../../chain/eth/types.js'
 import type { EvmKind } from '../../evm/kinds.js'
 import { messageOf, UsageError } from '../../lib/errors.js'
@@ -53,6 +54,8 @@ export interface FollowSettings {
   readonly stateCacheBytes?: number
   /** Blocks from one check of the state root to the next while far behind; 0 or undefined: as many as fits the state. */
   readonly rootInterval?: number
+  /** Times of forks to set (`--fork`). */
+  readonly forkTimes?: ForkTimes
   /** Address (20 bytes) of the Starknet core contract; undefined: that of before, or of the known networks. */
   readonly coreContract?: Uint8Array
   /** What to follow of layer 2. */
@@ -193,15 +196,16 @@ const MAX_RETRY_MS = 20_000
 
 function openChainWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
   const { datadir, chain: wanted, stateMode, stateCacheBytes } = settings
-  const { evm, blockAccessLists, addressIndex, coreContract, strict = false } = settings
+  const { evm, blockAccessLists, addressIndex, forkTimes, coreContract, strict = false } = settings
   const { log, signal, checkpoints, startProgress } = parts
   return openWriter({ datadir, isNamed: wanted !== undefined }, async (db) => {
     logCrypto(log)
     db.pragma('wal_autocheckpoint = 0')
     if (coreContract) nameCoreContract(db, coreContract)
     const source = isDevelopment(wanted) ? await developmentSource(db, wanted, settings, parts) : wanted
-    const opening = { startProgress, signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, log }
-    const chain = await openWritableChain(db, source, stateMode, { ...opening, acceptsWrongRoots: !strict })
+    const limits = { signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, forkTimes }
+    const opening = { ...limits, startProgress, log, acceptsWrongRoots: !strict }
+    const chain = await openWritableChain(db, source, stateMode, opening)
     if (strict) requireComparedRoots(chain)
     requireFrom(chain, settings.from)
     parts.l2?.setNetwork(db)

@@ -8,6 +8,7 @@ import {
   createMetaTable,
   META_CHAIN_ID,
   META_FINALITY,
+  META_FORK_TIMES,
   META_STATE_MODE,
   META_UNVERIFIED_FROM,
   META_UPSTREAM_HEAD,
@@ -75,11 +76,15 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const chainIdText = lastingText(meta, META_CHAIN_ID)
   let chainId: bigint | undefined
   const stateMode = lastingText(meta, META_STATE_MODE)
+  const forkTimes = untilCommit(watch, () => JSON.stringify(meta.get(META_FORK_TIMES)))
   let spec: ChainSpec | undefined
+  let timesOfSpec: string | undefined
   let holdsBlocks = false
   const requireSpec = () => {
-    const source = spec ? undefined : readChainSource(db)
+    const times = forkTimes()
+    const source = spec && times === timesOfSpec ? undefined : readChainSource(db)
     if (source) spec = specOfSource(source)
+    timesOfSpec = times
     if (!spec) throw new EmptyDatabase()
     return spec
   }

@@ -1,3 +1,4 @@
+import { type ForkTimes, withForkTimes } from '../../chain/eth/forkSchedule.js'
 import type { ChainSpec } from '../../chain/eth/forks.js'
 import {
   builtInGenesis,
@@ -8,11 +9,19 @@ import {
   parseGenesisSpec,
 } from '../../chain/eth/genesis.js'
 import type { Database } from '../database.js'
-import { createMetaTable, META_CHAIN } from '../meta.js'
+import { createMetaTable, META_CHAIN, META_FORK_TIMES } from '../meta.js'
 import type { ChainReader } from './types.js'
 
 /** The chain of a database, as stored in the meta table: a built-in network or a genesis in geth's format. */
-export type ChainSource = { network: Network } | GenesisSource
+export type ChainSource = (NetworkSource | GenesisSource) & {
+  /** Times of forks that the operator set; stored by themselves. */
+  forkTimes?: ForkTimes
+}
+
+/** A built-in chain by its name. */
+export interface NetworkSource {
+  network: Network
+}
 
 /** A chain by its genesis. */
 export interface GenesisSource {
@@ -41,7 +50,10 @@ export interface FirstBlock {
 
 /** The chain in the meta table; undefined before the first import. */
 export function readChainSource(db: Database): ChainSource | undefined {
-  return createMetaTable(db).get<ChainSource>(META_CHAIN)
+  const meta = createMetaTable(db)
+  const source = meta.get<ChainSource>(META_CHAIN)
+  const forkTimes = source && meta.get<ForkTimes>(META_FORK_TIMES)
+  return forkTimes === undefined ? source : { ...source!, forkTimes }
 }
 
 /** False for a database made from a recording without verified state; undefined before the first import. */
@@ -67,15 +79,16 @@ export function readVerification(db: Database, chain: ChainReader): Verification
 
 /** The rules of the chain. @throws InvalidGenesis */
 export function specOfSource(source: ChainSource): ChainSpec {
-  if ('network' in source) return builtInSpec(source.network)
-  const spec = parseGenesisSpec(source.genesis)
-  return isPartial(source) ? { ...spec, hasPartialState: true } : spec
+  const { forkTimes } = source
+  const spec = 'network' in source ? builtInSpec(source.network) : parseGenesisSpec(source.genesis)
+  const scheduled = forkTimes === undefined ? spec : withForkTimes(spec, forkTimes)
+  return isPartial(source) ? { ...scheduled, hasPartialState: true } : scheduled
 }
 
 /** The full genesis of the chain, with its state. @throws InvalidGenesis */
 export function genesisOfSource(source: ChainSource): Genesis {
-  if ('network' in source) return builtInGenesis(source.network)
-  return { ...parseGenesis(source.genesis), spec: specOfSource(source) }
+  const genesis = 'network' in source ? builtInGenesis(source.network) : parseGenesis(source.genesis)
+  return { ...genesis, spec: specOfSource(source) }
 }
 
 function isPartial(source: ChainSource): boolean {

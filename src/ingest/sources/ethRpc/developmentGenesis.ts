@@ -1,4 +1,5 @@
 import { keccak256 } from '../../../chain/crypto.js'
+import { requireKnownForks } from '../../../chain/eth/forkSchedule.js'
 import { FORKS, type Fork } from '../../../chain/eth/forks.js'
 import { type GenesisAccount, parseGenesis } from '../../../chain/eth/genesis.js'
 import { hashHeader } from '../../../chain/eth/header.js'
@@ -13,7 +14,7 @@ import {
   WITHDRAWAL_REQUESTS,
 } from '../../../evm/transition/system.js'
 import { equalBytes } from '../../../lib/bytes.js'
-import { UsageError } from '../../../lib/errors.js'
+import { messageOf, UsageError } from '../../../lib/errors.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import type { Logger } from '../../../lib/logger.js'
 import { hashAccounts } from '../../../trie/stateRoot.js'
@@ -91,6 +92,7 @@ export async function fetchDevelopmentConfig(
   const config = await callOptional(upstream, 'eth_config', [], signal) // EIP-7910
   const current = isObject(config) && isObject(config.current) ? config.current : {}
   const info = await callOptional(upstream, 'anvil_nodeInfo', [], signal)
+  await requireNodeForks(upstream, signal)
   const named = forkNamed(isObject(info) ? info.hardFork : undefined)
   const shown = named ?? forkOf(header, current)
   const isBogota = named === undefined && shown === 'osaka' && (await knowsSlotNumber(upstream, signal))
@@ -104,6 +106,18 @@ export async function fetchDevelopmentConfig(
     ...Object.fromEntries(later.map((each) => [`${each}Time`, 0])),
     ...(isObject(current.blobSchedule) && { blobSchedule: { [fork]: current.blobSchedule } }),
     development: true,
+  }
+}
+
+/** @throws UsageError when the node says that its chain has a fork that Cairn does not know */
+async function requireNodeForks(upstream: Upstream, signal: AbortSignal | undefined): Promise<void> {
+  const info = await callOptional(upstream, 'admin_nodeInfo', [], signal)
+  const protocols = isObject(info) && isObject(info.protocols) ? info.protocols : {}
+  const config = isObject(protocols.eth) && isObject(protocols.eth.config) ? protocols.eth.config : {}
+  try {
+    requireKnownForks(config)
+  } catch (cause) {
+    throw new UsageError(`--network dev: ${upstream.name}: admin_nodeInfo: ${messageOf(cause)}`, { cause })
   }
 }
 

@@ -121,6 +121,19 @@ test('a chain of Osaka whose node knows SLOTNUM is that of geth in its dev mode:
   )
 })
 
+test('a fork of the node that Cairn does not know is refused by name', async (t) => {
+  const admin_nodeInfo = { protocols: { eth: { config: { chainId: 1337, bogotaTime: 0, oakTime: 7 } } } }
+  const { url } = await startNode(t, { answers: { admin_nodeInfo } })
+  await assert.rejects(fetchFrom(url), (error) => {
+    assert.ok(error instanceof UsageError)
+    assert.match(
+      error.message,
+      /admin_nodeInfo: config\.oakTime: Cairn does not know this fork, which begins at 7; a newer version/,
+    )
+    return true
+  })
+})
+
 test('a node that has the state of block 0 no longer is refused with what would work', async (t) => {
   const eth_getBalance = new RpcFailure(-32000, 'historical state 0x12 is not available')
   const { url } = await startNode(t, { answers: { eth_getBalance } })

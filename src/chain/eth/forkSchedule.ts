@@ -1,0 +1,69 @@
+import { CairnError } from '../../lib/errors.js'
+import { abbreviate } from '../../lib/hex.js'
+import { type ChainSpec, FORKS, type Fork } from './forks.js'
+
+/** Members of geth's `config` that name a fork. `eip155Block` stands for Spurious Dragon. */
+export const FORK_KEYS: readonly [key: string, fork: Fork][] = [
+  ['homesteadBlock', 'homestead'],
+  ['daoForkBlock', 'dao'],
+  ['eip150Block', 'tangerineWhistle'],
+  ['eip155Block', 'spuriousDragon'],
+  ['byzantiumBlock', 'byzantium'],
+  ['constantinopleBlock', 'constantinople'],
+  ['petersburgBlock', 'petersburg'],
+  ['constantinopleFixBlock', 'petersburg'],
+  ['istanbulBlock', 'istanbul'],
+  ['muirGlacierBlock', 'muirGlacier'],
+  ['berlinBlock', 'berlin'],
+  ['londonBlock', 'london'],
+  ['arrowGlacierBlock', 'arrowGlacier'],
+  ['grayGlacierBlock', 'grayGlacier'],
+  ['shanghaiTime', 'shanghai'],
+  ['cancunTime', 'cancun'],
+  ['pragueTime', 'prague'],
+  ['osakaTime', 'osaka'],
+  ['bpo1Time', 'bpo1'],
+  ['bpo2Time', 'bpo2'],
+  ['bpo3Time', 'bpo3'],
+  ['bpo4Time', 'bpo4'],
+  ['bpo5Time', 'bpo5'],
+  ['amsterdamTime', 'amsterdam'],
+  ['bogotaTime', 'bogota'],
+]
+
+/** Members of `config` that look like forks: another name of Spurious Dragon, and one without rules. */
+const OTHER_KEYS = ['eip158Block', 'mergeNetsplitBlock']
+const KNOWN_KEYS = new Set([...FORK_KEYS.map(([key]) => key), ...OTHER_KEYS])
+
+/** A chain schedules a fork whose rules Cairn does not know. */
+export class UnknownFork extends CairnError {}
+
+/** Refuses a `config` in geth's format with the activation of a fork that Cairn does not know. One that is never reached, beyond
+ *  the greatest safe integer, is none. @throws UnknownFork naming the member */
+export function requireKnownForks(config: { readonly [key: string]: unknown }): void {
+  for (const [key, value] of Object.entries(config)) {
+    if (!/(Time|Block)$/.test(key) || KNOWN_KEYS.has(key) || value === null || value === undefined) continue
+    if (Number(value) > Number.MAX_SAFE_INTEGER) continue
+    throw new UnknownFork(
+      `config.${abbreviate(key)}: Cairn does not know this fork, which begins at ${abbreviate(String(value))}; a newer version ` +
+        `may; remove the member if the chain does not reach it, or if it changes no rule`,
+    )
+  }
+}
+
+/** Forks that are activated by time. */
+export const TIME_FORKS: readonly Fork[] = FORKS.slice(FORKS.indexOf('shanghai'))
+
+/** Times of forks, Unix seconds, in place of those of a chain; null: never. */
+export type ForkTimes = { readonly [K in Fork]?: number | null }
+
+/** The chain with other times of forks. */
+export function withForkTimes(spec: ChainSpec, times: ForkTimes): ChainSpec {
+  const rest = spec.activations.filter(({ fork }) => !(fork in times))
+  const changed = TIME_FORKS.flatMap((fork) => {
+    const time = times[fork]
+    return time === null || time === undefined ? [] : [{ fork, timestamp: BigInt(time) }]
+  })
+  const activations = [...rest, ...changed].sort((a, b) => FORKS.indexOf(a.fork) - FORKS.indexOf(b.fork))
+  return { ...spec, activations }
+}
