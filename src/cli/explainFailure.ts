@@ -17,11 +17,20 @@ export function explainFailure(error: unknown, datadir: string): unknown {
   return isUsage ? new UsageError(message, { cause: error }) : new CairnError(message, { cause: error })
 }
 
-/** With the path that is full: the file that was written where the system names one, such as that of an export, else the database. */
+/** With the path that is full: the file that was written where the error or a cause of it has one, such as that of an export or a
+ *  backup, else the database. */
 function explainFullDisk(error: Error, datadir: string): CairnError {
-  const { path } = error as NodeJS.ErrnoException
-  const full = describeFullDisk(path ?? join(datadir, DATABASE_FILE))
+  const full = describeFullDisk(writtenPath(error) ?? join(datadir, DATABASE_FILE))
   return new CairnError(`${full}; free some and run the same command again`, { cause: error })
+}
+
+/** The file that the system could not write; of a copy the target, not its source. */
+function writtenPath(error: Error): string | undefined {
+  for (let each: unknown = error; each instanceof Error; each = each.cause) {
+    const { path, dest } = each as NodeJS.ErrnoException & { dest?: string }
+    if (path !== undefined) return dest ?? path
+  }
+  return undefined
 }
 
 interface Explanation {

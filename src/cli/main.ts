@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { messageOf, UsageError } from '../lib/errors.js'
 import { didYouMean } from '../lib/suggestion.js'
-import { DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew } from '../store/open.js'
+import { DatabaseEmpty, DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew } from '../store/open.js'
 import { explainFailure } from './explainFailure.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
 import { COMMANDS, type Command } from './options/option.js'
@@ -80,7 +80,7 @@ async function print(text: string): Promise<number> {
   return 0
 }
 
-const WRONG_USE = [UsageError, DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew]
+const WRONG_USE = [UsageError, DatabaseMissing, DatabaseEmpty, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew]
 
 /** Prints one line; exit code 2 for a usage error, 1 for a failure. */
 function fail(error: unknown): number {

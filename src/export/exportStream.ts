@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
-import { publishFile } from '../lib/durableFiles.js'
+import { publishFile, withPath } from '../lib/durableFiles.js'
 import { writeStream } from '../lib/writeStream.js'
 import type { Dataset } from './dataset.js'
 import { createEncoder } from './encoders/encoder.js'
@@ -38,7 +38,7 @@ export async function exportToFile(source: ExportSource, path: string, terms: Fi
   } catch (error) {
     await file.close()
     rmSync(temporary, { force: true })
-    throw error
+    throw withPath(error, path)
   }
 }
 

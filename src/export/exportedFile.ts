@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, writeSync } from 'node:fs'
+import { writing } from '../lib/durableFiles.js'
 import type { ObjectStore } from '../lib/objects/objectStore.js'
 import type { ManifestFile } from './manifest.js'
 
@@ -20,7 +21,7 @@ export function createSink(path: string): FileSink {
     write: (chunk: Uint8Array) => {
       hash.update(chunk)
       bytes += chunk.length
-      for (let at = 0; at < chunk.length; ) at += writeSync(fd, chunk, at)
+      for (let at = 0; at < chunk.length; ) at += writing(path, () => writeSync(fd, chunk, at))
     },
     close: () => {
       if (end === undefined) {

@@ -6,7 +6,7 @@ import type { ChainReader } from '../store/chain/types.js'
 import { type CommitWatch, createCommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
 import { createL2Reader, type L2Reader } from '../store/l2/l2Reader.js'
-import { openForReading, requireCurrentSchema } from '../store/open.js'
+import { openForReading } from '../store/open.js'
 import { createRawState, type RawState } from '../store/state/rawState.js'
 import { createStateReads, type StateReads } from '../store/state/stateReader.js'
 
@@ -31,12 +31,6 @@ export interface ExportSource {
 /** Opens the database of `datadir`. @throws DatabaseMissing, DatabaseOutdated */
 export function openExportSource(datadir: string, addresses?: readonly Uint8Array[]): ExportSource {
   const db = openForReading(datadir)
-  try {
-    requireCurrentSchema(db)
-  } catch (error) {
-    db.close()
-    throw error
-  }
   const watch = createCommitWatch(db)
   const chain = createChainReader(db, watch)
   let traces: TraceService | undefined

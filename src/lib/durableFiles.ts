@@ -11,6 +11,27 @@ export function syncPath(path: string): void {
   }
 }
 
+/** Adds the path of the file that was written to a failure of the system or of SQLite, which name none where a write fails. Returns
+ *  the error. */
+export function withPath(error: unknown, path: string): unknown {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const failed = each as NodeJS.ErrnoException
+    if (typeof failed.code !== 'string') continue
+    failed.path ??= path
+    break
+  }
+  return error
+}
+
+/** What `work` returns, which writes the file. @throws its failure, with the path */
+export function writing<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw withPath(error, path)
+  }
+}
+
 /** Gives a written file its name: afterwards, whatever happens, the name is that of the whole content. */
 export function publishFile(temporary: string, path: string): void {
   syncPath(temporary)

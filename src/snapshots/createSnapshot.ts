@@ -6,7 +6,7 @@ import { ObjectConflict } from '../lib/objects/errors.js'
 import type { ObjectStore } from '../lib/objects/objectStore.js'
 import { backUp } from '../store/backup.js'
 import { holdLock } from '../store/fileLock.js'
-import { openForReading, requireCurrentSchema } from '../store/open.js'
+import { openAnySchema, requireCurrentSchema } from '../store/open.js'
 import { type CopyFacts, type PublishedPlace, prepareCopy } from '../store/snapshotCopy.js'
 import { NothingToSnapshot, SnapshotDamaged, SnapshotExists, SnapshotRunning } from './errors.js'
 import {
@@ -71,7 +71,7 @@ const PASSES = 3
 export async function createSnapshot(terms: CreateTerms): Promise<CreatedSnapshot> {
   const { datadir, store, name, signal } = terms
   if (name !== undefined && (await readManifest(store, name, { signal }))) requireOwn(terms, name)
-  openForReading(datadir).close() // where there is no database, no lock is made
+  openAnySchema(datadir).close() // where there is no database, no lock is made
   const lock = holdLock(join(datadir, LOCK))
   if (lock === undefined) throw new SnapshotRunning(datadir)
   const folder = join(datadir, PARTIAL)

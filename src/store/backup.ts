@@ -2,11 +2,11 @@ import { chmodSync, closeSync, existsSync, fstatSync, openSync, readSync, rmSync
 import { link, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import SqliteDatabase from 'better-sqlite3'
-import { syncPath } from '../lib/durableFiles.js'
+import { syncPath, withPath } from '../lib/durableFiles.js'
 import { CairnError } from '../lib/errors.js'
 import { dropForeignObjects } from './cleanCopy.js'
 import type { Database } from './database.js'
-import { DATABASE_FILE, openForReading, requireKnownSchema } from './open.js'
+import { DATABASE_FILE, openAnySchema, requireKnownSchema } from './open.js'
 
 /** Progress and end of a copy. */
 export interface CopyOptions {
@@ -45,7 +45,7 @@ export async function backUp(datadir: string, target: string, options: CopyOptio
   if (existsSync(target)) throw new CopyExists(target)
   const partial = `${target}.partial`
   removeDatabase(partial)
-  const source = openForReading(datadir)
+  const source = openAnySchema(datadir)
   try {
     requireKnownSchema(source)
     closeSync(openSync(partial, 'wx', 0o600))
@@ -64,7 +64,7 @@ export async function backUp(datadir: string, target: string, options: CopyOptio
     return await publish(partial, target)
   } catch (error) {
     removeDatabase(partial)
-    throw error
+    throw withPath(error, target)
   } finally {
     source.close()
   }
@@ -83,7 +83,7 @@ export async function restoreBackup(backup: string, datadir: string, options: Co
     return await publish(partial, target)
   } catch (error) {
     removeDatabase(partial)
-    throw error
+    throw withPath(error, target)
   }
 }
 

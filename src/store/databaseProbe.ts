@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { messageOf } from '../lib/errors.js'
 import type { Database } from './database.js'
-import { openForReading } from './open.js'
+import { openAnySchema } from './open.js'
 
 /** Checks whether the served database can still be read. Returns undefined or the problem. */
 export type DatabaseProbe = () => string | undefined
@@ -33,7 +33,7 @@ export function createDatabaseProbe(db: Database, datadir: string): DatabaseProb
 }
 
 function readNewest(datadir: string, path: string): string | undefined {
-  const db = openForReading(datadir)
+  const db = openAnySchema(datadir)
   try {
     db.pragma('mmap_size = 0') // behind the end of a file that is mapped, reading would end the process
     return db.transaction(() => {

@@ -61,13 +61,36 @@ export class DatabaseTooNew extends CairnError {
 /** The database has the schema of an older version. */
 export class DatabaseOutdated extends CairnError {
   constructor(path: string) {
-    super(`${path} is of an older version; the next 'cairn import' or 'cairn reindex' brings it up to date`)
+    super(
+      `${path} is of an older version; run 'cairn migrate' to bring it up to date (the next import, sync or reindex does so, too)`,
+    )
   }
 }
 
-/** Opens the database of `datadir` read-only. @throws DatabaseMissing; DatabaseNotReadable when SQLite cannot create its
- *  files beside the database. */
+/** The database file has no table: no import has begun, or it is of another program. */
+export class DatabaseEmpty extends CairnError {
+  constructor(path: string) {
+    super(`${path} has no chain in it; run 'cairn import' first, or choose another --datadir`)
+  }
+}
+
+/** Opens the database of `datadir` read-only, with the schema of this version: whatever reads it may rely on its tables and columns.
+ *  @throws DatabaseMissing; DatabaseEmpty; DatabaseOutdated; DatabaseTooNew; DatabaseNotReadable when SQLite cannot create its files
+ *  beside the database */
 export function openForReading(datadir: string): Database {
+  const db = openAnySchema(datadir)
+  try {
+    requireCurrentSchema(db)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+  return db
+}
+
+/** As `openForReading`, with the schema of any version: for what looks whether there is a database, migrates it or copies it whole.
+ *  @throws DatabaseMissing; DatabaseNotReadable */
+export function openAnySchema(datadir: string): Database {
   const path = join(datadir, DATABASE_FILE)
   if (!existsSync(path)) throw new DatabaseMissing(path)
   const db = new SqliteDatabase(path, { readonly: true })
@@ -83,9 +106,10 @@ export function openForReading(datadir: string): Database {
   return db
 }
 
-/** Checks that an open database has the schema of this version. @throws DatabaseOutdated, DatabaseTooNew */
+/** Checks that an open database has the schema of this version. @throws DatabaseEmpty, DatabaseOutdated, DatabaseTooNew */
 export function requireCurrentSchema(db: Database): void {
   const { found, known } = requireKnownSchema(db)
+  if (found === 0) throw new DatabaseEmpty(db.name)
   if (found < known) throw new DatabaseOutdated(db.name)
 }
 

@@ -3,9 +3,10 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { explainFailure } from '../../src/cli/explainFailure.js'
+import { withPath } from '../../src/lib/durableFiles.js'
 import { CairnError, UsageError } from '../../src/lib/errors.js'
 import { createMetaTable } from '../../src/store/meta.js'
-import { openForReading } from '../../src/store/open.js'
+import { openAnySchema } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
@@ -26,12 +27,12 @@ test('a file that is no database is named, and so is an empty one', (t) => {
   const path = join(datadir, 'cairn.db')
   writeFileSync(path, 'a text that is long enough to be taken for the header of a database')
   assert.deepEqual(
-    explain(datadir, () => createMetaTable(openForReading(datadir)).get('x')),
+    explain(datadir, () => createMetaTable(openAnySchema(datadir)).get('x')),
     { message: `${path} is not an SQLite database; choose another --datadir`, isUsage: true },
   )
   writeFileSync(path, '')
   assert.deepEqual(
-    explain(datadir, () => createMetaTable(openForReading(datadir)).get('x')),
+    explain(datadir, () => createMetaTable(openAnySchema(datadir)).get('x')),
     { message: `${path} has no chain in it; run 'cairn import' first, or choose another --datadir`, isUsage: true },
   )
 })
@@ -78,6 +79,9 @@ test('a full disk is named with its path and the free bytes, whatever error came
     [full('SQLITE_FULL'), join(datadir, 'cairn.db')],
     [wrapped, join(datadir, 'cairn.db')],
     [full('ENOSPC', { path: '/x/logs.parquet' }), '/x/logs.parquet'],
+    [full('ENOSPC', { path: '/from/a', dest: '/x/b' }), '/x/b'],
+    [new CairnError('put a part', { cause: withPath(full('ENOSPC'), '/x/part') }), '/x/part'],
+    [withPath(new CairnError('a copy', { cause: full('SQLITE_FULL') }), '/x/copy.db'), '/x/copy.db'],
   ] as const) {
     const { message, isUsage } = explain(datadir, () => {
       throw error
@@ -86,7 +90,7 @@ test('a full disk is named with its path and the free bytes, whatever error came
     assert.deepEqual([named, isUsage], [path, false])
   }
   const { message } = explain(datadir, () => {
-    throw wrapped
+    throw full('SQLITE_FULL')
   })
   assert.match(message, /, [\d,]+ bytes are free;/)
 })

@@ -7,7 +7,7 @@ import { createChainReader } from '../../src/store/chain/chainReader.js'
 import { createChainWriter } from '../../src/store/chain/chainWriter.js'
 import type { StateChanges } from '../../src/store/chain/stateChanges.js'
 import type { Database } from '../../src/store/database.js'
-import { openForReading } from '../../src/store/open.js'
+import { openAnySchema } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { createChangedKeysReader, decodeAccountKeys, visitSlotKeys } from '../../src/store/state/changedKeys.js'
 import { blockAt } from '../support/blocks.js'
@@ -33,7 +33,7 @@ test('a database of before wide timestamps keeps its times, and takes wide ones'
   }
   append(0, 1_700_000_000n)
   leaveAtMigration(datadir, 7)
-  const reading = openForReading(datadir)
+  const reading = openAnySchema(datadir)
   t.after(() => void reading.close())
   const reader = createChainReader(reading)
   assert.equal(reader.blockByNumber(0)!.header.timestamp, 1_700_000_000n)

@@ -8,7 +8,7 @@ import { abbreviate, parseHex } from '../../lib/hex.js'
 import { didYouMean } from '../../lib/suggestion.js'
 import { type AddedAbi, type AddedAbiTable, createAddedAbiTable, readAddedAbis } from '../../store/addedAbis.js'
 import { openForKeys } from '../../store/apiKeys.js'
-import { openForReading, requireCurrentSchema } from '../../store/open.js'
+import { openAnySchema, openForReading, requireCurrentSchema } from '../../store/open.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printResult, printSummary } from '../standardStreams.js'
 import { formatTable, formatTime } from '../table.js'
@@ -39,7 +39,7 @@ export async function runAbi({ config: { datadir, json }, operands }: ParsedArgs
     return 0
   }
   if (rest.length > 1) throw new UsageError(`unexpected operand '${rest[1]}'; see 'cairn help abi'`)
-  openForReading(datadir).close() // where there is no database, `openForKeys` would make one
+  openAnySchema(datadir).close() // where there is no database, `openForKeys` would make one
   printSummary(inTable(datadir, (table) => remove(table, rest[0], json)))
   return 0
 }
@@ -117,7 +117,6 @@ function add(table: AddedAbiTable, { name, address, items }: Source, json: boole
 function list(datadir: string, json: boolean): string {
   const db = openForReading(datadir)
   try {
-    requireCurrentSchema(db)
     const abis = readAddedAbis(db).list()
     if (json) return JSON.stringify(abis.map(describe))
     if (abis.length === 0) return "no ABIs; add one with 'cairn abi add FILE'"

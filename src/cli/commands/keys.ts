@@ -11,7 +11,7 @@ import {
 } from '../../store/apiKeys.js'
 import type { Database } from '../../store/database.js'
 import { exportKeys, importKeys } from '../../store/keyTransfer.js'
-import { openForReading, requireCurrentSchema } from '../../store/open.js'
+import { openAnySchema, openForReading, requireCurrentSchema } from '../../store/open.js'
 import { type DayUsage, type KeyUsage, openUsageForReading } from '../../store/usageTable.js'
 import type { Config } from '../config.js'
 import { isKeyName, MAX_NAME_CHARACTERS, readKeysFile } from '../keysFile.js'
@@ -29,10 +29,10 @@ export async function runKeys({ config, operands }: ParsedArgs): Promise<number>
   const { action } = request
   requireOptionsOf(action, config)
   checkMethods(config.methods)
-  if (action !== 'create') openForReading(datadir).close() // where there is no database, `openForKeys` would make one
+  if (action !== 'create') openAnySchema(datadir).close() // where there is no database, `openForKeys` would make one
   const db = READING.includes(action) ? openForReading(datadir) : openForKeys(datadir)
   try {
-    requireCurrentSchema(db)
+    requireCurrentSchema(db) // of another version, if another process holds the lock
     if (action === 'create') whenFree(() => create(db, request))
     else {
       const text = whenFree(() => act(db, request))

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.js'
-import { DATABASE_FILE, DatabaseMissing, openForReading, requireKnownSchema } from '../../store/open.js'
+import { DATABASE_FILE, DatabaseMissing, openAnySchema, requireKnownSchema } from '../../store/open.js'
 import { openForWriting } from '../../store/openForWriting.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printSummary } from '../standardStreams.js'
@@ -11,7 +11,7 @@ export async function runMigrate({ config, operands }: ParsedArgs): Promise<numb
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help migrate'`)
   const path = join(config.datadir, DATABASE_FILE)
   if (!existsSync(path)) throw new DatabaseMissing(path)
-  const reader = openForReading(config.datadir)
+  const reader = openAnySchema(config.datadir)
   const { found, known } = requireKnownSchema(reader)
   reader.close()
   openForWriting(config.datadir).close()

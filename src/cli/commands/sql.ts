@@ -1,5 +1,5 @@
 import { UsageError } from '../../lib/errors.js'
-import { openForReading, requireCurrentSchema } from '../../store/open.js'
+import { openForReading } from '../../store/open.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { createPrinter, type SqlFormat } from '../sql/printer.js'
 import { createDatabaseSession, type SqlSession } from '../sql/session.js'
@@ -26,11 +26,6 @@ export async function runSql({ config, operands }: ParsedArgs): Promise<number> 
 
 async function openSession({ datadir, lake }: { datadir: string; lake: string | undefined }): Promise<SqlSession> {
   if (lake !== undefined) return (await import('../sql/lake.js')).openLake(lake)
-  const db = openForReading(datadir)
-  try {
-    requireCurrentSchema(db)
-  } finally {
-    db.close()
-  }
+  openForReading(datadir).close() // says what is wrong with it before a process is started
   return createDatabaseSession(datadir)
 }

@@ -107,7 +107,7 @@ function describeFile(db: Database, datadir: string) {
 
 type MeasuredIndex = IndexSummary & Pick<TableSize, 'bytes'>
 
-/** An index with its bytes; null in a database of an older version, which the next import migrates. */
+/** An index with its bytes; null where a table of it is missing. */
 function measureIndex(db: Database, kind: IndexKind<unknown>, tables: readonly TableSize[]): MeasuredIndex | null {
   const { segments, buckets, bigPostings } = kind.tables
   const names = [segments, buckets, bigPostings].filter((name) => name !== undefined)

@@ -2,7 +2,7 @@ import type { Progress } from '../../lib/progress.js'
 import { describeIndex } from '../../segments/indexSummary.js'
 import { verifyIndex } from '../../segments/verifyIndex.js'
 import type { Database } from '../../store/database.js'
-import { openForReading, requireCurrentSchema } from '../../store/open.js'
+import { openForReading } from '../../store/open.js'
 import { CHAIN_INDEXES } from '../chainIndexer.js'
 import { auditBlocks, blocksBetween } from './blocks.js'
 import { atPlace } from './fault.js'
@@ -35,11 +35,8 @@ export function auditDatabase(datadir: string, options: AuditOptions): void {
   const file = { table: 'cairn.db' }
   const db = atPlace(file, () => openForReading(datadir))
   try {
-    atPlace(file, () => {
-      requireCurrentSchema(db)
-      // Truncating a mapped file would kill the process; reading it only returns an error.
-      db.pragma('mmap_size = 0')
-    })
+    // Truncating a mapped file would kill the process; reading it only returns an error.
+    atPlace(file, () => db.pragma('mmap_size = 0'))
     for (const part of options.parts) PARTS[part](db, options)
   } finally {
     db.close()

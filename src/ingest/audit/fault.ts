@@ -1,7 +1,13 @@
 import { CairnError, messageOf, UsageError } from '../../lib/errors.js'
 import { abbreviate, formatData } from '../../lib/hex.js'
 import { IndexFault } from '../../segments/verifyIndex.js'
-import { DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew } from '../../store/open.js'
+import {
+  DatabaseEmpty,
+  DatabaseMissing,
+  DatabaseNotReadable,
+  DatabaseOutdated,
+  DatabaseTooNew,
+} from '../../store/open.js'
 import { InvalidBlock } from '../verify.js'
 
 /** Location of a fault in the database. */
@@ -51,7 +57,15 @@ export function atPlace<T>(place: FaultPlace, audit: () => T): T {
 }
 
 /** Errors that explain themselves. */
-const NAMED = [IndexFault, UsageError, DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew]
+const NAMED = [
+  IndexFault,
+  UsageError,
+  DatabaseMissing,
+  DatabaseEmpty,
+  DatabaseNotReadable,
+  DatabaseOutdated,
+  DatabaseTooNew,
+]
 
 // SQLite errors caused by the machine and not by the content of the file.
 const NO_DAMAGE = /^SQLITE_(BUSY|LOCKED|NOMEM|FULL|CANTOPEN|PERM|AUTH|INTERRUPT)/

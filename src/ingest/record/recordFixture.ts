@@ -17,6 +17,7 @@ import { rulesAt } from '../../chain/eth/forks.js'
 import { type GenesisAccount, InvalidGenesis, parseGenesis } from '../../chain/eth/genesis.js'
 import type { Block } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'
+import { writing } from '../../lib/durableFiles.js'
 import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { Logger } from '../../lib/logger.js'
@@ -169,7 +170,7 @@ async function recordBlocks(
           )
         }
         hashes.set(header.number, hash)
-        writeSync(file, encodeBlock(raw.block))
+        writing(path, () => writeSync(file, encodeBlock(raw.block)))
       }
       progress.update(numbers[numbers.length - 1] - start.number)
     }
@@ -267,5 +268,5 @@ async function importInto(
 }
 
 function writeJson(path: string, value: unknown): void {
-  writeFileSync(path, `${JSON.stringify(value, null, 1)}\n`)
+  writing(path, () => writeFileSync(path, `${JSON.stringify(value, null, 1)}\n`))
 }

@@ -4,6 +4,7 @@ import { constants, copyFile, link, mkdir, open, readdir, rename, rm, stat } fro
 import { dirname, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { withPath } from '../durableFiles.js'
 import { messageOf } from '../errors.js'
 import { ObjectConflict, ObjectStoreFailed } from './errors.js'
 import { requireKey, TEMPORARY } from './keys.js'
@@ -218,5 +219,5 @@ async function readFolder(path: string): Promise<Dirent[]> {
 function explainSystem(error: unknown, action: string, object: string): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (code === undefined || syscall === undefined) return error
-  return new ObjectStoreFailed({ action, object, problem: messageOf(error), code }, { cause: error })
+  return new ObjectStoreFailed({ action, object, problem: messageOf(error), code }, { cause: withPath(error, object) })
 }

@@ -15,7 +15,7 @@ import { readCursorSecret } from '../../store/cursorSecret.js'
 import type { Database } from '../../store/database.js'
 import { createDatabaseSizes } from '../../store/databaseFacts.js'
 import { createL2Reader } from '../../store/l2/l2Reader.js'
-import { openForReading, packagePath, requireCurrentSchema } from '../../store/open.js'
+import { openForReading, packagePath } from '../../store/open.js'
 import { createHashedRanges } from '../../store/state/hashedRanges.js'
 import { createStateReads } from '../../store/state/stateReader.js'
 import { createTransactionFinder } from '../../transactions/finder.js'
@@ -58,12 +58,6 @@ export function openContext(options: {
   cursorSecret?: Uint8Array
 }): OpenContext {
   const db = openForReading(options.datadir)
-  try {
-    requireCurrentSchema(db)
-  } catch (error) {
-    db.close()
-    throw error
-  }
   const watch = createCommitWatch(db, options)
   const chain = createChainReader(db, watch)
   let service: EvmService | undefined

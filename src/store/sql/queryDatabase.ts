@@ -1,7 +1,7 @@
 import { bytesToBigInt, padLeft } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { Database } from '../database.js'
-import { openForReading, requireCurrentSchema } from '../open.js'
+import { openForReading } from '../open.js'
 import { decodeAccountKeys, visitSlotKeys } from '../state/changedKeys.js'
 
 /** An event that gets a view. */
@@ -40,7 +40,6 @@ export function schemaQuery(name: string | undefined): string {
 export function openForQueries(datadir: string, readEvents: (db: Database) => readonly EventView[]): Database {
   const db = openForReading(datadir)
   try {
-    requireCurrentSchema(db)
     const events = readEvents(db)
     addFunctions(db, events)
     for (const sql of [ERC20_TRANSFERS, ...events.map(eventView)]) db.exec(sql)

@@ -3,7 +3,7 @@ import type { Logger } from '../../../lib/logger.js'
 import type { Progress } from '../../../lib/progress.js'
 import { createChainReader } from '../../../store/chain/chainReader.js'
 import { type ChainSource, genesisOfSource, readChainSource } from '../../../store/chain/chainSource.js'
-import { DatabaseLocked, openForReading, requireCurrentSchema } from '../../../store/open.js'
+import { DatabaseLocked, openForReading } from '../../../store/open.js'
 import { openWritableChain, type StateMode, type WritableChain } from '../../chainState.js'
 import type { Checkpoints } from '../../checkpoints.js'
 import { type OpenWriter, openWriter, whenUnlocked } from '../../openWriter.js'
@@ -87,7 +87,6 @@ export async function prepareReplica(settings: ReplicaSettings, parts: OpeningPa
 function readChain(datadir: string): ReplicaChain | undefined {
   const db = openForReading(datadir)
   try {
-    requireCurrentSchema(db)
     const source = readChainSource(db)
     if (source === undefined) return undefined
     const reader = createChainReader(db)
