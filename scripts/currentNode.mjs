@@ -24,6 +24,7 @@ export async function ensureCurrentNode() {
   const version = PINNED_NODES[PREFERRED_MAJOR]
   const found = `Node ${process.versions.node} is older than ${OLDEST.major}.${OLDEST.minor}`
   const path = fetchNode(version, `${found}: fetching Node ${version} into .node/`)
+  requireExecutable(path)
   const env = { ...process.env, PATH: pathWith(path), [MACHINE_PATH]: process.env.PATH ?? '' }
   const child = spawn(path, process.argv.slice(1), { stdio: 'inherit', env })
   passSignals(child)
@@ -64,6 +65,18 @@ export function fetchNode(version, message) {
   rmSync(partial, { recursive: true, force: true })
   console.error(`  done in ${((performance.now() - begun) / 1000).toFixed(1)} s`)
   return path
+}
+
+/** Ends this process with the reason where the fetched Node cannot be executed: the folder is on a file system without execution, or
+ *  the machine's libraries are older or others. */
+function requireExecutable(path) {
+  const { error, status, signal, stderr } = spawnSync(path, ['--version'], { encoding: 'utf8' })
+  if (error === undefined && status === 0) return
+  const reason = error?.message ?? (stderr.trim().split('\n')[0] || `it ended with ${signal ?? status}`)
+  console.error(
+    `${path} cannot be executed: ${reason}; put the checkout on a file system that allows execution, or install Node ${OLDEST.major}.${OLDEST.minor} or later`,
+  )
+  process.exit(1)
 }
 
 /** Runs npm with the Node that it came with, its output on standard error. Returns the result of `spawnSync`. */

@@ -11,7 +11,8 @@ export function explainFailure(error: unknown, datadir: string): unknown {
   if (describeDiskFailure(error, datadir)?.check === 'disk space') return explainFullDisk(error, datadir)
   if (error instanceof CairnError) return error
   const { code, path } = error as NodeJS.ErrnoException
-  const explained = explainSqlite(error, join(datadir, DATABASE_FILE)) ?? explainSystem(code, path)
+  const explained =
+    explainAddon(error) ?? explainSqlite(error, join(datadir, DATABASE_FILE)) ?? explainSystem(code, path)
   if (explained === undefined) return error
   const { message, isUsage } = explained
   return isUsage ? new UsageError(message, { cause: error }) : new CairnError(message, { cause: error })
@@ -55,6 +56,17 @@ function explainSqlite({ code = '', message }: NodeJS.ErrnoException, database: 
     return failure(`${database} is damaged (${message}); 'cairn verify' says where; restore a copy, or import again`)
   }
   return undefined
+}
+
+/** A native package whose binary cannot be loaded, or that has none for this platform. */
+function explainAddon({ code, message }: NodeJS.ErrnoException): Explanation | undefined {
+  const isAddon = code === 'ERR_DLOPEN_FAILED' || (code === 'MODULE_NOT_FOUND' && /better_sqlite3\.node/.test(message))
+  if (!isAddon) return undefined
+  const platform = `${process.platform} ${process.arch}, Node ${process.versions.node}`
+  return failure(
+    `a native package cannot be loaded here (${platform}): ${message.split('\n')[0]}; install the packages on this machine again, on a file ` +
+      "system that allows execution, or compile SQLite with 'npm rebuild better-sqlite3 --build-from-source'",
+  )
 }
 
 function explainSystem(code: string | undefined, path: string | undefined): Explanation | undefined {

@@ -93,3 +93,43 @@ test('npm that has no such Node ends the script with what would work', async (t)
   assert.equal(code, 1)
   assert.match(stderr, /npm has no Node 24\.\d+\.\d+ for \w+ \w+; install Node 22\.21 or later\n$/)
 })
+
+/** What the fetched Node may be where it does not run, and what is said of it. */
+const NOT_EXECUTABLE = [
+  { name: 'is not executable', make: 'echo text > "$NODE"', reason: /spawnSync .* EACCES/ },
+  {
+    name: 'needs newer libraries',
+    make: `printf '#!/bin/sh\\necho "node: version GLIBC_2.99 not found" >&2; exit 1' > "$NODE"; chmod +x "$NODE"`,
+    reason: /node: version GLIBC_2\.99 not found/,
+  },
+]
+
+for (const { name, make, reason } of NOT_EXECUTABLE) {
+  test(`a fetched Node that ${name} is reported with what would work`, async (t) => {
+    const folder = temporaryDirectory(t)
+    mkdirSync(join(folder, 'scripts'))
+    cpSync(packagePath('scripts/currentNode.mjs'), join(folder, 'scripts', 'currentNode.mjs'))
+    writeFileSync(
+      join(folder, 'scripts', 'script.mjs'),
+      "import { ensureCurrentNode } from './currentNode.mjs'\nawait ensureCurrentNode()",
+    )
+    mkdirSync(join(folder, 'bin'))
+    const npm = join(folder, 'bin', 'npm')
+    const head = INSTALLER.split('\n').filter((line) => line.startsWith('while'))
+    writeFileSync(
+      npm,
+      `#!/bin/sh\n${head}\nNODE="$2/node_modules/\${3%@*}/bin/node"; mkdir -p "\${NODE%/*}"; ${make}\n`,
+    )
+    chmodSync(npm, 0o755)
+    const old = fetchNode(OLD_NODES[0], `fetching Node ${OLD_NODES[0]}`)
+    const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` }
+    const { code, stderr } = await spawnProgram(old, [join(folder, 'scripts', 'script.mjs')], { env }).ended
+    assert.equal(code, 1, stderr)
+    const last = stderr.trim().split('\n').at(-1)!
+    assert.match(
+      last,
+      /\/\.node\/24.*\/bin\/node cannot be executed: .*; put the checkout .* or install Node 22\.21 or later$/,
+    )
+    assert.match(last, reason)
+  })
+}
