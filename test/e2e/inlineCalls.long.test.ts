@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
+import { startAllThreads } from '../support/allThreads.js'
 import { type CairnServer, runCairnOk, serveFixture, startCairn } from '../support/cairn.js'
 import { encodeChain, fixtureBlocks } from '../support/fixture.js'
 import { ALICE, BALANCES, REVERTER, TOKEN } from '../support/fixtureChain.js'
@@ -98,6 +99,7 @@ test('failures of all kinds come out the same', async () => {
 test('a loop without end goes to a thread and stops at its time; others are answered meanwhile', async (t) => {
   const options = [...NO_CACHE, '--evm-threads', '2', '--call-timeout', '300', '--gas-cap', '100000']
   const server = await untilInline(await serveFixture(t, options))
+  await startAllThreads(server.url, 5)
   const before = (await counts(server))!
   let spinning = true
   const spin = makeCall('eth_call', { to: REVERTER, data: '0xf0acd7d5', gas: '0x2540be400' }, 'latest')
