@@ -6,9 +6,9 @@ import { bigIntToBytes, equalBytes, padLeft } from '../../lib/bytes.js'
 import type { FirstBlock } from '../../store/chain/chainSource.js'
 import { encodeFirstBlock } from '../recordedFixture.js'
 import {
-  callOptional,
   fetchDevelopmentConfig,
   fetchKnownAccounts,
+  fetchNodeConfig,
   hashGenesis,
 } from '../sources/ethRpc/developmentGenesis.js'
 import { fetchBlocks, fetchHeader } from '../sources/ethRpc/fetchBlocks.js'
@@ -56,10 +56,7 @@ export async function fetchConfig(
   { genesis, signal }: StartOptions,
 ): Promise<object> {
   if (isObject(genesis) && isObject(genesis.config)) return genesis.config
-  const info = await callOptional(upstream, 'admin_nodeInfo', [], signal)
-  const protocols = isObject(info) && isObject(info.protocols) ? info.protocols : {}
-  if (isObject(protocols.eth) && isObject(protocols.eth.config)) return protocols.eth.config
-  return fetchDevelopmentConfig(upstream, header, signal)
+  return (await fetchNodeConfig(upstream, signal)) ?? fetchDevelopmentConfig(upstream, header, signal)
 }
 
 const BEACON_ROOTS_SLOTS = 8191n // EIP-4788

@@ -92,7 +92,7 @@ export async function fetchDevelopmentConfig(
   const config = await callOptional(upstream, 'eth_config', [], signal) // EIP-7910
   const current = isObject(config) && isObject(config.current) ? config.current : {}
   const info = await callOptional(upstream, 'anvil_nodeInfo', [], signal)
-  await requireNodeForks(upstream, signal)
+  await fetchNodeConfig(upstream, signal)
   const named = forkNamed(isObject(info) ? info.hardFork : undefined)
   const shown = named ?? forkOf(header, current)
   const isBogota = named === undefined && shown === 'osaka' && (await knowsSlotNumber(upstream, signal))
@@ -109,15 +109,20 @@ export async function fetchDevelopmentConfig(
   }
 }
 
-/** @throws UsageError when the node says that its chain has a fork that Cairn does not know */
-async function requireNodeForks(upstream: Upstream, signal: AbortSignal | undefined): Promise<void> {
+/** `config` of the genesis that the node says; undefined where it does not. @throws UsageError when it has a fork that Cairn does
+ *  not know */
+export async function fetchNodeConfig(
+  upstream: Upstream,
+  signal: AbortSignal | undefined,
+): Promise<Record<string, unknown> | undefined> {
   const info = await callOptional(upstream, 'admin_nodeInfo', [], signal)
   const protocols = isObject(info) && isObject(info.protocols) ? info.protocols : {}
-  const config = isObject(protocols.eth) && isObject(protocols.eth.config) ? protocols.eth.config : {}
+  const config = isObject(protocols.eth) && isObject(protocols.eth.config) ? protocols.eth.config : undefined
   try {
-    requireKnownForks(config)
+    if (config !== undefined) requireKnownForks(config)
+    return config
   } catch (cause) {
-    throw new UsageError(`--network dev: ${upstream.name}: admin_nodeInfo: ${messageOf(cause)}`, { cause })
+    throw new UsageError(`${upstream.name}: admin_nodeInfo: ${messageOf(cause)}`, { cause })
   }
 }
 

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { HealthReport } from '../../src/server/admin/healthReport.js'
+import { startAnvilPeer } from '../support/anvil.js'
+import { startCairn } from '../support/cairn.js'
+import { compareFrom, type Peer, reachHead, startTraffic } from '../support/followPeer.js'
+import { findFoundry } from '../support/foundry.js'
+import { SKIP_GETH, startGethPeer } from '../support/geth.js'
+import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
+
+/* Development nodes are followed through what contracts do every day: constructors that write zeros, creations that fail, contracts
+ * that are created and destroyed, deployments, slots that are set and cleared, value for new accounts. */
+
+const BLOCKS = THOROUGH ? 1_000 : 100
+
+const GAS = '0x30d40' // the blocks of the anvil peer have little
+const CREATIONS = [
+  '0x5f5f555f5ff3', // SSTORE(0, 0) in a constructor
+  '0xfe', // fails
+  '0x33ff', // SELFDESTRUCT in a constructor
+  '0x6001600055600060005560016002555f5ff3', // sets a slot, clears it, sets another
+  '0x5f5ffd', // reverts
+  '0x60205ff3', // a word of code
+  '0x5f5f5f5f600160fe5af15f5ff3', // a call with value that fails
+  '0x635f5ff3005f526004601c5ff05f5ff3', // creates a contract
+]
+
+/** Every third transaction is a creation, the others are transfers, calls and failures. */
+async function mineEveryday(peer: Peer, blocks: number) {
+  const traffic = await startTraffic(peer)
+  const transactions = Array.from({ length: blocks }, (_, i) =>
+    i % 3 === 0 ? { gas: GAS, data: CREATIONS[(i / 3) % CREATIONS.length] } : traffic.make(),
+  )
+  await peer.mine(transactions)
+  return traffic
+}
+
+/** Follows the peer and compares every answer. @returns whether all state roots were right */
+async function follow(t: TestContext, peer: Peer): Promise<boolean | null> {
+  const traffic = await mineEveryday(peer, BLOCKS)
+  const datadir = temporaryDirectory(t)
+  const follows = ['--open', '--network', 'dev', '--upstream', peer.wsUrl]
+  const server = await startCairn(t, ['--datadir', datadir, ...follows, '--queue-timeout', '60000'])
+  const head = await reachHead(server, peer)
+  assert.ok(head >= BLOCKS)
+  await compareFrom(0, { server, peer, datadir, traffic })
+  const { verified, problem } = (await (await fetch(`${server.url}/health`)).json()) as HealthReport
+  assert.equal(problem, null)
+  return verified
+}
+
+test(`geth in its dev mode: ${BLOCKS} blocks of everyday contracts are verified, and every answer is its own`, {
+  skip: SKIP_GETH,
+}, async (t) => {
+  assert.equal(await follow(t, await startGethPeer(t)), true)
+})
+
+const anvil = findFoundry('anvil')
+
+test(`anvil: ${BLOCKS} blocks of everyday contracts are followed, and every answer but proofs is its own`, {
+  skip: anvil === undefined && 'anvil cannot be installed',
+}, async (t) => {
+  const peer = await startAnvilPeer(t, anvil!)
+  const faults = new RegExp(`${peer.faults.source}|^eth_getProof `)
+  assert.equal(await follow(t, { ...peer, faults }), false)
+})
