@@ -57,6 +57,8 @@ function openWriter(datadir: string): Database {
     db.pragma('synchronous = NORMAL')
     // Fewer checkpoints than the default 1,000 pages: measured better on bulk loads (docs/architecture.md).
     db.pragma('wal_autocheckpoint = 16000')
+    // What a burst or a long reader let the log grow to is given back when it restarts.
+    db.pragma(`journal_size_limit = ${LOG_LIMIT_BYTES}`)
     unpackBody(db)
     migrateSchema(db)
     writeSeals(db, { anew: found < known }) // migrations change sealed rows
@@ -67,6 +69,9 @@ function openWriter(datadir: string): Database {
   }
   return db
 }
+
+// Above what a follower's log reaches between two checkpoints, so that its file is not cut and grown all the time.
+const LOG_LIMIT_BYTES = 64 * 2 ** 20
 
 /** Applies pending migrations. */
 function migrateSchema(db: Database): void {

@@ -7,6 +7,9 @@ export interface WriteAheadLog {
   measure(): { pages: number; waiting: number }
   /** Runs a passive checkpoint: copies what no reader needs and never waits. */
   checkpoint(): void
+  /** Copies the whole log and waits, for `waitMs` at most and with the lock of the writer, until no reader needs it: those that begin
+   *  meanwhile read the file alone. True if the next write begins at the start of the log. */
+  restart(waitMs: number): boolean
   close(): void
 }
 
@@ -20,6 +23,10 @@ export function openWriteAheadLog(path: string): WriteAheadLog {
       return { pages: log, waiting: log - checkpointed }
     },
     checkpoint: () => void db.pragma('wal_checkpoint(PASSIVE)'),
+    restart: (waitMs) => {
+      db.pragma(`busy_timeout = ${waitMs}`)
+      return db.pragma('wal_checkpoint(RESTART)', { simple: true }) === 0
+    },
     close: () => void db.close(),
   }
 }

@@ -24,8 +24,13 @@ export interface Checkpointer extends Checkpoints {
 
 // Pages of 4 KiB to be copied that make a checkpoint worth its two fsyncs.
 const WORTHWHILE_PAGES = 1_000
-// WAL pages beyond which the writer waits for a full checkpoint: 256 MiB.
+// WAL pages beyond which the writer waits until the log is copied and no reader needs it: 256 MiB. Without that, readers that follow one
+// another without a gap let it grow for ever.
 const MAX_LOG_PAGES = 65_536
+// Attempts of 250 ms to restart the log: a second at first, twice as many after each failure, a minute at most. Readers of servers end
+// within their time limits; beside one that never ends, writing goes on between the attempts.
+const FIRST_ATTEMPTS = 4
+const MAX_ATTEMPTS = 240
 
 /** Checkpoints of the database in `datadir`. The first commit starts the thread. */
 export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGES } = {}): Checkpointer {
@@ -34,20 +39,22 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
   let exited: Promise<void> | undefined
   let closed = false
   let log: WriteAheadLog | undefined
-  let underWay: { promise: Promise<void>; settle(error?: CheckpointFailed): void } | undefined
+  let underWay: { promise: Promise<boolean>; settle(result: CheckpointFailed | boolean): void } | undefined
+  let attempts = FIRST_ATTEMPTS
+  let nextRestartPages = maxLogPages
   let failure: CheckpointFailed | undefined
 
-  const settle = (error?: CheckpointFailed) => {
+  const settle = (result: CheckpointFailed | boolean) => {
     const waiting = underWay
     underWay = undefined
-    failure ??= error
-    waiting?.settle(error)
+    if (typeof result !== 'boolean') failure ??= result
+    waiting?.settle(result)
   }
   const start = (): Worker => {
     const data: CheckpointerData = { path }
     const thread = new Worker(new URL('./checkpointerThread.js', import.meta.url), { workerData: data })
     thread.on('message', (reply: CheckpointerReply) => {
-      if (!reply.failure) return settle()
+      if (!reply.failure) return settle(reply.isRestarted === true)
       const { message, code } = reply.failure
       settle(new CheckpointFailed(`checkpoint of ${path}: ${message}`, { code }))
     })
@@ -55,7 +62,7 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
       if (worker !== thread) return // `exit` after `error`
       worker = undefined
       if (!closed) settle(new CheckpointFailed('the thread that makes checkpoints ended', { cause }))
-      else settle()
+      else settle(false)
     }
     thread.on('error', end)
     exited = new Promise((resolve) => {
@@ -66,17 +73,29 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
     })
     return thread
   }
-  const begin = (): Promise<void> => {
+  const begin = (request: 'checkpoint' | 'restart'): Promise<boolean> => {
     if (underWay) return underWay.promise
     worker ??= start()
-    let settleIt: (error?: CheckpointFailed) => void = () => {}
-    const promise = new Promise<void>((resolve, reject) => {
-      settleIt = (error) => (error ? reject(error) : resolve())
+    let settleIt: (result: CheckpointFailed | boolean) => void = () => {}
+    const promise = new Promise<boolean>((resolve, reject) => {
+      settleIt = (result) => (typeof result === 'boolean' ? resolve(result) : reject(result))
     })
     promise.catch(() => {}) // reported by the next commit, whether or not this one waits
     underWay = { promise, settle: settleIt }
-    worker.postMessage('checkpoint' satisfies CheckpointerRequest)
+    worker.postMessage(request satisfies CheckpointerRequest)
     return promise
+  }
+  /** The current checkpoint started before the last commit: only a next one copies everything. */
+  const restart = async (pages: number): Promise<void> => {
+    await underWay?.promise
+    for (let attempt = 0; attempt < attempts && !closed; attempt++) {
+      if (!(await begin('restart'))) continue
+      attempts = FIRST_ATTEMPTS
+      nextRestartPages = maxLogPages
+      return
+    }
+    attempts = Math.min(2 * attempts, MAX_ATTEMPTS)
+    nextRestartPages = pages + maxLogPages / 4
   }
   return {
     afterCommit: () => {
@@ -87,14 +106,14 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
       }
       log ??= openWriteAheadLog(path)
       const { pages, waiting } = log.measure()
-      if (pages > maxLogPages && waiting > 0) {
-        // The current one started before the last commit: only the next one copies everything.
-        return (underWay?.promise ?? Promise.resolve()).then(begin).catch((error: unknown) => {
+      if (pages < maxLogPages) nextRestartPages = maxLogPages
+      if (pages > nextRestartPages && waiting > 0) {
+        return restart(pages).catch((error: unknown) => {
           failure = undefined // told now
           throw error
         })
       }
-      if (waiting >= WORTHWHILE_PAGES) void begin()
+      if (waiting >= WORTHWHILE_PAGES) void begin('checkpoint')
       return undefined
     },
     close: async () => {

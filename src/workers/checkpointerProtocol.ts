@@ -4,7 +4,11 @@ export interface CheckpointerData {
 }
 
 /** Messages to the thread. */
-export type CheckpointerRequest = 'checkpoint' | 'close'
+export type CheckpointerRequest = 'checkpoint' | 'restart' | 'close'
 
-/** Its reply to the first. */
-export type CheckpointerReply = { readonly failure?: { readonly message: string; readonly code?: string } }
+/** Its reply to the first two. */
+export type CheckpointerReply = {
+  readonly failure?: { readonly message: string; readonly code?: string }
+  /** Of `restart`: the next write begins at the start of the log. */
+  readonly isRestarted?: boolean
+}

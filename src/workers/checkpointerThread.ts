@@ -12,15 +12,19 @@ const port = parentPort!
 const { path } = workerData as CheckpointerData
 const log = openWriteAheadLog(path)
 port.on('message', (request: CheckpointerRequest) => {
-  if (request === 'checkpoint') port.postMessage(checkpoint())
+  if (request !== 'close') port.postMessage(checkpoint(request))
   else {
     log.close()
     port.close()
   }
 })
 
-function checkpoint(): CheckpointerReply {
+// Writers of keys, which wait for two seconds, get the lock between two attempts.
+const RESTART_MS = 250
+
+function checkpoint(request: 'checkpoint' | 'restart'): CheckpointerReply {
   try {
+    if (request === 'restart') return { isRestarted: log.restart(RESTART_MS) }
     log.checkpoint()
     return {}
   } catch (error) {

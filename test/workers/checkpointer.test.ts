@@ -38,6 +38,35 @@ test('what is committed lies in the database file when the writer has waited', a
   db.close()
 })
 
+test('the log is bounded beside readers that follow one another without a gap', { timeout: 60_000 }, async (t) => {
+  const directory = temporaryDirectory(t)
+  const { db, commit } = openLogged(directory)
+  const path = join(directory, DATABASE_FILE)
+  const checkpointer = createCheckpointer(directory, { maxLogPages: 400 })
+  const [first, second] = [0, 1].map(() => new SqliteDatabase(path))
+  const read = (reader: SqliteDatabase.Database) => {
+    reader.exec('BEGIN')
+    reader.prepare('SELECT count(*) FROM blobs').get()
+  }
+  read(first)
+  let [current, next] = [first, second]
+  // Each reads for longer than a checkpoint takes; one is always there.
+  const rotation = setInterval(() => {
+    read(next)
+    current.exec('COMMIT')
+    ;[current, next] = [next, current]
+  }, 20)
+  for (let i = 0; i < 200; i++) {
+    commit(20)
+    await checkpointer.afterCommit()
+  }
+  clearInterval(rotation)
+  const logBytes = statSync(`${path}-wal`).size
+  assert.ok(logBytes < 600 * 4120, `${logBytes} bytes of a log that 4,000 pages went through`)
+  await checkpointer.close()
+  for (const each of [first, second, db]) each.close()
+})
+
 test('a log that is short stays as it is', async (t) => {
   const directory = temporaryDirectory(t)
   const { db, commit } = openLogged(directory)
