@@ -35,7 +35,7 @@ async function benchOk(json: string, args: readonly string[], name = 'logs'): Pr
 test('the benchmark measures a small chain, and its databases once more', async (t) => {
   const folder = temporaryDirectory(t)
   const json = join(folder, 'report.json')
-  const shared = ['--datadir', join(folder, 'data'), '--runs', '2', '--clients', '4', '--seconds', '1']
+  const shared = ['--datadir', join(folder, 'data'), '--runs', '1', '--clients', '4', '--seconds', '1']
   const report = await benchOk(json, ['--logs', '10000', ...shared, '--phases', 'shapes,tenThousand'])
   assert.ok(report.shapes!.length >= 27)
   for (const { name, results, p50Ms, ordinaryP50Ms, peers } of report.shapes!) {
