@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import SqliteDatabase from 'better-sqlite3'
 import { createDirectoryStore } from '../../../src/lib/objects/directoryStore.js'
@@ -31,7 +30,8 @@ export const forgedSnapshots: Attack = {
   what: 'snapshots with API keys, triggers, tables, views and settings of their maker, restored one after another',
   async run(attacker) {
     while (!attacker.signal.aborted) {
-      const folder = mkdtempSync(join(tmpdir(), 'cairn-forged-'))
+      // Removed with the directory, also when this process is killed.
+      const folder = mkdtempSync(join(attacker.target.datadir, 'forged-'))
       try {
         await restoreForged(attacker, folder)
       } finally {
