@@ -24,7 +24,7 @@ export const storageRangeAt = defineMethod({
   summary: 'Storage slots of a contract before a transaction of a block, ordered by the hashes of their keys.',
   description:
     'By hash: the slot as `key`, and its value. `nextKey` is the hash of the next slot, null at the end. The transactions of the block before ' +
-    'the index are executed again; geth has the state before the block whatever the index. Every slot of the contract is hashed for each page, up to ' +
+    'the index are executed again; geth has the storage before the block whatever the index, and none of a contract that was deleted since. Every slot of the contract is hashed for each page, up to ' +
     '`--trace-timeout`.',
   cost: 'evm',
   isTrace: true,
