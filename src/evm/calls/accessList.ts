@@ -13,14 +13,17 @@ export interface CreatedAccessList {
 }
 
 /** Runs the call with the list of what it accessed until that does not change: a list changes the gas that the call sees. Accounts
- *  that are warm anyway are listed only for their slots. Addresses and keys are in ascending order. @throws what `run` throws,
+ *  that are warm anyway are listed only for slots that it accesses. Addresses and keys are in ascending order. @throws what `run` throws,
  *  DeadlineExceeded */
 export function createAccessList(
   context: DetailedCallContext,
   request: CallRequest,
   { gasLimit, memoryBytes, deadline }: { gasLimit: bigint; memoryBytes: number; deadline: Deadline },
 ): CreatedAccessList {
-  let accessList = request.accessList ?? []
+  const known = new Set(context.warmAtStart(request).map(keyOfBytes))
+  let accessList = (request.accessList ?? []).filter(
+    ({ address }) => !(known.has(keyOfBytes(address)) || context.isPrecompile(address)),
+  )
   for (;;) {
     deadline.check()
     const outcome = context.run({ ...request, accessList }, { gasLimit, memoryBytes, deadline, recordsAccesses: true })

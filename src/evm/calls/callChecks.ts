@@ -8,7 +8,7 @@ import type { Code } from '../interpreter/code.js'
 import { INIT_CODE_TOO_LARGE } from '../interpreter/failures.js'
 import { maxInitCodeSize } from '../interpreter/rules.js'
 import { intrinsicGas } from '../transition/intrinsicGas.js'
-import type { CallRequest } from './callRequest.js'
+import { type CallRequest, requireMembersTogether } from './callRequest.js'
 
 /** The default sender, 20 bytes. */
 export const ZERO_ADDRESS = new Uint8Array(20)
@@ -97,15 +97,9 @@ export function requireCallMembers(
   request: CallRequest,
   { rules, chainId: served }: { rules: Rules; chainId: bigint },
 ): void {
-  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, to, blobVersionedHashes, authorizationList, chainId } = request
+  requireMembersTogether(request)
+  const { maxFeePerGas, maxPriorityFeePerGas, chainId } = request
   const hasFeeCap = maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
-  if (gasPrice !== undefined && hasFeeCap) {
-    throw new CallFailed('both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
-  }
-  if (to === undefined && blobVersionedHashes !== undefined) throw new CallFailed('blob transaction of type create')
-  if (to === undefined && authorizationList !== undefined) {
-    throw new CallFailed('EIP-7702 transaction cannot be used to create contract')
-  }
   if (chainId !== undefined && chainId !== served) {
     throw new CallFailed(`chainId does not match node's (have=${chainId}, want=${served})`)
   }
@@ -137,10 +131,11 @@ export function blobCost(planned: Pick<PlannedCall, 'request' | 'rules'>): bigin
 
 /** Effective gas price: 0 without fee fields, otherwise as for a transaction (EIP-1559). */
 function effectivePrice(planned: PlannedCall): bigint {
-  const { request, header } = planned
+  const { request, header, rules } = planned
   const { baseFeePerGas: baseFee } = header
   const cap = feeCapOf(request, header)
-  if (baseFee === undefined) return cap
+  // An overridden base fee before London is only shown.
+  if (baseFee === undefined || !rules.has('london')) return cap
   const tip = request.gasPrice ?? request.maxPriorityFeePerGas ?? 0n
   if (cap === 0n && tip === 0n && !planned.isValidated) return 0n
   if (cap < tip) {

@@ -25,7 +25,8 @@ export interface CallOutcome {
   gasUsed: bigint
   /** Gas refunded at the end; the call needs this much more while it runs. */
   gasRefunded: bigint
-  /** Accounts and slots that instructions accessed, those of failed frames too, if they are recorded. */
+  /** Accounts and slots that instructions accessed, those of failed frames and those that gas was lacking for too, if they
+   *  are recorded. */
   accesses?: AccessListEntry[]
   /** Addresses that were warm anyway when the first frame began, 20 bytes each, if accesses are recorded. */
   warm?: Uint8Array[]
@@ -60,6 +61,8 @@ export interface CallContext<Run extends CallOutcome | Promise<CallOutcome> = Ca
 /** Calls with Cairn's interpreter. */
 export interface DetailedCallContext extends CallContext<CallOutcome> {
   isPrecompile(address: Uint8Array): boolean
+  /** Addresses that are warm when the first frame of the call begins, as far as the state before it tells: 20 bytes each. */
+  warmAtStart(request: CallRequest): Uint8Array[]
 }
 
 /** The gas limit of a call: the requested one, clamped to the caps. `blockGasLimit` is that of the stored block. */

@@ -1,4 +1,5 @@
 import type { AccessListEntry, Authorization } from '../../chain/eth/types.js'
+import { CallFailed } from '../errors.js'
 import type { CallOverrides } from './overrides.js'
 
 /** A message call as in `eth_call`. Absent fields have geth's defaults. */
@@ -20,4 +21,16 @@ export interface CallRequest {
   authorizationList?: Authorization[]
   /** State and block that the call finds instead of what is stored. */
   overrides?: CallOverrides
+}
+
+/** Checks which members stand together, before the chain id is looked at. @throws CallFailed in geth's words */
+export function requireMembersTogether(request: CallRequest): void {
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, to, blobVersionedHashes, authorizationList } = request
+  if (gasPrice !== undefined && (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined)) {
+    throw new CallFailed('both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
+  }
+  if (to === undefined && blobVersionedHashes !== undefined) throw new CallFailed('blob transaction of type create')
+  if (to === undefined && authorizationList !== undefined) {
+    throw new CallFailed('EIP-7702 transaction cannot be used to create contract')
+  }
 }

@@ -1,5 +1,5 @@
 import type { Rules } from '../../chain/eth/forks.js'
-import type { AccessListEntry, Header } from '../../chain/eth/types.js'
+import type { Header } from '../../chain/eth/types.js'
 import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import { noDeadline } from '../../lib/deadline.js'
 import { collectGarbageSoon } from '../../lib/garbageCollection.js'
@@ -9,7 +9,6 @@ import { CallFailed, StateUnavailable } from '../errors.js'
 import { createCodeObjects } from '../interpreter/code.js'
 import { type Environment, replaceTransaction, withFreeBlobs } from '../interpreter/environment.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
-import type { BlockAccessRecorder } from '../interpreter/journal/blockAccessRecorder.js'
 import { Journal } from '../interpreter/journal/journal.js'
 import { type CheckIntervals, Machine, precompileOfFork } from '../interpreter/machine.js'
 import { LARGE_CALL_BYTES } from '../interpreter/memoryMeter.js'
@@ -143,6 +142,8 @@ export function createCallRunner({
       chainId: here.chainId,
       isPrecompile: (address) =>
         precompileOfFork(here.machine.precompiles, journal.account(address).word) !== undefined,
+      warmAtStart: ({ from = ZERO_ADDRESS, to, authorizationList }) =>
+        warmAtStart(here, { from, to, authorizationList }, journal.account(from).nonce).map(({ address }) => address),
       balance: (address) => journal.account(address).balance,
       hasCode: (address) => journal.code(journal.account(address)).length > 0,
       run: (request, terms) => {
@@ -208,21 +209,14 @@ export function runCall(
   }
   warmUp(place, { from, to, accessList })
   const message = { from, to, value, input, authorizationList }
-  const recorder = recordsAccesses ? journal.recordAccesses(true) : undefined
+  const recorder = recordsAccesses ? journal.recordCallAccesses() : undefined
   const { nonce } = journal.account(from)
   const { status, failure, output, gasLeft } = executeMessage(place, message, {
     gasLimit,
     intrinsic: terms.intrinsic,
     isUncapped: !isTransaction,
   })
-  const accesses = recorder && accessesOf(journal, recorder)
+  const accesses = recorder?.accesses((account) => journal.wasCreated(account))
   const warm = recorder && warmAtStart(place, message, nonce).map(({ address }) => address)
   return { status, failure, output, accesses, warm, ...settleGas(place, { gasLimit, gasLeft, floor: terms.floor }) }
-}
-
-/** What the call accessed. Contracts that it created are left out unless it used their slots. */
-function accessesOf(journal: Journal, recorder: BlockAccessRecorder): AccessListEntry[] {
-  const isWanted = ({ address, storageKeys }: AccessListEntry) =>
-    storageKeys.length > 0 || !journal.wasCreated(journal.account(address))
-  return recorder.accesses().filter(isWanted)
 }

@@ -81,6 +81,7 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   const sends = takesValue && !isZeroWord(stack, sp - 24)
   const called = state.accountOfWord(stack, sp - 16)
   if (sends && op === CALL && frame.isStatic) {
+    state.recorder?.account(called, false)
     return failUnpaid(machine, frame, { access: accessGas(machine, called), makesAccount: false })
   }
   const inputFrom = toIndex(stack, at)
@@ -94,8 +95,8 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   const makesAccount = op === CALL && (rules.eip161 ? sends && state.isEmpty(called) : !called.exists)
   if (makesAccount) gas -= rules.callNewAccountGas
   gas = payMemory(machine, frame, gas, memoryEnd)
+  state.recorder?.account(called, gas >= 0)
   if (gas < 0) return failUnpaid(machine, frame, { access, makesAccount })
-  state.recorder?.account(called)
   let code = state.code(called)
   if (rules.delegations && code.delegation !== undefined) {
     const target = state.account(code.delegation)
@@ -297,7 +298,7 @@ function creationObstacle({ depth, account: creator }: Frame, value: bigint): st
 function chargeCreation(machine: Machine, frame: Frame, child: Frame, address: Uint8Array): boolean {
   const { state } = machine
   const account = state.account(address)
-  state.recorder?.account(account)
+  state.recorder?.created(account)
   const charge = state.isEmpty(account) ? NEW_ACCOUNT_STATE_GAS : 0
   const left = chargeState(machine, frame, frame.gas, charge)
   if (left < 0) return false

@@ -60,11 +60,11 @@ export function copyExternalCode(machine: Machine, frame: Frame, gas: number, sp
   const access = accessGas(machine, account)
   const price = access + COPY_WORD_GAS * wordsOf(length)
   const left = payMemory(machine, frame, gas - price, rangeEnd(to, length))
+  state.recorder?.account(account, left >= 0)
   if (left < 0) {
     machine.failedAccess = access
     return left
   }
-  state.recorder?.account(account)
   if (length === 0) return left
   countWork(machine, length)
   const code = state.code(account)

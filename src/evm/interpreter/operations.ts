@@ -76,7 +76,7 @@ export function hashMemory(machine: Machine, frame: Frame, gas: number, sp: numb
 export function balanceOf(machine: Machine, gas: number, sp: number): number {
   const account = machine.state.accountOfWord(machine.stack, sp - 8)
   const left = gas - accessGas(machine, account)
-  if (left >= 0) machine.state.recorder?.account(account)
+  machine.state.recorder?.account(account, left >= 0)
   setBigInt(machine.stack, sp - 8, account.balance)
   return left
 }
@@ -104,8 +104,8 @@ export function loadCallData({ stack, memory, view }: Machine, frame: Frame, sp:
 export function externalCodeSize(machine: Machine, gas: number, sp: number): number {
   const account = machine.state.accountOfWord(machine.stack, sp - 8)
   const left = gas - accessGas(machine, account)
+  machine.state.recorder?.account(account, left >= 0)
   if (left < 0) return left
-  machine.state.recorder?.account(account)
   setNumber(machine.stack, sp - 8, machine.state.code(account).length)
   return left
 }
@@ -114,7 +114,7 @@ export function externalCodeHash(machine: Machine, gas: number, sp: number): num
   const { state, stack } = machine
   const account = state.accountOfWord(stack, sp - 8)
   const left = gas - accessGas(machine, account)
-  if (left >= 0) state.recorder?.account(account)
+  state.recorder?.account(account, left >= 0)
   if (state.isEmpty(account)) setSmall(stack, sp - 8, 0)
   else setBytes(stack, sp - 8, account.codeHash, 0, 32)
   return left
@@ -156,7 +156,7 @@ export function loadStorage(machine: Machine, frame: Frame, gas: number, sp: num
     left -= COLD_SLOT_GAS
     countWork(machine, READ_WORK)
   } else left -= WARM_GAS
-  if (left >= 0) state.recorder?.slot(slot)
+  state.recorder?.slot(slot, left >= 0)
   state.readSlot(slot, stack, sp - 8)
   return left
 }
@@ -172,6 +172,7 @@ export function storeStorage(machine: Machine, frame: Frame, gas: number, sp: nu
   const { state, stack, rules } = machine
   const { storage } = rules
   if (gas <= storage.sentry) {
+    state.recorder?.slot(state.slot(frame.account, stack, sp - 8), false)
     frame.failure = SENTRY_FAILED
     return -1
   }
@@ -259,6 +260,7 @@ export function destruct(machine: Machine, frame: Frame, gas: number, sp: number
   if (rules.eip2929 && isCold(machine, beneficiary)) {
     left -= rules.coldAccountGas
     if (left < 0) {
+      state.recorder?.account(beneficiary, false)
       frame.failure = OUT_OF_GAS_WHILE_PRICING
       if (rules.eip8037) machine.failedPrice = gas - left
       return left

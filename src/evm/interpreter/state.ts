@@ -77,12 +77,14 @@ export interface EvmState {
   revert(snapshot: number): void
 }
 
-/** Takes note of what a block accesses. Nothing is undone when a frame fails. */
+/** Takes note of what a block or a call accesses. Nothing is undone when a frame fails. */
 export interface AccessRecorder {
-  /** The account's data was read, or will be changed. */
-  account(account: Account): void
-  /** The slot was read. */
-  slot(slot: number): void
+  /** The account's data was read, or will be changed; with `isPaid` false the gas was not enough for it. */
+  account(account: Account, isPaid?: boolean): void
+  /** The account is about to become a contract. */
+  created(account: Account): void
+  /** The slot was read; with `isPaid` false the gas was not enough to access it. */
+  slot(slot: number, isPaid?: boolean): void
   /** The slot is about to be written. */
   write(slot: number): void
 }

@@ -60,7 +60,7 @@ function createPaid(
   const sender = journal.account(from)
   const createdAddress = contractAddress(from, sender.nonce)
   const created = journal.account(createdAddress)
-  journal.recorder?.account(created)
+  journal.recorder?.created(created)
   const { reservoir } = machine
   const left = journal.isEmpty(created) ? chargeState(machine, frame, gas, NEW_ACCOUNT_STATE_GAS) : gas
   if (left < 0) {

@@ -123,13 +123,13 @@ export function runTransaction(
   })
 }
 
-/** What a transaction pays, in wei per gas; `tip` undefined pays the beneficiary nothing, without a mention of it. */
+/** What a transaction pays, in wei per gas. */
 export interface TransactionTerms {
   /** Gas due before execution, and the least that is paid. */
   intrinsic: bigint
   floor: bigint
   price: bigint
-  tip: bigint | undefined
+  tip: bigint
   blobPrice: bigint
 }
 
@@ -159,11 +159,9 @@ export function executeTransaction(
   const spent = gasLimit - outcome.gasLeft
   const blockGas = blockGasOf(machine, { spent, gasUsed, floor })
   journal.setBalance(sender, sender.balance + (gasLimit - gasUsed) * price)
-  if (tip !== undefined) {
-    const coinbase = journal.account(header.miner)
-    journal.recorder?.account(coinbase)
-    journal.setBalance(coinbase, coinbase.balance + gasUsed * tip)
-  }
+  const coinbase = journal.account(header.miner)
+  journal.recorder?.account(coinbase)
+  journal.setBalance(coinbase, coinbase.balance + gasUsed * tip)
   const { logs } = journal
   return {
     status: outcome.status,

@@ -1,5 +1,5 @@
 import type { AccessListEntry, Authorization } from '../../chain/eth/types.js'
-import type { CallRequest } from '../../evm/calls/callRequest.js'
+import { type CallRequest, requireMembersTogether } from '../../evm/calls/callRequest.js'
 import type { CallOverrides } from '../../evm/calls/overrides.js'
 import { CallFailed } from '../../evm/errors.js'
 import { equalBytes } from '../../lib/bytes.js'
@@ -75,10 +75,11 @@ export const callObject: ValueType<CallObject> = {
 /** The first parameter of `eth_call` and `eth_estimateGas`. */
 export const callParam = required('call', callObject, 'the message call; `data` and `input` are the same member')
 
-/** The request of a call object. @throws RpcError if it names another chain id. */
+/** The request of a call object. @throws RpcError if it names another chain id; CallFailed if its members do not go together. */
 export function requestForChain(chain: ChainReader, call: CallObject): CallRequest {
   const served = chain.chainId()
   if (call.chainId !== undefined && call.chainId !== served) {
+    requireMembersTogether(call.request)
     throw new RpcError(SERVER_ERROR, `chainId does not match node's (have=${call.chainId}, want=${served})`)
   }
   return call.request

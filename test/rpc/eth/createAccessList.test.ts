@@ -69,6 +69,21 @@ test('lists what a failed call accessed, with its error', async () => {
   assert.deepEqual([halted.error, halted.gasUsed], ['invalid opcode: INVALID', '0x10000'])
 })
 
+test('lists an account that the gas was not enough for, because with the list it is', async () => {
+  // PUSH20 and BALANCE: 2,600 gas without the list, 2,400 for the list and 100 with it
+  const { accessList, error, gasUsed } = await create(`0x73${OTHER.slice(2)}31`, { gas: '0x5c01' })
+  assert.deepEqual(accessList, [{ address: OTHER, storageKeys: [] }])
+  assert.deepEqual([error, Number(gasUsed)], [undefined, 21_000 + 2400 + 3 + 100])
+})
+
+test('drops given slots of accounts that are warm anyway unless the call accesses them', async () => {
+  const precompile = `0x${'00'.repeat(19)}04`
+  const given = [CODE, precompile].map((address) => ({ address, storageKeys: [word(9)] }))
+  assert.deepEqual((await create('0x', { accessList: given })).accessList, [])
+  const { accessList } = await create('0x600954', { accessList: given })
+  assert.deepEqual(accessList, [{ address: CODE, storageKeys: [word(9)] }])
+})
+
 test('keeps the given list, and finds what a call does only with the gas of a list', async () => {
   const given = [{ address: OTHER, storageKeys: [word(9)] }]
   const { accessList } = await create('0x600554', { accessList: given })

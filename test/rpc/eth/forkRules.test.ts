@@ -11,8 +11,7 @@ import { importFixture } from '../../support/fixtureDatabase.js'
 import { CALL_METHODS, FIRST_BLOCK, PROBES, TYPED_CALLS, WRONG_CALLS } from '../../support/forkCalls.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
-/* The members of calls by the fork of the block that they run on, on the bundled chain. forkRules.long.test.ts compares the same
- * with geth. */
+/* The members of calls by the fork of the block that they run on, on the bundled chain. */
 
 let opened: OpenContext
 before(async () => {
@@ -115,6 +114,23 @@ test('a moved block refuses what its fork does not have', async () => {
   assert.match(error!.message, /transaction type not supported: access list tx/)
   const fee = await ask('eth_call', [{ maxFeePerGas: '0x1' }, 'latest', null, { number: '0x1' }])
   assert.equal(fee.error?.message, WORDS.london)
+})
+
+test('a base fee that is overridden before London refuses no call', async () => {
+  const calls = [{}, { gasPrice: '0x0' }].map((prices) => ({ to: `0x${'00'.repeat(18)}dead`, ...prices }))
+  for (const validation of [false, true]) {
+    const payload = { blockStateCalls: [{ blockOverrides: { baseFeePerGas: '0x7' }, calls }], validation }
+    const { result, error } = await ask('eth_simulateV1', [payload, '0x2'])
+    assert.equal(error, undefined)
+    const [block] = result as { baseFeePerGas: string; calls: { status: string }[] }[]
+    assert.deepEqual([block.baseFeePerGas, block.calls.map(({ status }) => status)], ['0x7', ['0x1', '0x1']])
+  }
+})
+
+test('fees that do not go together are refused before the chain id', async () => {
+  const call = { to: `0x${'00'.repeat(18)}dead`, gasPrice: '0x1', maxFeePerGas: '0x1', chainId: '0x1' }
+  const { error } = await ask('eth_call', [call, 'latest'])
+  assert.equal(error?.message, 'both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
 })
 
 test('a difficulty is overridden before the merge alone', async () => {

@@ -17,6 +17,7 @@ import type { StateRoot } from '../../../trie/stateRoot.js'
 import { CallFailed, ReturnDataTooLong, SimulationRefused, StateUnavailable } from '../../errors.js'
 import { createCodeObjects } from '../../interpreter/code.js'
 import type { ForkTables } from '../../interpreter/forkTables.js'
+import type { BlockAccessRecorder } from '../../interpreter/journal/blockAccessRecorder.js'
 import { Journal } from '../../interpreter/journal/journal.js'
 import { Machine } from '../../interpreter/machine.js'
 import { transferLog } from '../../interpreter/transferLog.js'
@@ -153,7 +154,7 @@ class SimulationRun {
     const context = this.begin(header, rules, planned)
     const recorder = journal.recordAccesses(rules.has('amsterdam'))
     callSystemBefore(context, header, rules)
-    const body = this.runCalls(context, planned)
+    const body = this.runCalls(context, planned, recorder)
     const { transactions, receipts, calls } = body
     if (recorder) recorder.index = calls.length + 1
     const withdrawals = rules.has('shanghai') ? (planned.block.withdrawals ?? []) : undefined
@@ -208,7 +209,8 @@ class SimulationRun {
       header.excessBlobGas = before.excessBlobGas === undefined ? 0n : nextExcessBlobGas(before, rules)
       header.parentBeaconBlockRoot = planned.block.parentBeaconBlockRoot ?? ZERO_32
     }
-    if (rules.has('amsterdam')) header.slotNumber = (before.slotNumber ?? 0n) + 1n
+    // Unknown where the parent has none, as in geth.
+    if (rules.has('amsterdam') && before.slotNumber !== undefined) header.slotNumber = before.slotNumber + 1n
     return overrideHeader(header, planned.block, rules.isProofOfStake)
   }
 
@@ -246,7 +248,11 @@ class SimulationRun {
     return { machine, journal, rules, header, chainId, environment, isValidated, blockGasLeft, gasLeft: this.gasLeft }
   }
 
-  private runCalls(context: SimulatedContext, { calls: requests }: NumberedBlock): BlockBody {
+  private runCalls(
+    context: SimulatedContext,
+    { calls: requests }: NumberedBlock,
+    recorder: BlockAccessRecorder | undefined,
+  ): BlockBody {
     const { journal, trie, terms } = this.run
     const { header, rules } = context
     const body: BlockBody = { transactions: [], receipts: [], calls: [], gasUsed: 0n }
@@ -254,7 +260,7 @@ class SimulationRun {
     let gasUsed = 0n
     for (const [index, request] of requests.entries()) {
       terms.deadline.check()
-      if (journal.recorder) journal.recorder.index = index + 1
+      if (recorder) recorder.index = index + 1
       const { transaction, executed, terms: fees } = prepareCall(context, request)
       const applied = executeTransaction(context, executed, fees)
       journal.endTransaction(rules.has('spuriousDragon'), rules.has('amsterdam'))

@@ -4,7 +4,6 @@ import {
   compareBytes,
   type IndexedChange,
 } from '../../../chain/eth/blockAccessList.js'
-import type { AccessListEntry } from '../../../chain/eth/types.js'
 import { EMPTY_BYTES, equalBytes } from '../../../lib/bytes.js'
 import { codeBytes, EMPTY_CODE } from '../code.js'
 import type { AccessRecorder } from '../state.js'
@@ -50,13 +49,18 @@ export class BlockAccessRecorder implements AccessRecorder {
     this.accounts = accounts
   }
 
-  account(account: JournalAccount): void {
-    if (this.records.has(account)) return
+  account(account: JournalAccount, isPaid = true): void {
+    if (!isPaid || this.records.has(account)) return
     const { balance, nonce, codeHash } = account
     this.records.set(account, { balance, nonce, codeHash, balances: [], nonces: [], codes: [] })
   }
 
-  slot(slot: number): void {
+  created(account: JournalAccount): void {
+    this.account(account)
+  }
+
+  slot(slot: number, isPaid = true): void {
+    if (!isPaid) return
     if (slot >= this.seen.length) this.grow(slot)
     if (this.seen[slot] !== 0) return
     this.seen[slot] = ACCESSED
@@ -125,20 +129,6 @@ export class BlockAccessRecorder implements AccessRecorder {
       nonceChanges: record.nonces,
       codeChanges: record.codes.map(({ index, value }) => ({ index, value })),
     })).sort((a, b) => compareBytes(a.address, b.address))
-  }
-
-  /** What was accessed, as an access list (EIP-2930): sorted by address and slot. */
-  accesses(): AccessListEntry[] {
-    const keysOf = new Map<JournalAccount, Uint8Array[]>(Array.from(this.records.keys(), (account) => [account, []]))
-    for (const slot of this.accessed) {
-      const account = this.accounts.all[this.slots.owners[slot]]
-      const keys = keysOf.get(account) ?? []
-      keysOf.set(account, keys)
-      keys.push(this.slots.keyBytes(slot))
-    }
-    return Array.from(keysOf, ([{ address }, keys]) => ({ address, storageKeys: keys.sort(compareBytes) })).sort(
-      (a, b) => compareBytes(a.address, b.address),
-    )
   }
 
   /** Changes and reads of one account's slots. An account that was deleted and created again has a slot twice. */

@@ -11,6 +11,7 @@ import type { EvmState } from '../state.js'
 import { copyWord, LIMBS, setBytes, type Words, wordToBytes } from '../words/words.js'
 import { AccountTable } from './accountTable.js'
 import { BlockAccessRecorder } from './blockAccessRecorder.js'
+import { CallAccessRecorder } from './callAccessRecorder.js'
 import { CHANGED, type JournalAccount, type NewAccount, TOUCHED } from './journalAccount.js'
 import { collectChanges, describeTouched } from './journalChanges.js'
 import {
@@ -44,7 +45,7 @@ const MAX_EPOCH = 2 ** 30
 export class Journal implements EvmState {
   logs: Log[] = []
   refund = 0
-  recorder: BlockAccessRecorder | undefined
+  recorder: BlockAccessRecorder | CallAccessRecorder | undefined
   readonly meter = new MemoryMeter()
   private backing: StateProvider
   private readonly codes: CodeObjects
@@ -271,8 +272,16 @@ export class Journal implements EvmState {
 
   /** Records accesses from now on, for the access list of a block; until it is called for another one, or `forget`. */
   recordAccesses(wanted: boolean): BlockAccessRecorder | undefined {
-    this.recorder = wanted ? new BlockAccessRecorder(this.slots, this.accounts) : undefined
-    return this.recorder
+    const recorder = wanted ? new BlockAccessRecorder(this.slots, this.accounts) : undefined
+    this.recorder = recorder
+    return recorder
+  }
+
+  /** Records what the instructions of a call access, until `recordAccesses(false)` or `forget`. */
+  recordCallAccesses(): CallAccessRecorder {
+    const recorder = new CallAccessRecorder({ slots: this.slots, accounts: this.accounts })
+    this.recorder = recorder
+    return recorder
   }
 
   /** Ends a transaction: removes destructed accounts, of which the balance stays with `eip8246`, and touched empty ones with
