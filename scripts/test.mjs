@@ -10,6 +10,9 @@ import { pathToFileURL } from 'node:url'
 import { fetchNode, PINNED_NODES, pathWith } from './currentNode.mjs'
 import { ensureBuilt, ensureInstalled, ensureTestsBuilt, ROOT, run, tool } from './ensure.mjs'
 
+/** Tests of what depends on the release of Node: the native database, threads, sockets, processes. The rest is JavaScript alone. */
+const BOUNDARY = /^((cli|e2e|lib|server\/(http|plain|sql|websocket)|sql|wasm|workers)\/|store\/[^/]+$)/
+
 const started = Date.now()
 const args = process.argv.slice(2)
 const all = args.includes('--all')
@@ -55,10 +58,9 @@ function runTests(node, paths) {
   })
 }
 
-/** Tests of what depends on the release of Node: the native database, threads, sockets, processes. The rest is JavaScript alone. */
 function isAtBoundary(path) {
   const name = path.slice(folder.length + 1)
-  return /^(cli|e2e|lib|server|sql|store|wasm|workers)[/\\]/.test(name) && !isLong(name)
+  return BOUNDARY.test(name.replaceAll('\\', '/')) && !isLong(name)
 }
 
 function isLong(name) {
