@@ -51,9 +51,22 @@ export function ensureInstalled() {
     const { status, error } = runNpm(['ci', '--ignore-scripts'], { cwd: ROOT })
     if (error) console.error(`npm: ${error.message}`)
     if (status !== 0) process.exit(status ?? 1)
-    run(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:').close()"])
+    checkDatabase(platform)
   })
   writeStamp(INSTALL_STAMP, wanted)
+}
+
+/** Ends the process with a line that says why, where the binary of SQLite cannot be loaded. */
+function checkDatabase(platform) {
+  const program = "new (require('better-sqlite3'))(':memory:').close()"
+  const { status, stderr } = spawnSync(process.execPath, ['-e', program], { cwd: ROOT, encoding: 'utf8' })
+  if (status === 0) return
+  const reason = /^\w*Error: (.*)$/m.exec(stderr)?.[1] ?? stderr.trim()
+  console.error(
+    `better-sqlite3 cannot be loaded here (${platform}, Node ${process.versions.node}): ${reason}; put the checkout on a file system ` +
+      "that allows execution, or compile SQLite with 'npm rebuild better-sqlite3 --build-from-source'",
+  )
+  process.exit(1)
 }
 
 /** Checks the types of src/ and bundles it to dist/cli and dist/web, unless they were made from this very source. */
