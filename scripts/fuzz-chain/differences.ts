@@ -45,7 +45,8 @@ export const INTENDED: readonly IntendedDifference[] = [
     apply: ({ method }, own, theirs) => {
       if (method !== 'eth_simulateV1' || !theirs.error || !own.error) return undefined
       const failsInSystemCall =
-        /^system contract/.test(own.error.message) && /system call failed/.test(theirs.error.message)
+        /system contract/.test(own.error.message) &&
+        /system call failed|empty system contract/.test(theirs.error.message)
       if (failsInSystemCall) return SAME
       if (theirs.error.code !== INTERNAL_ERROR) return undefined
       const code = own.error.code
@@ -99,7 +100,9 @@ export const INTENDED: readonly IntendedDifference[] = [
     name: 'geth fills in fees of a call before it lists its accesses, and refuses what it has filled in',
     apply: ({ method }, _, theirs) =>
       method === 'eth_createAccessList' &&
-      /maxPriorityFeePerGas|both gasPrice and|must be non-zero after london/.test(theirs.error?.message ?? '')
+      /maxPriorityFeePerGas|maxFeePerBlobGas, if specified|both gasPrice and|must be non-zero after london/.test(
+        theirs.error?.message ?? '',
+      )
         ? SAME
         : undefined,
   },
