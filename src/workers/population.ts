@@ -58,6 +58,8 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
   const respawns = new Set<NodeJS.Timeout>()
   const ending = new Set<Promise<unknown>>()
   let isResting = true
+  /** The thread that was there at rest: it goes on taking requests of every class until all others are ready, and is the spare then. */
+  let first: ScheduledThread<J> | undefined
   let wasWarm = false
   let isClosed = false
   let usedMs = performance.now()
@@ -77,17 +79,18 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
       for (const resolve of warmWaiters.splice(0)) resolve()
     }
     if (isResting || starting.length > 0) return
+    makeSpare()
     if (count(threads, undefined) === 0) start(undefined, false)
     else for (const resolve of waiters.splice(0)) resolve()
   }
   const startMissing = () => {
     // First: while endless requests occupy the one thread, short ones of other clients wait for it.
-    if (count(threads, 'quick') === 0) start('quick', false)
+    if (count(threads, 'quick') === (first?.cost === 'quick' ? 1 : 0)) start('quick', false)
     for (const cost of ['evm', 'scan'] as const) {
-      let missing = wanted[cost] - count(threads, cost)
+      let missing = wanted[cost] - count(threads, cost) + (first?.cost === cost ? 1 : 0)
       for (const thread of threads) {
         if (missing <= 0) break
-        if (!isIdleSpare(thread)) continue
+        if (thread === first || !isIdleSpare(thread)) continue
         thread.cost = cost
         missing--
         scheduler.refill(thread)
@@ -95,9 +98,18 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
       for (; missing > 0; missing--) start(cost, !wasWarm)
     }
   }
+  /** All are ready: what the first thread has not begun goes to the others. */
+  const makeSpare = () => {
+    if (first === undefined) return
+    first.cost = undefined
+    scheduler.putBack(first.reader.withdrawAll().waiting)
+    first = undefined
+    scheduler.refillAll()
+  }
   const grow = () => {
     if (isClosed || !isResting) return
     isResting = false
+    first = [...threads][0]
     clearTimeout(looking)
     looking = undefined
     fill()
@@ -155,15 +167,16 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
     use(cost) {
       usedMs = performance.now()
       restSoon()
-      if (!isResting) return
-      for (const thread of threads) if (thread.reader.jobCount() === 0) thread.cost = cost
-      lookSoon()
+      for (const thread of isResting ? threads : first ? [first] : [])
+        if (thread.reader.jobCount() === 0) thread.cost = cost
+      if (isResting) lookSoon()
     },
     settle(thread) {
-      if (!isResting || thread.reader.jobCount() > 0) return
+      if ((!isResting && thread !== first) || thread.reader.jobCount() > 0) return
       thread.cost = CLASSES.find((cost) => scheduler.waiting(cost) > 0)
     },
     replace(thread) {
+      if (thread === first) first = undefined
       if (isClosed) return
       if (thread.reader.ready) return fill()
       const timer = setTimeout(() => {
