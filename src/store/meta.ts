@@ -71,6 +71,7 @@ export const META_REPLICATION = 'replication'
 /** All keys of `meta` but those of seals. A snapshot has no others. */
 export const META_KEYS: readonly string[] = [
   META_CHAIN,
+  META_FORK_TIMES,
   META_CHAIN_ID,
   META_STATE_MODE,
   META_L2_NETWORK,
