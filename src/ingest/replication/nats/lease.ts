@@ -25,7 +25,7 @@ export interface HeldLease {
   readonly epoch: number
   /** Aborts when the lease may be another's: it was taken, or could not be renewed in time. */
   readonly lost: AbortSignal
-  /** Frees the lease for others at once, if the servers answer. */
+  /** Frees the lease for others at once, if the servers answer within a second. */
   release(): Promise<void>
 }
 
@@ -46,6 +46,8 @@ const RENEW_AGAIN_MS = 250
 const ATTEMPT_MS = 1000
 /** The holder gives up before the server does. */
 const MARGIN_MS = 500
+/** Releasing may take so long: the lease ends by itself. */
+const RELEASE_MS = 1000
 const LOOK_MS = 1000
 
 const KEY = 'writer'
@@ -180,9 +182,13 @@ function hold(
     release: async () => {
       if (released.signal.aborted) return
       released.abort(new Error('the lease was released'))
-      await keeping
-      if (lost.signal.aborted) return
-      await kv.delete(KEY, { previousSeq: revision }).catch(() => {}) // it ends by itself
+      const late = new AbortController()
+      const free = async () => {
+        await keeping
+        if (!lost.signal.aborted) await kv.delete(KEY, { previousSeq: revision }).catch(() => {})
+        late.abort()
+      }
+      await Promise.race([free(), clock.sleep(RELEASE_MS, late.signal).catch(() => {})])
     },
   }
 }
