@@ -87,6 +87,10 @@ export const INTENDED: readonly IntendedDifference[] = [
         : undefined,
   },
   {
+    name: "blob fee of the first block of Cancun, which geth's fee history overwrites with that after the block before, or not",
+    apply: ({ method }, own, theirs) => (method === 'eth_feeHistory' ? pairWalk(own, theirs, firstBlobFee) : undefined),
+  },
+  {
     name: 'no blocks of fee history are empty lists',
     apply: ({ method, params }, own, theirs) =>
       method === 'eth_feeHistory' && params[0] === '0x0' && own.result && theirs.result ? SAME : undefined,
@@ -195,6 +199,18 @@ function frontierCreation(own: Members, theirs: Members): [Members, Members] {
     forget('output')
   if (left.address !== undefined && left.code === '0x' && right.code !== '0x') forget('code')
   return [left, right]
+}
+
+/** Without the first fee that geth has as zero and Cairn as one. */
+function firstBlobFee(own: Members, theirs: Members): [Members, Members] {
+  const [left, right] = [own.baseFeePerBlobGas, theirs.baseFeePerBlobGas]
+  if (!Array.isArray(left) || !Array.isArray(right)) return [own, theirs]
+  const at = left.findIndex((fee, i) => i > 0 && left[i - 1] === '0x0' && fee === '0x1' && right[i] === '0x0')
+  const without = (members: Members, fees: unknown[]) => ({
+    ...members,
+    baseFeePerBlobGas: fees.filter((_, i) => i !== at),
+  })
+  return at === -1 ? [own, theirs] : [without(own, left), without(theirs, right)]
 }
 
 function withPlainErrors(calls: Members[]): Members[] {

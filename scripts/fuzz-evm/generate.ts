@@ -10,9 +10,9 @@ import { type SeededRandom, seededRandom } from '../../test/support/random.js'
 import { createPrograms } from './programs.js'
 import type { World } from './world.js'
 
-/** Forks whose rules of execution differ from those before them. */
+/** Forks whose rules of execution differ from those before them, but Bogota, which @ethereumjs/evm does not know. */
 export const FUZZED_FORKS: readonly Fork[] = FORKS.filter(
-  (fork) => !['dao', 'muirGlacier', 'arrowGlacier', 'grayGlacier'].includes(fork) && !fork.startsWith('bpo'),
+  (fork) => !['dao', 'muirGlacier', 'arrowGlacier', 'grayGlacier', 'bogota'].includes(fork) && !fork.startsWith('bpo'),
 )
 
 const SENDERS = 2

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { startAllThreads } from '../support/allThreads.js'
 import { serveFixture } from '../support/cairn.js'
 import { longTrace } from '../support/longTrace.js'
 
@@ -13,6 +14,7 @@ test('struct logs of 1 GB take less than 200 MiB of memory, however slowly they 
     const status = readFileSync(`/proc/${running.child.pid}/status`, 'utf8')
     return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024
   }
+  await startAllThreads(url, 4)
   const idle = memory()
   const response = await fetch(url, {
     method: 'POST',

@@ -2,7 +2,13 @@ import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
 import { createAccount, enter, leave, precompileFailure, runPrecompile, touchCalled, transfer } from './calls.js'
 import { createCode, EMPTY_CODE } from './code.js'
 import { delegateOf } from './delegate.js'
-import { ADDRESS_COLLISION, INSUFFICIENT_BALANCE, NONCE_OVERFLOW, REVERTED_BY_CODE } from './failures.js'
+import {
+  ADDRESS_COLLISION,
+  CODE_STORE_OUT_OF_GAS,
+  INSUFFICIENT_BALANCE,
+  NONCE_OVERFLOW,
+  REVERTED_BY_CODE,
+} from './failures.js'
 import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
 import { setTotalGas, totalGas } from './gas.js'
 import { type Machine, precompileAt } from './machine.js'
@@ -42,6 +48,8 @@ export interface Outcome {
   gasLeft: bigint
   /** Address of the new contract, 20 bytes, for a creation. */
   createdAddress?: Uint8Array
+  /** True for a creation before Homestead (EIP-2) that succeeded without its code, for which the gas was not enough. */
+  lacksCode?: boolean
 }
 
 /** Instructions that hooks are told for the message of a transaction. */
@@ -152,7 +160,10 @@ function runFirst(machine: Machine, frame: Frame, input: Uint8Array): Outcome {
   const output = machine.memory.slice(outputOffset, outputOffset + outputLength)
   const gasLeft = totalGas(frame)
   machine.trim()
-  if (status === SUCCEEDED) return { status: 'success', output, gasLeft }
+  if (status === SUCCEEDED) {
+    const lacksCode = frame.failure === CODE_STORE_OUT_OF_GAS
+    return { status: 'success', output, gasLeft, ...(lacksCode && { lacksCode }) }
+  }
   if (status === REVERTED) return { status: 'revert', failure: REVERTED_BY_CODE, output, gasLeft }
   return halted(frame.failure)
 }

@@ -41,12 +41,12 @@ function storeCode(machine: Machine, frame: Frame): boolean {
       if (length > 0) state.setCode(frame.account, createCode(memory.slice(outputOffset, outputOffset + length)))
       return true
     }
+    frame.failure = CODE_STORE_OUT_OF_GAS
     // Before Homestead the account was left without code and the creation succeeded.
     if (!rules.homestead) {
       frame.outputLength = 0
       return true
     }
-    frame.failure = CODE_STORE_OUT_OF_GAS
   }
   return false
 }

@@ -22,7 +22,7 @@ export interface Execution {
 }
 
 /** What a trace needs of the outcome of an execution. */
-export type Applied = Pick<AppliedTransaction, 'gasUsed' | 'failure' | 'output'>
+export type Applied = Pick<AppliedTransaction, 'gasUsed' | 'failure' | 'lacksCode' | 'output'>
 
 /** The fields of a transaction that a trace shows. */
 export type Executed = Pick<Transaction, 'from' | 'to' | 'value' | 'input' | 'gasLimit' | 'authorizationList'>

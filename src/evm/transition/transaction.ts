@@ -39,6 +39,8 @@ export interface AppliedTransaction {
   succeeded: boolean
   /** Why it failed, in geth's words. */
   failure?: string
+  /** True for a creation before Homestead that succeeded without its code. */
+  lacksCode?: boolean
   output: Uint8Array
   /** Gas that the sender pays for. */
   gasUsed: bigint
@@ -167,6 +169,7 @@ export function executeTransaction(
     status: outcome.status,
     succeeded: outcome.status === 'success',
     failure: outcome.failure,
+    lacksCode: outcome.lacksCode,
     output: outcome.output,
     gasUsed,
     blockGas,

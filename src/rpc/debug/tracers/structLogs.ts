@@ -30,10 +30,11 @@ export function writeStructLogs(
   options: StructLogOptions,
   { applied, journal, run }: { applied: Applied; journal: Journal; run: (hooks: Hooks) => void },
 ): void {
-  const { gasUsed, failure, output } = applied
+  const { gasUsed, failure, lacksCode, output } = applied
+  const hasFailed = failure !== undefined || lacksCode === true // in geth's words, though its state stays
   const hasOutput = failure === undefined || failure === 'execution reverted'
   const returnValue = hasOutput ? formatData(output) : '0x'
-  out.write(`{"gas":${gasUsed},"failed":${failure !== undefined},"returnValue":"${returnValue}","structLogs":[`)
+  out.write(`{"gas":${gasUsed},"failed":${hasFailed},"returnValue":"${returnValue}","structLogs":[`)
   run(structLogHooks(out, options, journal))
   out.write(']}')
 }
