@@ -35,8 +35,8 @@ async function benchOk(json: string, args: readonly string[], name = 'logs'): Pr
 test('the benchmark measures a small chain, and its databases once more', async (t) => {
   const folder = temporaryDirectory(t)
   const json = join(folder, 'report.json')
-  const shared = ['--datadir', join(folder, 'data'), '--runs', '1', '--clients', '4', '--seconds', '1']
-  const report = await benchOk(json, ['--logs', '10000', ...shared, '--phases', 'shapes,tenThousand'])
+  const shared = ['--datadir', join(folder, 'data'), '--runs', '1', '--clients', '4']
+  const report = await benchOk(json, ['--logs', '10000', ...shared, '--seconds', '1', '--phases', 'shapes,tenThousand'])
   assert.ok(report.shapes!.length >= 27)
   for (const { name, results, p50Ms, ordinaryP50Ms, peers } of report.shapes!) {
     assert.ok(results >= 0 && p50Ms > 0 && ordinaryP50Ms! > 0, name)
@@ -47,12 +47,13 @@ test('the benchmark measures a small chain, and its databases once more', async 
   assert.ok(report.tenThousand!.results > 0 && report.tenThousand!.ratio > 0)
   assert.equal(report.load, undefined)
 
-  const tips = await benchOk(json, [...shared, '--reuse', '--tips', '5', '--phases', 'shapes'])
+  const tips = await benchOk(json, [...shared, '--seconds', '1', '--reuse', '--tips', '5', '--phases', 'shapes'])
   assert.ok(Number(tips.tipBlockP50Ms) > 0 && tips.tipBlockP50Ms !== report.tipBlockP50Ms)
   assert.notEqual(tips.ordinaryTipBlockP50Ms, report.ordinaryTipBlockP50Ms)
   assert.equal(tips.bytesPerLog, report.bytesPerLog)
 
-  const again = await benchOk(json, [...shared, '--reuse', '--no-ordinary', '--phases', 'load'])
+  // The threads of the server start with the first requests.
+  const again = await benchOk(json, [...shared, '--seconds', '5', '--reuse', '--no-ordinary', '--phases', 'load'])
   assert.equal(again.logs, 10_000)
   assert.equal(again.shapes, undefined)
   assert.equal(again.bytesPerLog, report.bytesPerLog)
