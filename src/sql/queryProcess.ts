@@ -43,13 +43,17 @@ function connection(): Database {
     opened = undefined
   }
   if (opened === undefined) {
-    const db = openForQueries(datadir, readEventViews)
+    let seen = ''
+    const db = openForQueries(datadir, (database) => {
+      seen = readAddedAbis(database).version() // before they are read: one that is added meanwhile makes another connection
+      return readEventViews(database)
+    })
     db.function(REASON_FUNCTION, (hash: unknown) => {
       const bytes = parseHash(hash)
       return bytes === undefined ? null : revertReasons!(bytes)
     })
     const { version } = readAddedAbis(db)
-    opened = { db, version, seen: version() }
+    opened = { db, version, seen }
   }
   return opened.db
 }
