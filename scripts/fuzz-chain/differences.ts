@@ -63,7 +63,7 @@ export const INTENDED: readonly IntendedDifference[] = [
       method.startsWith('debug_trace') ? [own, mapObjects(theirs, withoutAbsentAccounts)] : undefined,
   },
   {
-    name: 'creations of Frontier that cannot pay for their code succeed without it, which geth traces as failures',
+    name: 'creations of Frontier that cannot pay for their code succeed without it, and geth traces that code',
     apply: ({ method }, own, theirs) =>
       method.startsWith('debug_trace') ? pairWalk(own, theirs, frontierCreation) : undefined,
   },
@@ -193,8 +193,6 @@ function frontierCreation(own: Members, theirs: Members): [Members, Members] {
     delete left[name]
     delete right[name]
   }
-  if (left.failed === false && right.failed === true && left.returnValue === '0x' && right.returnValue !== '0x')
-    for (const name of ['failed', 'returnValue']) forget(name)
   if (left.type === 'CREATE' && left.output === undefined && right.output !== undefined && right.error === undefined)
     forget('output')
   if (left.address !== undefined && left.code === '0x' && right.code !== '0x') forget('code')

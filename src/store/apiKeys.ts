@@ -45,7 +45,7 @@ export interface CreatedKey {
 /** Reads and changes API keys. */
 export interface ApiKeyTable {
   /** Creates a key of 32 random hex digits. It is returned once and not stored. With `show`, nothing is stored where `show`
-   *  throws: no key that nobody has seen. */
+   *  throws: a key that was not shown is not stored. */
   create(name: string, limits?: KeyLimitsChange, show?: (created: CreatedKey) => void): CreatedKey
   /** All keys including revoked ones, oldest first. */
   list(): ApiKey[]

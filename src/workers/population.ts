@@ -9,7 +9,7 @@ const LOOK_MS = 20
 /** A request that runs this long at rest may make others wait. */
 const LONG_MS = 250
 
-/** Without requests for this long, all threads but one are ended, unless told otherwise. */
+/** Without requests for this long, all threads but one are ended. */
 const IDLE_MS = 30_000
 
 /** Delay before a thread is started instead of one that died before it was ready, so that a broken installation does not spin. */
@@ -58,7 +58,7 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
   const respawns = new Set<NodeJS.Timeout>()
   const ending = new Set<Promise<unknown>>()
   let isResting = true
-  /** The thread that was there at rest: it goes on taking requests of every class until all others are ready, and is the spare then. */
+  /** The thread that was there at rest: it takes requests of every class until all others are ready, and is the spare then. */
   let first: ScheduledThread<J> | undefined
   let wasWarm = false
   let isClosed = false
@@ -84,13 +84,14 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
     else for (const resolve of waiters.splice(0)) resolve()
   }
   const startMissing = () => {
+    const others = [...threads].filter((thread) => thread !== first)
     // First: while endless requests occupy the one thread, short ones of other clients wait for it.
-    if (count(threads, 'quick') === (first?.cost === 'quick' ? 1 : 0)) start('quick', false)
+    if (count(others, 'quick') === 0) start('quick', false)
     for (const cost of ['evm', 'scan'] as const) {
-      let missing = wanted[cost] - count(threads, cost) + (first?.cost === cost ? 1 : 0)
-      for (const thread of threads) {
+      let missing = wanted[cost] - count(others, cost)
+      for (const thread of others) {
         if (missing <= 0) break
-        if (thread === first || !isIdleSpare(thread)) continue
+        if (!isIdleSpare(thread)) continue
         thread.cost = cost
         missing--
         scheduler.refill(thread)
@@ -121,9 +122,9 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
     let isWaiting = CLASSES.some((cost) => scheduler.waiting(cost) > 0)
     for (const { reader } of threads) {
       if (!reader.ready) return false // what waits for the first thread would wait for others as long
-      const [first, second] = reader.jobs()
-      if (second !== undefined) isWaiting = true
-      const begunMs = first && reader.begunMs(first)
+      const [running, behind] = reader.jobs()
+      if (behind !== undefined) isWaiting = true
+      const begunMs = running && reader.begunMs(running)
       if (begunMs !== undefined && performance.now() - begunMs >= LONG_MS) return true
     }
     const isLasting = isWaiting && didWait

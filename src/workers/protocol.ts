@@ -45,7 +45,7 @@ export interface ReaderRequest {
   readonly tryMs?: number
 }
 
-/** Tells an idle reader thread to stop, or to give memory back. A busy one finds `stopRequested` in its claims. */
+/** Asks an idle reader thread to stop, or to return memory to the system. A busy one finds `stopRequested` in its claims. */
 export type ReaderCommand = 'stop' | 'rest'
 
 /** Messages of a reader thread: that it is warm, then the outcome of each request, after the first parts of its result, if

@@ -39,7 +39,7 @@ export interface ReaderHandle<J extends Job> {
   abort(job: J): void
   /** All assigned requests without an answer: those not started, in order, and the others. */
   withdrawAll(): { waiting: J[]; begun: J[] }
-  /** Tells the thread that nothing is to be done for a while: it gives memory back. */
+  /** Asks the thread, which has no requests for a while, to return memory to the system. */
   rest(): void
   /** Asks the thread to stop, and terminates it if it has not stopped within a second, or within five while it opens the database;
    *  before and after that, while it starts, at once. Resolves with which of both happened. */

@@ -8,7 +8,7 @@ import { ask, send } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { until } from '../support/until.js'
 
-/* What a server of the bundled chain needs while nobody asks. */
+/* What a server of the bundled chain needs without requests. */
 
 const MAX_MEGABYTES = 150
 /** After requests. The C library keeps some of what ended threads had. */

@@ -61,7 +61,7 @@ export interface CallContext<Run extends CallOutcome | Promise<CallOutcome> = Ca
 /** Calls with Cairn's interpreter. */
 export interface DetailedCallContext extends CallContext<CallOutcome> {
   isPrecompile(address: Uint8Array): boolean
-  /** Addresses that are warm when the first frame of the call begins, as far as the state before it tells: 20 bytes each. */
+  /** Addresses that are warm when the first frame of the call begins, as far as the state before it shows: 20 bytes each. */
   warmAtStart(request: CallRequest): Uint8Array[]
 }
 
