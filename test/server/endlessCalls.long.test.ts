@@ -47,12 +47,11 @@ async function startProcess(t: TestContext) {
 
 test('a server under endless work of every class ends within 5 s of SIGTERM', async (t) => {
   const { child, ended, waitFor, url } = await startProcess(t)
-  const cutOff = () => 'cut off'
+  // The end of the process may cut an answer off before its head or within its body.
   const send = (path: string, body: string, type = 'application/json') =>
-    fetch(url + path, { method: 'POST', body, headers: { 'Content-Type': type } }).then(
-      (response) => response.text(),
-      cutOff,
-    )
+    fetch(url + path, { method: 'POST', body, headers: { 'Content-Type': type } })
+      .then((response) => response.text())
+      .catch(() => 'cut off')
   const methods = ['test_politeCall', 'test_polite', 'test_politeTrace', 'test_stuckCall', 'test_stuckScan']
   const endless = [
     ...methods.map((method) => send('/v3', JSON.stringify(request(method)))),

@@ -4,7 +4,7 @@ import { CHAIN_INDEXES } from '../../src/ingest/chainIndexer.js'
 import { formatData } from '../../src/lib/hex.js'
 import { verifyIndex } from '../../src/segments/verifyIndex.js'
 import type { Database } from '../../src/store/database.js'
-import { openForReading } from '../../src/store/open.js'
+import { openAnySchema, openForReading, requireCurrentSchema } from '../../src/store/open.js'
 import { HISTORY_TABLES } from '../../src/store/state/historySql.js'
 import { createStateReader } from '../../src/store/state/stateReader.js'
 import { createTransactionFinder } from '../../src/transactions/finder.js'
@@ -23,11 +23,12 @@ export interface CheckedHead {
  *  agree in every table, indexes that are what the rows make, and, where state is held, a state of the head with the root that its header says.
  *  @returns the head; undefined when no block is held. */
 export function checkDatabase(datadir: string): CheckedHead | undefined {
-  const db = openForReading(datadir)
+  const db = openAnySchema(datadir)
   try {
     assert.equal(db.pragma('integrity_check', { simple: true }), 'ok')
     // Whoever was killed before the schema was committed leaves an empty file.
     if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'blocks'").get() === undefined) return undefined
+    requireCurrentSchema(db)
     const blocks = db.prepare<[], BlockRow>('SELECT * FROM blocks ORDER BY number').all()
     checkChain(blocks)
     checkIds(db, blocks)
