@@ -21,6 +21,8 @@ interface Job {
 export function createBlockVerifier(source: ChainSource): BlockVerifier {
   const spec = specOfSource(source)
   const waiting: Job[] = []
+  /** Set: the thread takes no block more. */
+  const isStopped = new Uint8Array(new SharedArrayBuffer(1))
   let thread: Worker | undefined
   let isClosed = false
   const answer = (reply: BlockVerifierReply) => {
@@ -32,7 +34,7 @@ export function createBlockVerifier(source: ChainSource): BlockVerifier {
     })
   }
   const start = () => {
-    const worker = new Worker(new URL('./blockVerifierThread.js', import.meta.url))
+    const worker = new Worker(new URL('./blockVerifierThread.js', import.meta.url), { workerData: isStopped.buffer })
     const end = () => {
       if (thread !== worker) return // `exit` after `error`
       thread = undefined
@@ -56,8 +58,12 @@ export function createBlockVerifier(source: ChainSource): BlockVerifier {
     close: async () => {
       isClosed = true
       const ending = thread
-      ending?.ref() // otherwise the process would exit before the end of the thread is noticed
-      await ending?.terminate()
+      if (ending === undefined) return
+      ending.ref() // otherwise the process would exit before the end of the thread is noticed
+      const ended = new Promise((resolve) => ending.once('exit', resolve))
+      isStopped[0] = 1
+      ending.postMessage(null satisfies BlockVerifierRequest)
+      await ended
     },
   }
 }

@@ -1,22 +1,27 @@
-import { parentPort } from 'node:worker_threads'
-import { requireRoots } from '../ingest/replication/apply/verifyReplicated.js'
+import { parentPort, workerData } from 'node:worker_threads'
+import { useNativeSecp256k1 } from '../chain/crypto.js'
+import { verifyParts } from '../ingest/replication/apply/verifyReplicated.js'
 import { decodeInflated, inflateMessage } from '../ingest/replication/message.js'
+import type { EncodedBlock } from '../ingest/replication/types.js'
 import type { BlockVerifierReply, BlockVerifierRequest } from './blockVerifierProtocol.js'
 import { HELPER_NICENESS, yieldToMainThread } from './priority.js'
 
-/* Entry point of a thread that inflates and verifies the blocks of a replica. */
+/* Entry point of a thread that inflates and verifies the blocks of a replica. It ends itself: nobody terminates it. */
 
 yieldToMainThread(HELPER_NICENESS)
+useNativeSecp256k1()
 const port = parentPort!
+const isStopped = new Uint8Array(workerData as SharedArrayBuffer)
 port.on('message', (block: BlockVerifierRequest) => {
+  if (isStopped[0] || block === null) return port.close()
   const body = verify(block)
   port.postMessage(body, body ? [body.buffer as ArrayBuffer] : [])
 })
 
-function verify(block: BlockVerifierRequest): BlockVerifierReply {
+function verify(block: EncodedBlock): BlockVerifierReply {
   try {
     const body = inflateMessage(block.payload).slice() // a buffer of its own can be transferred
-    requireRoots(decodeInflated(block, body))
+    verifyParts(decodeInflated(block, body))
     return body
   } catch {
     return null // the writer finds the reason again, and throws it

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { encodeReplicatedBlock } from '../../src/ingest/replication/message.js'
 import { encodeHead } from '../../src/ingest/replication/nats/messageHead.js'
 import { openStream } from '../../src/ingest/replication/nats/stream.js'
 import { messagesOf, type OutgoingMessage } from '../../src/ingest/replication/nats/unitMessages.js'
+import type { ReplicatedBlock } from '../../src/ingest/replication/types.js'
 import { formatData } from '../../src/lib/hex.js'
 import { openForReading } from '../../src/store/open.js'
 import { growBranch } from '../support/branches.js'
@@ -11,7 +13,7 @@ import { branchesDirectory, startMember } from '../support/members.js'
 import { NEEDS_NATS, openLink, startNats } from '../support/nats.js'
 import { append, openWriterChain, type TestWriter } from '../support/publishing.js'
 import { seededRandom } from '../support/random.js'
-import { encodeStored } from '../support/replicated.js'
+import { encodeStored, readReplicated } from '../support/replicated.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { until } from '../support/until.js'
 
@@ -19,10 +21,14 @@ import { until } from '../support/until.js'
 
 const BLOCKS = 4
 
-/** The messages of each block of a writer that begins at the genesis, block 1 first, each in several parts. */
-function messagesByBlock({ datadir, described }: TestWriter): OutgoingMessage[][] {
+/** The messages of each block of a writer that begins at the genesis, block 1 first, each in several parts. `forge` changes block 2. */
+function messagesByBlock(
+  { datadir, described }: TestWriter,
+  forge: (block: ReplicatedBlock) => ReplicatedBlock = (block) => block,
+): OutgoingMessage[][] {
   const db = openForReading(datadir)
   const blocks = encodeStored(db, 1, BLOCKS)
+  blocks[1] = encodeReplicatedBlock(forge(readReplicated(db, 2)))
   db.close()
   const genesis = { number: 0, hash: described.genesisHash }
   const about = { epoch: 3, maxBytes: 700 }
@@ -64,8 +70,14 @@ test(
       const block = { number: 2, hash: new Uint8Array(32).fill(9) }
       return { ...message, head: { ...message.head, block } }
     })
+    const [, otherSender] = messagesByBlock(writer, (replicated) => {
+      const [first, ...others] = replicated.block.transactions
+      const transactions = [{ ...first, from: new Uint8Array(20).fill(9) }, ...others]
+      return { ...replicated, block: { ...replicated.block, transactions } }
+    })
     const faults: [string, OutgoingMessage[], RegExp][] = [
       ['forged body', forged, /^block 2 \(0x[0-9a-f]{64}\): [\w ]+: expected |^replication message: .* \(block 2\)$/],
+      ['forged sender', otherSender, /: sender of transaction 0: expected 0x[0-9a-f]{40}, the block has 0x0909/],
       ['forged hash', renamed, /hash: expected 0x0909.*, got 0x.* \(block 2\)$/],
       ['reordered', [...third, ...second], /Cairn-Number: expected 2, got 3 \(block 3, message \d+ of the stream\)$/],
       [

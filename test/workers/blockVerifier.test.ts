@@ -37,8 +37,14 @@ test('a thread verifies blocks as the writer would, and names what is wrong', as
   const last = readReplicated(db, chain.head()!)
   const header = { ...last.block.header, receiptsRoot: new Uint8Array(32) }
   const wrong = encodeReplicatedBlock({ ...last, block: { ...last.block, header, hash: hashHeader(header) } })
+  const signed = blocks.map((_, i) => readReplicated(db, i + 1)).find(({ block }) => block.transactions.length > 0)!
+  const [first, ...others] = signed.block.transactions
+  const transactions = [{ ...first, from: new Uint8Array(20).fill(9) }, ...others]
+  const forged = encodeReplicatedBlock({ ...signed, block: { ...signed.block, transactions } })
   const damaged = { ...blocks[0], payload: blocks[0].payload.subarray(0, 40) }
-  const [ofWrong, ofDamaged] = await Promise.all([wrong, damaged].map(verifier.verify))
+  const [ofForged, ofWrong, ofDamaged] = await Promise.all([forged, wrong, damaged].map(verifier.verify))
+  assert.equal(ofForged.isRight, false)
+  assert.throws(ofForged.take, { name: 'InvalidBlock', check: 'sender of transaction 0' })
   assert.equal(ofWrong.isRight || ofDamaged.isRight, false)
   assert.throws(ofDamaged.take, InvalidMessage)
   assert.throws(ofWrong.take, InvalidBlock)

@@ -8,7 +8,7 @@ import { EMPTY_CODE_HASH } from '../../../src/chain/eth/emptyHashes.js'
 import { nextBaseFee } from '../../../src/chain/eth/fees.js'
 import { hashHeader } from '../../../src/chain/eth/header.js'
 import { receiptsRoot } from '../../../src/chain/eth/receipt.js'
-import { transactionHash } from '../../../src/chain/eth/transaction.js'
+import { recoverSender, transactionHash } from '../../../src/chain/eth/transaction.js'
 import type { Block, ConsensusReceipt, Header, Log, Transaction } from '../../../src/chain/eth/types.js'
 import { openWritableChain } from '../../../src/ingest/chainState.js'
 import { encodeReplicatedBlock } from '../../../src/ingest/replication/message.js'
@@ -24,7 +24,7 @@ import { createSender } from '../../fixture/chainBuilder.js'
 import { accountAddress, createStateGenesis } from '../stateChain.js'
 
 /* Blocks of the size of the design's block, made without execution: what replicas apply need not have been executed, as long as
- * hashes, roots and blooms agree. Signatures are random. */
+ * hashes, roots and blooms agree. Signatures are random, and of whom they are by chance. */
 
 const TRANSACTIONS = 99
 const LOGS = 251
@@ -223,10 +223,9 @@ function createMaker(genesis: Header, plan: ChainPlan) {
     return [...touched.values()]
   }
   const makeTransaction = (): Transaction => {
-    const bare = {
+    const unsigned = {
       type: 2 as const,
       chainId: 20_264n,
-      from: addressOf(random.below(plan.accounts)),
       nonce: BigInt(state.index++),
       gasLimit: 600_000n,
       maxPriorityFeePerGas: 1_000_000_000n,
@@ -235,11 +234,15 @@ function createMaker(genesis: Header, plan: ChainPlan) {
       value: BigInt(random.below(1_000_000)),
       input: random.bytes(4 + 32 * (1 + random.below(12))),
       accessList: [],
-      v: BigInt(random.below(2)),
-      r: bytesToBigInt(random.bytes(32)),
-      s: bytesToBigInt(random.bytes(32)) >> 1n,
     }
-    return { ...bare, hash: transactionHash(bare) }
+    for (;;) {
+      const [r, s] = [bytesToBigInt(random.bytes(32)), bytesToBigInt(random.bytes(32)) >> 1n]
+      const signed = { ...unsigned, v: BigInt(random.below(2)), r, s }
+      const hash = transactionHash(signed)
+      try {
+        return { ...signed, hash, from: recoverSender({ ...signed, hash }) }
+      } catch {} // half of all numbers are of no point of the curve
+    }
   }
   const makeReceipts = (): ConsensusReceipt[] => {
     const gas = GAS_LIMIT / 2n / BigInt(TRANSACTIONS)
