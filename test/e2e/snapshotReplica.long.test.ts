@@ -86,6 +86,7 @@ test(
     // It answers at the same port before and after.
     const again = await startMember(t, own, [...args, '--port', String(await freePort())])
     await until(async () => (await again.head().catch(() => '')) === hashOf(trunk[129]))
+    await untilHead([again], hashOf(trunk[129]))
     await again.stop()
     compareRows(own, datadir, 'after the database was replaced')
     assert.equal(existsSync(join(own, REPLACED)), false)

@@ -21,8 +21,6 @@ import type { WrongRoots } from './wrongRoots.js'
 export interface LazyTrie extends HeadState {
   /** The block whose state the trie is. */
   readonly block: TrieBlock
-  /** The trie can be set back to the blocks before `block`, as long as blocks are added one by one. */
-  readonly isRecorded: boolean
   /** Brings it to a stored block within the caller's transaction; the root is compared with the header of that block.
    *  @throws StateRootDiffers, StorageOfOtherIncarnation; the transaction must then be rolled back */
   advance(to: number): void
@@ -67,9 +65,6 @@ export function createLazyTrie(
   return {
     get block() {
       return block
-    },
-    get isRecorded() {
-      return table.recordedFrom() !== undefined
     },
     advance: (to) => {
       const from = block.number + 1
@@ -123,14 +118,11 @@ export function createLazyTrie(
   }
 }
 
-// So few blocks are added to the trie one by one, so that the tries before the head are readable.
-const FEW_BLOCKS = 8
-// Blocks that are hashed together otherwise: their changes lie in memory. A trie that is recorded stays so: it takes as long one by
-// one as to make the tries before the head again.
+// The last blocks before the head are added to the trie one by one: the root of each is compared, and the tries before the head are
+// readable, which takes as long to make later. So many of the blocks before are hashed together: their changes lie in memory.
 const MOST_BLOCKS = 64
 
 /** How far to bring a trie that is to follow the chain up to `head` in the next transaction. */
-export function nextTrieBlock({ block: { number }, isRecorded }: LazyTrie, head: number): number {
-  const few = isRecorded ? MOST_BLOCKS : FEW_BLOCKS
-  return head - number <= few ? Math.min(number + 1, head) : Math.min(number + MOST_BLOCKS, head)
+export function nextTrieBlock({ block: { number } }: LazyTrie, head: number): number {
+  return Math.min(number + Math.max(1, Math.min(MOST_BLOCKS, head - MOST_BLOCKS - number)), head)
 }

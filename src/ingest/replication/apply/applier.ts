@@ -56,10 +56,13 @@ export interface Applier {
   workOnTrie(): boolean | Promise<void>
 }
 
+/** Most blocks that the state trie may be behind the head while few wait. */
+const TIP_INTERVAL = 64
+
 /** What an applier needs besides the chain. */
 export interface ApplierOptions {
   readonly log: Logger
-  /** Most blocks that the state trie may be behind the head. */
+  /** Most blocks that the state trie may be behind the head while many wait. */
   readonly trieInterval: number
   /** Hashes the state trie while blocks wait. Default: the trie follows the rows. */
   readonly hasher?: RemoteTrieHasher
@@ -112,8 +115,9 @@ export function createApplier(
     head.append(block, stored, { isAtTip: !isBehind })
     if (isBehind && ahead?.isActive && ahead.noted === number - 1) ahead.note(number, encodedState)
   }
-  const isTrieDue = () => {
-    return trie && !ahead?.isActive && head.newest!.header.number - trie.block.number >= trieInterval
+  const isTrieDue = (isBehind: boolean) => {
+    const most = isBehind ? trieInterval : Math.min(TIP_INTERVAL, trieInterval)
+    return trie && !ahead?.isActive && head.newest!.header.number - trie.block.number >= most
   }
   /** Checks that the blocks go on from `parent`, each from the one before. */
   const verifyLinks = async (blocks: readonly VerifiedBlock[], first: Head | undefined) => {
@@ -218,7 +222,7 @@ export function createApplier(
     try {
       await write()
       position = next.position
-      const isDue = isTrieDue()
+      const isDue = isTrieDue(isBehind)
       if (isDue) {
         head.flush()
         trie!.advance(head.newest!.header.number)

@@ -1,3 +1,4 @@
+import { RestoredTrieDiffers } from '../../../evm/state/pastTries.js'
 import { equalBytes } from '../../../lib/bytes.js'
 import { UsageError } from '../../../lib/errors.js'
 import type { Logger } from '../../../lib/logger.js'
@@ -38,6 +39,8 @@ export interface ReplicaParts {
   /** The newest block of the locator that the source's chain has; the blocks above it are removed. Undefined: none, or the source goes
    *  on from the position. Default: the source sees to it. */
   findPublished?(chain: ReplicaChain, place: ReplicaPlace, signal: AbortSignal): Promise<BlockRef | undefined>
+  /** Number of the newest block that the source's chain is known to have, beside the blocks that came. Default: none is known. */
+  sourceHead?(): number | undefined
   /** Opens what verifies the blocks of the chain in another thread. Default: they are verified in the thread that writes. */
   openVerifier?(chain: ChainSource): { readonly verify: VerifyElsewhere; close(): Promise<void> }
   /** Opens what hashes the state trie in another thread while the replica is behind. Default: the trie follows the rows. */
@@ -96,7 +99,7 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
   // The thread has as much memory as the writer, which does not use its own meanwhile.
   const { datadir, stateCacheBytes = STATE_CACHE_BYTES } = settings
   const hasher = parts.openHasher?.({ datadir, cacheBytes: stateCacheBytes })
-  const figures = createFigures(settings.role ?? 'replica', writer)
+  const figures = createFigures(settings.role ?? 'replica', writer, parts.sourceHead)
   const describe = (error: unknown): StoppedReplica => {
     const state = isAlarm(error) ? 'alarm' : 'failed'
     const isCut = CUTS.some((kind) => error instanceof kind)
@@ -186,7 +189,15 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
 }
 
 const ALARMS = [
-  ...[ReorgBelowFinalized, StateRootDiffers, StorageOfOtherIncarnation, InvalidBlock, InvalidMessage, ReplicationGap],
+  ...[
+    ReorgBelowFinalized,
+    StateRootDiffers,
+    RestoredTrieDiffers,
+    StorageOfOtherIncarnation,
+    InvalidBlock,
+    InvalidMessage,
+    ReplicationGap,
+  ],
   ...[UnknownAncestor, StateChangesMissing, StaleEpoch, StreamOfOtherChain, NotInStream],
 ]
 
@@ -228,7 +239,11 @@ interface StoppedReplica {
 }
 
 /** Keeps what the status tells, also while the database is closed. */
-function createFigures(role: 'replica' | 'standby', { chain }: OpenWriter) {
+function createFigures(
+  role: 'replica' | 'standby',
+  { chain }: OpenWriter,
+  sourceHead: () => number | undefined = () => undefined,
+) {
   let head = chain.head.newest
   let position: ReplicaPosition | undefined
   let newest: number | undefined
@@ -244,7 +259,7 @@ function createFigures(role: 'replica' | 'standby', { chain }: OpenWriter) {
     const own = head?.header.number ?? -1
     const hasResumed = stopped && current && performance.now() - stopped.beganMs > RESUMED_MS
     if (hasResumed || (stopped && own > stopped.block)) stopped = undefined
-    const lagBlocks = Math.max(0, (newest ?? own) - own)
+    const lagBlocks = Math.max(own, newest ?? own, sourceHead() ?? own) - own
     // The block at which it stopped exists, also when it was not counted.
     const lagSeconds = lag.seconds(own, own + Math.max(lagBlocks, stopped ? 1 : 0))
     const state = lagBlocks > CATCHING_UP_BLOCKS ? 'catching up' : 'following'

@@ -148,6 +148,37 @@ test('a refused block is an alarm; the database is free for a rewind, after whic
   assert.deepEqual(checkDatabase(datadir), checkDatabase(directory))
 })
 
+test('a wrong balance is an alarm that names its block, also when a later block replaced it', async (t) => {
+  const blocks = await writersBlocks()
+  const db = openForReading(directory)
+  const all = blocks.map((_, i) => readReplicated(db, i + 1))
+  db.close()
+  const keyOf = ({ address }: { address: Uint8Array }) => formatData(address)
+  const later = new Set(all.slice(5).flatMap(({ changes }) => changes!.accounts.map(keyOf)))
+  const { changes, ...fifth } = all[4]
+  const at = changes!.accounts.findIndex((each) => each.account && later.has(keyOf(each)))
+  const accounts = changes!.accounts.map((each, i) =>
+    i === at ? { ...each, account: { ...each.account!, balance: each.account!.balance + 1n } } : each,
+  )
+  assert.notEqual(at, -1)
+  const forged = encodeReplicatedBlock({ ...fifth, changes: { ...changes!, accounts } })
+  const given = positioned(blocks.map((block, i) => unitOf([i === 4 ? forged : block])))
+  const { datadir, run } = start(t, () => given)
+  const { replica } = await run()
+  const isWhole = () => {
+    const reader = openForReading(datadir)
+    const query = "SELECT json_extract(value, '$.block.number') FROM meta WHERE key = 'state_trie'"
+    const number = reader.prepare(query).pluck().get()
+    reader.close()
+    return number === BLOCKS
+  }
+  await until(() => replica.status().state === 'alarm' || isWhole())
+  assert.match(
+    replica.status().problem ?? '',
+    /^the state changes of block 5 make the state root .*--to 4' removes it$/,
+  )
+})
+
 /** A database of the first blocks, as a writer leaves it that has published all but the last three, and called the last one
  *  finalized. */
 async function openWritten(t: TestContext) {

@@ -61,7 +61,7 @@ async function openStaged(t: TestContext) {
   const blocks = await writersBlocks()
   const replica = await openReplica(t)
   await replica.apply(single(blocks))
-  settleTrie(replica.applier)
+  await settleTrie(replica.applier)
   return replica
 }
 
@@ -71,7 +71,7 @@ test('rows of blocks at the tip lie in the small tables until they are moved, so
   await apply(single(blocks.slice(0, 8)))
   assert.ok(countRecent(db).every((count) => count > 0))
   await apply(single(blocks.slice(8)))
-  settleTrie(applier)
+  await settleTrie(applier)
   const count = () => countRecent(db).reduce((sum, each) => sum + each)
   const before = count()
   assert.equal(chain.head.moveRecentState(), true)
@@ -123,7 +123,7 @@ test('a replica that is behind moves all rows to the history before it writes th
   await apply(single(blocks.slice(20, 40)), true)
   assert.deepEqual(countRecent(db), [0, 0])
   await apply(single(blocks.slice(40)))
-  settleTrie(applier)
+  await settleTrie(applier)
   db.close()
   compareRows(datadir, writerDatadir, 'replica')
   assert.deepEqual(checkDatabase(datadir), checkDatabase(writerDatadir))
@@ -142,7 +142,7 @@ test('a reorg at the tip removes rows of both kinds of tables', async (t) => {
     await apply(single(blocks.slice(number, number + 9)))
   }
   await apply(single(blocks.slice(12)))
-  settleTrie(applier)
+  await settleTrie(applier)
   db.close()
   compareRows(datadir, writerDatadir, 'replica')
   assert.deepEqual(checkDatabase(datadir), checkDatabase(writerDatadir))
@@ -162,7 +162,7 @@ test('an import on top of a replica moves its rows first', async (t) => {
   const blocks = await writersBlocks()
   const { datadir, db, apply, applier } = await openReplica(t)
   await apply(single(blocks.slice(0, 30)))
-  settleTrie(applier)
+  await settleTrie(applier)
   db.close()
   await importFiles({ datadir, paths: [CHAIN_FILE], chain: source, log: silentLogger, showProgress: false })
   const reading = openForReading(datadir)
@@ -183,7 +183,7 @@ test('a copy of a database with recent rows goes on as a replica', async (t) => 
   t.after(() => void (own.open && own.close()))
   const again = await openApplier(own, source)
   for (const each of positioned(single(blocks.slice(30)), 31)) await again.apply(each)
-  settleTrie(again.applier)
+  await settleTrie(again.applier)
   own.close()
   compareRows(copy, writerDatadir, 'copy')
   assert.deepEqual(checkDatabase(copy), checkDatabase(writerDatadir))
