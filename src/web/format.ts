@@ -70,15 +70,17 @@ export function formatMs(ms: number): string {
 }
 
 /** How far a server is behind in replication: `no lag`, `12 behind`, `3 unpublished`; `34 s behind` of one that does not know in blocks,
- *  as without contact with its source. */
+ *  as without contact with its source; `unknown` without either. */
 export function formatLag({ role, lagBlocks, lagSeconds }: ReplicationLag): string {
-  if (lagBlocks > 0) return `${formatCount(lagBlocks)} ${role === 'writer' ? 'unpublished' : 'behind'}`
-  return lagSeconds > 0 ? `${formatCount(lagSeconds)} s behind` : 'no lag'
+  if (lagBlocks !== null && lagBlocks > 0)
+    return `${formatCount(lagBlocks)} ${role === 'writer' ? 'unpublished' : 'behind'}`
+  if (lagSeconds > 0) return `${formatCount(lagSeconds)} s behind`
+  return lagBlocks === null ? 'unknown' : 'no lag'
 }
 
 interface ReplicationLag {
   readonly role: string
-  readonly lagBlocks: number
+  readonly lagBlocks: number | null
   readonly lagSeconds: number
 }
 

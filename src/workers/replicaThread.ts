@@ -24,9 +24,9 @@ const untilEnd = source.kind === 'nats' && source.until !== undefined
 let input: ReplicaInput | undefined
 try {
   input = await openReplicaInput(source, { log, signal: stop.signal })
-  const { openSource, findPublished, contact } = input
+  const { openSource, findPublished, sourceHead, contact } = input
   const threads = { openVerifier: createBlockVerifier, openHasher: openTrieHasher }
-  const parts = { log, signal: stop.signal, checkpoints, openSource, findPublished, ...threads }
+  const parts = { log, signal: stop.signal, checkpoints, openSource, findPublished, sourceHead, ...threads }
   const replica = await openReplica({ ...settings, untilEnd }, { ...parts, recovers: () => !untilEnd })
   tell({ kind: 'opened' })
   const tellStatus = () => tell({ kind: 'status', status: contact.addTo(replica.status()) })

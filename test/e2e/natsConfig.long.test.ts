@@ -4,10 +4,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { AckPolicy } from '@nats-io/jetstream'
 import { connect, errors, nkeys } from '@nats-io/transport-node'
 import { connectNats, type NatsLink } from '../../src/ingest/replication/nats/connection.js'
-import { createLease } from '../../src/ingest/replication/nats/lease.js'
+import { createLease, readLease } from '../../src/ingest/replication/nats/lease.js'
+import { isDenied } from '../../src/ingest/replication/nats/passing.js'
 import { openStream } from '../../src/ingest/replication/nats/stream.js'
+import { watchWriter } from '../../src/ingest/replication/nats/watchWriter.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import { packagePath } from '../../src/store/open.js'
 import { spawnProgram } from '../support/cairn.js'
@@ -100,6 +103,22 @@ async function makeStream(link: NatsLink) {
   }
 }
 
+/** The lease of another chain, which the configuration does not name. */
+async function lackingRights(link: NatsLink): Promise<void> {
+  let denials = 0
+  await watchWriter(
+    link,
+    { ...CHAIN, chainId: 2n },
+    {
+      log: silentLogger,
+      signal: new AbortController().signal,
+      onWriter: () => assert.fail('no lease may be read'),
+      onDenied: () => denials++,
+    },
+  )
+  assert.equal(denials, 1)
+}
+
 for (const tls of [false, true]) {
   const name = `three nodes${tls ? ' with TLS' : ''}: the writer publishes and takes the lease, a replica reads and does nothing else`
   const skip = NEEDS_NATS.skip || (tls && spawnSync('openssl', ['version']).status !== 0 && 'openssl is not installed')
@@ -109,20 +128,34 @@ for (const tls of [false, true]) {
     const { stream } = await makeStream(writer)
     const body = Buffer.alloc(100_000, 1)
     assert.equal((await writer.publisher.publish(SUBJECT, body, { expect: { lastSequence: 0 } })).seq, 1)
-    const lease = await createLease(writer, CHAIN, { holder: 'test' }).acquire(new AbortController().signal)
+    const own = createLease(writer, CHAIN, { holder: 'test', head: () => 7 })
+    const lease = await own.acquire(new AbortController().signal)
     assert.ok(lease)
+    assert.equal(await own.holder(), 'test')
 
     const replica = await open('replica')
     assert.deepEqual(await (await openStream(replica, CHAIN)).range(), { first: 1, last: 1 })
     const consumer = await replica.publisher.consumers.get(stream)
     assert.deepEqual(Buffer.from((await consumer.next())!.data), body)
-    const refused = (error: unknown) => /permissions? violation|timeout/i.test(String(error))
-    await assert.rejects(replica.publisher.publish(SUBJECT, body, { timeout: 500 }), refused)
-    await assert.rejects(replica.publisher.publish('$KV.CAIRN_1_LEASE.writer', 'me', { timeout: 500 }), refused)
+    const seen = await readLease(replica, CHAIN)
+    assert.deepEqual([seen?.holder, seen?.head], ['test', 7])
+    await lackingRights(replica)
+    const toItself = { name: 'junk', deliver_subject: SUBJECT, ack_policy: AckPolicy.None }
+    await assert.rejects(replica.manager.consumers.add(stream, toItself), /deliver subject forms a cycle/)
+    const refusesToPublish = async (link: NatsLink, subject: string) =>
+      assert.rejects(link.publisher.publish(subject, body), isDenied, subject)
+    for (const subject of [SUBJECT, '$KV.CAIRN_1_LEASE.writer']) await refusesToPublish(replica, subject)
     for (const link of [replica, writer]) {
-      await assert.rejects(link.manager.streams.purge(stream), refused)
-      await assert.rejects(link.manager.streams.delete(stream), refused)
-      await assert.rejects(link.manager.streams.deleteMessage(stream, 1), refused)
+      for (const subject of ['cairn.1.junk', 'cairn.2.abababab.block', '$KV.CAIRN_1_LEASE.junk', 'junk']) {
+        await refusesToPublish(link, subject)
+      }
+      for (const name of ['JUNK', 'CAIRN_2']) {
+        await assert.rejects(link.manager.streams.add({ name, subjects: ['junk'] }), isDenied)
+      }
+      await assert.rejects(link.manager.streams.update(stream, { max_msgs: 1 }), isDenied)
+      await assert.rejects(link.manager.streams.purge(stream), isDenied)
+      await assert.rejects(link.manager.streams.delete(stream), isDenied)
+      await assert.rejects(link.manager.streams.deleteMessage(stream, 1), isDenied)
     }
     assert.deepEqual(await (await openStream(writer, CHAIN)).range(), { first: 1, last: 1 })
     await assert.rejects(openWithout(), errors.AuthorizationError)

@@ -105,7 +105,7 @@ test('kill -9 of a server that catches up, takes over, publishes or is fenced le
     await untilHead([writer.member, replica], hash())
     await startAgain(standby)
     await until(
-      async () => (await standby.member.replication()).lagBlocks > 0 || (await standby.member.head()) === hash(),
+      async () => ((await standby.member.replication()).lagBlocks ?? 0) > 0 || (await standby.member.head()) === hash(),
     )
     await sleep(random.below(300))
     await startAgain(standby)

@@ -66,9 +66,12 @@ test('hex is measured, cut and split', () => {
 })
 
 test('the lag of replication is told in blocks, without contact in seconds', () => {
-  const lagOf = (role: string, lagBlocks: number, lagSeconds: number) => formatLag({ role, lagBlocks, lagSeconds })
+  const lagOf = (role: string, lagBlocks: number | null, lagSeconds: number) =>
+    formatLag({ role, lagBlocks, lagSeconds })
   assert.equal(lagOf('replica', 0, 0), 'no lag')
   assert.equal(lagOf('replica', 1_200, 70), '1,200 behind')
   assert.equal(lagOf('writer', 3, 1), '3 unpublished')
   assert.equal(lagOf('standby', 0, 3_600), '3,600 s behind')
+  assert.equal(lagOf('replica', null, 70), '70 s behind')
+  assert.equal(lagOf('replica', null, 0), 'unknown')
 })

@@ -16,7 +16,12 @@ function openContact() {
     const { state, lagSeconds, problem } = contact.addTo({ ...OWN, ...own })
     return [state, lagSeconds, problem]
   }
-  return { contact, at }
+  const lagAt = (nowMs: number, own: Partial<ReplicationStatus> = {}) => {
+    ms = nowMs
+    const { lagBlocks, lagSeconds, problem } = contact.addTo({ ...OWN, ...own })
+    return [lagBlocks, lagSeconds, problem]
+  }
+  return { contact, at, lagAt }
 }
 
 test('seconds count as lag while there is a problem, from the last answer on', () => {
@@ -53,4 +58,26 @@ test('before the first answer of its source a replica has not caught up', () => 
   assert.deepEqual(at(3_000), ['catching up', 0, null])
   contact.onContact()
   assert.deepEqual(at(3_000), ['following', 0, null])
+})
+
+test('blocks behind are not known once neither the source nor a writer was heard of for 10 s', () => {
+  const { contact, lagAt } = openContact()
+  const nobody = 'no server has the lease of the writer: nobody knows which blocks are to come'
+  contact.onContact()
+  assert.deepEqual(lagAt(60_000, { lagBlocks: 3 }), [3, 0, null]) // the lease is not watched
+  contact.onWriter()
+  assert.deepEqual(lagAt(70_000, { lagBlocks: 3 }), [3, 0, null]) // a standby has time to take over
+  assert.deepEqual(lagAt(70_001, { lagBlocks: 3 }), [null, 10, nobody])
+  assert.deepEqual(lagAt(130_000), [null, 70, nobody])
+  contact.onWriter()
+  assert.deepEqual(lagAt(130_500), [0, 0, null])
+  contact.onProblem('lost')
+  contact.onContact()
+  contact.onWriter()
+  assert.deepEqual(lagAt(140_400), [0, 9, 'lost'])
+  assert.deepEqual(lagAt(141_000), [null, 10, 'lost'])
+  contact.onProblem(null)
+  contact.onContact()
+  contact.onWriter(false) // it may not be read
+  assert.deepEqual(lagAt(999_000), [0, 0, null])
 })

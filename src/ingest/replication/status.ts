@@ -15,10 +15,11 @@ export interface ReplicationStatus {
   readonly epoch: number
   /** In the stream, of the last message that was published or applied; 0 over HTTP. */
   readonly sequence: number
-  /** Blocks behind the newest one that is known of; of a writer: stored and not published. */
-  readonly lagBlocks: number
+  /** Blocks behind the newest one that is known of; of a writer: stored and not published. Null where it is not known: a replica has
+   *  had no contact with its source, or no server had the lease of the writer, for 10 s. */
+  readonly lagBlocks: number | null
   /** Age of the oldest known block that this process does not have, or as a writer has not published; 0 without one. While a replica has
-   *  no contact with its source, at least the seconds since the last one: nobody knows which blocks there are. */
+   *  no contact with its source, or nobody is the writer, at least the seconds since the last one: nobody knows which blocks there are. */
   readonly lagSeconds: number
   readonly state: ReplicationState
   /** Why the state is `alarm` or `failed`, or why there is no connection; null when all is well. */

@@ -48,7 +48,7 @@ const STATUS_SCHEMA = objectOf('Status', {
         state: { enum: ['following', 'catching up', 'alarm', 'failed'] },
         epoch: count,
         sequence: count,
-        lagBlocks: count,
+        lagBlocks: orNull(count),
         lagSeconds: { type: 'number', minimum: 0 },
       }),
     ),

@@ -58,7 +58,8 @@ export interface ReplicationFacts {
   readonly role: string
   readonly epoch: number
   readonly sequence: number
-  readonly lagBlocks: number
+  /** Null where it is not known. */
+  readonly lagBlocks: number | null
   readonly lagSeconds: number
   readonly state: string
   readonly problem: string | null

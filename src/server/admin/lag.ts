@@ -33,8 +33,10 @@ export function createLagCheck({
   maxLagSeconds,
 }: LagSources): () => string | undefined {
   let hasCaughtUp = false
-  const tooFar = (blocks: number, limit: number) =>
-    limit > 0 && blocks > limit ? `${blocks} blocks behind, at most ${limit} are allowed (--max-lag)` : undefined
+  const tooFar = (blocks: number | null, limit: number) =>
+    limit > 0 && blocks !== null && blocks > limit
+      ? `${blocks} blocks behind, at most ${limit} are allowed (--max-lag)`
+      : undefined
   const tooLong = (seconds: number, limit: number, problem: string | null) => {
     if (limit === 0 || seconds <= limit) return undefined
     const reason = problem === null ? '' : `: ${problem}`

@@ -22,12 +22,12 @@ export function registerReplicationMetrics(metrics: Metrics, status: () => Repli
   )
   metrics.gauge(
     'cairn_replication_lag_blocks',
-    'Blocks behind the newest one that is known of; of a writer: stored and not published.',
-    () => status()?.lagBlocks,
+    'Blocks behind the newest one that is known of; of a writer: stored and not published. Absent while it is not known.',
+    () => status()?.lagBlocks ?? undefined,
   )
   metrics.gauge(
     'cairn_replication_lag_seconds',
-    'Age of the oldest known block that is not there, or not published; without contact with the source at least the time since the last.',
+    'Age of the oldest known block that is not there, or not published; without contact with the source, or without a writer, at least the time since the last.',
     () => status()?.lagSeconds,
   )
   metrics.gauge(

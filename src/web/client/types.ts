@@ -23,7 +23,7 @@ export interface Status {
     state: string
     epoch: number
     sequence: number
-    lagBlocks: number
+    lagBlocks: number | null
     lagSeconds: number
   } | null
   database: { bytes: number; walBytes: number; freeBytes: number }

@@ -110,7 +110,9 @@ function lagOf(feed: ChainFeed): number {
 }
 
 async function serveTerm(link: NatsLink, feed: ChainFeed): Promise<void> {
-  held = await takeLease(link, createLease(link, chain, { holder: `${hostname()}:${process.pid}` }))
+  const holder = `${hostname()}:${process.pid}`
+  const head = () => (publisher?.status().block === undefined ? null : feed.head())
+  held = await takeLease(link, createLease(link, chain, { holder, head }))
   const { epoch, lost } = held
   const ended = AbortSignal.any([stop.signal, lost])
   const { stream, end } = await persistently(async () => {

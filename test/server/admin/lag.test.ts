@@ -57,6 +57,8 @@ test('a replica may be 60 s behind, or as many as the operator says', () => {
   assert.equal(checkOf(undefined, {}, 0)(lost), undefined)
   assert.equal(checkOf(0)(lost), undefined)
   assert.equal(checkOf(0, {}, 60)(lost), refusal(60))
+  assert.equal(checkOf(3)({ ...lost, lagBlocks: null, lagSeconds: 11 }), undefined) // a standby has time to take over
+  assert.equal(checkOf(3)({ ...lost, lagBlocks: null }), refusal(60))
 })
 
 test('a server with upstreams has a limit only if the operator sets one', () => {
@@ -114,6 +116,7 @@ test('health, readiness, metrics and status tell the part in replication', async
   assert.deepEqual(await ready(), { status: 503, body: { ready: false, error, problem: null } })
   const health = (await (await fetch(`${url}/health`)).json()) as { ready: boolean; replication: ReplicationStatus }
   assert.deepEqual([health.ready, health.replication], [false, status])
+  status = { ...status, lagBlocks: null }
   const { json } = await post(url, request('cairn_getStatus'))
   const { problem: _, ...facts } = status
   assert.deepEqual((json.result as { replication: unknown }).replication, facts)

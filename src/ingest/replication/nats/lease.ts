@@ -33,6 +33,9 @@ export interface HeldLease {
 export interface LeaseOptions {
   /** Names this process to operators, as `HOST:PID`. */
   readonly holder: string
+  /** Number of the newest block that this process has, published or not, and null before it publishes: replicas are told with each
+   *  renewal. Default: none is told. */
+  head?(): number | null | undefined
   /** Time and timers, for tests. */
   readonly clock?: Clock
 }
@@ -57,10 +60,19 @@ interface LeaseValue {
   readonly holder: string
   /** Of this acquisition alone. */
   readonly id: string
+  /** As of the last renewal: as in `LeaseOptions`. Absent in leases of older versions. */
+  readonly head?: number | null
 }
 
+/** What others see of a lease that is held. */
+export type SeenLease = Pick<LeaseValue, 'holder' | 'head'>
+
 /** The lease of a chain: the entry `writer` of the bucket `CAIRN_<chainId>_LEASE`. */
-export function createLease(link: NatsLink, chain: ReplicaChain, { holder, clock = systemClock }: LeaseOptions): Lease {
+export function createLease(
+  link: NatsLink,
+  chain: ReplicaChain,
+  { holder, head = () => undefined, clock = systemClock }: LeaseOptions,
+): Lease {
   let opening: Promise<KV> | undefined
   const bucket = () => {
     opening ??= openBucket(link, chain).catch((error: unknown) => {
@@ -77,11 +89,12 @@ export function createLease(link: NatsLink, chain: ReplicaChain, { holder, clock
     acquire: async (signal, above = 0) => {
       signal.throwIfAborted()
       const kv = await bucket()
-      const value: LeaseValue = { holder, id: randomUUID() }
+      const id = randomUUID()
+      const valueNow = (): LeaseValue => ({ holder, id, head: head() })
       const askedMs = clock.nowMs()
-      const revision = await take(kv, value)
+      const revision = await take(kv, valueNow())
       if (revision === undefined) return undefined
-      const held = hold(kv, value, { revision, askedMs, above, clock })
+      const held = hold(kv, valueNow, { revision, askedMs, above, clock })
       if (signal.aborted) await held.release()
       signal.throwIfAborted()
       return held
@@ -103,8 +116,28 @@ export function createLease(link: NatsLink, chain: ReplicaChain, { holder, clock
   }
 }
 
-function openBucket(link: NatsLink, { chainId }: ReplicaChain): Promise<KV> {
-  return new Kvm(link.publisher).create(`CAIRN_${chainId}_LEASE`, {
+/** The lease as it is held now; undefined when nobody holds it. It needs the right to read one message of the bucket, and no other.
+ *  @throws what the library throws (see `isPassing`; without that right see `isDenied`) */
+export async function readLease({ manager }: NatsLink, chain: ReplicaChain): Promise<SeenLease | undefined> {
+  const bucket = bucketName(chain)
+  const subject = `$KV.${bucket}.${KEY}`
+  try {
+    const found = await firstAnswer(() => manager.streams.getMessage(`KV_${bucket}`, { last_by_subj: subject }))
+    if (found === null || found.header?.has('KV-Operation')) return undefined // it was released
+    return readValue(found)
+  } catch (error) {
+    const code = error instanceof JetStreamApiError ? error.code : undefined
+    if (code === JetStreamApiCodes.StreamNotFound || code === JetStreamApiCodes.NoMessageFound) return undefined
+    throw error
+  }
+}
+
+function bucketName({ chainId }: ReplicaChain): string {
+  return `CAIRN_${chainId}_LEASE`
+}
+
+function openBucket(link: NatsLink, chain: ReplicaChain): Promise<KV> {
+  return new Kvm(link.publisher).create(bucketName(chain), {
     ttl: LEASE_TTL_MS,
     history: 1,
     replicas: link.settings.streamReplicas,
@@ -131,7 +164,7 @@ async function take(kv: KV, value: LeaseValue): Promise<number | undefined> {
 
 function hold(
   kv: KV,
-  value: LeaseValue,
+  valueNow: () => LeaseValue,
   first: { revision: number; askedMs: number; above: number; clock: Clock },
 ): HeldLease {
   const { above, clock } = first
@@ -142,6 +175,7 @@ function hold(
   const epoch = revision > above ? revision : above + revision
   const renew = async (): Promise<void> => {
     const nowMs = clock.nowMs()
+    const value = valueNow()
     try {
       revision = await kv.update(KEY, JSON.stringify(value), revision, ATTEMPT_MS)
       askedMs = nowMs
@@ -193,7 +227,7 @@ function hold(
   }
 }
 
-function readValue(entry: KvEntry): LeaseValue {
+function readValue(entry: Pick<KvEntry, 'json'>): LeaseValue {
   try {
     return entry.json<LeaseValue>()
   } catch {

@@ -18,6 +18,12 @@ const NETWORK = [
   ...[errors.UserAuthenticationExpiredError, errors.ClosedConnectionError, errors.DrainingConnectionError],
 ]
 
+/** True where the server refused a request for lack of rights. Then it is refused until its configuration is another one. */
+export function isDenied(error: unknown): boolean {
+  const cause = error instanceof errors.RequestError ? error.cause : error
+  return cause instanceof errors.PermissionViolationError
+}
+
 /** Why a server did not do what it was asked. */
 export function describeFailure(error: unknown): string {
   return error instanceof Error && error.message === '' ? error.name : messageOf(error)
