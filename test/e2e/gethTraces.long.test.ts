@@ -26,6 +26,9 @@ const CONFIGS: Record<string, object> = {
     tracerConfig: { convertParityErrors: true, includePrecompiles: true },
   },
   '4byteTracer': { tracer: '4byteTracer' },
+  keccak256PreimageTracer: { tracer: 'keccak256PreimageTracer' },
+  erc7562Tracer: { tracer: 'erc7562Tracer', tracerConfig: { withLog: true } },
+  'erc7562Tracer with all opcodes': { tracer: 'erc7562Tracer', tracerConfig: { ignoredOpcodes: [] } },
   noopTracer: { tracer: 'noopTracer' },
   muxTracer: { tracer: 'muxTracer', tracerConfig: { callTracer: {}, prestateTracer: {}, '4byteTracer': {} } },
 }

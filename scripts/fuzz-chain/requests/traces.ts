@@ -3,12 +3,16 @@ import { blockOverrides, callObject, stateOverrides } from './calls.js'
 import type { Choices, Request } from './random.js'
 
 /** Names of the tracers that are compared, but for `muxTracer`. */
-const TRACERS = ['callTracer', 'flatCallTracer', 'prestateTracer', '4byteTracer', 'noopTracer']
+const TRACERS = [
+  ...['callTracer', 'flatCallTracer', 'prestateTracer', '4byteTracer', 'noopTracer'],
+  ...['keccak256PreimageTracer', 'erc7562Tracer'],
+]
 
 const OPTIONS: { readonly [tracer: string]: readonly string[] } = {
   callTracer: ['onlyTopCall', 'withLog'],
   flatCallTracer: ['convertParityErrors', 'includePrecompiles'],
   prestateTracer: ['diffMode', 'disableCode', 'disableStorage', 'includeEmpty'],
+  erc7562Tracer: ['withLog'],
 }
 
 const STRUCT_OPTIONS = ['enableMemory', 'disableStack', 'disableStorage', 'enableReturnData']

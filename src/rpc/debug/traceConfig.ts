@@ -1,6 +1,7 @@
 import { type Deadline, deadlineAfter } from '../../lib/deadline.js'
 import { InvalidValue } from '../core/errors.js'
 import {
+  arrayOf,
   boolean,
   decodeMembers,
   integerBetween,
@@ -8,6 +9,7 @@ import {
   isAbsent,
   maybe,
   optional,
+  quantity64,
   text,
   type ValueType,
 } from '../core/params.js'
@@ -70,6 +72,12 @@ const TRACERS = {
     includeEmpty: maybe(boolean),
   }),
   '4byteTracer': strictObject({}),
+  keccak256PreimageTracer: strictObject({}),
+  erc7562Tracer: strictObject({
+    stackTopItemsSize: maybe(whole),
+    ignoredOpcodes: maybe(arrayOf(quantity64)),
+    withLog: maybe(boolean),
+  }),
   noopTracer: strictObject({}),
 } as const
 

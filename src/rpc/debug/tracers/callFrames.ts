@@ -8,8 +8,24 @@ export function isCreation({ opcode }: Pick<TracedCall, 'opcode'>): boolean {
   return opcode === 0xf0 || opcode === 0xf5
 }
 
+/** Members that are undefined are absent. */
+export interface CallFrameJson {
+  readonly from: string
+  readonly gas: string
+  readonly gasUsed: string
+  readonly to?: string
+  readonly input: string
+  readonly output?: string
+  readonly error?: string
+  readonly revertReason?: string
+  readonly calls?: readonly CallFrameJson[]
+  readonly logs?: readonly object[]
+  readonly value?: string
+  readonly type: string
+}
+
 /** A call as geth's callTracer writes it. `logsBefore` is the number of the block's logs before the transaction. */
-export function formatCallFrame(call: TracedCall, logsBefore: number): object {
+export function formatCallFrame(call: TracedCall, logsBefore: number): CallFrameJson {
   const { failure, output } = call
   const isReverted = failure === 'execution reverted'
   const hasOutput = output.length > 0 && (failure === undefined || isReverted)

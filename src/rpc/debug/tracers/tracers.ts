@@ -11,7 +11,9 @@ import { formatData } from '../../../lib/hex.js'
 import type { StoredBlock } from '../../../store/chain/types.js'
 import type { JsonOutput } from '../../core/jsonOutput.js'
 import { formatCallFrame } from './callFrames.js'
+import { type Erc7562Options, recordErc7562 } from './erc7562.js'
 import { type FlatCall, type FlatOptions, flattenCalls, type GethFlatOptions } from './flatCalls.js'
+import { formatPreimages, recordPreimages } from './keccakPreimages.js'
 import { convertedByGeth, parityError } from './parityErrors.js'
 import { byKey, formatDifference, formatPrestate, type PrestateOptions } from './prestate.js'
 import { countSelectors } from './selectors.js'
@@ -24,7 +26,8 @@ export type NativeTracer =
   | { readonly name: 'callTracer'; readonly onlyTopCall?: boolean; readonly withLog?: boolean }
   | ({ readonly name: 'flatCallTracer' } & GethFlatOptions)
   | ({ readonly name: 'prestateTracer' } & PrestateOptions)
-  | { readonly name: '4byteTracer' | 'noopTracer' }
+  | ({ readonly name: 'erc7562Tracer' } & Erc7562Options)
+  | { readonly name: '4byteTracer' | 'keccak256PreimageTracer' | 'noopTracer' }
   | { readonly name: 'muxTracer'; readonly tracers: readonly NativeTracer[] }
 
 /** The place of a traced transaction; calls have none. */
@@ -76,6 +79,17 @@ function startTracer(choice: NativeTracer, execution: Execution, place: TracePla
     }
     case 'prestateTracer':
       return startPrestate(choice, execution)
+    case 'keccak256PreimageTracer': {
+      const { hooks, preimages } = recordPreimages(execution.journal.meter)
+      return { hooks, result: () => formatPreimages(preimages()) }
+    }
+    case 'erc7562Tracer': {
+      const { hooks, result } = recordErc7562(execution.journal, choice)
+      return {
+        hooks: joinHooks(hooks),
+        result: (applied) => result((root) => ofTransaction(root, execution, applied), execution.logsBefore),
+      }
+    }
     case 'noopTracer':
       return { result: () => ({}) }
     case 'muxTracer': {
