@@ -9,6 +9,7 @@ import { buildRandomChain } from './buildChain.js'
 import { compareAnswers, type Finding } from './compare.js'
 import { readFacts } from './facts.js'
 import { requestsAbout } from './requests/all.js'
+import type { Request } from './requests/random.js'
 import type { LastFork } from './schedule.js'
 
 /** Gas that a call, and a simulation, may use on both servers, in millions. */
@@ -21,11 +22,11 @@ export interface Compared {
   asked: number
 }
 
-/** Builds the chain of a seed, imports it into Cairn and geth, and reports each request that they answer differently. The servers
- *  end before it returns. */
+/** Builds the chain of a seed, imports it into Cairn and geth, and reports each request that they answer differently, of the
+ *  method `only` or of all. The servers end before it returns. */
 export async function compareSeed(
   seed: number,
-  { requests, last }: { requests: number; last?: LastFork },
+  { requests, last, only }: { requests: number; last?: LastFork; only?: string },
   report: (finding: Finding) => void,
 ): Promise<Compared> {
   const endings: (() => void | Promise<void>)[] = []
@@ -55,7 +56,7 @@ export async function compareSeed(
     const { url } = await startCairn(t, ['--fixture', folder, ...cairnLimits])
     const facts = await readFacts((method, params) => resultOf(url, method, params), chain)
     const count = { asked: 0 }
-    const asked = counted(requestsAbout(facts, seededRandom(seed), requests), count)
+    const asked = counted(requestsAbout(facts, seededRandom(seed), requests), { count, only })
     for await (const finding of compareAnswers({ cairn: url, geth }, asked)) report(finding)
     return { blocks: chain.head, transactions: chain.transactions, ...count }
   } finally {
@@ -63,8 +64,13 @@ export async function compareSeed(
   }
 }
 
-function* counted<T>(items: Iterable<T>, count: { asked: number }): Generator<T> {
-  for (const item of items) {
+/** The requests, or only those of one method, counted. */
+function* counted(
+  requests: Iterable<Request>,
+  { count, only }: { count: { asked: number }; only?: string },
+): Generator<Request> {
+  for (const item of requests) {
+    if (only !== undefined && item.method !== only) continue
     count.asked++
     yield item
   }

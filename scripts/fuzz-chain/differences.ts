@@ -96,42 +96,34 @@ export const INTENDED: readonly IntendedDifference[] = [
       method === 'eth_feeHistory' && params[0] === '0x0' && own.result && theirs.result ? SAME : undefined,
   },
   {
-    name: 'fee fields before London are named',
-    apply: (_, own, theirs) =>
-      [own, theirs].some(({ error }) => /not valid before London/.test(error?.message ?? '')) ? SAME : undefined,
-  },
-  {
-    name: 'geth fills in fees of a call before it lists its accesses, and refuses what it has filled in',
-    apply: ({ method }, _, theirs) =>
-      method === 'eth_createAccessList' &&
-      /maxPriorityFeePerGas|maxFeePerBlobGas, if specified|both gasPrice and|must be non-zero after london/.test(
-        theirs.error?.message ?? '',
-      )
+    name: 'fee fields of calls before London, or with a block override across it, are named',
+    apply: ({ method }, own, theirs) =>
+      /^(eth_call|eth_estimateGas|debug_trace)/.test(method) &&
+      [own, theirs].some(({ error }) => /not valid before London/.test(error?.message ?? ''))
         ? SAME
         : undefined,
   },
   {
-    name: 'known and open: prices and lists of calls whose accesses are listed, and fees of simulated calls below an overridden base fee',
-    apply: ({ method }, own, theirs) => {
-      if (method === 'eth_createAccessList')
-        return own.invalid === undefined && theirs.invalid === undefined && !own.error === !theirs.error
-          ? SAME
-          : undefined
-      return method === 'eth_simulateV1' && own.error?.code === -38012 ? SAME : undefined
-    },
+    name: 'geth lists contracts that the call creates, which are warm, and not what a delegation points at, which is not',
+    apply: ({ method }, own, theirs) =>
+      method === 'eth_createAccessList' && differByWarmth(own.result, theirs.result) ? SAME : undefined,
   },
   {
-    name: 'geth checks the gas of a call against the list that it finds and not against the given one',
+    name: 'access lists that change what the call accesses, so that geth tries for ever',
     apply: ({ method }, own, theirs) =>
-      method === 'eth_createAccessList' &&
-      [own, theirs].some(({ error }) => /intrinsic gas|floor data/.test(error?.message ?? ''))
+      method === 'eth_createAccessList' && own.result && theirs.error?.message === 'request timed out'
         ? SAME
         : undefined,
   },
   {
-    name: 'headers of simulated blocks, and what hashes of them: only calls are compared',
+    name: 'geth reads a chain id from the signature of a simulated transaction of type 0, which has none',
     apply: ({ method }, own, theirs) =>
-      method === 'eth_simulateV1' && own.result && theirs.result
+      method === 'eth_simulateV1' ? [own, mapObjects(theirs, withoutUnsignedChainId)] : undefined,
+  },
+  {
+    name: 'geth takes the price of blobs from simulated senders that have too little: calls are compared, not the state',
+    apply: ({ method, params }, own, theirs) =>
+      method === 'eth_simulateV1' && own.result && theirs.result && hasUnpaidBlobs(params[0])
         ? [simulatedCalls(own), simulatedCalls(theirs)]
         : undefined,
   },
@@ -193,8 +185,10 @@ function frontierCreation(own: Members, theirs: Members): [Members, Members] {
     delete left[name]
     delete right[name]
   }
-  if (left.type === 'CREATE' && left.output === undefined && right.output !== undefined && right.error === undefined)
+  if (left.type === 'CREATE' && left.output === undefined && right.output !== undefined && right.error === undefined) {
     forget('output')
+    forget('outOfGas')
+  }
   if (left.address !== undefined && left.code === '0x' && right.code !== '0x') forget('code')
   return [left, right]
 }
@@ -211,23 +205,34 @@ function firstBlobFee(own: Members, theirs: Members): [Members, Members] {
   return at === -1 ? [own, theirs] : [without(own, left), without(theirs, right)]
 }
 
-function withPlainErrors(calls: Members[]): Members[] {
-  return calls.map((call) => {
-    const error = call.error as { message: string } | undefined
-    return error === undefined ? call : { ...call, error: { ...error, message: plainWords(error.message) } }
-  })
+/** Status, gas, output, logs and errors of the calls without hashes. */
+function simulatedCalls({ result }: JsonAnswer): JsonAnswer {
+  const blocks = result as { calls: Members[] }[]
+  return { result: blocks.map(({ calls }) => dropMembers(calls, ['blockHash', 'transactionHash'])) }
 }
 
-/** Status, gas, output and errors of the calls, and what their logs say; the official suite numbers logs of failed frames, geth does not. */
-function simulatedCalls({ result }: JsonAnswer): JsonAnswer {
-  const blocks = result as { number: string; timestamp: string; gasUsed: string; calls: Members[] }[]
-  const hashed = ['blockHash', 'transactionHash', 'logIndex']
-  return {
-    result: blocks.map(({ number, timestamp, gasUsed, calls }) => ({
-      number,
-      timestamp,
-      gasUsed,
-      calls: withPlainErrors(dropMembers(calls, hashed)),
-    })),
-  }
+const UNSIGNED_CHAIN_ID = '0x7fffffffffffffee' // (0 - 35) / 2 in 64 bits
+
+function withoutUnsignedChainId(object: Members): Members {
+  const { chainId, ...rest } = object
+  return object.type === '0x0' && object.v === '0x0' && chainId === UNSIGNED_CHAIN_ID ? rest : object
 }
+
+/** Whether calls of a simulation without validation have blobs and no fee for them. */
+function hasUnpaidBlobs(payload: unknown): boolean {
+  const { blockStateCalls, validation } = payload as { blockStateCalls: { calls?: Members[] }[]; validation?: boolean }
+  const calls = blockStateCalls.flatMap((block) => block.calls ?? [])
+  return !validation && calls.some((call) => call.blobVersionedHashes && call.maxFeePerBlobGas === undefined)
+}
+
+/** Whether an account without slots is in only one of the lists: the lists, and the gas, follow from that. */
+function differByWarmth(own: unknown, theirs: unknown): boolean {
+  const [left, right] = [own, theirs].map((result) => (result as CreatedList | undefined)?.accessList)
+  if (left === undefined || right === undefined) return false
+  const onlyIn = (list: Entry[], other: Entry[]) =>
+    list.some(({ address, storageKeys }) => storageKeys.length === 0 && !other.some((each) => each.address === address))
+  return onlyIn(left, right) || onlyIn(right, left)
+}
+
+type Entry = { address: string; storageKeys: string[] }
+type CreatedList = { accessList: Entry[] }

@@ -1,4 +1,4 @@
-// `node scripts/run.mjs fuzz-chain/main [--seed N] [--count N] [--requests N] [--most N] [--bogota]`: builds random chains, serves each with
+// `node scripts/run.mjs fuzz-chain/main [--seed N] [--count N] [--requests N] [--most N] [--only METHOD] [--bogota]`: builds random chains, serves each with
 // Cairn and with the geth on the PATH, and prints where the answers differ.
 import { parseArgs } from 'node:util'
 import { compareSeed } from './compareSeed.js'
@@ -9,6 +9,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '1' },
     requests: { type: 'string', default: '4000' },
     most: { type: 'string', default: '3' },
+    only: { type: 'string' },
     bogota: { type: 'boolean', default: false },
   },
 })
@@ -25,7 +26,7 @@ for (let seed = first; seed < first + count; seed++) {
   const began = performance.now()
   const { transactions, blocks, asked } = await compareSeed(
     seed,
-    { requests, last },
+    { requests, last, only: values.only },
     ({ request, differences, kind }) => {
       const shape = `${kind} ${differences[0].replace(/0x[0-9a-f]*|\d+/g, '')}`.slice(0, 120)
       const seen = (counts.get(shape) ?? 0) + 1

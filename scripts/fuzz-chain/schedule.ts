@@ -44,6 +44,8 @@ export function randomSchedule(random: SeededRandom, last: LastFork): Schedule {
   const merge = block + 1 + random.below(3)
   // Difficulties stay within a small part of the lowest one, so block `merge - 1` is the first to reach this.
   config.terminalTotalDifficulty = merge * MIN_DIFFICULTY - MIN_DIFFICULTY / 2
+  // geth's simulations know the merge by this.
+  config.mergeNetsplitBlock = merge
   const first = { number: merge, forks: [] as [string, number][] }
   for (const fork of [...TIME_FORKS, last]) {
     first.number += fork === 'shanghai' ? 1 + random.below(3) : random.below(5)

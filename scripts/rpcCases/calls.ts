@@ -135,6 +135,17 @@ export function callCases(hashes: FixtureHashes): CasesByMethod {
       'plain-transfer': positional({ from: ALICE, to: BOB, value: '0x1' }),
       'revert-insufficient': positional(transfer(NOBODY, 1n), 'latest'),
       'overridden-code': positional({ to: NOBODY }, 'latest', { [NOBODY]: { code: '0x60075400' } }),
+      'filled-fees': positional({ ...transfer(ALICE, 1n), maxPriorityFeePerGas: '0x1' }, at(45)),
+      'zero-gas-price': positional({ from: ALICE, to: BOB, gasPrice: '0x0' }),
+      'zero-fee': positional({ from: ALICE, to: BOB, maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }),
+      'fee-below-tip': positional({ from: ALICE, to: BOB, maxFeePerGas: '0x1', maxPriorityFeePerGas: '0x2' }),
+      'zero-blob-fee': positional({
+        from: ALICE,
+        to: BOB,
+        blobVersionedHashes: [`0x01${'11'.repeat(31)}`],
+        maxFeePerBlobGas: '0x0',
+      }),
+      'authorizations-and-gas-price': positional({ from: ALICE, to: BOB, gasPrice: '0x1', authorizationList: [] }),
     },
     eth_simulateV1: {
       transfer: positional({ blockStateCalls: [{ calls: [{ from: ALICE, to: BOB, value: '0x1' }] }] }, at(45)),

@@ -95,7 +95,7 @@ const senderOf = ({ request: { from = ZERO_ADDRESS } }: PlannedCall) => formatCh
  *  @throws CallFailed in geth's words */
 export function requireCallMembers(
   request: CallRequest,
-  { rules, chainId: served }: { rules: Rules; chainId: bigint },
+  { header, chainId: served }: { header: Header; chainId: bigint },
 ): void {
   requireMembersTogether(request)
   const { maxFeePerGas, maxPriorityFeePerGas, chainId } = request
@@ -103,7 +103,8 @@ export function requireCallMembers(
   if (chainId !== undefined && chainId !== served) {
     throw new CallFailed(`chainId does not match node's (have=${chainId}, want=${served})`)
   }
-  if (hasFeeCap && !rules.has('london')) {
+  // A base fee that is overridden before London allows them.
+  if (hasFeeCap && header.baseFeePerGas === undefined) {
     throw new CallFailed('maxFeePerGas and maxPriorityFeePerGas are not valid before London is active')
   }
 }
@@ -134,9 +135,11 @@ function effectivePrice(planned: PlannedCall): bigint {
   const { request, header, rules } = planned
   const { baseFeePerGas: baseFee } = header
   const cap = feeCapOf(request, header)
-  // An overridden base fee before London is only shown.
-  if (baseFee === undefined || !rules.has('london')) return cap
+  if (baseFee === undefined) return cap
   const tip = request.gasPrice ?? request.maxPriorityFeePerGas ?? 0n
+  const price = tip + baseFee < cap ? tip + baseFee : cap
+  // An overridden base fee before London is not checked.
+  if (!rules.has('london')) return price
   if (cap === 0n && tip === 0n && !planned.isValidated) return 0n
   if (cap < tip) {
     refuse(
@@ -153,7 +156,7 @@ function effectivePrice(planned: PlannedCall): bigint {
       `max fee per gas less than block base fee: address ${senderOf(planned)}, maxFeePerGas: ${cap}, baseFee: ${baseFee}`,
     )
   }
-  return tip + baseFee < cap ? tip + baseFee : cap
+  return price
 }
 
 /** EIP-4844; EIP-7594 for the blob limit per transaction. */

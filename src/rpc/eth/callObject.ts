@@ -88,12 +88,16 @@ export function requestForChain(chain: ChainReader, call: CallObject): CallReque
 /** The same with overrides. @throws RpcError; CallFailed for block overrides that calls do not have. */
 export function overriddenRequest(chain: ChainReader, call: CallObject, overrides: CallOverrides): CallRequest {
   const request = requestForChain(chain, call)
-  if (request.maxFeePerBlobGas !== undefined && !request.blobVersionedHashes?.length) {
-    throw new CallFailed('maxFeePerBlobGas specified without blobVersionedHashes')
-  }
+  requireBlobsForFee(request)
   const { accounts, block } = overrides
   if (accounts === undefined && block === undefined) return request
   return { ...request, overrides: { accounts, block: requireCallOverrides(block) } }
+}
+
+/** @throws CallFailed for a fee of blobs without blobs, in geth's words */
+export function requireBlobsForFee({ maxFeePerBlobGas, blobVersionedHashes }: CallRequest): void {
+  if (maxFeePerBlobGas !== undefined && !blobVersionedHashes?.length)
+    throw new CallFailed(BLOB_FEE_WITHOUT_BLOBS.message)
 }
 
 /** Error of a call that cannot begin. */

@@ -1,6 +1,6 @@
 import { formatQuantity } from '../../lib/hex.js'
 import { mapMaybePromise } from '../../lib/maybePromise.js'
-import { requireStateBlock } from '../core/blockId.js'
+import { findBlock, requireStateBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { quantity64, text } from '../core/params.js'
 import {
@@ -10,8 +10,10 @@ import {
   CALL_REQUEST_ERRORS,
   callParam,
   overriddenRequest,
+  requireBlobsForFee,
 } from './callObject.js'
 import { stateBlockParam } from './commonParams.js'
+import { FEE_ERRORS, fillFees, hasFees } from './fillFees.js'
 import { formatAccess } from './format/transaction.js'
 import { ACCESS_LIST_SCHEMA, STATE_ERRORS } from './schemas.js'
 import { stateOverridesParam } from './stateOverrides.js'
@@ -21,7 +23,8 @@ export const createAccessList = defineMethod({
   summary: 'The access list (EIP-2930) of a message call, and the gas that it uses with it.',
   description:
     'Accounts and slots that the call accesses, those of failed frames too. Sender, recipient, precompiles and authorities are ' +
-    'listed only with slots, because they are warm anyway. A call that fails has its error in `error`.',
+    'listed only with slots, because they are warm anyway. A call that fails has its error in `error`. Of a call with fees, ' +
+    'the others are filled in as by `eth_fillTransaction`, at its block.',
   cost: 'evm',
   params: [callParam, stateBlockParam, stateOverridesParam],
   result: {
@@ -32,10 +35,22 @@ export const createAccessList = defineMethod({
       required: ['accessList', 'gasUsed'],
     },
   },
-  errors: [CALL_REFUSED, ...CALL_LIMIT_ERRORS, ...CALL_REQUEST_ERRORS, BLOB_FEE_WITHOUT_BLOBS, ...STATE_ERRORS],
-  handler: ({ chain, evm, limits, deadline }, object, id, accounts) => {
-    const request = overriddenRequest(chain, object, { accounts })
-    const created = evm.createAccessList(request, requireStateBlock(chain, id), limits, deadline)
+  errors: [
+    CALL_REFUSED,
+    ...CALL_LIMIT_ERRORS,
+    ...CALL_REQUEST_ERRORS,
+    ...FEE_ERRORS,
+    BLOB_FEE_WITHOUT_BLOBS,
+    ...STATE_ERRORS,
+  ],
+  handler: (context, object, id, accounts) => {
+    const { chain, evm, limits, deadline } = context
+    requireBlobsForFee(object.request)
+    const number = requireStateBlock(chain, id)
+    const fees = hasFees(object.request) ? fillFees(context, object.request, findBlock(chain, number)!) : {}
+    const filled = { ...object, request: { ...object.request, ...fees } }
+    const request = overriddenRequest(chain, filled, { accounts })
+    const created = evm.createAccessList(request, number, limits, deadline)
     return mapMaybePromise(created, ({ accessList, failure, gasUsed }) => ({
       accessList: accessList.map(formatAccess),
       error: failure,

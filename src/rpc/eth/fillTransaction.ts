@@ -1,4 +1,3 @@
-import { blobBaseFee } from '../../chain/eth/fees.js'
 import { encodeTransaction, transactionHash } from '../../chain/eth/transaction.js'
 import { TYPE_FORKS } from '../../chain/eth/transactionLimits.js'
 import type { Transaction, TransactionType } from '../../chain/eth/types.js'
@@ -6,18 +5,15 @@ import type { CallRequest } from '../../evm/calls/callRequest.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { mapMaybePromise } from '../../lib/maybePromise.js'
-import type { StoredBlock } from '../../store/chain/types.js'
 import { findBlock, requireStateBlock, STATE_NOT_HELD } from '../core/blockId.js'
-import type { RpcContext } from '../core/context.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod, type ErrorDoc } from '../core/method.js'
 import { data, decodeMembers, isAbsent, required, type ValueType } from '../core/params.js'
 import { CALL_ERRORS, type CallObject, callObject, requestForChain } from './callObject.js'
+import { BOTH_FEE_KINDS, FEE_ERRORS, FEES_BEFORE_LONDON, fillFees } from './fillFees.js'
 import { formatUnsignedTransaction } from './format/transaction.js'
 import { UNSIGNED_TRANSACTION_SCHEMA } from './schemas.js'
-import { suggestTip } from './suggestTip.js'
 
-const MAX_UINT256 = 2n ** 256n - 1n
 const ZERO_ADDRESS = new Uint8Array(20)
 
 const ERRORS = {
@@ -25,19 +21,10 @@ const ERRORS = {
   blobs: 'need at least 1 blob for a blob transaction',
   blobTarget: 'missing "to" in blob transaction',
   authorizationTarget: 'authorizationList provided for contract creation, but "to" field is missing',
-  authorizationPrice: 'both gasPrice and authorizationList specified',
-  fees: 'both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified',
-  zeroPrice: 'gasPrice must be non-zero after london fork',
-  zeroFee: 'maxFeePerGas must be non-zero',
-  zeroBlobFee: 'maxFeePerBlobGas, if specified, must be non-zero',
   sidecar: '"blobs" is not supported for this RPC method: send blobVersionedHashes',
 } as const
 
-/** Errors of chains whose head is of an early fork. */
-const EARLY_ERRORS = {
-  fees: 'maxFeePerGas and maxPriorityFeePerGas are not valid before London is active',
-  type: 'transaction type not supported',
-} as const
+const TYPE_NOT_SUPPORTED = 'transaction type not supported'
 
 /** Errors of `eth_estimateGas` without those that are listed by themselves, and those of members that transactions do not have. */
 const ESTIMATE_ERRORS = [
@@ -77,8 +64,12 @@ export const fillTransaction = defineMethod({
   },
   errors: [
     ...Object.values(ERRORS).map(serverError),
-    serverError('maxFeePerGas (…) < maxPriorityFeePerGas (…)'),
-    ...Object.values(EARLY_ERRORS).map((message) => ({ ...serverError(message), when: 'the head is before the fork' })),
+    BOTH_FEE_KINDS,
+    ...FEE_ERRORS,
+    ...[FEES_BEFORE_LONDON, serverError(TYPE_NOT_SUPPORTED)].map((error) => ({
+      ...error,
+      when: 'the head is before the fork',
+    })),
     serverError("chainId does not match node's (have=…, want=…)"),
     ...ESTIMATE_ERRORS.map((error) => ({ ...error, when: 'estimating the gas fails' })),
     STATE_NOT_HELD,
@@ -90,7 +81,7 @@ export const fillTransaction = defineMethod({
     const fees = fillFees(context, request, head)
     requireParts(request)
     const type = typeOf({ ...request, ...fees })
-    if (!chain.rulesOf(head).has(TYPE_FORKS[type])) refuse(`${EARLY_ERRORS.type}: type ${type}`)
+    if (!chain.rulesOf(head).has(TYPE_FORKS[type])) refuse(`${TYPE_NOT_SUPPORTED}: type ${type}`)
     const { nonce = context.state.nonce(request.from ?? ZERO_ADDRESS, head.header.number), gas, ...rest } = request
     // As in geth, the estimate is of the fees that were sent, not of those that are filled in.
     const estimated = gas ?? evm.estimateGas(rest, head.header.number, limits, deadline)
@@ -99,40 +90,6 @@ export const fillTransaction = defineMethod({
     )
   },
 })
-
-interface Fees {
-  gasPrice?: bigint
-  maxFeePerGas?: bigint
-  maxPriorityFeePerGas?: bigint
-  maxFeePerBlobGas?: bigint
-}
-
-/** Fees as geth fills them in. @throws RpcError in its words */
-function fillFees(context: RpcContext, request: CallRequest, head: StoredBlock): Fees {
-  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, blobVersionedHashes, authorizationList } = request
-  const { header } = head
-  const { baseFeePerGas: baseFee } = header
-  if (request.maxFeePerBlobGas === 0n) refuse(ERRORS.zeroBlobFee)
-  const maxFeePerBlobGas = request.maxFeePerBlobGas ?? (blobVersionedHashes && doubleBlobFee(context, head))
-  const hasFee = maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
-  if (gasPrice !== undefined && hasFee) refuse(ERRORS.fees)
-  if (gasPrice !== undefined && authorizationList) refuse(ERRORS.authorizationPrice)
-  if (gasPrice === 0n && baseFee !== undefined) refuse(ERRORS.zeroPrice)
-  if (gasPrice !== undefined) return { gasPrice, maxFeePerBlobGas }
-  if (maxPriorityFeePerGas !== undefined && maxFeePerGas === 0n) refuse(ERRORS.zeroFee)
-  if (baseFee === undefined && hasFee) refuse(EARLY_ERRORS.fees)
-  if (baseFee === undefined) return { gasPrice: suggestTip(context.chain), maxFeePerBlobGas }
-  const tip = maxPriorityFeePerGas ?? suggestTip(context.chain)
-  const fee = maxFeePerGas ?? tip + 2n * baseFee
-  if (fee < tip) refuse(`maxFeePerGas (${fee}) < maxPriorityFeePerGas (${tip})`)
-  if (fee > MAX_UINT256) refuse(`maxFeePerGas higher than 2^256-1: ${fee}`)
-  return { maxFeePerGas: fee, maxPriorityFeePerGas: tip, maxFeePerBlobGas }
-}
-
-function doubleBlobFee({ chain }: RpcContext, head: StoredBlock): bigint | undefined {
-  const { excessBlobGas } = head.header
-  return excessBlobGas === undefined ? undefined : 2n * blobBaseFee(excessBlobGas, chain.rulesOf(head))
-}
 
 /** @throws RpcError for what no transaction has, in geth's words */
 function requireParts({ to, data: input, blobVersionedHashes, authorizationList }: CallRequest): void {

@@ -41,6 +41,12 @@ const WORDS = {
   cancun: 'transaction type not supported: blob tx (sender 0x0000000000000000000000000000000000000000)',
   prague: 'transaction type not supported: setcode tx (sender 0x0000000000000000000000000000000000000000)',
 }
+/** Why eth_createAccessList refuses calls with a fee once it has filled in the others, as geth does. */
+const FILLED_FEES: { readonly [name: string]: string } = {
+  'fee cap': 'maxFeePerGas (0x0) < maxPriorityFeePerGas (0x3b9aca00)',
+  tip: 'insufficient funds for gas * price + value',
+  'blobs with a cap': 'maxFeePerBlobGas, if specified, must be non-zero',
+}
 test('members of transactions that a fork does not have are refused in geth’s words, by every method', async () => {
   for (const [method, paramsOf] of Object.entries(METHODS_OF_CALLS)) {
     for (const [name, { call, needs }] of Object.entries(TYPED_CALLS)) {
@@ -52,7 +58,10 @@ test('members of transactions that a fork does not have are refused in geth’s 
         // eth_createAccessList makes a list whatever the call has.
         const first =
           method === 'eth_createAccessList' ? Math.max(FIRST_BLOCK[needs], FIRST_BLOCK.berlin) : FIRST_BLOCK[needs]
-        if (block >= first) {
+        const filled = method === 'eth_createAccessList' && FILLED_FEES[name]
+        if (filled && (block >= first || name === 'blobs with a cap')) {
+          assert.ok(error?.message.includes(filled), `${place}: ${error?.message}`)
+        } else if (block >= first) {
           assert.equal(error, undefined, `${place}: ${error?.message}`)
         } else if (method !== 'eth_createAccessList' || block >= FIRST_BLOCK.berlin || needs === 'london') {
           assert.equal(error?.code, -32000, place)

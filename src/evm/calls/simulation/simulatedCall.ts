@@ -32,6 +32,8 @@ export interface PreparedCall {
   /** What runs: the same with all lists of the call, which the type of the transaction may leave out. */
   executed: Transaction
   terms: TransactionTerms
+  /** The gas left in the simulation is less than the call asks for. */
+  isGasCapped: boolean
 }
 
 /** The transaction that a call of a simulated block becomes, and what it pays. Without a nonce it has the next one, without gas
@@ -60,6 +62,7 @@ export function prepareCall(context: SimulatedContext, request: CallRequest): Pr
     const { accessList, authorizationList, blobVersionedHashes } = request
     return {
       transaction,
+      isGasCapped: gasLimit < wanted,
       executed: { ...transaction, accessList, authorizationList, blobVersionedHashes },
       terms: {
         intrinsic: terms.intrinsic,

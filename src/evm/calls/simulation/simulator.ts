@@ -37,6 +37,8 @@ import type { SimulatedBlock, SimulatedCall, Simulation, SimulationLimits } from
 const TRANSFER_LOG_ADDRESS = parseHex('0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee')
 
 const CODE_BYTES = 8 * 2 ** 20
+/** What geth adds to the failure of a call that got less gas than it asked for. */
+const GAS_CAPPED = " (gas limit was capped by the RPC server's global gas cap)"
 const ZERO_32 = new Uint8Array(32)
 // A log with its topics, apart from its data.
 const LOG_BYTES = 400
@@ -261,7 +263,7 @@ class SimulationRun {
     for (const [index, request] of requests.entries()) {
       terms.deadline.check()
       if (recorder) recorder.index = index + 1
-      const { transaction, executed, terms: fees } = prepareCall(context, request)
+      const { transaction, executed, terms: fees, isGasCapped } = prepareCall(context, request)
       const applied = executeTransaction(context, executed, fees)
       journal.endTransaction(rules.has('spuriousDragon'), rules.has('amsterdam'))
       gasUsed += applied.gasUsed
@@ -279,7 +281,7 @@ class SimulationRun {
       )
       body.transactions.push(transaction)
       body.receipts.push(receipt)
-      body.calls.push(this.outcomeOf(applied))
+      body.calls.push(this.outcomeOf(applied, isGasCapped))
       if (header.blobGasUsed !== undefined) {
         header.blobGasUsed += BigInt(transaction.blobVersionedHashes?.length ?? 0) * GAS_PER_BLOB
       }
@@ -288,11 +290,12 @@ class SimulationRun {
     return body
   }
 
-  private outcomeOf(applied: ReturnType<typeof executeTransaction>): SimulatedCall {
-    const { status, failure, output, gasUsed, peakGas: maxUsedGas } = applied
+  private outcomeOf(applied: ReturnType<typeof executeTransaction>, isGasCapped: boolean): SimulatedCall {
+    const { status, output, gasUsed, peakGas: maxUsedGas } = applied
     const limit = this.run.terms.limits.maxReturnBytes
     this.outputBytes += output.length
     if (this.outputBytes > limit) throw new ReturnDataTooLong({ reverted: false, length: this.outputBytes, limit })
+    const failure = isGasCapped && status === 'halt' ? `${applied.failure}${GAS_CAPPED}` : applied.failure
     const logs = applied.logs.map((log) => ({ log, logIndex: this.logIndexes.get(log)! }))
     return { status, failure, output, gasUsed, maxUsedGas, logs }
   }
