@@ -51,6 +51,45 @@ export function requireKnownForks(config: { readonly [key: string]: unknown }): 
   }
 }
 
+/** Precompiles of the forks in FORKS: 1 to 17 and P256VERIFY. */
+const PRECOMPILES = new Set([...Array.from({ length: 17 }, (_, i) => BigInt(i + 1)), 0x100n])
+
+/** Names of system contracts in `eth_config` (EIP-7910) of the forks in FORKS. */
+const SYSTEM_CONTRACTS = new Set([
+  'BEACON_ROOTS_ADDRESS',
+  'BUILDER_DEPOSIT_CONTRACT_ADDRESS',
+  'BUILDER_EXIT_CONTRACT_ADDRESS',
+  'CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS',
+  'DEPOSIT_CONTRACT_ADDRESS',
+  'HISTORY_STORAGE_ADDRESS',
+  'WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS',
+])
+
+/** Refuses the result of `eth_config` (EIP-7910) where its current, next or last fork has a precompile or a system contract of no
+ *  fork that Cairn knows. @throws UnknownFork naming the member */
+export function requireKnownContracts(config: unknown): void {
+  for (const which of ['current', 'next', 'last']) {
+    const fork = memberOf(config, which)
+    for (const kind of ['precompiles', 'systemContracts']) {
+      for (const [name, address] of Object.entries(memberOf(fork, kind) ?? {})) {
+        if (kind === 'precompiles' ? isPrecompile(address) : SYSTEM_CONTRACTS.has(name)) continue
+        throw new UnknownFork(
+          `${which}.${kind}.${abbreviate(name)} at ${abbreviate(String(address))}: Cairn does not know the fork that has it, ` +
+            `which begins at ${abbreviate(String(memberOf(fork, 'activationTime')))}; a newer version may`,
+        )
+      }
+    }
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as { [name: string]: unknown })[name] : undefined
+}
+
+function isPrecompile(address: unknown): boolean {
+  return typeof address === 'string' && /^0x[0-9a-f]{40}$/i.test(address) && PRECOMPILES.has(BigInt(address))
+}
+
 /** Forks that are activated by time. */
 export const TIME_FORKS: readonly Fork[] = FORKS.slice(FORKS.indexOf('shanghai'))
 

@@ -1,5 +1,5 @@
 import { keccak256 } from '../../../chain/crypto.js'
-import { requireKnownForks } from '../../../chain/eth/forkSchedule.js'
+import { requireKnownContracts, requireKnownForks } from '../../../chain/eth/forkSchedule.js'
 import { FORKS, type Fork } from '../../../chain/eth/forks.js'
 import { type GenesisAccount, parseGenesis } from '../../../chain/eth/genesis.js'
 import { hashHeader } from '../../../chain/eth/header.js'
@@ -82,7 +82,8 @@ async function fetchGenesis(upstream: Upstream, { file, withState, signal }: Dev
   return genesis
 }
 
-/** The rules of a development node's chain, as `config` of a genesis. Forks are active from block 0 on. */
+/** The rules of a development node's chain, as `config` of a genesis. Forks are active from block 0 on. @throws UsageError when the
+ *  node has a fork that Cairn does not know */
 export async function fetchDevelopmentConfig(
   upstream: Upstream,
   header: Header,
@@ -90,6 +91,7 @@ export async function fetchDevelopmentConfig(
 ): Promise<object> {
   const chainId = readFields({ chainId: await upstream.call('eth_chainId', [], signal) }, 'eth_chainId')
   const config = await callOptional(upstream, 'eth_config', [], signal) // EIP-7910
+  requireKnown(`${upstream.name}: eth_config`, () => requireKnownContracts(config))
   const current = isObject(config) && isObject(config.current) ? config.current : {}
   const info = await callOptional(upstream, 'anvil_nodeInfo', [], signal)
   await fetchNodeConfig(upstream, signal)
@@ -118,11 +120,16 @@ export async function fetchNodeConfig(
   const info = await callOptional(upstream, 'admin_nodeInfo', [], signal)
   const protocols = isObject(info) && isObject(info.protocols) ? info.protocols : {}
   const config = isObject(protocols.eth) && isObject(protocols.eth.config) ? protocols.eth.config : undefined
+  requireKnown(`${upstream.name}: admin_nodeInfo`, () => requireKnownForks(config ?? {}))
+  return config
+}
+
+/** Runs a check of forks. @throws UsageError that begins with `where` when it fails */
+function requireKnown(where: string, check: () => void): void {
   try {
-    if (config !== undefined) requireKnownForks(config)
-    return config
+    check()
   } catch (cause) {
-    throw new UsageError(`${upstream.name}: admin_nodeInfo: ${messageOf(cause)}`, { cause })
+    throw new UsageError(`${where}: ${messageOf(cause)}`, { cause })
   }
 }
 

@@ -134,6 +134,36 @@ test('a fork of the node that Cairn does not know is refused by name', async (t)
   })
 })
 
+test('a fork that only eth_config shows and that Cairn does not know is refused by what it adds', async (t) => {
+  const known = { precompiles: { P256VERIFY: `0x${'100'.padStart(40, '0')}` } }
+  const falcon = `0x${'12'.padStart(40, '0')}`
+  const oak = `0x${'0a'.repeat(20)}`
+  const refusals = [
+    [
+      { current: { activationTime: 0, precompiles: { ...known.precompiles, FALCON: falcon } } },
+      'current',
+      'precompiles.FALCON',
+    ],
+    [{ current: known, next: { activationTime: 7, precompiles: { FALCON: falcon } } }, 'next', 'precompiles.FALCON'],
+    [
+      { current: known, next: known, last: { activationTime: 9, systemContracts: { OAK_ADDRESS: oak } } },
+      'last',
+      'systemContracts.OAK_ADDRESS',
+    ],
+  ] as const
+  for (const [eth_config, which, name] of refusals) {
+    const { url } = await startNode(t, { answers: { eth_config } })
+    await assert.rejects(fetchFrom(url), (error) => {
+      assert.ok(error instanceof UsageError)
+      const { activationTime } = (eth_config as { [which: string]: { activationTime?: number } })[which]
+      const place = `eth_config: ${which}.${name} at 0x`
+      assert.ok(error.message.includes(place), error.message)
+      assert.ok(error.message.includes(`does not know the fork that has it, which begins at ${activationTime};`))
+      return true
+    })
+  }
+})
+
 test('a node that has the state of block 0 no longer is refused with what would work', async (t) => {
   const eth_getBalance = new RpcFailure(-32000, 'historical state 0x12 is not available')
   const { url } = await startNode(t, { answers: { eth_getBalance } })
