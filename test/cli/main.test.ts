@@ -91,6 +91,7 @@ test('wrong use is said in one line, with exit code 2', async (t) => {
     [['help', 'nonsense'], /unknown command/],
     [['serve', '--nonsense'], /unknown option --nonsense/],
     [['serve', 'operand'], /unexpected operand 'operand'/],
+    [['serve', '--datadir', datadir, '--fork', 'osaka=1'], /--fork of 'cairn serve' needs --upstream or --fixture/],
     [['serve', '--datadir', datadir], /no database at .*cairn import/],
     [['status', '--datadir', datadir], /no database at/],
     [['serve', '--fixture', datadir], /nothing to import; expected genesis\.json/],

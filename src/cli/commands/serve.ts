@@ -39,6 +39,11 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
   if (config.forwardTransactions && config.upstream.length === 0) {
     throw new UsageError('--forward-transactions needs --upstream')
   }
+  if (config.fork !== undefined && config.fixture === undefined && !isFollowing(config)) {
+    throw new UsageError(
+      "--fork of 'cairn serve' needs --upstream or --fixture; 'cairn import --fork' sets it in a database",
+    )
+  }
   if (config.snapshots !== undefined && readReplicationPlan(config) === undefined) {
     throw new UsageError('--snapshots needs --replica or --publish')
   }
