@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
@@ -53,6 +53,12 @@ test('the methods of a key are limited at once over HTTP, in batches, on sockets
   assert.match(
     byName.stderr,
     /^note: of the logs methods, the key may still call eth_getLogsWithCursor, .*; '!logs' excludes them, too\n$/,
+  )
+  const file = join(temporaryDirectory(t), 'keys.json')
+  writeFileSync(file, (await keys('export')).stdout)
+  assert.match(
+    (await keys('import', file)).stderr,
+    /^note: of the logs methods, key page may still call eth_getLogsWithCursor, .*; '!logs' excludes them, too\n$/,
   )
   const byClass = await keys('limit', 'page', '--methods', '!logs')
   assert.deepEqual([byClass.code, byClass.stderr], [0, ''])

@@ -78,10 +78,13 @@ function checkMethods(methods: string | undefined): void {
     const classes = CLASS_NAMES.join(', ')
     throw new UsageError(`--methods: no method is named '${unknown}'${guess}; classes of methods are ${classes}`)
   }
+  noteSiblings('the key', patterns)
+}
+
+/** Notes which methods of a class a list of exclusions by name leaves to `who`. */
+function noteSiblings(who: string, patterns: readonly string[]): void {
   for (const { name, left } of partlyExcluded(patterns)) {
-    writeNotice(
-      `note: of the ${name} methods, the key may still call ${left.join(', ')}; '!${name}' excludes them, too`,
-    )
+    writeNotice(`note: of the ${name} methods, ${who} may still call ${left.join(', ')}; '!${name}' excludes them, too`)
   }
 }
 
@@ -148,7 +151,11 @@ function create(db: Database, { operand: name, config }: Request): void {
 }
 
 function importFile(db: Database, { operand: path, config }: Request): string {
-  const done = importKeys(db, readKeysFile(path))
+  const keys = readKeysFile(path)
+  const done = importKeys(db, keys)
+  for (const { name, methods, revokedAt } of keys) {
+    if (revokedAt === undefined) noteSiblings(`key ${name}`, methods ?? [])
+  }
   if (config.json) return JSON.stringify(done)
   return `keys: ${done.added} added, ${done.changed} changed, ${done.unchanged} unchanged`
 }
