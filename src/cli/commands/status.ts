@@ -107,32 +107,26 @@ function describeFile(db: Database, datadir: string) {
 
 type MeasuredIndex = IndexSummary & Pick<TableSize, 'bytes'>
 
-/** An index with its bytes; null where a table of it is missing. */
-function measureIndex(db: Database, kind: IndexKind<unknown>, tables: readonly TableSize[]): MeasuredIndex | null {
+/** An index with its bytes. */
+function measureIndex(db: Database, kind: IndexKind<unknown>, tables: readonly TableSize[]): MeasuredIndex {
   const { segments, buckets, bigPostings } = kind.tables
-  const names = [segments, buckets, bigPostings].filter((name) => name !== undefined)
-  const own = tables.filter(({ table }) => names.includes(table))
-  if (own.length < names.length) return null
+  const own = tables.filter(({ table }) => [segments, buckets, bigPostings].includes(table))
   const bytes = own.some((table) => table.bytes === null) ? null : own.reduce((sum, table) => sum + table.bytes!, 0)
   return { ...describeIndex(db, kind), bytes }
 }
 
 /** The address index with its last block, null if it has none. Its bytes include the appearances of the blocks. */
-function measureAddressIndex(
-  db: Database,
-  tables: readonly TableSize[],
-): (MeasuredIndex & { head: number | null }) | null {
+function measureAddressIndex(db: Database, tables: readonly TableSize[]): MeasuredIndex & { head: number | null } {
   const index = measureIndex(db, ADDRESS_INDEX, tables)
-  const rows = tables.find(({ table }) => table === 'address_appearances')
-  if (index === null || rows === undefined) return null
+  const rows = tables.find(({ table }) => table === 'address_appearances')!
   const bytes = index.bytes === null || rows.bytes === null ? null : index.bytes + rows.bytes
   return { ...index, bytes, head: createAppearanceReader(db).lastBlock() ?? null }
 }
 
 type Report = ReturnType<typeof describeChain> &
   ReturnType<typeof describeFollowing> & {
-    logIndex: MeasuredIndex | null
-    transactionIndex: MeasuredIndex | null
+    logIndex: MeasuredIndex
+    transactionIndex: MeasuredIndex
     addressIndex: ReturnType<typeof measureAddressIndex>
     database: ReturnType<typeof describeFile>
     replication: ReturnType<typeof describeReplication>
@@ -243,8 +237,7 @@ function formatPairs(pairs: { [name: string]: string }): string {
     .join(', ')
 }
 
-function formatIndex({ items }: IndexKind<unknown>, index: MeasuredIndex | null): string {
-  if (index === null) return 'no index: the next import makes it'
+function formatIndex({ items }: IndexKind<unknown>, index: MeasuredIndex): string {
   const { levels, sealed, tail, building, dropped, bytes } = index
   const counts = levels.map(({ level, segments }) => `${segments} of level ${level}`).join(', ')
   const parts = [
@@ -259,7 +252,7 @@ function formatIndex({ items }: IndexKind<unknown>, index: MeasuredIndex | null)
 
 function formatAddressIndex({ addressIndex, coverage }: Report): string {
   const text = formatIndex(ADDRESS_INDEX, addressIndex)
-  if (addressIndex === null || coverage === null || addressIndex.head === coverage.head) return text
+  if (coverage === null || addressIndex.head === coverage.head) return text
   const { head } = addressIndex
   return `${head === null ? 'none' : `${text}; ends at block ${head}`}: 'cairn reindex' makes it`
 }
