@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import SqliteDatabase from 'better-sqlite3'
 import { DATABASE_FILE } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { CheckpointFailed, createCheckpointer } from '../../src/workers/checkpointer.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
@@ -65,6 +66,34 @@ test('the log is bounded beside readers that follow one another without a gap', 
   assert.ok(logBytes < 600 * 4120, `${logBytes} bytes of a log that 4,000 pages went through`)
   await checkpointer.close()
   for (const each of [first, second, db]) each.close()
+})
+
+test('the file of a log that grew beside one long reader is cut to 64 MiB once the reader ends', async (t) => {
+  const directory = temporaryDirectory(t)
+  const db = openForWriting(directory)
+  db.pragma('wal_autocheckpoint = 0')
+  db.exec('CREATE TABLE blobs (data BLOB)')
+  const insert = db.prepare('INSERT INTO blobs VALUES (zeroblob(?))')
+  const path = join(directory, DATABASE_FILE)
+  const logBytes = () => statSync(`${path}-wal`).size
+  const checkpointer = createCheckpointer(directory, { maxLogPages: 1_000 })
+  t.after(async () => {
+    await checkpointer.close()
+    db.close()
+  })
+  const reader = new SqliteDatabase(path, { readonly: true })
+  reader.exec('BEGIN')
+  reader.prepare('SELECT count(*) FROM blobs').get()
+  insert.run(72 * 2 ** 20)
+  await checkpointer.afterCommit() // in vain: it waits a second for the reader
+  insert.run(4096)
+  assert.ok(logBytes() > 72 * 2 ** 20, `${logBytes()} bytes beside the reader`)
+  reader.exec('COMMIT')
+  reader.close()
+  insert.run(2_000 * 4096)
+  await checkpointer.afterCommit()
+  insert.run(4096) // begins at the start of the log
+  assert.equal(logBytes(), 64 * 2 ** 20)
 })
 
 test('a log that is short stays as it is', async (t) => {
