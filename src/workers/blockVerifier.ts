@@ -46,14 +46,15 @@ export function createBlockVerifier(source: ChainSource): BlockVerifier {
     return worker
   }
   return {
-    verify: (block) =>
+    verify: (block, senders = 'all') =>
       new Promise((resolve) => {
         waiting.push({ block, resolve })
         if (isClosed) return answer(null)
         thread ??= start()
         thread.ref()
         const payload = new Uint8Array(block.payload) // a copy: of a view, the whole buffer would be sent
-        thread.postMessage({ ...block, payload } satisfies BlockVerifierRequest, [payload.buffer])
+        const request: BlockVerifierRequest = { block: { ...block, payload }, senders }
+        thread.postMessage(request, [payload.buffer])
       }),
     close: async () => {
       isClosed = true

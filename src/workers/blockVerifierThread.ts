@@ -2,7 +2,6 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { useNativeSecp256k1 } from '../chain/crypto.js'
 import { verifyParts } from '../ingest/replication/apply/verifyReplicated.js'
 import { decodeInflated, inflateMessage } from '../ingest/replication/message.js'
-import type { EncodedBlock } from '../ingest/replication/types.js'
 import type { BlockVerifierReply, BlockVerifierRequest } from './blockVerifierProtocol.js'
 import { HELPER_NICENESS, yieldToMainThread } from './priority.js'
 
@@ -12,16 +11,16 @@ yieldToMainThread(HELPER_NICENESS)
 useNativeSecp256k1()
 const port = parentPort!
 const isStopped = new Uint8Array(workerData as SharedArrayBuffer)
-port.on('message', (block: BlockVerifierRequest) => {
-  if (isStopped[0] || block === null) return port.close()
-  const body = verify(block)
+port.on('message', (request: BlockVerifierRequest) => {
+  if (isStopped[0] || request === null) return port.close()
+  const body = verify(request)
   port.postMessage(body, body ? [body.buffer as ArrayBuffer] : [])
 })
 
-function verify(block: EncodedBlock): BlockVerifierReply {
+function verify({ block, senders }: Exclude<BlockVerifierRequest, null>): BlockVerifierReply {
   try {
     const body = inflateMessage(block.payload).slice() // a buffer of its own can be transferred
-    verifyParts(decodeInflated(block, body))
+    verifyParts(decodeInflated(block, body), senders)
     return body
   } catch {
     return null // the writer finds the reason again, and throws it

@@ -23,11 +23,11 @@ test('a thread verifies blocks as the writer would, and names what is wrong', as
   const verifier = createBlockVerifier({ genesis: fixtureGenesis() })
   t.after(() => verifier.close())
   const blocks = encodeStored(db, 1, chain.head()!)
-  const taken = await Promise.all(blocks.map(verifier.verify))
+  const taken = await Promise.all(blocks.map((block) => verifier.verify(block)))
   // Payloads of sources are often views of larger buffers, and stay as they are.
   const buffers = blocks.map((block) => ({ ...block, payload: Buffer.concat([block.payload, block.payload]) }))
   const views = buffers.map((block) => ({ ...block, payload: block.payload.subarray(block.payload.length / 2) }))
-  assert.ok((await Promise.all(views.map(verifier.verify))).every(({ isRight }) => isRight))
+  assert.ok((await Promise.all(views.map((block) => verifier.verify(block)))).every(({ isRight }) => isRight))
   for (const [i, { payload }] of views.entries()) assert.ok(equalBytes(payload, blocks[i].payload))
   const spec = chain.spec()
   for (const [i, verdict] of taken.entries()) {
@@ -42,9 +42,20 @@ test('a thread verifies blocks as the writer would, and names what is wrong', as
   const transactions = [{ ...first, from: new Uint8Array(20).fill(9) }, ...others]
   const forged = encodeReplicatedBlock({ ...signed, block: { ...signed.block, transactions } })
   const damaged = { ...blocks[0], payload: blocks[0].payload.subarray(0, 40) }
-  const [ofForged, ofWrong, ofDamaged] = await Promise.all([forged, wrong, damaged].map(verifier.verify))
+  const [ofForged, ofWrong, ofDamaged] = await Promise.all(
+    [forged, wrong, damaged].map((block) => verifier.verify(block)),
+  )
   assert.equal(ofForged.isRight, false)
   assert.throws(ofForged.take, { name: 'InvalidBlock', check: 'sender of transaction 0' })
+  // Of a sample, each sender is one of those that are recovered, at random.
+  let refused = 0
+  for (let tries = 0; tries < 2_000 && refused === 0; tries++) {
+    const { isRight, take } = await verifier.verify(forged, 'sample')
+    if (isRight) continue
+    refused++
+    assert.throws(take, { name: 'InvalidBlock', check: 'sender of transaction 0' })
+  }
+  assert.equal(refused, 1)
   assert.equal(ofWrong.isRight || ofDamaged.isRight, false)
   assert.throws(ofDamaged.take, InvalidMessage)
   assert.throws(ofWrong.take, InvalidBlock)

@@ -1,7 +1,7 @@
 import type { ChainSpec } from '../../../chain/eth/forks.js'
 import type { EncodedBlock, PositionedUnit, ReplicationUnit } from '../types.js'
 import type { BlockToApply, UnitToApply } from './applier.js'
-import { decodeUnverified, type VerifiedBlock, verifyReplicated } from './verifyReplicated.js'
+import { type CheckedSenders, decodeUnverified, type VerifiedBlock, verifyReplicated } from './verifyReplicated.js'
 
 // Units read ahead of the writer, by number and by size of their payloads.
 const MAX_UNITS = 64
@@ -9,6 +9,8 @@ const MAX_BYTES = 32 * 2 ** 20
 // As many wait again before more are read: one by one, each would wake the thread that verifies, which takes longer than handing it a block.
 const READ_ON_SHARE = 0.75
 const MANY_SHARE = 0.5
+// Units that wait for the writer from which on the replica is far behind, and of the senders only a sample is recovered.
+const FAR_BEHIND_UNITS = 16
 
 /** What another thread found of a block. */
 export interface Verdict {
@@ -19,8 +21,8 @@ export interface Verdict {
   take(): VerifiedBlock
 }
 
-/** Verifies a block in another thread. */
-export type VerifyElsewhere = (block: EncodedBlock) => Promise<Verdict>
+/** Verifies a block in another thread. Default of `senders`: all. */
+export type VerifyElsewhere = (block: EncodedBlock, senders?: CheckedSenders) => Promise<Verdict>
 
 /** The units of a source, read and verified ahead of the writer. */
 export interface UnitQueue {
@@ -61,8 +63,9 @@ export function readAhead(
   let onRoom = () => {}
   const add = ({ unit, position }: PositionedUnit) => {
     const blocks = unit.kind === 'blocks' ? unit.blocks : []
+    const senders = waiting.length < FAR_BEHIND_UNITS ? 'all' : 'sample'
     const checked = blocks.map((block) =>
-      verify ? verifiedElsewhere(verify(block), block, spec) : verifiedHere(block, spec),
+      verify ? verifiedElsewhere(verify(block, senders), block, spec) : verifiedHere(block, spec),
     )
     const size = blocks.reduce((sum, { payload }) => sum + payload.length, 0)
     const tip = tipOf(unit)
