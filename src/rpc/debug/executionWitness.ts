@@ -16,7 +16,7 @@ export const executionWitness = defineMethod({
   description:
     '`state`: RLP of nodes of the tries of the parent state, with those that move up where the block deletes. `codes`: code that the ' +
     'block runs or reads. `keys`: the addresses and slots that it accesses. `headers`: RLP of the headers up to the parent, down to ' +
-    'the earliest whose hash the block reads. The block is executed again for it.',
+    'the earliest whose hash the block reads. `state` and `codes` are sorted. The block is executed again for it.',
   cost: 'evm',
   params: [rawBlockParam],
   result: {
@@ -33,8 +33,9 @@ export const executionWitness = defineMethod({
     if (!block) return null
     if (block.header.number === 0) throw new RpcError(NO_PARENT.code, NO_PARENT.message)
     return mapMaybePromise(evm.executionWitness(block.header.number, deadline), ({ state, codes, keys, headers }) => ({
-      state: state.map(formatData),
-      codes: codes.map(formatData),
+      // In this order, as geth and execution-apis#847 have them.
+      state: state.map(formatData).sort(),
+      codes: codes.map(formatData).sort(),
       keys: keys.map(formatData),
       headers: headers.map(formatData),
     }))
