@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { HealthReport } from '../../src/server/admin/healthReport.js'
 import { startAnvilPeer } from '../support/anvil.js'
-import { startCairn } from '../support/cairn.js'
-import { compareFrom, type Peer, reachHead, startTraffic } from '../support/followPeer.js'
+import { compareFrom, type Peer, reachHead, startFollower, startTraffic } from '../support/followPeer.js'
 import { findFoundry } from '../support/foundry.js'
 import { SKIP_GETH, startGethPeer } from '../support/geth.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -40,8 +39,7 @@ async function mineEveryday(peer: Peer, blocks: number) {
 async function follow(t: TestContext, peer: Peer): Promise<boolean | null> {
   const traffic = await mineEveryday(peer, BLOCKS)
   const datadir = temporaryDirectory(t)
-  const follows = ['--open', '--network', 'dev', '--upstream', peer.wsUrl]
-  const server = await startCairn(t, ['--datadir', datadir, ...follows, '--queue-timeout', '60000'])
+  const server = await startFollower(t, { datadir, peer })
   const head = await reachHead(server, peer)
   assert.ok(head >= BLOCKS)
   await compareFrom(0, { server, peer, datadir, traffic })

@@ -73,7 +73,7 @@ export async function checkFollowing(
   const traffic = await startTraffic(peer)
   await traffic.mine(blocks)
   const datadir = temporaryDirectory(t)
-  const server = await startCairn(t, ['--datadir', datadir, '--open', '--network', 'dev', '--upstream', peer.wsUrl])
+  const server = await startFollower(t, { datadir, peer })
   let head = await reachHead(server, peer)
   assert.ok(head >= blocks)
   await compareFrom(0, { server, peer, datadir, traffic })
@@ -97,6 +97,16 @@ export async function checkFollowing(
   }
   const { following } = (await (await fetch(`${server.url}/health`)).json()) as { following: { reorgs: number } }
   assert.ok(following.reorgs >= depths.length, `${following.reorgs} reorgs`)
+}
+
+/** Starts Cairn following the peer. A query waits up to a minute for a thread before it is refused, so that answers do not
+ *  depend on the load of the machine. */
+export function startFollower(
+  t: TestContext,
+  { datadir, peer }: { datadir: string; peer: Pick<Peer, 'wsUrl'> },
+): Promise<CairnServer> {
+  const follows = ['--open', '--network', 'dev', '--upstream', peer.wsUrl]
+  return startCairn(t, ['--datadir', datadir, ...follows, '--queue-timeout', '60000'])
 }
 
 interface BlockId {
