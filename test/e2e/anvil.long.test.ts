@@ -7,7 +7,7 @@ import { THOROUGH } from '../support/thorough.js'
 const path = findFoundry('anvil')
 const skip = path === undefined && 'anvil cannot be installed'
 
-const BLOCKS = THOROUGH ? 5_000 : 400
+const BLOCKS = THOROUGH ? 5_000 : 250
 
 test(`anvil is followed through ${BLOCKS} blocks and reorgs of 1, 5 and 64 blocks, and every answer is its own`, {
   skip,

@@ -9,7 +9,7 @@ import { THOROUGH } from '../support/thorough.js'
 
 const SEED = Number(process.env.SEED ?? 1)
 const CHAINS = THOROUGH ? 10 : 1
-const REQUESTS = THOROUGH ? 4_000 : 1_500
+const REQUESTS = THOROUGH ? 4_000 : 1_000
 const MAX_SHOWN = 5
 
 for (let seed = SEED; seed < SEED + CHAINS; seed++) {

@@ -13,11 +13,11 @@ import { checkTraces } from '../support/traces.js'
 /* Traces of every transaction of every chain of the shared folder. */
 
 const skip = SKIP_SHARED
-const EVERY = THOROUGH ? 1 : 8
-const LEAST_TRANSACTIONS = THOROUGH ? 100 : 20
+const EVERY = THOROUGH ? 1 : 16
+const LEAST_TRANSACTIONS = THOROUGH ? 100 : 10
 
 for (const folder of ['blockchain-tests', 'amsterdam-tests']) {
-  test(`traces of ${folder}, or of each eighth test, agree with receipts and states`, { skip }, async (t) => {
+  test(`traces of ${folder}, or of each sixteenth test, agree with receipts and states`, { skip }, async (t) => {
     let transactions = 0
     let index = 0
     for (const { name, test: blockchainTest } of readBlockchainTests(sharedPath(folder)!)) {

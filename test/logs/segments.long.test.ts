@@ -15,7 +15,7 @@ import { type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from '.
 const CHUNK_BITS = 6
 const BLOCKS = 900
 // At each stage.
-const FILTERS = THOROUGH ? 80 : 25
+const FILTERS = THOROUGH ? 80 : 12
 
 /** Holds every answer to random filters against a look at every log. */
 function compare(db: Database, logs: PlacedLog[], stage: string, seed: number): void {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { packagePath } from '../../src/store/open.js'
+import { importFixture } from './fixtureDatabase.js'
+import { temporaryDirectory } from './temporary.js'
 
 /** How a program ended, and what it wrote. */
 export interface Ended {
@@ -126,7 +128,9 @@ async function endServer({ child, ended }: Running): Promise<Ended> {
   return end
 }
 
-/** `cairn serve` of the bundled fixture. */
-export function serveFixture(t: After, args: readonly string[] = []): Promise<CairnServer> {
-  return startCairn(t, ['--fixture', packagePath('fixtures/chain'), ...args])
+/** `cairn serve --open` of the bundled fixture, which is imported once for each build. */
+export async function serveFixture(t: After, args: readonly string[] = []): Promise<CairnServer> {
+  const datadir = temporaryDirectory(t)
+  await importFixture(datadir)
+  return startCairn(t, ['--datadir', datadir, '--open', ...args])
 }

@@ -18,7 +18,7 @@ import { appendBlocks, FIRST_BLOCK, type PlacedTransaction } from './randomTrans
 const CHUNK_BITS = 6
 const BLOCKS = 600
 // One transaction of so many is looked up at each stage.
-const EVERY = THOROUGH ? 1 : 4
+const EVERY = THOROUGH ? 1 : 10
 
 /** Transactions are found where they are, and hashes that differ in one bit, or in all, are not. */
 function check(finder: TransactionFinder, transactions: readonly PlacedTransaction[], stage: string): void {

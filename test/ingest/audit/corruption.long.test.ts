@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../support/temporary.js'
 import { THOROUGH } from '../../support/thorough.js'
 
 const HEAD = 500
-const CORRUPTIONS = THOROUGH ? 200 : 8
+const CORRUPTIONS = THOROUGH ? 200 : 4
 const SEED = 1
 
 test(`an audit finds every one of ${CORRUPTIONS} corrupted bytes that changes an answer`, async (t) => {

@@ -13,11 +13,12 @@ import { SKIP_GETH, serveWithGeth } from '../../support/geth.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { ask } from '../../support/rpcClient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { THOROUGH } from '../../support/thorough.js'
 import { callMethod } from '../../support/traces.js'
 
 /* Programs that fail in every way, beside geth: prices and errors of their last instructions, and the errors of their calls. */
 
-const PROGRAMS = Number(process.env.PROGRAMS ?? 30)
+const PROGRAMS = Number(process.env.PROGRAMS ?? (THOROUGH ? 100 : 12))
 const SEED = Number(process.env.SEED ?? 1)
 
 const FORKS: readonly Fork[] = [

@@ -6,8 +6,8 @@ import { THOROUGH } from '../../support/thorough.js'
 
 const skip = SKIP_SHARED
 // With test:all each fourth block is executed.
-const STEP = THOROUGH ? 1 : 4
-const PROOFS = THOROUGH ? 2000 : 150
+const STEP = THOROUGH ? 1 : 8
+const PROOFS = THOROUGH ? 2000 : 80
 
 for (const name of Object.keys(SHARED_CHAINS)) {
   test(`${PROOFS} proofs of ${name} verify, and blocks are executed from their witnesses`, { skip }, async (t) => {

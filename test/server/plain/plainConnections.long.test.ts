@@ -78,7 +78,7 @@ const MALFORMED: (() => Buffer)[] = [
   () => Buffer.from('POST\r\n\r\n'),
 ]
 
-const CONVERSATIONS = THOROUGH ? 150 : 50
+const CONVERSATIONS = THOROUGH ? 150 : 20
 
 /** Requests of a connection, the last of which ends it. */
 function randomRequests(random: SeededRandom): Buffer[] {
@@ -194,7 +194,7 @@ testBothReaders('clients that go away in the middle of anything harm nobody', as
     if (i % 2) socket.resetAndDestroy()
     else socket.destroy()
   }
-  await Promise.all(Array.from({ length: THOROUGH ? 60 : 20 }, (_, i) => goAway(i)))
+  await Promise.all(Array.from({ length: THOROUGH ? 60 : 8 }, (_, i) => goAway(i)))
   assert.equal((await post(url, request('test_echo', 'w'))).json.result, 'w')
 })
 
