@@ -19,6 +19,11 @@ const SHORT_RUNS: { readonly [name: string]: ShortRun } = {
   evm: { args: ['--seconds', '0.3', '--only', 'bundled chain'], json: true },
   trie: { args: ['1', '2', '2000'], json: false },
   'l2-events': { args: ['50'], json: false },
+  subscriptions: { args: ['--subscribers', '20', '--blocks', '3', '--logs', '10'], json: false },
+  replica: {
+    args: '--accounts 500 --slots 1000 --blocks 12 --tip 2 --reorg 2 --only catchUp,tip,reorg'.split(' '),
+    json: true,
+  },
   snapshot: { args: ['--megabytes', '5', '--rounds', '1'], json: true },
 }
 
@@ -26,7 +31,7 @@ const SHORT_RUNS: { readonly [name: string]: ShortRun } = {
 const ELSEWHERE = ['logs', 'sync', 'lake']
 
 /** Not short enough yet, or in need of other programs. */
-const BY_HAND = ['follow', 'subscriptions', 'state', 'replica', 'replicas', 'stream']
+const BY_HAND = ['follow', 'state', 'replicas', 'stream']
 
 const { scripts } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { scripts: Record<string, string> }
 const benches = Object.entries(scripts).filter(([name]) => name.startsWith('bench:'))

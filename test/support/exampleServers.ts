@@ -69,7 +69,9 @@ async function startUpstream(t: After, respond: Respond): Promise<ScriptedUpstre
 /** The server that a recorded call names in `on`. */
 export function startExampleServer(t: After, on = ''): Promise<CairnServer> {
   const start = SERVERS[on]
-  return start ? start(t) : serveFixture(t, on === '' ? [] : on.split(' '))
+  if (start !== undefined) return start(t)
+  // Options may be those of the import.
+  return on === '' ? serveFixture(t) : startCairn(t, ['--fixture', FIXTURE_FOLDER, ...on.split(' ')])
 }
 
 interface Coverage {
