@@ -48,6 +48,12 @@ test('the methods of a key are limited at once over HTTP, in batches, on sockets
   assert.deepEqual((await socket.send(call('net_version'))).error, excluded('net_version'))
   assert.deepEqual((await socket.send(call('eth_subscribe', ['newHeads']))).error, excluded('eth_subscribe'))
   assert.equal(await subscriber.closed, 1008)
+  await keys('limit', 'page', '--methods', '*')
+  const busy = await openSocket(`${socketUrl}/ws/v3/${page}`)
+  assert.match(String((await busy.send(call('eth_subscribe', ['newHeads']))).result), /^0x/)
+  await keys('limit', 'page', '--methods', '!eth_subscribe')
+  busy.send(call('eth_chainId')).catch(() => {}) // reads the limits before the server looks for changes
+  assert.equal(await busy.closed, 1008)
 
   const byName = await keys('limit', 'page', '--methods', '!eth_getLogs')
   assert.match(
@@ -72,8 +78,10 @@ test('the methods of a key are limited at once over HTTP, in batches, on sockets
   assert.ok((await ask(`${url}/v3/${page}`, 'net_version')).result)
 
   await keys('limit', 'page', '--methods', '*')
-  assert.ok((await socket.send(call('net_version'))).result)
-  await socket.close()
+  assert.equal(await socket.closed, 1008)
+  const again = await openSocket(`${socketUrl}/ws/v3/${page}`)
+  assert.ok((await again.send(call('net_version'))).result)
+  await again.close()
 })
 
 test('the rate of a key is its own, and limits are shown and checked', async (t) => {

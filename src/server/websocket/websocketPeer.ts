@@ -38,6 +38,8 @@ export interface Peer {
   readonly socket: WebSocket
   readonly stream: Socket
   readonly caller: Caller
+  /** What the key could call when the oldest of the subscriptions was made, or at the newest message while there is none. */
+  methods: string | undefined
   /** Messages under way. */
   running: number
   /** False from a ping until it sends something: its pong at the latest. */
@@ -59,6 +61,11 @@ export interface Peer {
   /** Of a message that is not whole. */
   coming: Progress | undefined
   readonly subscriber: ConnectedSubscriber
+}
+
+/** Returns the methods that the limits of a key name, joined by commas; undefined where they name none. */
+export function methodsOf({ limits }: Caller): string | undefined {
+  return limits?.methods?.join()
 }
 
 /** Takes the messages of all sockets and sends the answers. */
@@ -148,6 +155,7 @@ export function createMessages(
     const body = parseBody(text)
     const observe = record?.receive(caller, body, message.length)
     const refusal = access.refuse(caller, callCount(body))
+    if (!peer.subscriber.isActive()) peer.methods = methodsOf(caller)
     if (refusal !== undefined) {
       refusals.count(refusal.reason)
       refuseIn(record, refusal)
@@ -312,6 +320,7 @@ export function createMessages(
         isInLine: false,
         waitingBytes: 0,
         coming: undefined,
+        methods: methodsOf(caller),
         subscriber: subscriptions.connect(ownerOf({ caller, remoteAddress: stream.remoteAddress }), link),
       }
       peers.add(peer)

@@ -14,7 +14,7 @@ import { credentialsOf, HOST_REFUSED, type HttpServer, MAX_BODY_BYTES } from '..
 import { normalizeTarget } from '../http/requestTarget.js'
 import type { RefusalReason } from '../limits/refusals.js'
 import { isOwnOrigin } from '../page/page.js'
-import { CLOSE_POLICY, createMessages, type Peer } from './websocketPeer.js'
+import { CLOSE_POLICY, createMessages, methodsOf, type Peer } from './websocketPeer.js'
 
 /** Frames of one message, and pieces in which a frame may come: 5 MB in 1,400-byte segments are 3,600. */
 const MAX_PIECES = 16_384
@@ -93,9 +93,8 @@ export function attachWebSocket(
   const closeRevoked = () => {
     for (const peer of peers) {
       const { caller, socket, subscriber } = peer
-      const methods = caller.limits?.methods?.join()
       if (!access.isLive(caller)) socket.close(CLOSE_POLICY, 'API key revoked')
-      else if (subscriber.isActive() && caller.limits?.methods?.join() !== methods) {
+      else if (subscriber.isActive() && methodsOf(caller) !== peer.methods) {
         socket.close(CLOSE_POLICY, 'the methods of the API key changed; subscribe again')
       }
     }
