@@ -57,7 +57,7 @@ async function bench(t: { after(callback: () => void | Promise<void>): void }): 
   const environment = describeEnvironment()
   const path = findFoundry('anvil')
   if (path === undefined) throw new Error('anvil cannot be installed')
-  const peer = await startAnvilPeer(t, path, ['--hardfork', 'cancun'])
+  const peer = await startAnvilPeer(t, path, { args: ['--hardfork', 'cancun'] })
   const traffic = await startTraffic(peer)
   await traffic.mine(history)
   const args = ['--datadir', temporaryDirectory(t), '--open', '--network', 'dev', '--upstream', peer.wsUrl]

@@ -13,12 +13,12 @@ test(`anvil is followed through ${BLOCKS} blocks and reorgs of 1, 5 and 64 block
   skip,
 }, async (t) => {
   // From Prague on each block takes anvil longer than the one before: it hashes the whole history of EIP-2935.
-  await checkFollowing(t, await startAnvilPeer(t, path!, ['--hardfork', 'cancun']), {
+  await checkFollowing(t, await startAnvilPeer(t, path!, { args: ['--hardfork', 'cancun'] }), {
     blocks: BLOCKS,
     depths: [1, 5, 64],
   })
 })
 
 test('anvil is followed with its newest hard fork', { skip }, async (t) => {
-  await checkFollowing(t, await startAnvilPeer(t, path!, []), { blocks: 200, depths: [30] })
+  await checkFollowing(t, await startAnvilPeer(t, path!), { blocks: 200, depths: [30] })
 })

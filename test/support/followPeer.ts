@@ -27,7 +27,7 @@ const LOGGER_CODE = '36600c575f545f5260205ff35b365f5f375f546001015f555f35365fa10
 const DEPLOY_LOGGER = `0x601e8060095f395ff3${LOGGER_CODE}`
 const LOGGERS = 4
 const TOPICS = 8
-const GAS = '0x30d40'
+const GAS = '0x30d40' // the blocks of the anvil peer have little more
 const DEPLOY_FAILING = '0x60fe5f5360015ff3' // a contract whose only instruction is invalid
 
 /** Makes blocks of a peer: transfers, contract creations, calls that log and count, transactions that fail. */
@@ -38,13 +38,10 @@ export interface Traffic {
   mine(blocks: number): Promise<void>
 }
 
-/** Deploys the contracts of the traffic, in blocks of their own. */
-export async function startTraffic(peer: Peer): Promise<Traffic> {
-  const creation = { gas: GAS, data: DEPLOY_LOGGER }
-  const hashes = await peer.mine([
-    ...Array.from({ length: LOGGERS }, () => creation),
-    { gas: GAS, data: DEPLOY_FAILING },
-  ])
+/** Deploys the contracts of the traffic, in blocks of their own. Each transaction may use `gas`. */
+export async function startTraffic(peer: Peer, gas = GAS): Promise<Traffic> {
+  const creation = { gas, data: DEPLOY_LOGGER }
+  const hashes = await peer.mine([...Array.from({ length: LOGGERS }, () => creation), { gas, data: DEPLOY_FAILING }])
   const receipts = hashes.map((hash) =>
     resultOf<{ contractAddress: string }>(peer.url, 'eth_getTransactionReceipt', [hash]),
   )
@@ -54,11 +51,10 @@ export async function startTraffic(peer: Peer): Promise<Traffic> {
   const make = (): object => {
     const n = made++
     if (n % 50 === 0) return creation
-    if (n % 23 === 0) return { gas: GAS, to: failing }
-    if (n % 5 === 0)
-      return { gas: GAS, to: `0x${(n % 40).toString(16).padStart(40, 'f')}`, value: formatQuantity(n + 1) }
+    if (n % 23 === 0) return { gas, to: failing }
+    if (n % 5 === 0) return { gas, to: `0x${(n % 40).toString(16).padStart(40, 'f')}`, value: formatQuantity(n + 1) }
     const data = `${(n % TOPICS).toString(16).padStart(64, '0')}${n.toString(16).padStart(8 + (n % 40) * 2, '0')}`
-    return { gas: GAS, to: loggers[n % LOGGERS], data: `0x${data}` }
+    return { gas, to: loggers[n % LOGGERS], data: `0x${data}` }
   }
   return { loggers, make, mine: async (blocks) => void (await peer.mine(Array.from({ length: blocks }, make))) }
 }
@@ -131,17 +127,23 @@ export interface Compared {
   /** With the database that is served, or the same. */
   datadir: string
   traffic: Pick<Traffic, 'loggers'>
+  /** Further questions about the state of a block, asked of each seventh. */
+  asksAt?: (blockNumber: number) => Ask[]
 }
 
 const BATCH = 200
 
 /** Fails unless every answer about the blocks from `fromBlock` on is the peer's. */
-export async function compareFrom(fromBlock: number, { server, peer, datadir, traffic }: Compared): Promise<void> {
+export async function compareFrom(
+  fromBlock: number,
+  { server, peer, datadir, traffic, asksAt }: Compared,
+): Promise<void> {
   const head = Number(await resultOf<string>(server.url, 'eth_blockNumber'))
   const calls: Ask[] = []
   for (let number = Math.max(fromBlock, LOGGERS); number <= head; number += 7) {
     const to = traffic.loggers[number % LOGGERS]
     calls.push({ method: 'eth_call', params: [{ to }, formatQuantity(number)] })
+    calls.push(...(asksAt?.(number) ?? []))
   }
   const asks = [...listAsks(datadir, fromBlock), ...calls].filter((each) => !isIncomparable(each))
   for (let from = 0; from < asks.length; from += BATCH) {
