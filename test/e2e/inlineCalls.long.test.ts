@@ -137,11 +137,12 @@ test('calls are made on the block that is the head then, while blocks are import
     let importing = last > 20
     const imported = last > 20 ? importUpTo(last).finally(() => (importing = false)) : undefined
     do {
-      const batch = [makeCall('eth_blockNumber'), balanceOfAlice('latest'), makeCall('eth_blockNumber')]
-      const [from, balance, to] = (JSON.parse(await post(server, batch)) as { result: string }[]).map(
+      const batch = [makeCall('eth_blockNumber'), balanceOfAlice('latest')]
+      const [from, balance] = (JSON.parse(await post(server, batch)) as { result: string }[]).map(
         ({ result }) => result,
       )
-      if (from !== to) continue
+      // A call of a batch may go to a thread and see a later head; a request after the answer sees that head too.
+      if (from !== JSON.parse(await post(server, makeCall('eth_blockNumber'))).result) continue
       const known = JSON.parse(await post(inline, balanceOfAlice(from))).result
       assert.equal(balance, known, `at block ${Number(from)}`)
     } while (importing)
