@@ -5,7 +5,7 @@ import { decodeInflated, inflateMessage } from '../ingest/replication/message.js
 import type { BlockVerifierReply, BlockVerifierRequest } from './blockVerifierProtocol.js'
 import { HELPER_NICENESS, yieldToMainThread } from './priority.js'
 
-/* Entry point of a thread that inflates and verifies the blocks of a replica. It ends itself: nobody terminates it. */
+/* Entry point of a thread that inflates and verifies the blocks of a replica. It ends itself and is never terminated. */
 
 yieldToMainThread(HELPER_NICENESS)
 useNativeSecp256k1()

@@ -10,7 +10,7 @@ export interface Contact {
   /** The lease of the writer was seen to be held; or, with `isWatched`, whether it is looked for from now on. */
   onWriter(isWatched?: boolean): void
   /** The status of applying with that of the connection. While there is a problem, the seconds since the source last answered count as
-   *  lag; while nobody is seen to be the writer, those since one was. After 10 such seconds the blocks behind are not known. */
+   *  lag; while no writer is seen, those since one was. After 10 such seconds the blocks behind are not known. */
   addTo(status: ReplicationStatus): ReplicationStatus
 }
 

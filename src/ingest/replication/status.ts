@@ -19,7 +19,7 @@ export interface ReplicationStatus {
    *  had no contact with its source, or no server had the lease of the writer, for 10 s. */
   readonly lagBlocks: number | null
   /** Age of the oldest known block that this process does not have, or as a writer has not published; 0 without one. While a replica has
-   *  no contact with its source, or nobody is the writer, at least the seconds since the last one: nobody knows which blocks there are. */
+   *  no contact with its source, or there is no writer, at least the seconds since the last one: the newest block is unknown. */
   readonly lagSeconds: number
   readonly state: ReplicationState
   /** Why the state is `alarm` or `failed`, or why there is no connection; null when all is well. */

@@ -33,8 +33,8 @@ export interface HeldLease {
 export interface LeaseOptions {
   /** Names this process to operators, as `HOST:PID`. */
   readonly holder: string
-  /** Number of the newest block that this process has, published or not, and null before it publishes: replicas are told with each
-   *  renewal. Default: none is told. */
+  /** Number of the newest block that this process has, published or not, and null before it publishes. Each renewal
+   *  publishes it to replicas. Default: none. */
   head?(): number | null | undefined
   /** Time and timers, for tests. */
   readonly clock?: Clock
@@ -64,7 +64,7 @@ interface LeaseValue {
   readonly head?: number | null
 }
 
-/** What others see of a lease that is held. */
+/** What other processes see of a lease that a process has. */
 export type SeenLease = Pick<LeaseValue, 'holder' | 'head'>
 
 /** The lease of a chain: the entry `writer` of the bucket `CAIRN_<chainId>_LEASE`. */
@@ -116,7 +116,7 @@ export function createLease(
   }
 }
 
-/** The lease as it is held now; undefined when nobody holds it. It needs the right to read one message of the bucket, and no other.
+/** Returns the current lease; undefined when no process has it. Needs the right to read one message of the bucket, and no other.
  *  @throws what the library throws (see `isPassing`; without that right see `isDenied`) */
 export async function readLease({ manager }: NatsLink, chain: ReplicaChain): Promise<SeenLease | undefined> {
   const bucket = bucketName(chain)

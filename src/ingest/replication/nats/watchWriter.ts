@@ -9,9 +9,10 @@ import { isDenied, isPassing } from './passing.js'
 export interface WatchOptions {
   readonly log: Logger
   readonly signal: AbortSignal
-  /** Told of the lease each time that it is seen to be held by a process that publishes. `head`: its newest block; undefined where it does not say. */
+  /** Called each time that a process that publishes is seen to have the lease. `head`: number of its newest block; undefined where the
+   *  lease does not say. */
   onWriter(head: number | undefined): void
-  /** Told once when the lease may not be read: nothing more is told then. */
+  /** Called once when reading the lease is denied; no other call follows. */
   onDenied(): void
   /** Time and timers, for tests. */
   readonly clock?: Clock
