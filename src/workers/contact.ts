@@ -16,7 +16,7 @@ export interface Contact {
 
 /** A standby takes over 7 s after the last renewal of the lease. */
 const UNKNOWN_AFTER_MS = 10_000
-const NO_WRITER = 'no server has the lease of the writer: nobody knows which blocks are to come'
+const NO_WRITER = 'no server has the lease of the writer: the lag is unknown'
 
 /** A connection that was not made yet. `nowMs`: monotonic, default `performance.now`. */
 export function createContact(log: Logger, nowMs: () => number = () => performance.now()): Contact {

@@ -62,7 +62,7 @@ test('before the first answer of its source a replica has not caught up', () => 
 
 test('blocks behind are not known once neither the source nor a writer was heard of for 10 s', () => {
   const { contact, lagAt } = openContact()
-  const nobody = 'no server has the lease of the writer: nobody knows which blocks are to come'
+  const nobody = 'no server has the lease of the writer: the lag is unknown'
   contact.onContact()
   assert.deepEqual(lagAt(60_000, { lagBlocks: 3 }), [3, 0, null]) // the lease is not watched
   contact.onWriter()

@@ -14,38 +14,61 @@ export class BlockReceipts {
     this.db = db
   }
 
-  /** The receipts of a block; undefined if the chain has it no more. */
-  read(block: StoredBlock): ReceiptTexts | undefined {
+  /** Reads the receipts of a block one by one, and asks `wait` before each whether others have their turn first. Returns undefined
+   *  if the chain has the block no more. */
+  async read(block: StoredBlock, wait: () => Promise<void> | undefined): Promise<ReceiptTexts | undefined> {
+    const receipts: ReceiptText[] = []
+    for (let index = 0; index < block.txCount; index++) {
+      const turn = wait()
+      if (turn !== undefined) await turn
+      const receipt = this.readOne(block, index)
+      if (receipt === undefined) return undefined
+      receipts.push(receipt)
+    }
+    return new ReceiptTexts(receipts)
+  }
+
+  private readOne(block: StoredBlock, index: number): ReceiptText | undefined {
     this.reader ??= createChainReader(this.db)
     const reader = this.reader
     return this.db.transaction(() => {
       const hash = reader.blockHash(block.header.number)
       if (hash === undefined || !equalBytes(hash, block.hash)) return undefined
-      const transactions = reader.transactions(block)
-      return new ReceiptTexts(
-        reader.receipts(block).map((stored, i) => formatReceipt(stored, transactions[i], block, i)),
-      )
+      const receipt = formatReceipt(reader.receipt(block, index)!, reader.transaction(block, index)!, block, index)
+      return { transactionHash: receipt.transactionHash, json: Buffer.from(JSON.stringify(receipt), 'latin1') }
     })()
   }
 }
 
-/** The receipts of a block: the array of all is written once for all listeners. */
+interface ReceiptText {
+  /** 0x and 64 lower-case hex digits. */
+  readonly transactionHash: string
+  readonly json: Buffer
+}
+
+const COMMA = Buffer.from(',')
+
+/** The receipts of a block: the array of all is made once for all listeners. */
 class ReceiptTexts {
-  private readonly receipts: readonly { readonly transactionHash: string }[]
+  private readonly receipts: readonly ReceiptText[]
   private all: Buffer | undefined
 
-  constructor(receipts: readonly { readonly transactionHash: string }[]) {
+  constructor(receipts: readonly ReceiptText[]) {
     this.receipts = receipts
   }
 
   /** The wanted receipts as a JSON array, in order; undefined if there are none. */
   select({ hashes }: ReceiptCriteria): Buffer | undefined {
     if (hashes === undefined) {
-      if (this.receipts.length === 0) return undefined
-      this.all ??= Buffer.from(JSON.stringify(this.receipts))
+      if (this.receipts.length > 0) this.all ??= jsonArray(this.receipts)
       return this.all
     }
     const wanted = this.receipts.filter(({ transactionHash }) => hashes.has(transactionHash))
-    return wanted.length === 0 ? undefined : Buffer.from(JSON.stringify(wanted))
+    return wanted.length === 0 ? undefined : jsonArray(wanted)
   }
+}
+
+function jsonArray(receipts: readonly ReceiptText[]): Buffer {
+  const elements = receipts.flatMap(({ json }, i) => (i === 0 ? [json] : [COMMA, json]))
+  return Buffer.concat([Buffer.from('['), ...elements, Buffer.from(']')])
 }

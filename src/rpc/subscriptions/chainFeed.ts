@@ -14,11 +14,11 @@ export interface ChainFeed extends Feed {
 }
 
 /** A feed for an audience, over a connection that only reads. A change is matched once against all listeners. `onMissed`: the
- *  database does not keep some changes any more; the feed goes on after them. */
+ *  database does not keep some changes any more, or the rest of a block's logs cannot be read; the feed goes on after them. */
 export function createChainFeed(
   db: Database,
   audience: Audience,
-  { onMissed }: { onMissed(error: ChangesMissed): void },
+  { onMissed }: { onMissed(error: Error): void },
 ): ChainFeed {
   const follower = createChainFollower(db)
   const receipts = new BlockReceipts(db)
@@ -55,7 +55,7 @@ export function createChainFeed(
         }
       }
       if (kind === 'added' && audience.receipts.size > 0) {
-        const texts = receipts.read(block)
+        const texts = await receipts.read(block, wait)
         for (const listener of audience.receipts) {
           const turn = wait()
           if (turn !== undefined) await turn
@@ -65,12 +65,18 @@ export function createChainFeed(
       }
       const place = kind === 'added' ? { number: block.header.number, hash: block.hash } : block
       if (audience.logs.size() === 0) return true
-      for (const entry of logs) {
-        const turn = wait()
-        if (turn !== undefined) await turn
-        audience.logs.match(entry, (listener) => {
-          if (listener.mark.precedes(change) && wantsBlock(listener.topic.criteria, place)) listener.takeLog(entry)
-        })
+      try {
+        for (const entry of logs) {
+          const turn = wait()
+          if (turn !== undefined) await turn
+          audience.logs.match(entry, (listener) => {
+            if (listener.mark.precedes(change) && wantsBlock(listener.topic.criteria, place)) listener.takeLog(entry)
+          })
+        }
+      } catch (error) {
+        // Listeners have some logs of the block and would never get the others.
+        onMissed(error as Error)
+        if (!(error instanceof ChangesMissed)) throw error
       }
       return true
     },

@@ -2,15 +2,16 @@ import { equalBytes } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import { createDataVersion } from '../commitWatch.js'
 import type { Database } from '../database.js'
-import { type BlockLogs, createBlockLogs, type LogText, splitLogs } from '../logs/blockLogs.js'
+import { createBlockLogs, createPartOfLogs, type LogText, splitLogs } from '../logs/blockLogs.js'
 import { type BlockRow, decodeBlockRow } from './blockRows.js'
-import { createRemovedBlocks, type RemovedBlock } from './removedBlocks.js'
+import { createRemovedBlocks, type RemovedBlock, type RemovedBlocks } from './removedBlocks.js'
 import type { StoredBlock } from './types.js'
 
-/** A block that came or went, with its logs in order. */
+/** A block that came or went, with its logs in order. The logs of an added block are read in parts (`LOG_PART`) as they are
+ *  asked for, also after it was removed. The iterator throws ChangesMissed when the rest is unavailable. */
 export type BlockChange =
-  | { readonly kind: 'added'; readonly block: StoredBlock; readonly logs: readonly LogText[] }
-  | { readonly kind: 'removed'; readonly block: RemovedBlock; readonly logs: readonly LogText[] }
+  | { readonly kind: 'added'; readonly block: StoredBlock; readonly logs: Iterable<LogText> }
+  | { readonly kind: 'removed'; readonly block: RemovedBlock; readonly logs: Iterable<LogText> }
 
 /** More blocks were removed since the last look than the database keeps: what they were is not known any more. */
 export class ChangesMissed extends CairnError {
@@ -61,7 +62,7 @@ export function createChainFollower(db: Database): ChainFollower {
   const version = createDataVersion(db)
   const removedBlocks = createRemovedBlocks(db)
   /** Made with the first block: a server without subscribers needs none. */
-  let logsOf: BlockLogs | undefined
+  let readPart: ReturnType<typeof createPartReader> | undefined
   const selectHead = db.prepare<[], Place>('SELECT number, hash FROM blocks ORDER BY number DESC LIMIT 1')
   const selectNext = db.prepare<[number], BlockRow>('SELECT * FROM blocks WHERE number > ? ORDER BY number LIMIT 1')
   const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
@@ -93,18 +94,17 @@ export function createChainFollower(db: Database): ChainFollower {
     const block = removed[removed.length - 1]
     const text = removedBlocks.logs(block.id)
     if (text === undefined) throw new ChangesMissed()
-    const logs = splitLogs(text, { removed: true })
     removed.pop()
-    return { kind: 'removed', block, logs }
+    return { kind: 'removed', block, logs: { [Symbol.iterator]: () => splitLogs(text, { removed: true }) } }
   }
   const nextAdded = (): BlockChange | undefined => {
     const row = selectNext.get(place?.number ?? -1)
     if (row === undefined) return undefined
     const block = decodeBlockRow(row)
-    logsOf ??= createBlockLogs(db)
-    const logs = splitLogs(logsOf(block), { removed: false })
+    readPart ??= createPartReader(db, removedBlocks)
+    const read = readPart
     place = { number: row.number, hash: row.hash }
-    return { kind: 'added', block, logs }
+    return { kind: 'added', block, logs: { [Symbol.iterator]: () => logsInParts(block, read) } }
   }
   const look = db.transaction(() => {
     if (removed.length === 0 && removedBlocks.lastId() !== lastRemoval) findRemoved()
@@ -144,5 +144,32 @@ export function createChainFollower(db: Database): ChainFollower {
         },
       }
     },
+  }
+}
+
+/** Reads some logs of a block from the one at `index` on: those of one part, or all that are left when the chain has the block no
+ *  more. @throws ChangesMissed */
+function createPartReader(db: Database, removedBlocks: RemovedBlocks) {
+  const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
+  const logsOf = createBlockLogs(db)
+  const partOf = createPartOfLogs(db)
+  return db.transaction(({ header: { number }, hash, ...block }: StoredBlock, index: number): LogText[] => {
+    const canonical = selectHash.get(number)
+    if (canonical !== undefined && equalBytes(canonical, hash)) {
+      const rest = { firstLog: block.firstLog + index, logCount: block.logCount - index }
+      return [...splitLogs(logsOf({ ...rest, logCount: partOf(rest) }), { removed: false })]
+    }
+    const text = removedBlocks.logsOfBlock(number, hash)
+    if (text === undefined) throw new ChangesMissed()
+    return [...splitLogs(text, { removed: false })].slice(index)
+  })
+}
+
+function* logsInParts(block: StoredBlock, read: ReturnType<typeof createPartReader>): Generator<LogText> {
+  for (let index = 0; index < block.logCount; ) {
+    const part = read(block, index)
+    if (part.length === 0) throw new ChangesMissed()
+    yield* part
+    index += part.length
   }
 }

@@ -42,6 +42,8 @@ export interface RemovedBlocks {
   after(id: number): RemovedBlock[]
   /** The logs of one as JSON, joined by commas, as they were before; undefined when it is not kept any more. */
   logs(id: number): Buffer | undefined
+  /** The same of the block with that number and hash. */
+  logsOfBlock(number: number, hash: Uint8Array): Buffer | undefined
 }
 
 /** A reader over an open database. */
@@ -51,12 +53,16 @@ export function createRemovedBlocks(db: Database): RemovedBlocks {
     'SELECT id, number, hash, parent_hash AS parentHash FROM removed_blocks WHERE id > ? ORDER BY id',
   )
   const selectLogs = db.prepare<[number], Uint8Array>('SELECT logs FROM removed_blocks WHERE id = ?').pluck()
+  const selectLogsOfBlock = db
+    .prepare<[number, Uint8Array], Uint8Array>(
+      'SELECT logs FROM removed_blocks WHERE number = ? AND hash = ? ORDER BY id DESC LIMIT 1',
+    )
+    .pluck()
+  const unpack = (logs: Uint8Array | undefined) => logs && brotliDecompressSync(logs)
   return {
     lastId: () => selectLast.get()!,
     after: (id) => selectAfter.all(id),
-    logs: (id) => {
-      const logs = selectLogs.get(id)
-      return logs && brotliDecompressSync(logs)
-    },
+    logs: (id) => unpack(selectLogs.get(id)),
+    logsOfBlock: (number, hash) => unpack(selectLogsOfBlock.get(number, hash)),
   }
 }

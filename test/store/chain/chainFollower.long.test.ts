@@ -66,8 +66,8 @@ test('the removed blocks of a reorg come first, the lowest first, with their log
     ['removed', 4],
     ['added', 3],
   ])
-  const before = added.slice(2).flatMap(({ logs }) => logs.map(({ json }) => String(json)))
-  const after = changes.slice(0, 2).flatMap(({ logs }) => logs.map(({ json }) => String(json)))
+  const before = added.slice(2).flatMap(({ logs }) => Array.from(logs, ({ json }) => String(json)))
+  const after = changes.slice(0, 2).flatMap(({ logs }) => Array.from(logs, ({ json }) => String(json)))
   assert.deepEqual(
     after,
     before.map((log) => log.replace('"removed":false', '"removed":true')),
