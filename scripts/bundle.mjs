@@ -10,15 +10,15 @@ import { ensureWebBuilt, ROOT, tool } from './ensure.mjs'
 const ENTRIES = [
   'cli/main.ts',
   'cli/startCairn.ts',
-  'workers/readerThread.ts',
-  'workers/l2VerifierThread.ts',
-  'workers/blockVerifierThread.ts',
+  'workers/pool/readerThread.ts',
+  'sync/thread/l2VerifierThread.ts',
+  'replication/threads/blockVerifierThread.ts',
   'workers/checkpointerThread.ts',
-  'workers/ingestWorkerThread.ts',
-  'workers/replicaThread.ts',
-  'workers/trieHasherThread.ts',
-  'workers/replicationThread.ts',
-  'workers/roles/termThread.ts',
+  'sync/thread/ingestWorkerThread.ts',
+  'replication/threads/replicaThread.ts',
+  'replication/threads/trieHasherThread.ts',
+  'replication/threads/replicationThread.ts',
+  'replication/failover/leaderSessionThread.ts',
   'sql/queryProcess.ts',
 ]
 

@@ -5,13 +5,13 @@ import { test } from 'node:test'
 import { inflateSync } from 'node:zlib'
 import { InvalidL2Block } from '../src/chain/starknet/errors.js'
 import { getL2Network, isL2NetworkName, type L2NetworkName } from '../src/chain/starknet/networks.js'
-import { recogniseL2, UnreadableL2File } from '../src/ingest/sources/starknetFile.js'
 import {
   formatStarknetBlock,
   formatStarknetPending,
   formatZkBlock,
   formatZkPending,
 } from '../src/rpc/starknet/format.js'
+import { recogniseL2, UnreadableL2File } from '../src/sources/files/starknetFile.js'
 import type { L2Reader } from '../src/store/l2/l2Reader.js'
 import { openL2Database } from './support/l2.js'
 import { SKIP_SHARED, sharedPath } from './support/shared.js'

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApiKeyTable } from '../../src/store/apiKeys.js'
+import { createApiKeyTable } from '../../src/store/keys/apiKeys.js'
 import { DATABASE_FILE, packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { type Ended, type Running, spawnProgram } from '../../test/support/cairn.js'

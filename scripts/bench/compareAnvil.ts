@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { openWritableChain } from '../../src/ingest/chainState.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
+import { openWritableChain } from '../../src/sync/chainState.js'
 import { type Anvil, startAnvil } from './anvil.js'
 import { type BenchBlock, makeBlocks } from './blocks.js'
 import { type BenchClient, countResults, quantile, TOO_MANY, toFilter } from './client.js'

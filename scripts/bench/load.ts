@@ -1,6 +1,6 @@
-import type { Checkpoints } from '../../src/ingest/checkpoints.js'
-import type { ChainHead } from '../../src/ingest/head/chainHead.js'
-import { CHUNK_SIZE } from '../../src/segments/postings.js'
+import { CHUNK_SIZE } from '../../src/index/segments/postings.js'
+import type { Checkpoints } from '../../src/store/checkpoints.js'
+import type { ChainHead } from '../../src/sync/head/chainHead.js'
 import type { BenchBlock } from './blocks.js'
 import type { LogStore } from './store.js'
 

@@ -3,13 +3,13 @@ import { ALICE, AMSTERDAM_PROBE, BOB, TOKEN } from '../../test/support/fixtureCh
 import { type CasesByMethod, type FixtureHashes, quantity, UNKNOWN_HASH } from './case.js'
 import { NAME, SHORT, SPIN } from './serverRequests.js'
 
-/** Traces in the shape of OpenEthereum: those that take too long, and those of what is not held. */
+/** Traces in the shape of OpenEthereum: those that take too long, and those of what is not available. */
 export function traceServerCases(hashes: FixtureHashes): CasesByMethod {
   const kinds = ['vmTrace']
   const slow = (...params: unknown[]) => ({ slow: { params, on: SHORT } })
   const noState = (...params: unknown[]) => ({ 'state-not-held': { params, on: 'partial' } })
   const below = quantity(PARTIAL_FIRST - 35)
-  const notHeld = (...params: unknown[]) => ({ 'not-held': { params, on: 'partial' } })
+  const unavailable = (...params: unknown[]) => ({ 'not-held': { params, on: 'partial' } })
   const filling = (...params: unknown[]) => ({ 'not-fetched': { params, on: 'filling' } })
   const noIndex = (...params: unknown[]) => ({ 'no-index': { params, on: '--address-index off' } })
   const [manyLogs, held, unknownBlock] = [quantity(54), quantity(55), '0xffffff']
@@ -18,19 +18,19 @@ export function traceServerCases(hashes: FixtureHashes): CasesByMethod {
   const refused = { from: ALICE, to: BOB, gas: '0x1' }
   const raw = hashes.rawTransaction(54)
   return {
-    trace_block: { ...slow(manyLogs), ...notHeld(below), ...noState(held) },
+    trace_block: { ...slow(manyLogs), ...unavailable(below), ...noState(held) },
     trace_transaction: { ...slow(recent), ...filling(UNKNOWN_HASH), ...noState(recent) },
     trace_filter: {
       ...slow({ fromBlock: manyLogs, toBlock: 'latest' }),
-      ...notHeld({ fromBlock: below, toBlock: below }),
+      ...unavailable({ fromBlock: below, toBlock: below }),
       ...noState({ fromBlock: held, toBlock: held }),
     },
     trace_get: { ...slow(recent, ['0x0']), ...filling(UNKNOWN_HASH, ['0x0']), ...noState(recent, ['0x0']) },
-    erigon_getHeaderByNumber: notHeld(below),
+    erigon_getHeaderByNumber: unavailable(below),
     ots_hasCode: noState(TOKEN, held),
-    ots_getBlockDetails: notHeld(below),
-    ots_getBlockDetailsByHash: { ...notHeld(parent), ...filling(UNKNOWN_HASH) },
-    ots_getBlockTransactions: notHeld(below, 0, 2),
+    ots_getBlockDetails: unavailable(below),
+    ots_getBlockDetailsByHash: { ...unavailable(parent), ...filling(UNKNOWN_HASH) },
+    ots_getBlockTransactions: unavailable(below, 0, 2),
     ots_searchTransactionsBefore: { ...noIndex(ALICE, 0, 25), 'no-state': { params: [TOKEN, 0, 1], on: 'partial' } },
     ots_searchTransactionsAfter: noIndex(ALICE, 0, 25),
     ots_getTransactionBySenderAndNonce: noState(ALICE, 0),
@@ -38,7 +38,7 @@ export function traceServerCases(hashes: FixtureHashes): CasesByMethod {
     ots_getTransactionError: { ...filling(UNKNOWN_HASH), ...noState(recent) },
     ots_getInternalOperations: { ...filling(UNKNOWN_HASH), ...noState(recent) },
     ots_traceTransaction: { ...filling(UNKNOWN_HASH), ...noState(recent) },
-    debug_executionWitness: { ...notHeld(below), ...noState(held), genesis: { params: ['0x0'] } },
+    debug_executionWitness: { ...unavailable(below), ...noState(held), genesis: { params: ['0x0'] } },
     eth_getProof: noState(ALICE, [], held),
     trace_call: {
       'unknown-block': { params: [NAME, kinds, unknownBlock] },
@@ -58,6 +58,6 @@ export function traceServerCases(hashes: FixtureHashes): CasesByMethod {
       ...noState(raw, kinds),
     },
     trace_replayTransaction: { ...slow(recent, kinds), ...filling(UNKNOWN_HASH, kinds), ...noState(recent, kinds) },
-    trace_replayBlockTransactions: { ...slow(manyLogs, kinds), ...notHeld(below, kinds), ...noState(held, kinds) },
+    trace_replayBlockTransactions: { ...slow(manyLogs, kinds), ...unavailable(below, kinds), ...noState(held, kinds) },
   }
 }

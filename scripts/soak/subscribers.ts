@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
+import { matchesFilter } from '../../src/index/logs/filter.js'
 import { formatData } from '../../src/lib/hex.js'
-import { matchesFilter } from '../../src/logs/filter.js'
 import { LOGGED, LOGGER } from '../../test/support/branches.js'
 import type { SeededRandom } from '../../test/support/random.js'
 import { numberTopic } from './load.js'

@@ -6,10 +6,10 @@ import { openObjectStore } from '../lib/objects/openObjectStore.js'
 import { SnapshotMissing } from '../snapshots/errors.js'
 import type { SnapshotManifest } from '../snapshots/manifest.js'
 import { finishReplacing, REPLACED, setAside } from '../snapshots/replaceDatabase.js'
-import { createChainReader } from '../store/chain/chainReader.js'
-import { type ChainSource, specOfSource } from '../store/chain/chainSource.js'
 import { DATABASE_FILE, openForReading } from '../store/open.js'
-import type { IngestWorker } from '../workers/ingestWorker.js'
+import { createChainReader } from '../store/rows/chainReader.js'
+import { type ChainSource, specOfSource } from '../store/rows/chainSource.js'
+import type { IngestWorker } from '../sync/thread/ingestWorker.js'
 import type { Config } from './config.js'
 import { readFollowSettings } from './followSettings.js'
 import { showSnapshotSteps } from './snapshotProgress.js'
@@ -100,7 +100,10 @@ async function hasNewer(config: Config, { log, signal }: Control): Promise<boole
 
 /** Moves the database aside, so that `bootstrapReplica` restores a newer one. Nobody may have it open. */
 export function replaceDatabase({ datadir }: Config, log: Logger): void {
-  log.warn({ datadir }, 'what follows the newest block is not held any more: the database is replaced by a snapshot')
+  log.warn(
+    { datadir },
+    'what follows the newest block is not available any more: the database is replaced by a snapshot',
+  )
   setAside(datadir)
 }
 

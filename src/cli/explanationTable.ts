@@ -1,4 +1,4 @@
-import { LOG_STEPS } from '../logs/trace.js'
+import { LOG_STEPS } from '../index/logs/trace.js'
 import type { ClauseJson, ExplanationJson, SegmentJson } from '../rpc/cairn/formatFacts.js'
 
 // The slowest ones: a chain with many millions of logs may have dozens.
@@ -60,7 +60,7 @@ function formatOutcome({ outcome, results, maxResults, answerBytes, overflow }: 
     return `refused: more than ${count(maxResults)} logs${where}`
   }
   if (outcome === 'timeout') return 'not answered in time'
-  if (outcome === 'notHeld') return 'refused: the range starts before the first stored block'
+  if (outcome === 'unavailable') return 'refused: the range starts before the first stored block'
   return `${count(results)} logs, ${count(answerBytes ?? 0)} bytes of JSON`
 }
 

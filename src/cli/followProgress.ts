@@ -1,8 +1,8 @@
-import type { FollowersStatus } from '../ingest/follow/openFollowers.js'
-import type { FollowState, FollowStatus } from '../ingest/follow/status.js'
 import type { Logger } from '../lib/logger.js'
 import { createProgressDisplay, type DisplayTarget, monotonicMs } from '../lib/progressDisplay.js'
 import { formatProgressLine, formatRate } from '../lib/progressLine.js'
+import type { FollowersStatus } from '../sync/follow/openFollowers.js'
+import type { FollowState, FollowStatus } from '../sync/follow/status.js'
 
 /** Shows how following goes until it is ended. */
 export interface FollowProgress {

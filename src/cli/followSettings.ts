@@ -1,6 +1,6 @@
-import type { L2FollowSettings } from '../ingest/follow/l2/l2Following.js'
-import type { FollowSettings } from '../ingest/follow/runFollower.js'
 import { UsageError } from '../lib/errors.js'
+import type { L2FollowSettings } from '../sync/follow/l2/l2Following.js'
+import type { FollowSettings } from '../sync/follow/runFollower.js'
 import type { Config } from './config.js'
 
 /** True when the options name something to follow. */
@@ -52,6 +52,6 @@ async function readChain({ genesis, network }: Config): Promise<FollowSettings['
 }
 
 async function readGenesis(path: string): Promise<{ genesis: unknown }> {
-  const { readGenesisFile } = await import('../ingest/importFiles.js')
+  const { readGenesisFile } = await import('../sync/import/importFiles.js')
   return readGenesisFile(path)
 }

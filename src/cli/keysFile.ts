@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { messageOf, UsageError } from '../lib/errors.js'
 import { parseMethodPatterns } from '../server/access/methodPatterns.js'
-import type { TransferredKey } from '../store/keyTransfer.js'
+import type { TransferredKey } from '../store/keys/keyTransfer.js'
 
 /** Of the name of a key. */
 export const MAX_NAME_CHARACTERS = 100

@@ -1,9 +1,9 @@
-import type { FollowSettings } from '../ingest/follow/runFollower.js'
-import type { ReplicaSettings } from '../ingest/replication/apply/replicaChain.js'
 import { UsageError } from '../lib/errors.js'
 import { createLogger, type Logger } from '../lib/logger.js'
-import type { IngestWorker } from '../workers/ingestWorker.js'
-import type { ReplicaSourceSettings } from '../workers/replicaProtocol.js'
+import type { ReplicaSettings } from '../replication/apply/replicaChain.js'
+import type { ReplicaSourceSettings } from '../replication/threads/replicaProtocol.js'
+import type { FollowSettings } from '../sync/follow/runFollower.js'
+import type { IngestWorker } from '../sync/thread/ingestWorker.js'
 import type { Config } from './config.js'
 import { readFollowSettings } from './followSettings.js'
 import { readLogging } from './options/output.js'
@@ -19,7 +19,7 @@ export async function startReplicating(
   const follow = await readFollowSettings(config)
   const log = createLogger(readLogging(config))
   if (plan.kind === 'http') return startReplica(config, plan, { follow, log })
-  const { requireNatsSettings } = await import('../ingest/replication/nats/connection.js')
+  const { requireNatsSettings } = await import('../replication/nats/connection.js')
   requireNatsSettings(plan.nats)
   if (plan.kind === 'nats') return startReplica(config, plan, { follow, log })
   return startRoles(config, plan, { follow, log, stop })
@@ -52,7 +52,7 @@ async function startReplica(
   { follow, log }: Parts,
 ): Promise<IngestWorker> {
   const settings = readReplicaSettings(follow)
-  const { startReplicaWorker } = await import('../workers/replicaWorker.js')
+  const { startReplicaWorker } = await import('../replication/threads/replicaWorker.js')
   const { status, close } = await startReplicaWorker({ settings, source, logging: readLogging(config) }, { log })
   return { status: () => ({ l1: null, l2: null }), pending: () => undefined, replication: status, close }
 }
@@ -62,11 +62,11 @@ async function startRoles(
   plan: Extract<ReplicationPlan, { kind: 'writer' | 'standby' }>,
   { follow, log, stop }: Parts & { stop: AbortSignal },
 ): Promise<IngestWorker> {
-  const { describeIdle, startIngestWorker } = await import('../workers/ingestWorker.js')
-  const { startReplicaWorker } = await import('../workers/replicaWorker.js')
-  const { keepRoles } = await import('../workers/roles/roleKeeper.js')
-  const { startTerm } = await import('../workers/roles/term.js')
-  const { prepareReplica } = await import('../ingest/replication/apply/replicaChain.js')
+  const { describeIdle, startIngestWorker } = await import('../sync/thread/ingestWorker.js')
+  const { startReplicaWorker } = await import('../replication/threads/replicaWorker.js')
+  const { runFailover } = await import('../replication/failover/failover.js')
+  const { startLeaderSession } = await import('../replication/failover/leaderSession.js')
+  const { prepareReplica } = await import('../replication/apply/replicaChain.js')
   const { datadir } = follow
   const isFollowing = follow.upstreams.length > 0
   if (follow.chain && 'development' in follow.chain) await makeDevelopmentChain(follow, { log, stop })
@@ -76,10 +76,10 @@ async function startRoles(
   const logging = readLogging(config)
   const { nats, publishBlocks, repairUrl } = plan
   const source = { kind: 'nats', nats, repairUrl } as const
-  return keepRoles({
+  return runFailover({
     log,
     beginsAsWriter: plan.kind === 'writer',
-    startTerm: () => startTerm({ datadir, chain: described, nats, publishBlocks, logging }),
+    startLeaderSession: () => startLeaderSession({ datadir, chain: described, nats, publishBlocks, logging }),
     startReplica: ({ until, signal }) =>
       startReplicaWorker({ settings, source: { ...source, until }, logging }, { log, signal }),
     startIngest: isFollowing
@@ -95,8 +95,8 @@ async function makeDevelopmentChain(
   { log, stop }: { log: Logger; stop: AbortSignal },
 ): Promise<void> {
   if (follow.upstreams.length === 0) readReplicaSettings(follow)
-  const { openFollowers } = await import('../ingest/follow/openFollowers.js')
-  const { createL2Verifier } = await import('../workers/l2Verifier.js')
+  const { openFollowers } = await import('../sync/follow/openFollowers.js')
+  const { createL2Verifier } = await import('../sync/thread/l2Verifier.js')
   const checkpoints = { afterCommit: () => undefined }
   const l2Verifier = createL2Verifier()
   const made = await openFollowers(follow, { log, signal: stop, checkpoints, l2Verify: l2Verifier.verify })

@@ -1,6 +1,6 @@
-import { streamUrl } from '../ingest/replication/http/connection.js'
-import type { NatsSettings } from '../ingest/replication/nats/connection.js'
 import { UsageError } from '../lib/errors.js'
+import { streamUrl } from '../replication/http/connection.js'
+import type { NatsSettings } from '../replication/nats/connection.js'
 import type { Config } from './config.js'
 import { isFollowing } from './followSettings.js'
 import { isNatsUrl } from './options/replication.js'

@@ -2,13 +2,13 @@ import type { AddressInfo, Server } from 'node:net'
 import { logCrypto } from '../chain/crypto.js'
 import { createBudget } from '../evm/calls/budget.js'
 import type { EvmKind } from '../evm/kinds.js'
-import type { FollowersStatus } from '../ingest/follow/openFollowers.js'
-import type { UpstreamAddress } from '../ingest/sources/upstream/types.js'
+import { keepFresh } from '../index/transactions/keepFresh.js'
 import { CairnError, messageOf } from '../lib/errors.js'
 import { createFailureLog } from '../lib/failureLog.js'
 import { collectGarbageWhenQuiet, reduceGcFrequency } from '../lib/garbageCollection.js'
 import { createLogger, type LogSettings } from '../lib/logger.js'
 import { createMetrics, type Metrics } from '../lib/metrics.js'
+import type { ReplicationLimits } from '../replication/http/replicationLimits.js'
 import type { Compatibility, L2SyncProgress, RpcLimits, SyncProgress } from '../rpc/core/context.js'
 import { createDispatcher, type InlineRunner, MAX_MAIN_THREAD_BYTES, type MethodTable } from '../rpc/core/dispatch.js'
 import { type OpenContext, openContext } from '../rpc/core/openContext.js'
@@ -30,23 +30,23 @@ import { registerFollowMetrics } from '../server/admin/followMetrics.js'
 import { createHealthReporter } from '../server/admin/healthReport.js'
 import { createLagCheck } from '../server/admin/lag.js'
 import { registerReplicationMetrics } from '../server/admin/replicationMetrics.js'
-import { createServedHead } from '../server/head/servedHead.js'
+import { createHeadTracker } from '../server/head/headTracker.js'
 import type { CompressionPolicy } from '../server/http/compression.js'
 import { createHttpServer } from '../server/http/httpServer.js'
 import { createAdmission } from '../server/limits/admission.js'
 import type { ServerLimits } from '../server/limits/limits.js'
 import { createRefusalCounter } from '../server/limits/refusals.js'
 import { createPage } from '../server/page/page.js'
-import type { ReplicationLimits } from '../server/replication/replicationLimits.js'
 import type { SqlLimits } from '../server/sql/sqlLimits.js'
 import { createTransactionForwarder } from '../server/transactionForwarder.js'
 import { attachWebSocket } from '../server/websocket/websocketServer.js'
-import { createApiKeyReader } from '../store/apiKeys.js'
-import { createShortBodies } from '../store/chain/shortBodies.js'
+import type { UpstreamAddress } from '../sources/upstreams/types.js'
 import { createDatabaseProbe } from '../store/databaseProbe.js'
-import { keepFresh } from '../transactions/keepFresh.js'
-import type { IngestWorker } from '../workers/ingestWorker.js'
-import { createReaderPool, type ReaderPool } from '../workers/readerPool.js'
+import { createApiKeyReader } from '../store/keys/apiKeys.js'
+import { createShortBodies } from '../store/rows/shortBodies.js'
+import type { FollowersStatus } from '../sync/follow/openFollowers.js'
+import type { IngestWorker } from '../sync/thread/ingestWorker.js'
+import { createReaderPool, type ReaderPool } from '../workers/pool/readerPool.js'
 
 /** Connections waiting to be accepted; each event-loop turn accepts one. A client beyond the limit retries after 1 s. The
  *  system may allow fewer (`net.core.somaxconn`); Node's default is 511. */
@@ -230,7 +230,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     ...{ db, slices: calls.slices!, limits: options.subscriptionLimits, failures, metrics, log },
   })
   const admission = createAdmission(options.serverLimits, (method) => methods.get(method)?.cost, metrics)
-  const head = createServedHead({ chain: context.chain, watch }, options.serverLimits.minBlockWaitMs)
+  const head = createHeadTracker({ chain: context.chain, watch }, options.serverLimits.minBlockWaitMs)
   const reach = { access, admission, head, limits: options.serverLimits, cors, hosts, plainHttp, metrics }
   const refusals = createRefusalCounter(metrics)
   const metricsPage = onRpcPort ? page : undefined
@@ -249,8 +249,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     keyWatch: new KeyWatch(keys, failures),
   }
   const openReplication = async (limits: ReplicationLimits) => {
-    const { createReplicationEndpoint } = await import('../server/replication/replicationEndpoint.js')
-    const { createReplicationWorker } = await import('../workers/replicationWorker.js')
+    const { createReplicationEndpoint } = await import('../replication/http/replicationEndpoint.js')
+    const { createReplicationWorker } = await import('../replication/threads/replicationWorker.js')
     const feed = createReplicationWorker(datadir, log)
     return { feed, endpoint: createReplicationEndpoint({ feed, limits, access, count: refusals.count }) }
   }

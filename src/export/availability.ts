@@ -2,7 +2,7 @@ import type { Dataset } from './dataset.js'
 import type { ExportSource } from './source.js'
 
 /** Why the dataset cannot be exported from this database, and what would help; undefined if it can. */
-export function whyNotHeld(source: ExportSource, dataset: Dataset): string | undefined {
+export function whyUnavailable(source: ExportSource, dataset: Dataset): string | undefined {
   const { name, layer, needsState, filtersAddresses } = dataset
   if (layer.coverage(source) === undefined)
     return `${name}: the database holds no ${layer.name} blocks; import some first`

@@ -1,4 +1,4 @@
-import type { BlockLink } from '../store/chain/exportRows.js'
+import type { BlockLink } from '../store/rows/exportRows.js'
 import type { Column, Row } from './columns.js'
 import type { ExportSource } from './source.js'
 

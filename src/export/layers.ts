@@ -1,6 +1,6 @@
 import { decodeShortString, encodeFelt } from '../chain/starknet/felt.js'
-import type { BlockLink } from '../store/chain/exportRows.js'
 import type { StoredL2Block } from '../store/l2/l2Reader.js'
+import type { BlockLink } from '../store/rows/exportRows.js'
 import type { ExportedBlock, Layer } from './dataset.js'
 
 /* Names of networks by chain id, as cryo prefixes its files with them. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describeError } from '../lib/errors.js'
 import type { FailureLog } from '../lib/failureLog.js'
 import type { Logger } from '../lib/logger.js'
@@ -17,16 +18,27 @@ import type { HostPolicy } from './access/hosts.js'
 import { type Accounting, openRecord, type RequestRecord } from './accounting/requestRecord.js'
 import type { HealthSource } from './admin/adminApp.js'
 import type { MetricsPage } from './admin/metricsPage.js'
+import type { HeadTracker } from './head/headTracker.js'
 import { behindRefusal, HEAD_HEADER, parseMinBlock } from './head/minBlock.js'
-import type { ServedHead } from './head/servedHead.js'
 import type { CompressionPolicy, Compressor } from './http/compression.js'
 import { type Admission, BUSY } from './limits/admission.js'
 import type { ServerLimits } from './limits/limits.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from './limits/outputBudget.js'
 import type { RefusalCounter } from './limits/refusals.js'
 import type { Page } from './page/page.js'
-import type { ReplicationEndpoint } from './replication/replicationEndpoint.js'
 import type { SqlEndpoint } from './sql/sqlEndpoint.js'
+
+/** A GET request whose response is a stream. */
+export interface StreamExchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly caller: Caller | Refusal
+}
+
+/** Answers requests of one path with streams. */
+export interface StreamEndpoint {
+  handle(exchange: StreamExchange): void
+}
 
 /** Dependencies and options of the HTTP and WebSocket servers. */
 export interface ServerOptions {
@@ -34,7 +46,7 @@ export interface ServerOptions {
   readonly subscriptions: Subscriptions
   readonly access: Access
   readonly admission: Admission
-  readonly head: ServedHead
+  readonly head: HeadTracker
   readonly limits: ServerLimits
   readonly cors: CorsPolicy
   readonly hosts: HostPolicy
@@ -48,8 +60,8 @@ export interface ServerOptions {
   readonly metricsPage: MetricsPage | undefined
   /** Answers SQL; undefined when it is not served. */
   readonly sql?: SqlEndpoint
-  /** Answers replicas; undefined when they are not served. */
-  readonly replication?: ReplicationEndpoint
+  /** Streams blocks to replicas; undefined when they are not served. */
+  readonly replication?: StreamEndpoint
   readonly metrics: Metrics
   readonly refusals: RefusalCounter
   /** Receives failures to read the keys. */

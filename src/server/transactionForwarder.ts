@@ -1,12 +1,12 @@
-import { parseUpstreamAddress } from '../ingest/sources/upstream/describeUrl.js'
-import { MalformedAnswer, UpstreamError } from '../ingest/sources/upstream/errors.js'
-import type { Transport } from '../ingest/sources/upstream/jsonRpc.js'
-import { createTransport } from '../ingest/sources/upstream/transport.js'
-import { DEFAULT_UPSTREAM_LIMITS, type UpstreamAddress, type UpstreamStatus } from '../ingest/sources/upstream/types.js'
 import { formatData } from '../lib/hex.js'
 import type { Logger } from '../lib/logger.js'
 import { RpcError, SERVER_BUSY } from '../rpc/core/errors.js'
 import { NO_UPSTREAM_ANSWERED } from '../rpc/eth/sendRawTransaction.js'
+import { parseUpstreamAddress } from '../sources/upstreams/describeUrl.js'
+import { MalformedAnswer, UpstreamError } from '../sources/upstreams/errors.js'
+import type { Transport } from '../sources/upstreams/jsonRpc.js'
+import { createTransport } from '../sources/upstreams/transport.js'
+import { DEFAULT_UPSTREAM_LIMITS, type UpstreamAddress, type UpstreamStatus } from '../sources/upstreams/types.js'
 
 /** Bounds of forwarding. */
 export interface ForwardingLimits {

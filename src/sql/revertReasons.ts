@@ -4,11 +4,11 @@ import { lowerAddresses } from '../decoding/readValues.js'
 import { StateUnavailable } from '../evm/errors.js'
 import { recordCalls, type TracedCall } from '../evm/tracing/callTree.js'
 import { loadTraceService } from '../evm/tracing/traceService.js'
+import { createTransactionFinder } from '../index/transactions/finder.js'
 import { noDeadline } from '../lib/deadline.js'
-import { createChainReader } from '../store/chain/chainReader.js'
 import { createCommitWatch } from '../store/commitWatch.js'
 import { openForReading } from '../store/open.js'
-import { createTransactionFinder } from '../transactions/finder.js'
+import { createChainReader } from '../store/rows/chainReader.js'
 
 /** Memory of the executed transaction: the heap of a query process is small. */
 const MEMORY_BYTES = 64 * 2 ** 20

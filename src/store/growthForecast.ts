@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { ChainReader } from './chain/types.js'
 import type { Database } from './database.js'
+import type { ChainReader } from './rows/types.js'
 
 /** How the database grows with the chain, and when its disk is full. */
 export interface GrowthForecast {

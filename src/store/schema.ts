@@ -163,10 +163,10 @@ export const logSegments = sqliteTable(
   (t) => [index('log_segments_by_state').on(t.state, t.firstChunk)],
 )
 
-/** Keys of a segment and their postings: `id` is segment * 2^20 + bucket; the blob's layout is in segments/bucket.ts. */
+/** Keys of a segment and their postings: `id` is segment * 2^20 + bucket; the blob's layout is in index/segments/bucket.ts. */
 export const logBuckets = sqliteTable('log_buckets', { id: integer('id').primaryKey(), data: bytes('data').notNull() })
 
-/** Postings too large for their bucket: `id` is segment * 2^26 + ordinal; layout in segments/postings.ts. */
+/** Postings too large for their bucket: `id` is segment * 2^26 + ordinal; layout in index/segments/postings.ts. */
 export const logBigPostings = sqliteTable('log_big_postings', {
   id: integer('id').primaryKey(),
   data: bytes('data').notNull(),
@@ -184,7 +184,7 @@ export const transactionSegments = sqliteTable(
   (t) => [index('transaction_segments_by_state').on(t.state, t.firstChunk)],
 )
 
-/** Hashes of a segment's transactions: `id` is segment * 2^24 + bucket; the blob's layout is in segments/bucket.ts. */
+/** Hashes of a segment's transactions: `id` is segment * 2^24 + bucket; the blob's layout is in index/segments/bucket.ts. */
 export const transactionBuckets = sqliteTable('transaction_buckets', {
   id: integer('id').primaryKey(),
   data: bytes('data').notNull(),
@@ -402,7 +402,7 @@ export const l2StateUpdates = sqliteTable(
     contract: bytes('contract').notNull(),
     number: integer('number').notNull(),
     hash: bytes('hash').notNull(),
-    matches: integer('matches'), // 1 the canonical block `number` has this hash, 0 another; NULL: it is not held
+    matches: integer('matches'), // 1 the canonical block `number` has this hash, 0 another; NULL: it is not available
   },
   (t) => [
     primaryKey({ columns: [t.l1Block, t.logIndex] }),

@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto'
 import SqliteDatabase from 'better-sqlite3'
 import { equalBytes } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
-import { createChainReader } from './chain/chainReader.js'
-import type { Finality } from './chain/types.js'
 import { dropForeignObjects } from './cleanCopy.js'
 import type { Database } from './database.js'
 import {
@@ -17,6 +15,8 @@ import {
 } from './meta.js'
 import { requireKnownSchema } from './open.js'
 import { type ReplicaPosition, readPosition, writePosition } from './replication/position.js'
+import { createChainReader } from './rows/chainReader.js'
+import type { Finality } from './rows/types.js'
 import { SEAL_NAMES, sealKey, writeSeal, writeSeals } from './seals.js'
 
 /** How far a writer had published when its copy began. */
@@ -32,7 +32,7 @@ export interface CopyFacts {
   readonly schema: number
   /** Decimal. */
   readonly chainId: string
-  /** Null when block 0 is not held. */
+  /** Null when block 0 is not available. */
   readonly genesisHash: string | null
   readonly head: { readonly number: number; readonly hash: string }
   /** Null when none was recorded: the head counts as final. */

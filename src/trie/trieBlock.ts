@@ -1,5 +1,5 @@
 import { formatData } from '../lib/hex.js'
-import type { ChainReader } from '../store/chain/types.js'
+import type { ChainReader } from '../store/rows/types.js'
 import type { StateTrieTable, TrieBlock } from '../store/state/stateTrieTable.js'
 
 /** The block whose state the stored trie is: the head, or an earlier one where the trie is brought up to date later, as on a

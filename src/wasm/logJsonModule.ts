@@ -69,7 +69,7 @@ const ZEROS = new Array<number>(16).fill(0x30)
 
 /** The module's bytes. It exports `memory` and `encode(length)`, which writes the JSON of the records in the first
  *  `length` bytes of the input, joined by commas, and returns a result as above. The layout of records is in
- *  store/logs/logRecords. */
+ *  store/rows/logRecords. */
 export function assembleLogJson(): Uint8Array<ArrayBuffer> {
   const writer = new LogJsonWriter()
   const functions = [writeDecode(), writer.encode()]

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { Checkpoints } from '../ingest/checkpoints.js'
 import { CairnError } from '../lib/errors.js'
+import type { Checkpoints } from '../store/checkpoints.js'
 import { DATABASE_FILE } from '../store/open.js'
 import { openWriteAheadLog, type WriteAheadLog } from '../store/writeAheadLog.js'
 import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from './checkpointerProtocol.js'

@@ -28,7 +28,7 @@ const explanation: ExplanationJson = {
   plan: 'index',
   results: 12,
   maxResults: 10_000,
-  range: { fromBlock: '0x0', toBlock: '0x7d0', clampedTo: null, firstHeld: null, firstLog: 0, logs: 524_300 },
+  range: { fromBlock: '0x0', toBlock: '0x7d0', clampedTo: null, firstAvailable: null, firstLog: 0, logs: 524_300 },
   minTopics: 2,
   clauses: [
     {
@@ -95,5 +95,5 @@ test('every outcome has words', () => {
     'refused: more than 10,000 logs, limit exceeded in block 16',
   )
   assert.equal(outcome({ outcome: 'timeout' }), 'not answered in time')
-  assert.equal(outcome({ outcome: 'notHeld' }), 'refused: the range starts before the first stored block')
+  assert.equal(outcome({ outcome: 'unavailable' }), 'refused: the range starts before the first stored block')
 })

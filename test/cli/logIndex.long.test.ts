@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { createLogIndexer } from '../../src/index/logs/indexer.js'
+import { LOG_SEARCH_INDEX } from '../../src/index/logs/logSearchIndex.js'
+import { createLogSource } from '../../src/index/logs/query.js'
+import { describeIndex } from '../../src/index/segments/indexSummary.js'
 import { noDeadline } from '../../src/lib/deadline.js'
-import { createLogIndexer } from '../../src/logs/indexer.js'
-import { LOG_SEARCH_INDEX } from '../../src/logs/logSearchIndex.js'
-import { createLogSource } from '../../src/logs/query.js'
-import { describeIndex } from '../../src/segments/indexSummary.js'
 import { openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
-import { asPlaced, expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from '../logs/randomFilters.js'
-import { type PlacedLog, seededFractions, writeLogs } from '../logs/randomLogs.js'
+import {
+  asPlaced,
+  expectedMatches,
+  FIRST_BLOCK,
+  randomBlocks,
+  randomFilter,
+  textOf,
+} from '../index/logs/randomFilters.js'
+import { type PlacedLog, seededFractions, writeLogs } from '../index/logs/randomLogs.js'
 import { spawnCairn } from '../support/cairn.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

@@ -44,7 +44,10 @@ test('rewind says what is wrong with its arguments, and leaves a database that i
   const above = HEAD + 1
   for (const [args, words] of [
     [[], /--to NUMBER is needed/],
-    [['--to', `${above}`], new RegExp(`--to ${above}: cannot rewind to block ${above}: blocks 0 to ${HEAD} are held`)],
+    [
+      ['--to', `${above}`],
+      new RegExp(`--to ${above}: cannot rewind to block ${above}: blocks 0 to ${HEAD} are available`),
+    ],
     [['--to', '5', 'operand'], /unexpected operand 'operand'/],
     [['--to', '5', '--datadir', join(datadir, 'nowhere')], /no database at/],
   ] as const) {

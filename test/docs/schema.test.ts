@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { importFiles, readGenesisFile } from '../../src/ingest/importFiles.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import type { Database } from '../../src/store/database.js'
 import { packagePath } from '../../src/store/open.js'
 import { openForQueries } from '../../src/store/sql/queryDatabase.js'
+import { importFiles, readGenesisFile } from '../../src/sync/import/importFiles.js'
 import { verifyHere } from '../support/l2.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

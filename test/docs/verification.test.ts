@@ -21,16 +21,14 @@ function namesIn(file: string, ...patterns: RegExp[]): string[] {
 }
 
 test('the page names every check of a block, and no other', () => {
-  const verify = readFileSync(packagePath('src/ingest/verify.ts'), 'utf8')
-  const start = verify.indexOf('function verifyTransaction')
-  const end = verify.indexOf('export function verifyUncles')
-  assert.ok(start > 0 && end > start)
-  const names = new Set<string>()
   const calls = /\b(?:refuse|requireEqual|requirePresence)\(\s*'([^']+)'/g
-  for (const [, name] of verify.slice(0, start).matchAll(calls)) names.add(name)
-  for (const [, name] of verify.slice(end).matchAll(calls)) names.add(name)
-  for (const [, name] of verify.slice(start, end).matchAll(calls)) names.add(`transaction N: ${name}`)
-  for (const file of ['ingest/pipeline.ts', 'ingest/acceptBlock.ts']) {
+  const names = new Set([...namesIn('sync/validate/header.ts', calls), ...namesIn('chain/eth/verifyRoots.ts', calls)])
+  const body = readFileSync(packagePath('src/sync/validate/body.ts'), 'utf8')
+  const start = body.indexOf('function verifyTransaction')
+  assert.ok(start > 0)
+  for (const [, name] of body.slice(0, start).matchAll(calls)) names.add(name)
+  for (const [, name] of body.slice(start).matchAll(calls)) names.add(`transaction N: ${name}`)
+  for (const file of ['sync/pipeline.ts', 'sync/validate/acceptBlock.ts']) {
     for (const name of namesIn(file, /\brefusal\(block, '([^']+)'/g, /check: '([^']+)'/g)) names.add(name)
   }
   for (const name of namesIn('evm/transition/checkTransaction.ts', /rule: '([^']+)'/g))
@@ -62,7 +60,7 @@ test('the page gives the ranges and names of the networks that cannot be verifie
 })
 
 test('the page names the official tests that are not run', () => {
-  const text = readFileSync(packagePath('test/ingest/blockchainTests.long.test.ts'), 'utf8')
+  const text = readFileSync(packagePath('test/sync/blockchainTests.long.test.ts'), 'utf8')
   const names = Array.from(text.matchAll(/^ {6}'(\w+)',$/gm), (match) => match[1])
   assert.equal(names.length, 3)
   for (const name of names) assert.ok(page.includes(`\`${name}\``), name)

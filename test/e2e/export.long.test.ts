@@ -134,7 +134,7 @@ test('wrong use is named, with exit code 2', async (t) => {
   await refused(['logs'], /--out is missing/)
   await refused(out, /no dataset; name some of blocks, transactions/)
   await refused(['lgs', ...out], /unknown dataset 'lgs'.*logs/)
-  await refused(['logs', ...out, '--blocks', '70:75'], /block 75 is not held; logs has 0 to 74/)
+  await refused(['logs', ...out, '--blocks', '70:75'], /block 75 is not available; logs has 0 to 74/)
   await refused(['logs', ...out, '--blocks', '9:3'], /--blocks: 9 is above 3/)
   await refused(['logs', ...out, '--follow', '--blocks', '3:9'], /--follow has no end; give --blocks 3:/)
   await refused(['blocks', ...out, '--address', `0x${'aa'.repeat(20)}`], /blocks: --address does not apply/)

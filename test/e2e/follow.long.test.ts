@@ -105,7 +105,7 @@ test('without state a new database begins at --from, and blocks before it are re
   for (const [method, params] of same) {
     assert.deepEqual(await ask(server.url, method, params), await ask(upstream.url, method, params), method)
   }
-  const error = { code: -32000, message: `block 39 is not held, blocks 40 to ${HEAD} are` }
+  const error = { code: -32000, message: `block 39 is not available, blocks 40 to ${HEAD} are` }
   const refused: [string, unknown[]][] = [
     ['eth_getBlockByNumber', ['0x27', false]],
     ['eth_getBlockReceipts', ['0x27']],

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openWritableChain } from '../../src/ingest/chainState.js'
-import { importBlocks } from '../../src/ingest/pipeline.js'
 import { formatData } from '../../src/lib/hex.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
+import { openWritableChain } from '../../src/sync/chainState.js'
+import { importBlocks } from '../../src/sync/pipeline.js'
 import { runCairnOk, startCairn } from '../support/cairn.js'
 import { FIXTURE_FOLDER, fixtureBlocks, fixtureGenesis, sourceOf } from '../support/fixture.js'
 import { openFixtureAnswers } from '../support/fixtureAnswers.js'
@@ -15,7 +15,7 @@ import { type Answer, ask, resultOf, send } from '../support/rpcClient.js'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scriptedUpstream.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-/* Where following begins, and what is said of blocks that are not held yet. */
+/* Where following begins, and what is said of blocks that are not available yet. */
 
 const GENESIS = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json')]
 const FILE_HEAD = 20
@@ -71,7 +71,10 @@ test('a gap between files and upstream is known while it is filled, and what lie
 
   const missing = fixtureBlocks().findLast(({ transactions }) => transactions.length > 0)!
   const at = `0x${missing.header.number.toString(16)}`
-  const notHeld = { code: -32000, message: `block ${missing.header.number} is not held, blocks 0 to ${head} are` }
+  const unavailable = {
+    code: -32000,
+    message: `block ${missing.header.number} is not available, blocks 0 to ${head} are`,
+  }
   for (const [method, ...rest] of [
     ['eth_getBlockByNumber', false],
     ['eth_getBlockReceipts'],
@@ -80,7 +83,7 @@ test('a gap between files and upstream is known while it is filled, and what lie
     ['eth_getUncleCountByBlockNumber'],
     ['debug_getRawReceipts'],
   ] as const) {
-    assert.deepEqual((await ask(url, method, [at, ...rest])).error, notHeld, method)
+    assert.deepEqual((await ask(url, method, [at, ...rest])).error, unavailable, method)
   }
   const message = `not found in blocks 0 to ${head}; blocks up to ${HEAD} are still to be fetched`
   const [blockHash, transactionHash] = [formatData(missing.hash), formatData(missing.transactions[0].hash)]
@@ -118,7 +121,7 @@ test('below the first block, the parent of that block is refused by hash; of an 
   const blocks = fixtureBlocks()
   const hashOf = (number: number) => formatData(blocks[number - 1].hash)
   const parent = (await ask(url, 'eth_getBlockByHash', [hashOf(39), false])).error
-  assert.deepEqual(parent, { code: -32000, message: `block 39 is not held, blocks 40 to ${HEAD} are` })
+  assert.deepEqual(parent, { code: -32000, message: `block 39 is not available, blocks 40 to ${HEAD} are` })
   assert.equal(await resultOf(url, 'eth_getBlockByHash', [hashOf(38), false]), null)
   assert.deepEqual(await resultOf(url, 'eth_capabilities'), {
     head: { number: `0x${HEAD.toString(16)}`, hash: hashOf(HEAD) },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createApiKeyReader } from '../../src/store/apiKeys.js'
+import { createApiKeyReader } from '../../src/store/keys/apiKeys.js'
 import { packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { runCairn, runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createByteLru } from '../../src/lib/byteLru.js'
-import { seededFractions } from '../logs/randomLogs.js'
+import { seededFractions } from '../index/logs/randomLogs.js'
 
 /** The same by a list, the least recently used entry first. */
 function createOracle(maxBytes: number) {
@@ -48,7 +48,7 @@ test('holds what a plain list of the most recently used entries holds', () => {
   assert.ok(hits > 2_000, String(hits))
 })
 
-test('a value that is larger than the bound is not held and takes its older one away', () => {
+test('a value that is larger than the bound is not available and takes its older one away', () => {
   const lru = createByteLru<string>({ maxBytes: 10, sizeOf: (key, value) => key.length + value.length })
   lru.set('a', '12345')
   lru.set('b', '123')

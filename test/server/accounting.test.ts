@@ -6,7 +6,7 @@ import { silentLogger } from '../../src/lib/logger.js'
 import { createMetrics } from '../../src/lib/metrics.js'
 import { createAccessLog } from '../../src/server/accounting/accessLog.js'
 import { createKeyUsage } from '../../src/server/accounting/keyUsage.js'
-import { openUsageForReading, USAGE_FILE } from '../../src/store/usageTable.js'
+import { openUsageForReading, USAGE_FILE } from '../../src/store/keys/usageTable.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const CALL = { calls: 1, errors: 0, bytesIn: 10, bytesOut: 20, ms: 0.5 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
-import { createApiKeyTable, openForKeys } from '../../src/store/apiKeys.js'
+import { createApiKeyTable, openForKeys } from '../../src/store/keys/apiKeys.js'
 import { openRaw, type RawAnswer } from '../support/rawHttp.js'
 import { post, request, startTestServer } from '../support/serving.js'
 

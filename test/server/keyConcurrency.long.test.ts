@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { answerBody } from '../../src/rpc/core/answer.js'
 import { parseBody, type RpcOutcome } from '../../src/rpc/core/envelope.js'
-import { createApiKeyTable, openForKeys } from '../../src/store/apiKeys.js'
+import { createApiKeyTable, openForKeys } from '../../src/store/keys/apiKeys.js'
 import { post, request, startTestServer } from '../support/serving.js'
 
 test('calls of a key at once are limited over all connections, batches to what is left', async (t) => {

@@ -12,14 +12,14 @@ import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../src/rpc/subscriptions/limits.
 import { createSubscriptions } from '../../src/rpc/subscriptions/subscriptions.js'
 import { createAccess } from '../../src/server/access/access.js'
 import { KeyWatch } from '../../src/server/access/keyWatch.js'
-import { createServedHead } from '../../src/server/head/servedHead.js'
+import { createHeadTracker } from '../../src/server/head/headTracker.js'
 import { createHttpServer } from '../../src/server/http/httpServer.js'
 import { createAdmission } from '../../src/server/limits/admission.js'
 import { DEFAULT_SERVER_LIMITS } from '../../src/server/limits/limits.js'
 import { createRefusalCounter } from '../../src/server/limits/refusals.js'
 import { attachWebSocket } from '../../src/server/websocket/websocketServer.js'
-import { createApiKeyReader } from '../../src/store/apiKeys.js'
 import { createCommitWatch } from '../../src/store/commitWatch.js'
+import { createApiKeyReader } from '../../src/store/keys/apiKeys.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { post } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -41,7 +41,7 @@ async function serve(t: TestContext, dispatcher: Dispatcher) {
     subscriptions,
     access: createAccess({ keys, open: true, rateLimitRps: 0, failures }),
     admission: createAdmission(LIMITS, () => 'point', metrics),
-    head: createServedHead({ chain: { head: () => undefined }, watch: createCommitWatch(db) }, 0),
+    head: createHeadTracker({ chain: { head: () => undefined }, watch: createCommitWatch(db) }, 0),
     metrics,
     plainHttp: true,
     metricsPage: undefined,

@@ -4,9 +4,9 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { WebSocketServer } from 'ws'
-import type { UpstreamAddress, UpstreamStatus } from '../../src/ingest/sources/upstream/types.js'
 import { type Logger, silentLogger } from '../../src/lib/logger.js'
 import { createTransactionForwarder, type ForwardingLimits } from '../../src/server/transactionForwarder.js'
+import type { UpstreamAddress, UpstreamStatus } from '../../src/sources/upstreams/types.js'
 import { keepLog } from '../support/rightChain.js'
 
 const HASH = `0x${'ab'.repeat(32)}`

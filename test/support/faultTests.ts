@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { RawBlock } from '../../src/ingest/source.js'
+import type { RawBlock } from '../../src/sources/source.js'
 import { importFixture } from './fixtureDatabase.js'
 import { describeRaw, keepLog, type LogLine, openFixtureRpc, readChain } from './rightChain.js'
 import {

@@ -1,7 +1,7 @@
-import { AUDIT_PARTS, type AuditPart, auditDatabase } from '../../src/ingest/audit/database.js'
-import { DatabaseFault } from '../../src/ingest/audit/fault.js'
+import { AUDIT_PARTS, type AuditPart, auditDatabase } from '../../src/audit/database.js'
+import { DatabaseFault } from '../../src/audit/fault.js'
+import { IndexFault } from '../../src/index/segments/verifyIndex.js'
 import { noProgress } from '../../src/lib/progress.js'
-import { IndexFault } from '../../src/segments/verifyIndex.js'
 
 /** The fault that an audit of the parts, of everything unless told, names; undefined when it finds none. */
 export function findFault(

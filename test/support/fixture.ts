@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { decodeBlock, encodeBlock } from '../../src/chain/eth/block.js'
 import { measureRlp } from '../../src/chain/eth/rlp.js'
 import type { Block } from '../../src/chain/eth/types.js'
-import type { BlockSource } from '../../src/ingest/source.js'
+import type { BlockSource } from '../../src/sources/source.js'
 import { packagePath } from '../../src/store/open.js'
 
 /** The folder of the bundled fixture chain. */

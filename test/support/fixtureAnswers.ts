@@ -1,4 +1,4 @@
-import type { RawBlock } from '../../src/ingest/source.js'
+import type { RawBlock } from '../../src/sources/source.js'
 import { importFixture } from './fixtureDatabase.js'
 import { readChain } from './rightChain.js'
 import { type ChainAnswers, openChainAnswers } from './scriptedUpstream.js'

@@ -30,7 +30,7 @@ export async function importFixture(datadir: string): Promise<void> {
 }
 
 async function importFixtureFiles(datadir: string): Promise<void> {
-  const { importFiles, readGenesisFile } = await import('../../src/ingest/importFiles.js')
+  const { importFiles, readGenesisFile } = await import('../../src/sync/import/importFiles.js')
   const { verifyHere } = await import('./l2.js')
   await importFiles({
     datadir,

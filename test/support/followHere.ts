@@ -1,9 +1,9 @@
-import type { WritableChain } from '../../src/ingest/chainState.js'
-import { createFollower, type Follower, type FollowOptions } from '../../src/ingest/follow/follower.js'
-import type { HeadEvent } from '../../src/ingest/head/events.js'
-import { openEthRpc } from '../../src/ingest/sources/ethRpc/ethRpc.js'
-import type { EthRpc, EthRpcOptions } from '../../src/ingest/sources/ethRpc/types.js'
 import { equalBytes } from '../../src/lib/bytes.js'
+import { openEthRpc } from '../../src/sources/ethRpc/ethRpc.js'
+import type { EthRpc, EthRpcOptions } from '../../src/sources/ethRpc/types.js'
+import type { WritableChain } from '../../src/sync/chainState.js'
+import { createFollower, type Follower, type FollowOptions } from '../../src/sync/follow/follower.js'
+import type { HeadEvent } from '../../src/sync/head/events.js'
 import { FAST_CLOCK, keepLog, type LogLine } from './rightChain.js'
 
 type After = { after(callback: () => void | Promise<void>): void }

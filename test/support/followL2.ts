@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
+import { auditL2 } from '../../src/audit/l2.js'
 import { formatFelt } from '../../src/chain/starknet/felt.js'
 import type { L2NetworkName } from '../../src/chain/starknet/networks.js'
-import { auditL2 } from '../../src/ingest/audit/l2.js'
-import { createL2Follower } from '../../src/ingest/follow/l2/l2Follower.js'
-import { describeHeld } from '../../src/ingest/follow/l2/l2Following.js'
-import { createWriteTurns } from '../../src/ingest/follow/l2/writeTurns.js'
-import { createFollowFigures, type FollowFigures } from '../../src/ingest/follow/status.js'
-import { openL2Upstreams } from '../../src/ingest/sources/starknetUpstream/l2Upstreams.js'
-import type { L2Upstreams } from '../../src/ingest/sources/starknetUpstream/types.js'
+import { openL2Upstreams } from '../../src/sources/starknet/l2Upstreams.js'
+import type { L2Upstreams } from '../../src/sources/starknet/types.js'
 import type { L2Reader } from '../../src/store/l2/l2Reader.js'
 import { createL2Writer } from '../../src/store/l2/l2Writer.js'
+import { createL2Follower } from '../../src/sync/follow/l2/l2Follower.js'
+import { describeAvailable } from '../../src/sync/follow/l2/l2Following.js'
+import { createWriteTurns } from '../../src/sync/follow/l2/writeTurns.js'
+import { createFollowFigures, type FollowFigures } from '../../src/sync/follow/status.js'
 import { type L2Database, verifyHere } from './l2.js'
 import type { L2Node } from './l2Node.js'
 import { FAST_CLOCK, keepLog, type LogLine } from './rightChain.js'
@@ -58,7 +58,7 @@ export function followL2(
     rpc: isFeeder ? [] : addresses,
     feeders: isFeeder ? addresses : [],
     verify: verify ? verifyHere : undefined,
-    expected: () => describeHeld(reader, writer),
+    expected: () => describeAvailable(reader, writer),
     clock: FAST_CLOCK,
     random: () => 0.5,
     log,

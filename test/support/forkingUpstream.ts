@@ -2,7 +2,7 @@ import { encodeBlock } from '../../src/chain/eth/block.js'
 import type { Block } from '../../src/chain/eth/types.js'
 import { formatData, formatQuantity } from '../../src/lib/hex.js'
 import { formatBlock } from '../../src/rpc/eth/format/block.js'
-import type { ChainReader, StoredBlock } from '../../src/store/chain/types.js'
+import type { ChainReader, StoredBlock } from '../../src/store/rows/types.js'
 import { importInOneGo } from './branches.js'
 import {
   type ChainAnswers,

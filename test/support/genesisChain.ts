@@ -1,5 +1,5 @@
-import { openWritableChain } from '../../src/ingest/chainState.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
+import { openWritableChain } from '../../src/sync/chainState.js'
 import { temporaryDirectory } from './temporary.js'
 
 /** An account of a genesis, in geth's form. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { decodeBlock } from '../../src/chain/eth/block.js'
 import { measureRlp } from '../../src/chain/eth/rlp.js'
-import { replaceBranch } from '../../src/ingest/head/reorg.js'
-import { rewindChain } from '../../src/ingest/rewindChain.js'
 import { noProgress } from '../../src/lib/progress.js'
+import { replaceBranch } from '../../src/sync/head/reorg.js'
+import { rewindChain } from '../../src/sync/rewindChain.js'
 import { openBranches } from './branches.js'
 
 /* A program that changes a chain: `node headProcess.js DATADIR ANCESTOR [BRANCH.rlp]`. It says `ready` before it begins. With

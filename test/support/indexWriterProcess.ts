@@ -1,7 +1,7 @@
-import { createChainIndexer } from '../../src/ingest/chainIndexer.js'
-import { openWritableChain } from '../../src/ingest/chainState.js'
-import { createChainWriter } from '../../src/store/chain/chainWriter.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
+import { createChainWriter } from '../../src/store/rows/chainWriter.js'
+import { createChainIndexer } from '../../src/sync/chainIndexer.js'
+import { openWritableChain } from '../../src/sync/chainState.js'
 import { CHUNK_BITS, indexedBlocks } from './indexedChain.js'
 
 /* A program that goes on with a chain of `indexedBlocks`: `node indexWriterProcess.js DATADIR OPTIONS`. Each block is a

@@ -2,16 +2,16 @@ import type { L2NetworkName } from '../../src/chain/starknet/networks.js'
 import type { L2Block } from '../../src/chain/starknet/types.js'
 import { createBlockVerifier } from '../../src/chain/starknet/verifier.js'
 import type { L2VerifyFunction } from '../../src/chain/starknet/verify.js'
-import { importL2, type L2ImportSummary } from '../../src/ingest/l2Import.js'
-import { openL2File } from '../../src/ingest/sources/starknetFile.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import { noProgress } from '../../src/lib/progress.js'
+import { openL2File } from '../../src/sources/files/starknetFile.js'
 import type { Database } from '../../src/store/database.js'
 import { createL2EventWriter } from '../../src/store/l2/l2EventRows.js'
 import { createL2Finality } from '../../src/store/l2/l2Finality.js'
 import { createL2Reader, type L2Reader } from '../../src/store/l2/l2Reader.js'
 import { createL2Writer, type L2Writer } from '../../src/store/l2/l2Writer.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
+import { importL2, type L2ImportSummary } from '../../src/sync/import/l2Import.js'
 
 const verifyBlock = createBlockVerifier()
 

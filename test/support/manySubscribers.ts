@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { matchesFilter } from '../../src/index/logs/filter.js'
 import { formatData } from '../../src/lib/hex.js'
-import { matchesFilter } from '../../src/logs/filter.js'
 import { ADDRESSES, type InventedChain, openInventedChain, TOPICS } from './inventedChain.js'
 import { seededRandom } from './random.js'
 import { startTestServer } from './serving.js'

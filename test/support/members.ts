@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { ReplicationStatus } from '../../src/ingest/replication/status.js'
+import type { ReplicationStatus } from '../../src/sync/replicationStatus.js'
 import { openBranches } from './branches.js'
 import { type Running, spawnCairn } from './cairn.js'
 import { isTrieAtHead } from './compareChains.js'

@@ -7,7 +7,7 @@ import { Journal } from '../../src/evm/interpreter/journal/journal.js'
 import type { NewAccount } from '../../src/evm/interpreter/journal/journalAccount.js'
 import type { StateProvider } from '../../src/evm/state/stateProvider.js'
 import { EMPTY_BYTES, keyOfBytes } from '../../src/lib/bytes.js'
-import type { StateChanges } from '../../src/store/chain/stateChanges.js'
+import type { StateChanges } from '../../src/store/rows/stateChanges.js'
 import { createStateTrie } from '../../src/trie/stateTrie.js'
 
 /** A stored state in memory, for journals to lie on: the database's tables without their history. */

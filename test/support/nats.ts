@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '@nats-io/transport-node'
-import { connectNats, type NatsLink, type NatsSettings } from '../../src/ingest/replication/nats/connection.js'
 import { silentLogger } from '../../src/lib/logger.js'
+import { connectNats, type NatsLink, type NatsSettings } from '../../src/replication/nats/connection.js'
 import { temporaryDirectory } from './temporary.js'
 
 /* Real nats-server processes on free ports, each with a folder of its own. */

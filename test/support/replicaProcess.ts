@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { deserialize } from 'node:v8'
-import { openReplica } from '../../src/ingest/replication/apply/openReplica.js'
-import type { PositionedUnit } from '../../src/ingest/replication/types.js'
 import { silentLogger } from '../../src/lib/logger.js'
+import { openReplica } from '../../src/replication/apply/openReplica.js'
+import type { PositionedUnit } from '../../src/replication/codec/types.js'
 import { scriptedSource } from './replicated.js'
 
 /* A program that applies units to a database: `node replicaProcess.js DATADIR UNITS`, a file of `v8.serialize`. It says `ready`

@@ -1,27 +1,27 @@
 import { dirname } from 'node:path'
 import type { Block } from '../../src/chain/eth/types.js'
-import { type OpenChainOptions, openWritableChain } from '../../src/ingest/chainState.js'
-import type { BlockRef } from '../../src/ingest/head/events.js'
-import { type Applier, type ApplierOptions, createApplier } from '../../src/ingest/replication/apply/applier.js'
-import { verifyReplicated } from '../../src/ingest/replication/apply/verifyReplicated.js'
-import { encodeReplicatedBlock } from '../../src/ingest/replication/message.js'
+import { silentLogger } from '../../src/lib/logger.js'
+import { type Applier, type ApplierOptions, createApplier } from '../../src/replication/apply/applier.js'
+import { verifyReplicated } from '../../src/replication/apply/verifyReplicated.js'
+import { encodeReplicatedBlock } from '../../src/replication/codec/message.js'
 import type {
   EncodedBlock,
   PositionedUnit,
   ReplicatedBlock,
   ReplicationSource,
   ReplicationUnit,
-} from '../../src/ingest/replication/types.js'
-import { silentLogger } from '../../src/lib/logger.js'
-import { decodeAppearances } from '../../src/store/chain/appearances.js'
-import { createChainReader } from '../../src/store/chain/chainReader.js'
-import type { ChainSource } from '../../src/store/chain/chainSource.js'
-import type { StateChanges } from '../../src/store/chain/stateChanges.js'
-import type { Finality } from '../../src/store/chain/types.js'
+} from '../../src/replication/codec/types.js'
+import { openTrieHasher, type TrieHasherHandle } from '../../src/replication/threads/trieHasher.js'
 import type { Database } from '../../src/store/database.js'
+import { decodeAppearances } from '../../src/store/rows/appearances.js'
+import { createChainReader } from '../../src/store/rows/chainReader.js'
+import type { ChainSource } from '../../src/store/rows/chainSource.js'
+import type { StateChanges } from '../../src/store/rows/stateChanges.js'
+import type { Finality } from '../../src/store/rows/types.js'
 import { createRawState } from '../../src/store/state/rawState.js'
 import { createStateReader } from '../../src/store/state/stateReader.js'
-import { openTrieHasher, type TrieHasherHandle } from '../../src/workers/trieHasher.js'
+import { type OpenChainOptions, openWritableChain } from '../../src/sync/chainState.js'
+import type { BlockRef } from '../../src/sync/head/events.js'
 import { ACCOUNT_ROWS } from './historyRows.js'
 
 /** A stored block as a writer gives it to its replicas, read back from its rows. */

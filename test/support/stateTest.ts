@@ -122,7 +122,7 @@ function runCase({ test, post }: StateCase, rules: Rules, tables: (rules: Rules)
   return root === post.hash ? undefined : `state root ${root} instead of ${post.hash}`
 }
 
-/** Rules that need neither state nor block, which are checked before execution: see `ingest/verify`. */
+/** Rules that need neither state nor block, which are checked before execution: see `sync/validate/verify`. */
 function refusalByItself(
   { blobVersionedHashes: hashes, to, input, gasLimit }: ReturnType<typeof decodeTransaction>,
   rules: Rules,

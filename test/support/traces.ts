@@ -10,7 +10,7 @@ import { formatData, formatQuantity, parseHex } from '../../src/lib/hex.js'
 import type { RpcContext } from '../../src/rpc/core/context.js'
 import { runMethod } from '../../src/rpc/core/dispatch.js'
 import { METHODS } from '../../src/rpc/methods.js'
-import type { StoredBlock } from '../../src/store/chain/types.js'
+import type { StoredBlock } from '../../src/store/rows/types.js'
 
 /** The result of a method, run in this thread. @throws Error for an error answer. */
 export async function callMethod<T>(context: RpcContext, method: string, params: unknown[]): Promise<T> {

@@ -1,6 +1,6 @@
 import { padLeft } from '../../src/lib/bytes.js'
-import { type PackedChanges, visitSlots } from '../../src/store/chain/packedChanges.js'
-import type { StateChanges, StorageChange } from '../../src/store/chain/stateChanges.js'
+import { type PackedChanges, visitSlots } from '../../src/store/rows/packedChanges.js'
+import type { StateChanges, StorageChange } from '../../src/store/rows/stateChanges.js'
 
 /** The changes with an object for each slot. */
 export function unpackChanges({ addresses, accounts, storage: packed, codes }: PackedChanges): StateChanges {

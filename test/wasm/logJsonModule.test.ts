@@ -13,7 +13,7 @@ import {
   TOPIC_SLOTS,
   UNSUPPORTED,
 } from '../../src/wasm/logJsonModule.js'
-import { seededFractions } from '../logs/randomLogs.js'
+import { seededFractions } from '../index/logs/randomLogs.js'
 
 const { state, addresses, topics, input, output } = LOG_JSON_MEMORY
 

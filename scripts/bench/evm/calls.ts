@@ -1,6 +1,6 @@
 import { formatData } from '../../../src/lib/hex.js'
-import { createChainReader } from '../../../src/store/chain/chainReader.js'
 import { openForReading } from '../../../src/store/open.js'
+import { createChainReader } from '../../../src/store/rows/chainReader.js'
 import { createStateReads } from '../../../src/store/state/stateReader.js'
 import { startDefaultCairn } from '../../../test/support/cairn.js'
 import { startAnvilWith } from './anvilState.js'

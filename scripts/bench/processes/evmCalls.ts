@@ -1,7 +1,7 @@
 import { equalBytes } from '../../../src/lib/bytes.js'
 import { formatData } from '../../../src/lib/hex.js'
-import { createChainReader } from '../../../src/store/chain/chainReader.js'
 import { openForReading } from '../../../src/store/open.js'
+import { createChainReader } from '../../../src/store/rows/chainReader.js'
 import { createStateReads } from '../../../src/store/state/stateReader.js'
 import { openCallEngine, type RunCall } from '../evm/callEngines.js'
 import type { CallsPlan, CallsResult } from '../evm/plans.js'

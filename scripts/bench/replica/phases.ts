@@ -2,21 +2,21 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { type OpenReplica, openReplica } from '../../../src/ingest/replication/apply/openReplica.js'
+import { formatData } from '../../../src/lib/hex.js'
+import { silentLogger } from '../../../src/lib/logger.js'
+import { type OpenReplica, openReplica } from '../../../src/replication/apply/openReplica.js'
 import type {
   EncodedBlock,
   PositionedUnit,
   ReplicationSource,
   ReplicationUnit,
-} from '../../../src/ingest/replication/types.js'
-import { formatData } from '../../../src/lib/hex.js'
-import { silentLogger } from '../../../src/lib/logger.js'
+} from '../../../src/replication/codec/types.js'
+import { createBlockVerifier } from '../../../src/replication/threads/blockVerifier.js'
+import { openTrieHasher } from '../../../src/replication/threads/trieHasher.js'
 import { DATABASE_FILE, openForReading } from '../../../src/store/open.js'
 import { createStateTrieTable } from '../../../src/store/state/stateTrieTable.js'
 import { TRIE_HISTORY_BLOCKS } from '../../../src/store/state/trieHistory.js'
-import { createBlockVerifier } from '../../../src/workers/blockVerifier.js'
 import { createCheckpointer } from '../../../src/workers/checkpointer.js'
-import { openTrieHasher } from '../../../src/workers/trieHasher.js'
 import { quantile } from '../client.js'
 import type { StoredChain } from './chain.js'
 import type { ReaderReply } from './readerThread.js'

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { formatData } from '../../../src/lib/hex.js'
-import { createChainReader } from '../../../src/store/chain/chainReader.js'
 import { createDataVersion } from '../../../src/store/commitWatch.js'
 import { openForReading } from '../../../src/store/open.js'
+import { createChainReader } from '../../../src/store/rows/chainReader.js'
 
 /* A thread that reads each new block as soon as its connection sees it, of a new branch the last, and tells when it has. */
 

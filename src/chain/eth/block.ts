@@ -22,7 +22,7 @@ import { orderedTrieRoot } from './trie.js'
 import type { Block, Header, Transaction, Withdrawal } from './types.js'
 
 /** A block from its RLP: [header, transactions, uncles] and, from Shanghai on, withdrawals. Recovers senders. Does not
- *  compare the parts with the header: see ingest/verify. @throws DecodeError whose path names the block, if its header is
+ *  compare the parts with the header: see verifyRoots. @throws DecodeError whose path names the block, if its header is
  *  readable, and the field. */
 export function decodeBlock(bytes: Uint8Array): Block {
   const parts = asList(decodeRlp(bytes, 'block'), 'block', 3, 4)

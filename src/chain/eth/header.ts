@@ -14,7 +14,7 @@ import {
 import type { Header } from './types.js'
 
 /** A header of any fork, from its RLP or its decoded list of 15 to 23 fields (Yellow Paper, section 4.4.3; EIP-1559,
- *  4895, 4844, 4788, 7685, 7928, 7843). Which fields a fork must have is checked in ingest/verify.
+ *  4895, 4844, 4788, 7685, 7928, 7843). Which fields a fork must have is checked in sync/validate/header.
  *  @throws DecodeError naming the field under `path`. */
 export function decodeHeader(input: Uint8Array | RlpItem, path = 'header'): Header {
   try {

@@ -49,7 +49,7 @@ async function copy(
   run: (options: CopyOptions) => Promise<number>,
   describe: (held: string, size: string, keys: string) => string,
 ): Promise<number> {
-  const { auditFile, checkIntegrity } = await import('../../ingest/audit/file.js')
+  const { auditFile, checkIntegrity } = await import('../../audit/file.js')
   const { blockRange, CopyExists, countKeys, NoBackup } = await import('../../store/backup.js')
   const stop = listenForStop()
   let progress: Progress | undefined

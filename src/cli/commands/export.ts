@@ -26,7 +26,7 @@ export async function runExport({ config, operands }: ParsedArgs): Promise<numbe
   const source = openExportSource(config.datadir, addresses)
   const stop = listenForStop()
   try {
-    const datasets = await chooseHeld(source, operands, config)
+    const datasets = await chooseAvailable(source, operands, config)
     if (datasets.some(({ needsState }) => needsState)) await source.loadTraces()
     const format = formatOf(out, config.format)
     if (isDirectory(out)) await toRanges(source, datasets, { config, place: out, format, stop })
@@ -42,9 +42,9 @@ export async function runExport({ config, operands }: ParsedArgs): Promise<numbe
 }
 
 /** The datasets that are named. `all` leaves those out that the database does not hold. @throws UsageError */
-async function chooseHeld(source: ExportSource, operands: readonly string[], config: Config): Promise<Dataset[]> {
+async function chooseAvailable(source: ExportSource, operands: readonly string[], config: Config): Promise<Dataset[]> {
   const { chooseDatasets, splitNames } = await import('../../export/datasets.js')
-  const { whyNotHeld } = await import('../../export/availability.js')
+  const { whyUnavailable } = await import('../../export/availability.js')
   const names = splitNames(operands)
   const isAll = names.includes('all')
   const namesEvents = names.includes('events')
@@ -53,7 +53,7 @@ async function chooseHeld(source: ExportSource, operands: readonly string[], con
   const events = namesEvents ? await listEvents(source, config.events) : []
   const held: Dataset[] = []
   for (const dataset of chooseDatasets(names, () => events)) {
-    const reason = whyNotHeld(source, dataset)
+    const reason = whyUnavailable(source, dataset)
     if (reason === undefined) held.push(dataset)
     else if (isAll) writeNotice(`left out: ${reason}`)
     else throw new UsageError(reason)
@@ -196,7 +196,7 @@ function requireRange(source: ExportSource, { name, layer }: Dataset, { blockRan
   const { from = held.first, to = held.head } = blockRange
   for (const number of [from, to]) {
     if (number < held.first || number > held.head) {
-      throw new UsageError(`--blocks: block ${number} is not held; ${name} has ${held.first} to ${held.head}`)
+      throw new UsageError(`--blocks: block ${number} is not available; ${name} has ${held.first} to ${held.head}`)
     }
   }
   return { from, to }

@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
-import type { ImportSummary } from '../../ingest/importFiles.js'
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
-import type { ChainSource } from '../../store/chain/chainSource.js'
+import type { ChainSource } from '../../store/rows/chainSource.js'
+import type { ImportSummary } from '../../sync/import/importFiles.js'
 import type { Config } from '../config.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
@@ -17,15 +17,15 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
   if (config.genesis !== undefined && network !== undefined) {
     throw new UsageError('--genesis and --network exclude each other')
   }
-  const { gatherImport } = await import('../../ingest/importDirectory.js')
+  const { gatherImport } = await import('../../sync/import/importDirectory.js')
   const found = gatherImport(operands)
   const { genesis } = config
   const own = genesis === undefined && network === undefined ? found.genesis : undefined
   if (operands.length === 0 && genesis === undefined && network === undefined) {
     throw new UsageError("expected files or a directory to import; see 'cairn help import'")
   }
-  const { importFiles, readDirectoryChain, readGenesisFile } = await import('../../ingest/importFiles.js')
-  const { createL2Verifier } = await import('../../workers/l2Verifier.js')
+  const { importFiles, readDirectoryChain, readGenesisFile } = await import('../../sync/import/importFiles.js')
+  const { createL2Verifier } = await import('../../sync/thread/l2Verifier.js')
   const { createCheckpointer } = await import('../../workers/checkpointer.js')
   const stop = listenForStop(() => writeNotice('stopping after the batch under way; a second signal ends it at once'))
   const verifier = createL2Verifier()
@@ -39,7 +39,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
         : genesis
           ? readGenesisFile(genesis)
           : namedChain(network),
-      laysGenesis: found.genesis !== undefined || operands.length === 0,
+      initsGenesis: found.genesis !== undefined || operands.length === 0,
       stateMode: config.state,
       kind: config.kind,
       l2Verify: config.l2Verify ? verifier.verify : undefined,

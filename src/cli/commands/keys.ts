@@ -2,17 +2,17 @@ import { UsageError } from '../../lib/errors.js'
 import { didYouMean } from '../../lib/suggestion.js'
 import { CLASS_NAMES, METHOD_NAMES } from '../../rpc/methodClasses.js'
 import { partlyExcluded, unknownPatterns } from '../../server/access/methodPatterns.js'
+import type { Database } from '../../store/database.js'
 import {
   type ApiKey,
   createApiKeyTable,
   type KeyLimits,
   type KeyLimitsChange,
   openForKeys,
-} from '../../store/apiKeys.js'
-import type { Database } from '../../store/database.js'
-import { exportKeys, importKeys } from '../../store/keyTransfer.js'
+} from '../../store/keys/apiKeys.js'
+import { exportKeys, importKeys } from '../../store/keys/keyTransfer.js'
+import { type DayUsage, type KeyUsage, openUsageForReading } from '../../store/keys/usageTable.js'
 import { openAnySchema, openForReading, requireCurrentSchema } from '../../store/open.js'
-import { type DayUsage, type KeyUsage, openUsageForReading } from '../../store/usageTable.js'
 import type { Config } from '../config.js'
 import { isKeyName, MAX_NAME_CHARACTERS, readKeysFile } from '../keysFile.js'
 import type { ParsedArgs } from '../parseArgs.js'

@@ -1,8 +1,8 @@
-import type { FixtureManifest } from '../../ingest/recordedFixture.js'
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { createProgress } from '../../lib/progress.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
+import type { FixtureManifest } from '../../sync/import/recordedFixture.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printSummary } from '../standardStreams.js'
@@ -15,8 +15,8 @@ export async function runRecord({ config, operands }: ParsedArgs): Promise<numbe
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help record'`)
   if (upstream.length !== 1) throw new UsageError('--upstream URL is needed, of one node')
   if (out === undefined) throw new UsageError('--out DIR is needed')
-  const { recordFixture } = await import('../../ingest/record/recordFixture.js')
-  const { readGenesisFile } = await import('../../ingest/importFiles.js')
+  const { recordFixture } = await import('../../record/recordFixture.js')
+  const { readGenesisFile } = await import('../../sync/import/importFiles.js')
   const stop = listenForStop(() => writeNotice('stopping'))
   try {
     const manifest = await recordFixture({

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { IndexKind } from '../../index/segments/indexKind.js'
+import type { ReindexSummary } from '../../index/segments/reindex.js'
 import { UsageError } from '../../lib/errors.js'
 import { createProgress } from '../../lib/progress.js'
-import type { IndexKind } from '../../segments/indexKind.js'
-import type { ReindexSummary } from '../../segments/reindex.js'
 import type { Database } from '../../store/database.js'
 import { DATABASE_FILE, DatabaseMissing } from '../../store/open.js'
 import { openForWriting } from '../../store/openForWriting.js'
@@ -18,8 +18,8 @@ export async function runReindex({ config, operands }: ParsedArgs): Promise<numb
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help reindex'`)
   const path = join(config.datadir, DATABASE_FILE)
   if (!existsSync(path)) throw new DatabaseMissing(path)
-  const { CHAIN_INDEXES } = await import('../../ingest/chainIndexer.js')
-  const { rebuildIndex } = await import('../../segments/reindex.js')
+  const { CHAIN_INDEXES } = await import('../../sync/chainIndexer.js')
+  const { rebuildIndex } = await import('../../index/segments/reindex.js')
   const stop = listenForStop()
   const db = openForWriting(config.datadir)
   let isComplete = true
@@ -47,7 +47,7 @@ export async function runReindex({ config, operands }: ParsedArgs): Promise<numb
 
 /** Brings the address index up to the head; false if it was interrupted. */
 async function fillAddressIndex(db: Database, signal: AbortSignal): Promise<boolean> {
-  const { appearanceGap, fillAppearances } = await import('../../ingest/fillAppearances.js')
+  const { appearanceGap, fillAppearances } = await import('../../sync/fillAppearances.js')
   const total = appearanceGap(db)
   if (total === 0) return true
   const progress = createProgress({ label: 'addresses', unit: 'blocks', total })
@@ -59,7 +59,7 @@ async function fillAddressIndex(db: Database, signal: AbortSignal): Promise<bool
 
 /** Indexes the layer-2 events that an older version stored; false if it was interrupted. */
 async function fillL2Events(db: Database, signal: AbortSignal): Promise<boolean> {
-  const { hasNotIndexedEvents, indexL2Events } = await import('../../ingest/indexL2Events.js')
+  const { hasNotIndexedEvents, indexL2Events } = await import('../../sync/indexL2Events.js')
   if (!hasNotIndexedEvents(db)) return true
   const progress = createProgress({ label: 'layer-2 events', unit: 'blocks' })
   const { indexed, interrupted } = await indexL2Events(db, { progress, signal })

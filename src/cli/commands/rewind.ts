@@ -16,9 +16,9 @@ export async function runRewind({ config, operands }: ParsedArgs): Promise<numbe
   const path = join(datadir, DATABASE_FILE)
   if (!existsSync(path)) throw new DatabaseMissing(path)
   const { openForWriting } = await import('../../store/openForWriting.js')
-  const { openWritableChain } = await import('../../ingest/chainState.js')
-  const { RewindOutOfRange } = await import('../../ingest/head/errors.js')
-  const { rewindChain } = await import('../../ingest/rewindChain.js')
+  const { openWritableChain } = await import('../../sync/chainState.js')
+  const { RewindOutOfRange } = await import('../../sync/head/errors.js')
+  const { rewindChain } = await import('../../sync/rewindChain.js')
   const stop = listenForStop()
   const db = openForWriting(datadir)
   try {

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ImportDirectory } from '../../ingest/importDirectory.js'
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { corsPolicy, isLoopback } from '../../server/access/cors.js'
 import { hostPolicy } from '../../server/access/hosts.js'
 import { packagePath } from '../../store/open.js'
-import type { IngestWorker } from '../../workers/ingestWorker.js'
-import { defaultThreads } from '../../workers/readerPool.js'
+import type { ImportDirectory } from '../../sync/import/importDirectory.js'
+import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
+import { defaultThreads } from '../../workers/pool/readerPool.js'
 import { closeOnStop } from '../closeOnStop.js'
 import type { Config } from '../config.js'
 import { readCursorSecretFile } from '../cursorSecret.js'
@@ -69,7 +69,7 @@ async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> 
   if (plan !== undefined) return serveReplicating(config, plan, stop)
   if (!isFollowing(config)) return serve(config, datadir, { open, stop })
   const settings = await readFollowSettings(config)
-  const { startIngestWorker } = await import('../../workers/ingestWorker.js')
+  const { startIngestWorker } = await import('../../sync/thread/ingestWorker.js')
   const logging = readLogging(config)
   const ingest = await startIngestWorker(settings, { log: createLogger(logging), logging, pending: config.pending })
   try {
@@ -121,7 +121,7 @@ async function readFixture(named: string): Promise<Fixture> {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UsageError(`--fixture: no such directory: ${directory}`)
   }
-  const { readImportDirectory } = await import('../../ingest/importDirectory.js')
+  const { readImportDirectory } = await import('../../sync/import/importDirectory.js')
   const found = readImportDirectory(directory)
   const { genesis } = found
   if (genesis === undefined) throw new UsageError(`--fixture: no genesis.json in ${directory}`)
@@ -133,8 +133,8 @@ async function importFixture(
   fixture: Fixture,
   { datadir, stop }: { datadir: string; stop: AbortSignal },
 ): Promise<void> {
-  const { importFiles, readDirectoryChain, recogniseKind } = await import('../../ingest/importFiles.js')
-  const { createL2Verifier } = await import('../../workers/l2Verifier.js')
+  const { importFiles, readDirectoryChain, recogniseKind } = await import('../../sync/import/importFiles.js')
+  const { createL2Verifier } = await import('../../sync/thread/l2Verifier.js')
   const { paths } = fixture
   const verifier = createL2Verifier()
   // In parallel with the import of the blocks of layer 1.
@@ -144,7 +144,7 @@ async function importFixture(
       datadir,
       paths: [...paths],
       chain: readDirectoryChain(fixture),
-      laysGenesis: true,
+      initsGenesis: true,
       stateMode: 'execute',
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,

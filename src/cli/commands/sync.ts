@@ -15,9 +15,9 @@ export async function runSync({ config, operands }: ParsedArgs): Promise<number>
     throw new UsageError("--upstream URL, --l2-upstream URL or --l2-feeder URL is needed; see 'cairn help sync'")
   }
   const settings = await readFollowSettings(config)
-  const { openFollowers } = await import('../../ingest/follow/openFollowers.js')
+  const { openFollowers } = await import('../../sync/follow/openFollowers.js')
   const { createCheckpointer } = await import('../../workers/checkpointer.js')
-  const { createL2Verifier } = await import('../../workers/l2Verifier.js')
+  const { createL2Verifier } = await import('../../sync/thread/l2Verifier.js')
   const { showFollowProgress } = await import('../followProgress.js')
   const log = createLogger(readLogging(config))
   const stop = listenForStop(() => writeNotice('stopping after the block under way; a second signal ends it at once'))

@@ -1,4 +1,4 @@
-import type { AuditPart } from '../../ingest/audit/database.js'
+import type { AuditPart } from '../../audit/database.js'
 import { UsageError } from '../../lib/errors.js'
 import { createProgress } from '../../lib/progress.js'
 import type { Config } from '../config.js'
@@ -9,7 +9,7 @@ import { printSummary } from '../standardStreams.js'
  *  signal may end it at any moment. */
 export async function runVerify({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help verify'`)
-  const { AUDIT_PARTS, auditDatabase } = await import('../../ingest/audit/database.js')
+  const { AUDIT_PARTS, auditDatabase } = await import('../../audit/database.js')
   const { datadir, from, to, segments: segment } = config
   auditDatabase(datadir, {
     parts: chooseParts(AUDIT_PARTS, config),

@@ -1,12 +1,12 @@
 import { type ForkTimes, TIME_FORKS } from '../../chain/eth/forkSchedule.js'
 import type { Network } from '../../chain/eth/genesis.js'
-import type { FileKind } from '../../ingest/importFiles.js'
 import { UsageError } from '../../lib/errors.js'
 import { abbreviate } from '../../lib/hex.js'
+import type { FileKind } from '../../sync/import/importFiles.js'
 import type { Option } from './option.js'
 import { choice, flag, maybeText, oneOf, parseInteger } from './rows.js'
 
-// As in `ingest/importFiles`, which is too large to load for `--help`; the type checks that they agree.
+// As in `sync/import/importFiles`, which is too large to load for `--help`; the type checks that they agree.
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
 
 /** Options under the heading "Chain". */

@@ -1,5 +1,5 @@
 import { UsageError } from '../../lib/errors.js'
-import { DEFAULT_REPLICATION_LIMITS } from '../../server/replication/replicationLimits.js'
+import { DEFAULT_REPLICATION_LIMITS } from '../../replication/http/replicationLimits.js'
 import type { Option } from './option.js'
 import { flag, maybeNumber, maybeText, number } from './rows.js'
 

@@ -1,6 +1,6 @@
 import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
 import type { Deadline } from '../../lib/deadline.js'
-import type { ChainReader } from '../../store/chain/types.js'
+import type { ChainReader } from '../../store/rows/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import type { StateProof } from '../../trie/stateRoot.js'
 import type { TouchedAccount } from '../../trie/touchedAccount.js'

@@ -174,11 +174,11 @@ export function callShortage(
   if (op === CALL && gas < transfer) return { failure: OUT_OF_GAS_WHILE_PRICING }
   const own = transfer + (makesAccount ? BigInt(rules.callNewAccountGas) : 0n)
   const asked = wordAt(stack, sp, 1)
-  return passingShortage(cold + own, rules.eip150 ? passedOfNegative(asked, gas - own) : asked)
+  return transientShortage(cold + own, rules.eip150 ? passedOfNegative(asked, gas - own) : asked)
 }
 
 /** The same for a call that costs `own` and asks for more gas than is left. */
-export function passingShortage(own: bigint, asked: bigint): Shortage {
+export function transientShortage(own: bigint, asked: bigint): Shortage {
   return own + asked >= UINT64 ? { failure: PRICE_OVERFLOW } : { failure: OUT_OF_GAS, price: own + asked }
 }
 

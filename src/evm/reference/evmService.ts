@@ -1,6 +1,6 @@
 import { noDeadline } from '../../lib/deadline.js'
-import { createChainReader } from '../../store/chain/chainReader.js'
 import type { Database } from '../../store/database.js'
+import { createChainReader } from '../../store/rows/chainReader.js'
 import { createStateReader } from '../../store/state/stateReader.js'
 import { ZERO_ADDRESS } from '../calls/callChecks.js'
 import { clampGas, requireOutput } from '../calls/callContext.js'

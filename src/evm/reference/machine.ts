@@ -47,7 +47,7 @@ export function createMachines(
     }
     const getBlock = async (number: number) => {
       const hash = blockHashes(number)
-      if (!hash) throw new Error(`block ${number} is not held, and BLOCKHASH asks for it`)
+      if (!hash) throw new Error(`block ${number} is not available, and BLOCKHASH asks for it`)
       return { hash: () => hash }
     }
     const blockchain = { getBlock, shallowCopy: () => blockchain } as never
@@ -128,7 +128,7 @@ function packageCrypto(): CustomCrypto {
   }
 }
 
-/** The block as the EVM reads it, without the package's checks, which `ingest/verify` has done. Fees can be overridden,
+/** The block as the EVM reads it, without the package's checks, which `sync/validate` has done. Fees can be overridden,
  *  as for `eth_call`. */
 export function createPackageBlock(
   common: Common,

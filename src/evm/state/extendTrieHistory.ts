@@ -1,6 +1,6 @@
 import { equalBytes } from '../../lib/bytes.js'
-import type { ChainReader } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
+import type { ChainReader } from '../../store/rows/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { createStateTrieTable } from '../../store/state/stateTrieTable.js'
 import { createTouchedAbove } from '../../store/state/touchedAbove.js'

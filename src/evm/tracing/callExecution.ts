@@ -1,6 +1,6 @@
 import type { Rules } from '../../chain/eth/forks.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
-import type { ChainReader } from '../../store/chain/types.js'
+import type { ChainReader } from '../../store/rows/types.js'
 import { requireCallTerms, requireSigned, ZERO_ADDRESS } from '../calls/callChecks.js'
 import type { RunTerms } from '../calls/callContext.js'
 import type { CallRequest } from '../calls/callRequest.js'

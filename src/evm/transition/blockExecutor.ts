@@ -3,7 +3,7 @@ import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
 import type { Genesis } from '../../chain/eth/genesis.js'
 import type { Block } from '../../chain/eth/types.js'
 import { padLeft } from '../../lib/bytes.js'
-import type { StateChanges } from '../../store/chain/stateChanges.js'
+import type { StateChanges } from '../../store/rows/stateChanges.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import type { RestoredAccount } from '../../store/state/touchedAbove.js'
 import type { StateRoot } from '../../trie/stateRoot.js'
@@ -17,7 +17,7 @@ export type ExecutedBlock = BlockOutcome
 /** Executes consecutive blocks on the newest state of a database. */
 export interface Executor {
   /** Writes the genesis state and returns its root. */
-  layGenesis(genesis: Genesis): Promise<Uint8Array>
+  initGenesis(genesis: Genesis): Promise<Uint8Array>
   /** Executes a block on top of the last accepted one; stores nothing. The state root is computed unless `hashState` is
    *  false, and always for a block whose receipts have roots. @throws InvalidTransaction, SystemCallFailed; then call
    *  `discard`. */
@@ -81,7 +81,7 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
     backing.forget()
   }
   return {
-    layGenesis: async (genesis) => {
+    initGenesis: async (genesis) => {
       hashes = true
       await engine.putGenesis(genesis)
       return rootNow()
@@ -140,6 +140,6 @@ export function toTouched({ address, account, cleared, slots }: RestoredAccount)
 /** The hash of an earlier block. @throws Error if it is not stored. */
 export function requireHash(blockHashes: BlockHashes, number: number): Uint8Array {
   const hash = blockHashes(number)
-  if (!hash) throw new Error(`block ${number} is not held, and BLOCKHASH asks for it`)
+  if (!hash) throw new Error(`block ${number} is not available, and BLOCKHASH asks for it`)
   return hash
 }

@@ -1,5 +1,5 @@
-import type { BlockLink } from '../../store/chain/exportRows.js'
-import type { StoredBlock } from '../../store/chain/types.js'
+import type { BlockLink } from '../../store/rows/exportRows.js'
+import type { StoredBlock } from '../../store/rows/types.js'
 import { columns, nullable, type Row, toU32, toU64, toU64OrNull, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'

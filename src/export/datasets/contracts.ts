@@ -1,7 +1,7 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { recordCalls, type TracedCall } from '../../evm/tracing/callTree.js'
 import { noDeadline } from '../../lib/deadline.js'
-import type { BlockLink } from '../../store/chain/exportRows.js'
+import type { BlockLink } from '../../store/rows/exportRows.js'
 import { columns, type Row, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'

@@ -1,6 +1,6 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { bytesToBigInt } from '../../lib/bytes.js'
-import type { BlockLink } from '../../store/chain/exportRows.js'
+import type { BlockLink } from '../../store/rows/exportRows.js'
 import { columns, toU32, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'

@@ -1,5 +1,5 @@
-import type { LogIdFilter } from '../../logs/logIds.js'
-import type { BlockLink, ExportedLog, LogShape } from '../../store/chain/exportRows.js'
+import type { LogIdFilter } from '../../index/logs/logIds.js'
+import type { BlockLink, ExportedLog, LogShape } from '../../store/rows/exportRows.js'
 import { columns, nullable, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'

@@ -1,4 +1,4 @@
-import type { BlockLink } from '../../store/chain/exportRows.js'
+import type { BlockLink } from '../../store/rows/exportRows.js'
 import { columns, nullable, toU32, toU64, toU64OrNull } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'

@@ -1,7 +1,7 @@
 import { recordExecutionState } from '../../evm/tracing/executionState.js'
 import { fieldsOf, slotValue } from '../../evm/tracing/stateRecorder.js'
 import { concatBytes, equalBytes, keyOfBytes, padLeft } from '../../lib/bytes.js'
-import type { BlockLink } from '../../store/chain/exportRows.js'
+import type { BlockLink } from '../../store/rows/exportRows.js'
 import { type Column, columns, nullable, type Row, toU32, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'

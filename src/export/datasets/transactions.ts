@@ -1,7 +1,7 @@
 import { effectiveGasPrice, encodeTransaction } from '../../chain/eth/transaction.js'
 import type { Transaction } from '../../chain/eth/types.js'
 import { bigIntToFixedBytes, equalBytes } from '../../lib/bytes.js'
-import type { BlockLink, ExportedReceipt } from '../../store/chain/exportRows.js'
+import type { BlockLink, ExportedReceipt } from '../../store/rows/exportRows.js'
 import { columns, nullable, type Row, toU32, toU64, toU64OrNull, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'

@@ -1,4 +1,4 @@
-import { LOG_STEPS } from '../../logs/trace.js'
+import { LOG_STEPS } from '../../index/logs/trace.js'
 import type { JsonSchema } from '../core/method.js'
 import { index } from '../core/params.js'
 
@@ -83,7 +83,7 @@ export const EXPLANATION_SCHEMA: JsonSchema = {
   ...objectOf({
     outcome: {
       type: 'string',
-      enum: ['answered', 'tooMany', 'timeout', 'notHeld'],
+      enum: ['answered', 'tooMany', 'timeout', 'unavailable'],
       description: 'What eth_getLogs would do. After a failure the trace ends there.',
     },
     plan: {
@@ -100,7 +100,7 @@ export const EXPLANATION_SCHEMA: JsonSchema = {
       fromBlock: BLOCK,
       toBlock: BLOCK,
       clampedTo: orNull(BLOCK, 'The head, if the range ends beyond it.'),
-      firstHeld: orNull(BLOCK, 'The first stored block, if the range starts before it.'),
+      firstAvailable: orNull(BLOCK, 'The first stored block, if the range starts before it.'),
       firstLog: orNull(NUMBER, 'The first log of the range.'),
       logs: count('Logs in the range.'),
     }),

@@ -1,7 +1,13 @@
+import { filterMember } from '../../index/logs/advice.js'
+import type { LogExplanation } from '../../index/logs/explain.js'
+import {
+  type ClauseName,
+  type ConsultedClause,
+  LOG_STEPS,
+  type LogFacts,
+  type LogStep,
+} from '../../index/logs/trace.js'
 import { formatQuantity } from '../../lib/hex.js'
-import { filterMember } from '../../logs/advice.js'
-import type { LogExplanation } from '../../logs/explain.js'
-import { type ClauseName, type ConsultedClause, LOG_STEPS, type LogFacts, type LogStep } from '../../logs/trace.js'
 
 /** A clause of the filter, with totals over all segments. */
 export interface ClauseJson {
@@ -44,7 +50,7 @@ export interface FactsJson {
     fromBlock: string
     toBlock: string
     clampedTo: string | null
-    firstHeld: string | null
+    firstAvailable: string | null
     firstLog: number | null
     logs: number
   }
@@ -111,12 +117,12 @@ export function formatExplanation({
   }
 }
 
-function formatRange({ fromBlock, toBlock, clampedTo, firstHeld, range }: LogFacts): FactsJson['range'] {
+function formatRange({ fromBlock, toBlock, clampedTo, firstAvailable, range }: LogFacts): FactsJson['range'] {
   return {
     fromBlock: formatQuantity(fromBlock),
     toBlock: formatQuantity(toBlock),
     clampedTo: quantityOrNull(clampedTo),
-    firstHeld: quantityOrNull(firstHeld),
+    firstAvailable: quantityOrNull(firstAvailable),
     firstLog: range?.from ?? null,
     logs: range ? Math.max(0, range.to - range.from) : 0,
   }

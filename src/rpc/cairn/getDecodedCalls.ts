@@ -2,7 +2,7 @@ import { type Decoder, formatDecodedCall, formatDecodedError } from '../../decod
 import { decodeFailure } from '../../decoding/failures.js'
 import type { TracedCall } from '../../evm/tracing/callTree.js'
 import type { Deadline } from '../../lib/deadline.js'
-import { HASH_NOT_HELD } from '../core/blockId.js'
+import { HASH_UNAVAILABLE } from '../core/blockId.js'
 import { createJsonOutput } from '../core/jsonOutput.js'
 import { defineMethod } from '../core/method.js'
 import { TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
@@ -32,7 +32,7 @@ export const getDecodedCalls = defineMethod({
       required: ['function', 'decodedError'],
     },
   },
-  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  errors: [TRANSACTION_ERROR, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, hash) => {
     const { root, applied } = await traceTransactionCalls(context, hash)
     const { chain, transactions, decoder, deadline } = context

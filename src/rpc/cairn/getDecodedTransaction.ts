@@ -2,7 +2,7 @@ import { type DecodedErrorJson, type Decoder, formatDecodedCall, formatDecodedEr
 import { decodeFailure, revertData } from '../../decoding/failures.js'
 import { StateUnavailable } from '../../evm/errors.js'
 import { formatData } from '../../lib/hex.js'
-import { HASH_NOT_HELD, requireNoGap } from '../core/blockId.js'
+import { HASH_UNAVAILABLE, requireNoGap } from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'
 import { defineMethod } from '../core/method.js'
 import { TRACE_ERRORS } from '../debug/traceErrors.js'
@@ -35,7 +35,7 @@ export const getDecodedTransaction = defineMethod({
     name: 'decodedTransaction',
     schema: orNull({ title: 'DecodedTransaction', type: 'object', properties, required: Object.keys(properties) }),
   },
-  errors: [HASH_NOT_HELD, ...TRACE_ERRORS.slice(0, 3)],
+  errors: [HASH_UNAVAILABLE, ...TRACE_ERRORS.slice(0, 3)],
   handler: async (context, hash) => {
     const { chain, transactions, decoder } = context
     const location = transactions.locate(hash)

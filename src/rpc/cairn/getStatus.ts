@@ -1,5 +1,5 @@
 import { formatData, formatQuantity } from '../../lib/hex.js'
-import type { StoredBlock } from '../../store/chain/types.js'
+import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
 import { defineMethod, type JsonSchema } from '../core/method.js'
 import { hash32, index, integerBetween, optional, quantity } from '../core/params.js'

@@ -1,6 +1,6 @@
 import { StateUnavailable } from '../../evm/errors.js'
 import { equalBytes } from '../../lib/bytes.js'
-import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import type { ResolvedBlocks } from './context.js'
 import { beyondHead, RpcError, SERVER_ERROR } from './errors.js'
 import type { BlockId } from './params.js'
@@ -8,23 +8,23 @@ import type { BlockId } from './params.js'
 /** Error of `eth_call` and state methods for an unknown block. */
 export const HEADER_NOT_FOUND = { code: SERVER_ERROR, message: 'header not found' } as const
 /** Error of the same methods if the state of a block is not stored. */
-export const STATE_NOT_HELD = { code: SERVER_ERROR, message: 'historical state N is not available' } as const
+export const STATE_UNAVAILABLE = { code: SERVER_ERROR, message: 'historical state N is not available' } as const
 
 /** Error of methods that read a block by number, for one below the first block of the database, or one of the upstream that
  *  is still to be fetched. */
-export const BLOCK_NOT_HELD = { code: SERVER_ERROR, message: 'block N is not held, blocks A to B are' } as const
+export const BLOCK_UNAVAILABLE = { code: SERVER_ERROR, message: 'block N is not available, blocks A to B are' } as const
 /** Error of look-ups by a hash that is not known, while blocks of the upstream are still to be fetched. */
-export const HASH_NOT_HELD = {
+export const HASH_UNAVAILABLE = {
   code: SERVER_ERROR,
   message: 'not found in blocks A to B; blocks up to C are still to be fetched',
 } as const
 
 /** True for the message of a block whose state is not stored. */
-export function isStateNotHeld(message: string): boolean {
+export function isStateUnavailable(message: string): boolean {
   return /^historical state \d+ is not available$/.test(message)
 }
 
-/** The number that stands for a block: `earliest` is 0 even where block 0 is not held; `latest` and `pending` are the head.
+/** The number that stands for a block: `earliest` is 0 even where block 0 is not available; `latest` and `pending` are the head.
  *  Undefined when nothing is held, for a hash that is not known, and for `safe` and `finalized` as long as no block is. A
  *  number need not be held. */
 export function resolveNumber(chain: ChainReader, id: BlockId): number | undefined {
@@ -48,30 +48,30 @@ export function isCanonical(chain: ChainReader, { toBlock, hash }: ResolvedBlock
 }
 
 /** The block; undefined if it does not exist yet or its hash is unknown. `pending` is the head.
- *  @throws RpcError `block N is not held` for a number that the chain has but the database does not, and `not found in blocks
+ *  @throws RpcError `block N is not available` for a number that the chain has but the database does not, and `not found in blocks
  *    A to B` for an unknown hash while blocks are still to be fetched: null would say that there is no such block */
 export function findBlock(chain: ChainReader, id: BlockId): StoredBlock | undefined {
   const number = resolveNumber(chain, id)
   const block = number === undefined ? undefined : chain.blockByNumber(number)
   if (block !== undefined) return block
-  if (number !== undefined) requireHeld(chain, number)
-  else if (typeof id === 'object') requireHashHeld(chain, id.hash)
+  if (number !== undefined) requireAvailable(chain, number)
+  else if (typeof id === 'object') requireHashAvailable(chain, id.hash)
   return undefined
 }
 
-function requireHeld(chain: ChainReader, number: number): void {
+function requireAvailable(chain: ChainReader, number: number): void {
   const coverage = chain.coverage()
   if (!coverage) return
   const { first, head } = coverage
   if (number >= first && number > (chain.gap()?.to ?? head)) return
-  throw new RpcError(SERVER_ERROR, `block ${number} is not held, blocks ${first} to ${head} are`)
+  throw new RpcError(SERVER_ERROR, `block ${number} is not available, blocks ${first} to ${head} are`)
 }
 
-/** For a block that is not held: the parent of the first one is known to exist, about any other nothing is known. */
-function requireHashHeld(chain: ChainReader, hash: Uint8Array): void {
+/** For a block that is not available: the parent of the first one is known to exist, about any other nothing is known. */
+function requireHashAvailable(chain: ChainReader, hash: Uint8Array): void {
   const coverage = chain.coverage()
   const first = coverage && coverage.first > 0 ? chain.blockByNumber(coverage.first) : undefined
-  if (first && equalBytes(first.header.parentHash, hash)) requireHeld(chain, coverage!.first - 1)
+  if (first && equalBytes(first.header.parentHash, hash)) requireAvailable(chain, coverage!.first - 1)
   requireNoGap(chain)
 }
 
@@ -82,7 +82,7 @@ export function requireNoGap(chain: ChainReader): void {
   if (!gap) return
   const { first, head } = chain.coverage()!
   const message = `not found in blocks ${first} to ${head}; blocks up to ${gap.to} are still to be fetched`
-  throw new RpcError(HASH_NOT_HELD.code, message)
+  throw new RpcError(HASH_UNAVAILABLE.code, message)
 }
 
 /** The number of a block whose state is stored. @throws RpcError `header not found` for a block beyond the head, with the

@@ -1,4 +1,3 @@
-import { AddressIndexMissing } from '../../appearances/errors.js'
 import {
   CallFailed,
   CallMemoryExceeded,
@@ -9,19 +8,20 @@ import {
   type SimulationRule,
   StateUnavailable,
 } from '../../evm/errors.js'
-import { DeadlineExceeded } from '../../lib/deadline.js'
-import { CairnError } from '../../lib/errors.js'
-import { encodeDataJson, formatData, formatQuantity } from '../../lib/hex.js'
+import { AddressIndexMissing } from '../../index/addresses/errors.js'
 import {
   type BlockRange,
   LogScanTimeout,
-  LogsNotHeld,
+  LogsUnavailable,
   TooManyFilterParams,
   TooManyLogs,
   TooManyTopics,
-} from '../../logs/errors.js'
-import { EmptyDatabase } from '../../store/chain/chainReader.js'
-import { L2BlockNotHeld, L2PartNotHeld } from '../../store/l2/notHeld.js'
+} from '../../index/logs/errors.js'
+import { DeadlineExceeded } from '../../lib/deadline.js'
+import { CairnError } from '../../lib/errors.js'
+import { encodeDataJson, formatData, formatQuantity } from '../../lib/hex.js'
+import { L2BlockUnavailable, L2PartUnavailable } from '../../store/l2/unavailable.js'
+import { EmptyDatabase } from '../../store/rows/chainReader.js'
 import { decodeRevertReason } from '../revertReason.js'
 
 /** What goes into the `error` member of a response. */
@@ -129,10 +129,10 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
   ],
   [TooManyTopics, () => ({ code: INVALID_PARAMS, message: 'exceed max topics' })],
   [
-    LogsNotHeld,
-    ({ firstHeld }: LogsNotHeld) => ({
+    LogsUnavailable,
+    ({ firstAvailable }: LogsUnavailable) => ({
       code: SERVER_ERROR,
-      message: `logs before block ${firstHeld} are not held, the first block is ${firstHeld}`,
+      message: `logs before block ${firstAvailable} are not available, the first block is ${firstAvailable}`,
     }),
   ],
   [
@@ -150,8 +150,8 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
   [PastTrieTooFar, ({ message }: PastTrieTooFar, method) => ({ code: SERVER_ERROR, message: `${method}: ${message}` })],
   [AddressIndexMissing, ({ message }: AddressIndexMissing) => ({ code: SERVER_ERROR, message })],
   [StateUnavailable, ({ message }: StateUnavailable) => ({ code: SERVER_ERROR, message })],
-  [L2PartNotHeld, ({ message }: L2PartNotHeld) => ({ code: SERVER_ERROR, message })],
-  [L2BlockNotHeld, ({ message }: L2BlockNotHeld) => ({ code: SERVER_ERROR, message })],
+  [L2PartUnavailable, ({ message }: L2PartUnavailable) => ({ code: SERVER_ERROR, message })],
+  [L2BlockUnavailable, ({ message }: L2BlockUnavailable) => ({ code: SERVER_ERROR, message })],
   [EmptyDatabase, ({ message }: EmptyDatabase) => ({ code: SERVER_ERROR, message })],
 ]
 

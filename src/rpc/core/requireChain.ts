@@ -1,4 +1,4 @@
-import { EmptyDatabase } from '../../store/chain/chainReader.js'
+import { EmptyDatabase } from '../../store/rows/chainReader.js'
 import type { RpcContext } from './context.js'
 import { RpcError, SERVER_ERROR } from './errors.js'
 import type { ErrorDoc, Method } from './method.js'

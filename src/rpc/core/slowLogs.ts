@@ -1,6 +1,6 @@
+import { adviseOn } from '../../index/logs/advice.js'
+import { createLogTrace, type LogTrace } from '../../index/logs/trace.js'
 import { Interruption } from '../../lib/errors.js'
-import { adviseOn } from '../../logs/advice.js'
-import { createLogTrace, type LogTrace } from '../../logs/trace.js'
 import { formatFacts } from '../cairn/formatFacts.js'
 import type { RpcContext } from './context.js'
 

@@ -1,5 +1,5 @@
 import { padLeft } from '../../lib/bytes.js'
-import { BLOCK_NOT_HELD, HASH_NOT_HELD, STATE_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, HASH_UNAVAILABLE, STATE_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockId, boolean, data, integerBetween, optional, required } from '../core/params.js'
 import {
@@ -35,9 +35,9 @@ export const accountRange = defineMethod({
   result: DUMP_RESULT,
   errors: [
     DUMP_BLOCK_ERROR,
-    BLOCK_NOT_HELD,
-    HASH_NOT_HELD,
-    STATE_NOT_HELD,
+    BLOCK_UNAVAILABLE,
+    HASH_UNAVAILABLE,
+    STATE_UNAVAILABLE,
     trieTooFar('debug_accountRange', '5s'),
     { ...STORAGE_TOO_LARGE, when: 'a contract has more slots' },
   ],

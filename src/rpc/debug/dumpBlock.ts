@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, STATE_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, STATE_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockNumberParam } from '../eth/commonParams.js'
 import {
@@ -22,8 +22,8 @@ export const dumpBlock = defineMethod({
   result: DUMP_RESULT,
   errors: [
     DUMP_BLOCK_ERROR,
-    BLOCK_NOT_HELD,
-    STATE_NOT_HELD,
+    BLOCK_UNAVAILABLE,
+    STATE_UNAVAILABLE,
     trieTooFar('debug_dumpBlock', '5s'),
     { ...STORAGE_TOO_LARGE, when: 'a contract has more slots' },
   ],

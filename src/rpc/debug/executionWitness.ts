@@ -1,6 +1,6 @@
 import { formatData } from '../../lib/hex.js'
 import { mapMaybePromise } from '../../lib/maybePromise.js'
-import { BLOCK_NOT_HELD, findBlock, STATE_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, STATE_UNAVAILABLE } from '../core/blockId.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { data } from '../core/params.js'
@@ -27,7 +27,7 @@ export const executionWitness = defineMethod({
       required: ['state', 'codes', 'keys', 'headers'],
     }),
   },
-  errors: [BLOCK_NOT_HELD, STATE_NOT_HELD, NO_PARENT],
+  errors: [BLOCK_UNAVAILABLE, STATE_UNAVAILABLE, NO_PARENT],
   handler: ({ chain, evm, deadline }, id) => {
     const block = findBlock(chain, id)
     if (!block) return null

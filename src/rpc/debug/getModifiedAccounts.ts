@@ -1,6 +1,12 @@
 import { formatData } from '../../lib/hex.js'
-import type { StoredBlock } from '../../store/chain/types.js'
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD, requireStateBlock, STATE_NOT_HELD } from '../core/blockId.js'
+import type { StoredBlock } from '../../store/rows/types.js'
+import {
+  BLOCK_UNAVAILABLE,
+  findBlock,
+  HASH_UNAVAILABLE,
+  requireStateBlock,
+  STATE_UNAVAILABLE,
+} from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'
 import { LIMIT_EXCEEDED, RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod, type ErrorDoc } from '../core/method.js'
@@ -23,8 +29,8 @@ const ERRORS: readonly ErrorDoc[] = [
   { code: SERVER_ERROR, message: 'block … has no parent' },
   ORDER,
   { ...TOO_MANY, when: 'the blocks changed more' },
-  BLOCK_NOT_HELD,
-  STATE_NOT_HELD,
+  BLOCK_UNAVAILABLE,
+  STATE_UNAVAILABLE,
 ]
 
 const result = { name: 'addresses', schema: { type: 'array', items: address.schema } }
@@ -60,7 +66,7 @@ export const getModifiedAccountsByHash = defineMethod({
   cost: 'evm',
   params: [required('startHash', hash32, 'block hash'), optional('endHash', hash32, 'hash of a later block')],
   result,
-  errors: [...ERRORS, HASH_NOT_HELD],
+  errors: [...ERRORS, HASH_UNAVAILABLE],
   handler: (context, start, end) => {
     const find = (hash: Uint8Array, name: string) =>
       requireBlock(context, { hash, requireCanonical: true }, `${name} block ${formatData(hash).slice(2)}`)

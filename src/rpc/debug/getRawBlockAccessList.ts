@@ -1,7 +1,7 @@
 import { encodeBlockAccessList } from '../../chain/eth/blockAccessList.js'
 import { formatData } from '../../lib/hex.js'
 import { mapMaybePromise } from '../../lib/maybePromise.js'
-import { BLOCK_NOT_HELD, findBlock, STATE_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, STATE_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { data } from '../core/params.js'
 import { orNull } from '../eth/schemas.js'
@@ -16,7 +16,7 @@ export const getRawBlockAccessList = defineMethod({
   cost: 'evm',
   params: [rawBlockParam],
   result: { name: 'RLP', schema: orNull(data.schema) },
-  errors: [BLOCK_NOT_HELD, { ...STATE_NOT_HELD, when: 'blocks were imported with `--state none`' }],
+  errors: [BLOCK_UNAVAILABLE, { ...STATE_UNAVAILABLE, when: 'blocks were imported with `--state none`' }],
   handler: ({ chain, evm, deadline }, id) => {
     const block = findBlock(chain, id)
     if (!block) return null

@@ -1,6 +1,6 @@
 import { encodeReceipt } from '../../chain/eth/receipt.js'
 import { formatData } from '../../lib/hex.js'
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { data } from '../core/params.js'
 import { orNull } from '../eth/schemas.js'
@@ -12,7 +12,7 @@ export const getRawReceipts = defineMethod({
   cost: 'point',
   params: [rawBlockParam],
   result: { name: 'receipts', schema: orNull({ type: 'array', items: data.schema }) },
-  errors: [BLOCK_NOT_HELD, HASH_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
   handler: ({ chain }, id) => {
     const block = findBlock(chain, id)
     return block ? chain.receipts(block).map(({ receipt }) => formatData(encodeReceipt(receipt))) : null

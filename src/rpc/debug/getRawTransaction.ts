@@ -1,6 +1,6 @@
 import { encodeTransaction } from '../../chain/eth/transaction.js'
 import { formatData } from '../../lib/hex.js'
-import { HASH_NOT_HELD, requireNoGap } from '../core/blockId.js'
+import { HASH_UNAVAILABLE, requireNoGap } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { data } from '../core/params.js'
 import { transactionHashParam } from '../eth/commonParams.js'
@@ -12,7 +12,7 @@ export const getRawTransaction = defineMethod({
   cost: 'point',
   params: [transactionHashParam],
   result: { name: 'transaction', schema: orNull(data.schema) },
-  errors: [HASH_NOT_HELD],
+  errors: [HASH_UNAVAILABLE],
   handler: ({ chain, transactions }, hash) => {
     const location = transactions.locate(hash)
     const block = location && chain.blockByNumber(location.blockNumber)

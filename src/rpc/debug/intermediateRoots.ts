@@ -1,6 +1,6 @@
 import { formatData } from '../../lib/hex.js'
 import type { TouchedAccount } from '../../trie/touchedAccount.js'
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE } from '../core/blockId.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { hash32, required } from '../core/params.js'
@@ -21,8 +21,8 @@ export const intermediateRoots = defineMethod({
   errors: [
     { code: SERVER_ERROR, message: 'block 0x… not found' },
     GENESIS_ERROR,
-    BLOCK_NOT_HELD,
-    HASH_NOT_HELD,
+    BLOCK_UNAVAILABLE,
+    HASH_UNAVAILABLE,
     trieTooFar('debug_intermediateRoots', '60s'),
     ...TRACE_ERRORS,
   ],

@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { indexOrDecimal, required, text } from '../core/params.js'
@@ -13,7 +13,7 @@ export const printBlock = defineMethod({
   cost: 'point',
   params: [required('number', indexOrDecimal, 'block number, a JSON number as in geth or a quantity')],
   result: { name: 'text', schema: text.schema },
-  errors: [{ code: SERVER_ERROR, message: 'block #N not found' }, BLOCK_NOT_HELD],
+  errors: [{ code: SERVER_ERROR, message: 'block #N not found' }, BLOCK_UNAVAILABLE],
   handler: ({ chain }, number) => {
     const block = findBlock(chain, number)
     if (!block) throw new RpcError(SERVER_ERROR, `block #${number} not found`)

@@ -1,7 +1,7 @@
 import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
 import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
 import { formatData } from '../../lib/hex.js'
-import type { StoredBlock } from '../../store/chain/types.js'
+import type { StoredBlock } from '../../store/rows/types.js'
 import type { AccountEntry } from '../../store/state/hashedRanges.js'
 import { findBlock, requireStateBlock } from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'

@@ -1,8 +1,8 @@
 import { equalBytes, padLeft } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
-import type { StoredBlock } from '../../store/chain/types.js'
+import type { StoredBlock } from '../../store/rows/types.js'
 import type { SlotChanges } from '../../store/state/hashedRanges.js'
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD, requireStateBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE, requireStateBlock } from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
@@ -46,7 +46,7 @@ export const storageRangeAt = defineMethod({
       required: ['storage', 'nextKey'],
     },
   },
-  errors: [BLOCK_ERROR, INDEX_ERROR, NO_TRANSACTION, BLOCK_NOT_HELD, HASH_NOT_HELD, ...TRACE_ERRORS],
+  errors: [BLOCK_ERROR, INDEX_ERROR, NO_TRANSACTION, BLOCK_UNAVAILABLE, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, id, index, contract, startKey, limit) => {
     const block = findBlock(context.chain, id)
     if (block === undefined) throw new RpcError(BLOCK_ERROR.code, BLOCK_ERROR.message)

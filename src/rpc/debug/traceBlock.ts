@@ -1,6 +1,6 @@
 import type { Transaction } from '../../chain/eth/types.js'
 import { formatData } from '../../lib/hex.js'
-import type { StoredBlock } from '../../store/chain/types.js'
+import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
 import { createJsonOutput } from '../core/jsonOutput.js'
 import type { JsonBytes } from '../core/method.js'

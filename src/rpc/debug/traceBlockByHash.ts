@@ -1,5 +1,5 @@
 import { formatData } from '../../lib/hex.js'
-import { findBlock, HASH_NOT_HELD } from '../core/blockId.js'
+import { findBlock, HASH_UNAVAILABLE } from '../core/blockId.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { hash32, required } from '../core/params.js'
@@ -15,7 +15,7 @@ export const traceBlockByHash = defineMethod({
   isTrace: true,
   params: [required('blockHash', hash32, 'block hash'), traceConfigParam],
   result: BLOCK_TRACE_RESULT,
-  errors: [{ code: SERVER_ERROR, message: 'block 0x… not found' }, GENESIS_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  errors: [{ code: SERVER_ERROR, message: 'block 0x… not found' }, GENESIS_ERROR, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: (context, hash, config) => {
     const find = () => {
       const block = findBlock(context.chain, { hash, requireCanonical: true })

@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock, resolveNumber } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, resolveNumber } from '../core/blockId.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { blockNumberOrTag, required } from '../core/params.js'
@@ -14,7 +14,7 @@ export const traceBlockByNumber = defineMethod({
   isTrace: true,
   params: [required('block', blockNumberOrTag, 'block number or tag'), traceConfigParam],
   result: BLOCK_TRACE_RESULT,
-  errors: [{ code: SERVER_ERROR, message: 'block #N not found' }, GENESIS_ERROR, BLOCK_NOT_HELD, ...TRACE_ERRORS],
+  errors: [{ code: SERVER_ERROR, message: 'block #N not found' }, GENESIS_ERROR, BLOCK_UNAVAILABLE, ...TRACE_ERRORS],
   handler: (context, id, config) => {
     const find = () => {
       const block = findBlock(context.chain, id)

@@ -1,5 +1,5 @@
-import type { StoredBlock } from '../../store/chain/types.js'
-import { requireNoGap, STATE_NOT_HELD } from '../core/blockId.js'
+import type { StoredBlock } from '../../store/rows/types.js'
+import { requireNoGap, STATE_UNAVAILABLE } from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'
 import { RESPONSE_TOO_LARGE, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { ErrorDoc } from '../core/method.js'
@@ -13,7 +13,7 @@ export const TRACE_ERRORS: readonly ErrorDoc[] = [
     when: 'a transaction needs more than `--call-memory`',
   },
   { code: RESPONSE_TOO_LARGE, message: 'response too large', when: 'the answers of a batch exceed 25 MB' },
-  STATE_NOT_HELD,
+  STATE_UNAVAILABLE,
 ]
 
 /** Errors of traces of stored transactions besides. */

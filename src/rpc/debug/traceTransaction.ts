@@ -1,4 +1,4 @@
-import { HASH_NOT_HELD } from '../core/blockId.js'
+import { HASH_UNAVAILABLE } from '../core/blockId.js'
 import { createJsonOutput } from '../core/jsonOutput.js'
 import { defineMethod } from '../core/method.js'
 import { transactionHashParam } from '../eth/commonParams.js'
@@ -16,7 +16,7 @@ export const traceTransaction = defineMethod({
   isTrace: true,
   params: [transactionHashParam, traceConfigParam],
   result: { name: 'trace', schema: TRACE_SCHEMA },
-  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  errors: [TRANSACTION_ERROR, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, hash, config) => {
     const traces = await context.loadTraces()
     const { block, index } = requireTransaction(context, hash)

@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockIdOrDecimal, required } from '../core/params.js'
 import { formatHead } from '../eth/format/block.js'
@@ -12,7 +12,7 @@ export const getHeaderByNumber = defineMethod({
   cost: 'point',
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, or tag')],
   result: { name: 'header', schema: orNull(HEAD_SCHEMA) },
-  errors: [BLOCK_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE],
   handler: ({ chain }, id) => {
     const block = findBlock(chain, id)
     return block ? formatHead(block) : null

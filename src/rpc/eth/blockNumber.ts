@@ -1,5 +1,5 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { EmptyDatabase } from '../../store/chain/chainReader.js'
+import { EmptyDatabase } from '../../store/rows/chainReader.js'
 import { defineMethod } from '../core/method.js'
 import { index } from '../core/params.js'
 

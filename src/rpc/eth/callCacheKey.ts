@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AccountOverride, BlockOverrides } from '../../evm/calls/overrides.js'
-import { canonicalHash, HEADER_NOT_FOUND, isStateNotHeld, requireStateBlock } from '../core/blockId.js'
+import { canonicalHash, HEADER_NOT_FOUND, isStateUnavailable, requireStateBlock } from '../core/blockId.js'
 import { callTimeoutError } from '../core/dispatch.js'
 import { EXECUTION_REVERTED, SERVER_ERROR } from '../core/errors.js'
 import type { Caching } from '../core/method.js'
@@ -30,7 +30,7 @@ export const CALL_CACHING: Caching<
   keepsError: ({ code, message }, { limits }) => {
     if (code === EXECUTION_REVERTED) return true
     if (code !== SERVER_ERROR || message === callTimeoutError(limits.callTimeoutMs).message) return false
-    return message !== HEADER_NOT_FOUND.message && !isStateNotHeld(message)
+    return message !== HEADER_NOT_FOUND.message && !isStateUnavailable(message)
   },
 }
 

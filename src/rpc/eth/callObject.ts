@@ -3,7 +3,7 @@ import { type CallRequest, requireMembersTogether } from '../../evm/calls/callRe
 import type { CallOverrides } from '../../evm/calls/overrides.js'
 import { CallFailed } from '../../evm/errors.js'
 import { equalBytes } from '../../lib/bytes.js'
-import type { ChainReader } from '../../store/chain/types.js'
+import type { ChainReader } from '../../store/rows/types.js'
 import { InvalidValue, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { ErrorDoc } from '../core/method.js'
 import {

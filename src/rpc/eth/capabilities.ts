@@ -36,16 +36,16 @@ export const capabilities = defineMethod({
   errors: [],
   handler: ({ chain }) => {
     const { first, head, stateFirst } = chain.coverage()!
-    const heldFrom = (oldest: number | undefined) =>
+    const availableFrom = (oldest: number | undefined) =>
       oldest === undefined ? { disabled: true } : { disabled: false, oldestBlock: formatQuantity(oldest) }
     return {
       head: { number: formatQuantity(head), hash: formatData(chain.headHash()!) },
-      state: heldFrom(stateFirst),
-      tx: heldFrom(first),
-      logs: heldFrom(first),
-      receipts: heldFrom(first),
-      blocks: heldFrom(first),
-      stateproofs: heldFrom(undefined),
+      state: availableFrom(stateFirst),
+      tx: availableFrom(first),
+      logs: availableFrom(first),
+      receipts: availableFrom(first),
+      blocks: availableFrom(first),
+      stateproofs: availableFrom(undefined),
     }
   },
 })

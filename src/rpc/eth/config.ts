@@ -29,7 +29,7 @@ export const config = defineMethod({
   summary: 'Configuration of the current, the next and the last scheduled fork (EIP-7910).',
   description:
     '`current` is the fork in force at the head, null before the first fork by time (Shanghai). `next` and `last` are null ' +
-    'if no later fork is scheduled. `forkId` is absent for a chain from a genesis file whose block 0 is not held.',
+    'if no later fork is scheduled. `forkId` is absent for a chain from a genesis file whose block 0 is not available.',
   cost: 'point',
   params: [],
   result: { name: 'configuration', schema: CONFIG_SCHEMA },

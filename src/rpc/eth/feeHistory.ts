@@ -1,7 +1,7 @@
 import { blobBaseFee, GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
 import { rulesAt } from '../../chain/eth/forks.js'
 import { formatQuantity } from '../../lib/hex.js'
-import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import { resolveNumber } from '../core/blockId.js'
 import { InvalidValue, RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'

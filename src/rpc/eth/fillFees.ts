@@ -1,7 +1,7 @@
 import { blobBaseFee } from '../../chain/eth/fees.js'
 import type { CallRequest } from '../../evm/calls/callRequest.js'
 import { formatQuantity } from '../../lib/hex.js'
-import type { StoredBlock } from '../../store/chain/types.js'
+import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { ErrorDoc } from '../core/method.js'

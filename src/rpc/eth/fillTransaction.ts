@@ -5,7 +5,7 @@ import type { CallRequest } from '../../evm/calls/callRequest.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { mapMaybePromise } from '../../lib/maybePromise.js'
-import { findBlock, requireStateBlock, STATE_NOT_HELD } from '../core/blockId.js'
+import { findBlock, requireStateBlock, STATE_UNAVAILABLE } from '../core/blockId.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod, type ErrorDoc } from '../core/method.js'
 import { data, decodeMembers, isAbsent, required, type ValueType } from '../core/params.js'
@@ -72,7 +72,7 @@ export const fillTransaction = defineMethod({
     })),
     serverError("chainId does not match node's (have=…, want=…)"),
     ...ESTIMATE_ERRORS.map((error) => ({ ...error, when: 'estimating the gas fails' })),
-    STATE_NOT_HELD,
+    STATE_UNAVAILABLE,
   ],
   handler: (context, object) => {
     const { chain, evm, limits, deadline } = context

@@ -2,7 +2,7 @@ import { type AccountAccess, decodeBlockAccessList, type IndexedChange } from '.
 import { padLeft } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { mapMaybePromise } from '../../lib/maybePromise.js'
-import { BLOCK_NOT_HELD, findBlock, STATE_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, STATE_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockIdOrDecimal, required } from '../core/params.js'
 import { BLOCK_ACCESS_LIST_SCHEMA, orNull } from './schemas.js'
@@ -17,7 +17,7 @@ export const getBlockAccessList = defineMethod({
   cost: 'evm',
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object')],
   result: { name: 'access list', schema: orNull(BLOCK_ACCESS_LIST_SCHEMA) },
-  errors: [BLOCK_NOT_HELD, { ...STATE_NOT_HELD, when: 'blocks were imported with `--state none`' }],
+  errors: [BLOCK_UNAVAILABLE, { ...STATE_UNAVAILABLE, when: 'blocks were imported with `--state none`' }],
   handler: ({ chain, evm, deadline }, id) => {
     const block = findBlock(chain, id)
     if (!block) return null

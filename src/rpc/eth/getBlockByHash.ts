@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockHashParam, fullTransactionsParam } from './commonParams.js'
 import { formatBlock } from './format/block.js'
@@ -10,7 +10,7 @@ export const getBlockByHash = defineMethod({
   cost: 'point',
   params: [blockHashParam, fullTransactionsParam],
   result: { name: 'block', schema: orNull(BLOCK_SCHEMA) },
-  errors: [BLOCK_NOT_HELD, HASH_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
   handler: ({ chain }, hash, fullTransactions) => {
     const block = findBlock(chain, { hash, requireCanonical: false })
     return block ? formatBlock(chain, block, fullTransactions) : null

@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockNumberParam, fullTransactionsParam } from './commonParams.js'
 import { formatBlock, formatPendingBlock } from './format/block.js'
@@ -15,7 +15,7 @@ export const getBlockByNumber = defineMethod({
   cost: 'point',
   params: [blockNumberParam, fullTransactionsParam],
   result: { name: 'block', schema: orNull(BLOCK_SCHEMA) },
-  errors: [BLOCK_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE],
   handler: (context, id, fullTransactions) => {
     const { chain, compatibility } = context
     const block = findBlock(chain, id)

@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockIdOrDecimal, required } from '../core/params.js'
 import { formatReceipt } from './format/receipt.js'
@@ -11,7 +11,7 @@ export const getBlockReceipts = defineMethod({
   cost: 'point',
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object')],
   result: { name: 'receipts', schema: orNull({ type: 'array', items: RECEIPT_SCHEMA }) },
-  errors: [BLOCK_NOT_HELD, HASH_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
   handler: ({ chain }, id) => {
     const block = findBlock(chain, id)
     if (!block) return null

@@ -1,5 +1,5 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { index } from '../core/params.js'
 import { blockHashParam } from './commonParams.js'
@@ -11,7 +11,7 @@ export const getBlockTransactionCountByHash = defineMethod({
   cost: 'point',
   params: [blockHashParam],
   result: { name: 'count', schema: orNull(index.schema) },
-  errors: [BLOCK_NOT_HELD, HASH_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
   handler: ({ chain }, hash) => {
     const block = findBlock(chain, { hash, requireCanonical: false })
     return block ? formatQuantity(block.txCount) : null

@@ -1,5 +1,5 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { index } from '../core/params.js'
 import { blockNumberParam } from './commonParams.js'
@@ -13,7 +13,7 @@ export const getBlockTransactionCountByNumber = defineMethod({
   cost: 'point',
   params: [blockNumberParam],
   result: { name: 'count', schema: orNull(index.schema) },
-  errors: [BLOCK_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE],
   handler: (context, id) => {
     const block = findBlock(context.chain, id)
     if (!block) return null

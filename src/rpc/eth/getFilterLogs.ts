@@ -2,7 +2,7 @@ import { defineMethod } from '../core/method.js'
 import { FILTER_NOT_FOUND } from '../subscriptions/filters.js'
 import { filterIdParam } from './filterId.js'
 import { getLogs } from './getLogs.js'
-import { LOGS_NOT_HELD, QUERY_TIMED_OUT, RANGE_BEYOND_HEAD, TOO_MANY_RESULTS, UNKNOWN_BLOCK } from './logErrors.js'
+import { LOGS_UNAVAILABLE, QUERY_TIMED_OUT, RANGE_BEYOND_HEAD, TOO_MANY_RESULTS, UNKNOWN_BLOCK } from './logErrors.js'
 
 export const getFilterLogs = defineMethod({
   name: 'eth_getFilterLogs',
@@ -11,7 +11,7 @@ export const getFilterLogs = defineMethod({
   usesSession: true,
   params: [filterIdParam],
   result: getLogs.result,
-  errors: [FILTER_NOT_FOUND, TOO_MANY_RESULTS, QUERY_TIMED_OUT, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK, LOGS_NOT_HELD],
+  errors: [FILTER_NOT_FOUND, TOO_MANY_RESULTS, QUERY_TIMED_OUT, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK, LOGS_UNAVAILABLE],
   caching: getLogs.caching,
   // The filter is known to the main thread only: the handler gets its request.
   prepareArgs: ({ session }, id) => [session!.filters.requestOf(id as string)],

@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockHashParam, blockNumberParam } from './commonParams.js'
 import { formatHeaderOnly } from './format/block.js'
@@ -14,7 +14,7 @@ export const getHeaderByNumber = defineMethod({
   cost: 'point',
   params: [blockNumberParam],
   result: RESULT,
-  errors: [BLOCK_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE],
   handler: ({ chain }, id) => {
     const block = id === 'pending' ? undefined : findBlock(chain, id)
     return block ? formatHeaderOnly(block) : null
@@ -27,7 +27,7 @@ export const getHeaderByHash = defineMethod({
   cost: 'point',
   params: [blockHashParam],
   result: RESULT,
-  errors: [BLOCK_NOT_HELD, HASH_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
   handler: ({ chain }, hash) => {
     const block = findBlock(chain, { hash, requireCanonical: false })
     return block ? formatHeaderOnly(block) : null

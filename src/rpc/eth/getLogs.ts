@@ -4,7 +4,7 @@ import { logWhenSlow } from '../core/slowLogs.js'
 import { wrapLogs } from './format/log.js'
 import {
   FILTER_ERRORS,
-  LOGS_NOT_HELD,
+  LOGS_UNAVAILABLE,
   QUERY_TIMED_OUT,
   RANGE_BEYOND_HEAD,
   TOO_MANY_RESULTS,
@@ -28,7 +28,7 @@ export const getLogs = defineMethod({
   costKey: ([object]) => logFilterCostKey(object),
   params: [logFilterParam],
   result: { name: 'logs', schema: { type: 'array', items: LOG_SCHEMA } },
-  errors: [TOO_MANY_RESULTS, QUERY_TIMED_OUT, ...FILTER_ERRORS, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK, LOGS_NOT_HELD],
+  errors: [TOO_MANY_RESULTS, QUERY_TIMED_OUT, ...FILTER_ERRORS, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK, LOGS_UNAVAILABLE],
   caching: {
     resolveBlocks: (context, call) => resolveFilterBlocks(context, call.arg(0)),
     key: (call) => logFilterCacheKey(call.arg(0)),

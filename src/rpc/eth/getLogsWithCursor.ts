@@ -6,7 +6,7 @@ import { integerBetween, optional, text } from '../core/params.js'
 import { logWhenSlow } from '../core/slowLogs.js'
 import { wrapLogs } from './format/log.js'
 import { decodeCursor, encodeCursor } from './logCursor.js'
-import { FILTER_ERRORS, LOGS_NOT_HELD, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK } from './logErrors.js'
+import { FILTER_ERRORS, LOGS_UNAVAILABLE, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK } from './logErrors.js'
 import { logFilterParam } from './logFilter.js'
 import { resolveFilter } from './resolveFilter.js'
 import { LOG_SCHEMA } from './schemas.js'
@@ -67,7 +67,7 @@ export const getLogsWithCursor = defineMethod({
     ...FILTER_ERRORS,
     RANGE_BEYOND_HEAD,
     UNKNOWN_BLOCK,
-    LOGS_NOT_HELD,
+    LOGS_UNAVAILABLE,
   ],
   handler: (context, object, cursorText, limit) => {
     const { chain, logs, limits } = context

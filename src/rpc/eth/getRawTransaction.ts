@@ -2,7 +2,7 @@ import { encodeTransaction } from '../../chain/eth/transaction.js'
 import type { Transaction } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD, requireNoGap } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE, requireNoGap } from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'
 import { defineMethod } from '../core/method.js'
 import { data } from '../core/params.js'
@@ -18,7 +18,7 @@ export const getRawTransactionByHash = defineMethod({
   cost: 'point',
   params: [transactionHashParam],
   result: RESULT,
-  errors: [HASH_NOT_HELD],
+  errors: [HASH_UNAVAILABLE],
   handler: (context, hash) => {
     const found = findTransaction(context, hash)
     if (!found) requireNoGap(context.chain)
@@ -33,7 +33,7 @@ export const getRawTransactionByBlockHashAndIndex = defineMethod({
   cost: 'point',
   params: [blockHashParam, transactionIndexParam],
   result: RESULT,
-  errors: [BLOCK_NOT_HELD, HASH_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
   handler: ({ chain }, hash, index) => {
     const block = findBlock(chain, { hash, requireCanonical: false })
     return formatRaw(block && chain.transaction(block, index))
@@ -47,7 +47,7 @@ export const getRawTransactionByBlockNumberAndIndex = defineMethod({
   cost: 'point',
   params: [blockNumberParam, transactionIndexParam],
   result: RESULT,
-  errors: [BLOCK_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE],
   handler: (context, id, index) => {
     const block = findBlock(context.chain, id)
     if (!block) return formatRaw(undefined)

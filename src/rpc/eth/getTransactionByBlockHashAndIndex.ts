@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockHashParam, transactionIndexParam } from './commonParams.js'
 import { formatTransaction } from './format/transaction.js'
@@ -10,7 +10,7 @@ export const getTransactionByBlockHashAndIndex = defineMethod({
   cost: 'point',
   params: [blockHashParam, transactionIndexParam],
   result: { name: 'transaction', schema: orNull(TRANSACTION_SCHEMA) },
-  errors: [BLOCK_NOT_HELD, HASH_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
   handler: ({ chain }, hash, index) => {
     const block = findBlock(chain, { hash, requireCanonical: false })
     const transaction = block && chain.transaction(block, index)

@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockNumberParam, transactionIndexParam } from './commonParams.js'
 import { formatPendingTransaction, formatTransaction } from './format/transaction.js'
@@ -12,7 +12,7 @@ export const getTransactionByBlockNumberAndIndex = defineMethod({
   cost: 'point',
   params: [blockNumberParam, transactionIndexParam],
   result: { name: 'transaction', schema: orNull(TRANSACTION_SCHEMA) },
-  errors: [BLOCK_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE],
   handler: (context, id, index) => {
     const { chain } = context
     const block = findBlock(chain, id)

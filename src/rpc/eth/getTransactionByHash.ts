@@ -1,5 +1,5 @@
 import { equalBytes } from '../../lib/bytes.js'
-import { HASH_NOT_HELD, requireNoGap } from '../core/blockId.js'
+import { HASH_UNAVAILABLE, requireNoGap } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { transactionHashParam } from './commonParams.js'
 import { formatPendingTransaction, formatTransaction } from './format/transaction.js'
@@ -12,7 +12,7 @@ export const getTransactionByHash = defineMethod({
   cost: 'point',
   params: [transactionHashParam],
   result: { name: 'transaction', schema: orNull(TRANSACTION_SCHEMA) },
-  errors: [HASH_NOT_HELD],
+  errors: [HASH_UNAVAILABLE],
   handler: ({ chain, transactions, upstreamPending }, hash) => {
     const location = transactions.locate(hash)
     const block = location && chain.blockByNumber(location.blockNumber)

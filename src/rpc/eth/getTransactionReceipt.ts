@@ -1,4 +1,4 @@
-import { HASH_NOT_HELD, requireNoGap } from '../core/blockId.js'
+import { HASH_UNAVAILABLE, requireNoGap } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { transactionHashParam } from './commonParams.js'
 import { formatReceipt } from './format/receipt.js'
@@ -10,7 +10,7 @@ export const getTransactionReceipt = defineMethod({
   cost: 'point',
   params: [transactionHashParam],
   result: { name: 'receipt', schema: orNull(RECEIPT_SCHEMA) },
-  errors: [HASH_NOT_HELD],
+  errors: [HASH_UNAVAILABLE],
   handler: ({ chain, transactions }, hash) => {
     const location = transactions.locate(hash)
     const block = location && chain.blockByNumber(location.blockNumber)

@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockHashParam, uncleIndexParam } from './commonParams.js'
 import { orNull, UNCLE_SCHEMA } from './schemas.js'
@@ -10,7 +10,7 @@ export const getUncleByBlockHashAndIndex = defineMethod({
   cost: 'point',
   params: [blockHashParam, uncleIndexParam],
   result: { name: 'uncle', schema: orNull(UNCLE_SCHEMA) },
-  errors: [BLOCK_NOT_HELD, HASH_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
   handler: ({ chain }, hash, index) => {
     const block = findBlock(chain, { hash, requireCanonical: false })
     return block ? uncleOfBlock(chain, block, index) : null

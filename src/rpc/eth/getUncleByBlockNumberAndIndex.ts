@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockNumberParam, uncleIndexParam } from './commonParams.js'
 import { orNull, UNCLE_SCHEMA } from './schemas.js'
@@ -11,7 +11,7 @@ export const getUncleByBlockNumberAndIndex = defineMethod({
   cost: 'point',
   params: [blockNumberParam, uncleIndexParam],
   result: { name: 'uncle', schema: orNull(UNCLE_SCHEMA) },
-  errors: [BLOCK_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE],
   handler: ({ chain }, id, index) => {
     const block = id === 'pending' ? undefined : findBlock(chain, id)
     return block ? uncleOfBlock(chain, block, index) : null

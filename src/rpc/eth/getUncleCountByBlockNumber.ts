@@ -1,5 +1,5 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { index } from '../core/params.js'
 import { blockNumberParam } from './commonParams.js'
@@ -12,7 +12,7 @@ export const getUncleCountByBlockNumber = defineMethod({
   cost: 'point',
   params: [blockNumberParam],
   result: { name: 'count', schema: orNull(index.schema) },
-  errors: [BLOCK_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE],
   handler: ({ chain }, id) => {
     const block = findBlock(chain, id)
     return block ? formatQuantity(id === 'pending' ? 0 : chain.uncleHashes(block.header.number).length) : null

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { equalBytes } from '../../lib/bytes.js'
 import { abbreviate, formatQuantity } from '../../lib/hex.js'
-import type { ChainReader } from '../../store/chain/types.js'
+import type { ChainReader } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
 import { invalidParams, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { LogFilterObject } from './logFilter.js'
@@ -68,7 +68,7 @@ export function decodeCursor(text: string, filter: LogFilterObject, context: Cur
   const integer = (i: number) => payload.readUIntBE(FILTER_BYTES + i * INTEGER_BYTES, INTEGER_BYTES)
   const cursor = { nextIndex: integer(0), toBlock: integer(1), seenBlock: integer(2) }
   refuseReorg(payload.subarray(HASHES_AT), cursor.seenBlock, context.chain)
-  requireHeld(cursor, context.chain)
+  requireAvailable(cursor, context.chain)
   return cursor
 }
 
@@ -104,7 +104,7 @@ function refuseReorg(hashes: Uint8Array, seenBlock: number, chain: ChainReader):
 
 /** @throws RpcError when the query ends beyond the head, as on a replica that is behind the one that gave the cursor: its logs would be
  *  left out. */
-function requireHeld({ toBlock }: LogCursor, chain: ChainReader): void {
+function requireAvailable({ toBlock }: LogCursor, chain: ChainReader): void {
   const head = chain.head() ?? -1
   if (toBlock <= head) return
   throw new RpcError(

@@ -15,9 +15,9 @@ export const RANGE_BEYOND_HEAD: ErrorDoc = {
   message: 'block range extends beyond current head block',
 }
 export const UNKNOWN_BLOCK: ErrorDoc = { code: SERVER_ERROR, message: 'unknown block' }
-export const LOGS_NOT_HELD: ErrorDoc = {
+export const LOGS_UNAVAILABLE: ErrorDoc = {
   code: SERVER_ERROR,
-  message: 'logs before block N are not held, the first block is N',
+  message: 'logs before block N are not available, the first block is N',
 }
 
 /** For a filter with a block hash and a bound. */

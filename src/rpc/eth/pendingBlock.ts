@@ -4,7 +4,7 @@ import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import type { Header, PendingBlock } from '../../chain/eth/types.js'
 import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
-import type { StoredBlock } from '../../store/chain/types.js'
+import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
 
 const MAX_TIMESTAMP = 2n ** 64n - 1n

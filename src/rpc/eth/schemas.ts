@@ -1,4 +1,4 @@
-import { HEADER_NOT_FOUND, STATE_NOT_HELD } from '../core/blockId.js'
+import { HEADER_NOT_FOUND, STATE_UNAVAILABLE } from '../core/blockId.js'
 import type { ErrorDoc, JsonSchema } from '../core/method.js'
 import { address, boolean, data, hash32, index, quantity } from '../core/params.js'
 
@@ -239,4 +239,4 @@ export const CONFIG_SCHEMA = objectOf('Config', {
 })
 
 /** Errors of every method that reads state. */
-export const STATE_ERRORS: readonly ErrorDoc[] = [HEADER_NOT_FOUND, STATE_NOT_HELD]
+export const STATE_ERRORS: readonly ErrorDoc[] = [HEADER_NOT_FOUND, STATE_UNAVAILABLE]

@@ -8,7 +8,7 @@ import {
 } from '../../evm/calls/simulation/simulation.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { mapMaybePromise } from '../../lib/maybePromise.js'
-import { formatLog } from '../../store/logs/logObject.js'
+import { formatLog } from '../../store/rows/logObject.js'
 import { requireStateBlock } from '../core/blockId.js'
 import { EXECUTION_REVERTED, INVALID_PARAMS, invalidParams, revertMessage } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'

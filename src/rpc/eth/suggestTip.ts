@@ -1,4 +1,4 @@
-import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 
 // geth's parameters.
 const BLOCKS = 20

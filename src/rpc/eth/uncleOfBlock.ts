@@ -1,4 +1,4 @@
-import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import { formatUncle } from './format/block.js'
 
 /** The uncle object at an index, or null. Its total difficulty is its parent's plus its own. */

@@ -1,4 +1,4 @@
-import type { AppearanceRange } from '../../appearances/finder.js'
+import type { AppearanceRange } from '../../index/addresses/finder.js'
 import type { RpcContext } from '../core/context.js'
 import { SERVER_ERROR } from '../core/errors.js'
 import type { ErrorDoc, JsonSchema } from '../core/method.js'
@@ -52,7 +52,7 @@ export const SEARCH_DESCRIPTION =
   'Transactions in which the address is the sender, the recipient or the created contract, is called, created or the beneficiary of ' +
   'a SELFDESTRUCT by a call of the transaction, or is a party of a token transfer in a log (ERC-20, ERC-721, ERC-1155, EIP-7708). ' +
   'They are listed from the newest to the oldest; receipts have `timestamp`. `internalCalls` is false where blocks are not ' +
-  'executed (`--state none`): calls within transactions are then unknown. Blocks that are not held are not searched.'
+  'executed (`--state none`): calls within transactions are then unknown. Blocks that are not available are not searched.'
 
 const OBJECTS: JsonSchema = { type: 'array', items: { type: 'object' } }
 

@@ -1,6 +1,6 @@
 import { type BlockReward, hasRewards, rewardsOf } from '../../evm/transition/block.js'
 import { formatQuantity } from '../../lib/hex.js'
-import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
+import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import { formatBlock } from '../eth/format/block.js'
 import { QUANTITY_SCHEMA } from './schemas.js'
 

@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockIdOrDecimal, required } from '../core/params.js'
 import { orNull } from '../eth/schemas.js'
@@ -13,7 +13,7 @@ export const getBlockDetails = defineMethod({
   cost: 'point',
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, or tag')],
   result: { name: 'block details', schema: orNull(BLOCK_DETAILS_SCHEMA) },
-  errors: [BLOCK_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE],
   handler: ({ chain }, id) => {
     const block = findBlock(chain, id)
     return block ? formatBlockDetails(chain, block) : null

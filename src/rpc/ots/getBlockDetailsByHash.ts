@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock, HASH_NOT_HELD } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockHashParam } from '../eth/commonParams.js'
 import { orNull } from '../eth/schemas.js'
@@ -11,7 +11,7 @@ export const getBlockDetailsByHash = defineMethod({
   cost: 'point',
   params: [blockHashParam],
   result: { name: 'block details', schema: orNull(BLOCK_DETAILS_SCHEMA) },
-  errors: [BLOCK_NOT_HELD, HASH_NOT_HELD],
+  errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
   handler: ({ chain }, hash) => {
     const block = findBlock(chain, { hash, requireCanonical: false })
     return block ? formatBlockDetails(chain, block) : null

@@ -1,6 +1,6 @@
 import { formatQuantity } from '../../lib/hex.js'
-import type { StoredBlock } from '../../store/chain/types.js'
-import { BLOCK_NOT_HELD, findBlock, STATE_NOT_HELD } from '../core/blockId.js'
+import type { StoredBlock } from '../../store/rows/types.js'
+import { BLOCK_UNAVAILABLE, findBlock, STATE_UNAVAILABLE } from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'
 import { defineMethod } from '../core/method.js'
 import { blockIdOrDecimal, integerBetween, required } from '../core/params.js'
@@ -37,7 +37,7 @@ export const getBlockTransactions = defineMethod({
       required: ['fullblock', 'receipts'],
     }),
   },
-  errors: [BLOCK_NOT_HELD, ...TRACE_ERRORS.filter((each) => each !== STATE_NOT_HELD)],
+  errors: [BLOCK_UNAVAILABLE, ...TRACE_ERRORS.filter((each) => each !== STATE_UNAVAILABLE)],
   handler: async (context, id, pageNumber, pageSize) => {
     const { chain } = context
     const block = findBlock(chain, id)

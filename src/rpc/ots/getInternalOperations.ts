@@ -1,6 +1,6 @@
 import type { TracedCall } from '../../evm/tracing/callTree.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
-import { HASH_NOT_HELD } from '../core/blockId.js'
+import { HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
 import { transactionHashParam } from '../eth/commonParams.js'
@@ -40,7 +40,7 @@ export const getInternalOperations = defineMethod({
       },
     },
   },
-  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  errors: [TRANSACTION_ERROR, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, hash) => {
     const { root } = await traceTransactionCalls(context, hash)
     const [, ...internal] = effectiveCalls(root)

@@ -1,7 +1,7 @@
 import { StateUnavailable } from '../../evm/errors.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
-import { STATE_NOT_HELD } from '../core/blockId.js'
+import { STATE_UNAVAILABLE } from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'
 import { defineMethod } from '../core/method.js'
 import { hash32, indexOrDecimal, required } from '../core/params.js'
@@ -17,7 +17,7 @@ export const getTransactionBySenderAndNonce = defineMethod({
   cost: 'scan',
   params: [accountParam, required('nonce', indexOrDecimal, 'nonce of the transaction, in hex or decimal')],
   result: { name: 'transaction hash', schema: orNull(hash32.schema) },
-  errors: [STATE_NOT_HELD, NEITHER_STATE_NOR_INDEX, SEARCH_TIMED_OUT],
+  errors: [STATE_UNAVAILABLE, NEITHER_STATE_NOR_INDEX, SEARCH_TIMED_OUT],
   handler: (context, address, nonce) => {
     const { chain, state } = context
     const { head, stateFirst } = chain.coverage()!

@@ -1,5 +1,5 @@
 import { formatData } from '../../lib/hex.js'
-import { HASH_NOT_HELD } from '../core/blockId.js'
+import { HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
 import { transactionHashParam } from '../eth/commonParams.js'
@@ -13,7 +13,7 @@ export const getTransactionError = defineMethod({
   isTrace: true,
   params: [transactionHashParam],
   result: { name: 'revert data', schema: DATA_SCHEMA },
-  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  errors: [TRANSACTION_ERROR, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, hash) => {
     const { root } = await traceTransactionCalls(context, hash)
     return root.failure === undefined ? '0x' : formatData(root.output)

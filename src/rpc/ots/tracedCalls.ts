@@ -1,6 +1,6 @@
 import { recordCalls, type TracedCall } from '../../evm/tracing/callTree.js'
 import type { Applied } from '../../evm/tracing/execution.js'
-import type { StoredBlock } from '../../store/chain/types.js'
+import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
 import { requireTransaction } from '../debug/traceErrors.js'
 import { precompilesOf } from '../debug/tracers/tracers.js'

@@ -13,7 +13,7 @@ import type { L2Block } from '../../chain/starknet/types.js'
 import { type ByteLru, createByteLru } from '../../lib/byteLru.js'
 import { parseJsonExact } from '../../lib/json.js'
 import type { L2Reader } from '../../store/l2/l2Reader.js'
-import { L2PartNotHeld } from '../../store/l2/notHeld.js'
+import { L2PartUnavailable } from '../../store/l2/unavailable.js'
 import type { ReceiptSource } from './receiptJson.js'
 import { formatTransaction, type TransactionJson } from './transactionJson.js'
 
@@ -22,9 +22,9 @@ export interface L2Body {
   readonly block: L2Block
   /** State root before the block, if the recording says it. */
   readonly oldRoot: Felt | undefined
-  /** In order. @throws L2PartNotHeld */
+  /** In order. @throws L2PartUnavailable */
   transactions(): readonly TransactionJson[]
-  /** In order. @throws L2PartNotHeld */
+  /** In order. @throws L2PartUnavailable */
   receipts(): readonly ReceiptSource[]
 }
 
@@ -40,10 +40,10 @@ const CACHED_RAW_BYTES = 1_000_000
 
 const caches = new WeakMap<L2Reader, ByteLru<{ raw: Uint8Array; body: L2Body }>>()
 
-/** The body of a stored block, or of the pending one. @throws L2PartNotHeld when its recording is not stored or cannot be read */
+/** The body of a stored block, or of the pending one. @throws L2PartUnavailable when its recording is not stored or cannot be read */
 export function readL2Body(l2: L2Reader, block: RecordedBlock): L2Body {
   const raw = block.hash === undefined ? l2.pendingRecording() : l2.recording(block.hash)
-  if (raw === undefined) throw new L2PartNotHeld(block.number, 'recording')
+  if (raw === undefined) throw new L2PartUnavailable(block.number, 'recording')
   let cache = caches.get(l2)
   if (cache === undefined) {
     cache = createByteLru({ maxBytes: CACHED_RAW_BYTES, sizeOf: (_key, value) => value.raw.length })
@@ -66,7 +66,7 @@ function parseBody(raw: Uint8Array, number: number | undefined): L2Body {
   const oldRoot = parts.stateUpdate && optional(member(parts.stateUpdate, 'old_root'), bareFelt)
   let transactions: readonly TransactionJson[] | undefined
   const readTransactions = () => {
-    if (entries.length > 0 && typeof entries[0].value === 'string') throw new L2PartNotHeld(number, 'transactions')
+    if (entries.length > 0 && typeof entries[0].value === 'string') throw new L2PartUnavailable(number, 'transactions')
     transactions ??= readable(number, () => fields.map(formatTransaction))
     return transactions
   }
@@ -78,7 +78,7 @@ function parseBody(raw: Uint8Array, number: number | undefined): L2Body {
       const { receipts } = block
       const own = readTransactions()
       if (receipts === undefined || receipts.some(({ events }) => events === undefined)) {
-        if (own.length > 0) throw new L2PartNotHeld(number, 'receipts')
+        if (own.length > 0) throw new L2PartUnavailable(number, 'receipts')
         return []
       }
       return receipts.map((receipt, i) => ({
@@ -102,12 +102,12 @@ function listOf({ value, path }: Field): Field[] {
   return (value as unknown[]).map((entry, i) => ({ value: entry, path: `${path}[${i}]` }))
 }
 
-/** @throws L2PartNotHeld where the import did not check the part, and it cannot be read */
+/** @throws L2PartUnavailable where the import did not check the part, and it cannot be read */
 function readable<T>(number: number | undefined, read: () => T): T {
   try {
     return read()
   } catch (error) {
     if (!(error instanceof InvalidL2Recording)) throw error
-    throw new L2PartNotHeld(number, 'complete recording', error)
+    throw new L2PartUnavailable(number, 'complete recording', error)
   }
 }

@@ -15,9 +15,9 @@ export const INVALID_CONTINUATION_TOKEN: ErrorDoc = {
 export const TOO_MANY_KEYS: ErrorDoc = { code: 34, message: 'Too many keys provided in a filter' }
 
 /** Not of the specification: what was imported has only a part of the block. */
-export const PART_NOT_HELD: ErrorDoc = {
+export const PART_UNAVAILABLE: ErrorDoc = {
   code: SERVER_ERROR,
-  message: 'layer-2 block N is held without <transactions>; import a recording of …',
+  message: 'layer-2 block N is stored without <transactions>; import a recording of …',
 }
 
 /* Errors of its WebSocket part (starknet_ws_api.json), the last one of the release candidates for 0.8. */

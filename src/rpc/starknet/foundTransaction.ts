@@ -25,7 +25,7 @@ export function requireTransaction(l2: L2Reader, hash: Felt): FoundTransaction {
   return { found: { pending: pending! }, index }
 }
 
-/** Recorded body of a block. @throws L2PartNotHeld */
+/** Recorded body of a block. @throws L2PartUnavailable */
 export function bodyOf(l2: L2Reader, found: FoundL2Block): L2Body {
   return 'pending' in found ? readL2Body(l2, { number: found.pending.number }) : readL2Body(l2, found.confirmed)
 }
@@ -35,13 +35,13 @@ export function finalityOf(found: FoundL2Block): string {
   return 'pending' in found ? 'PRE_CONFIRMED' : found.confirmed.status
 }
 
-/** Transaction `index` with its hash (TXN_WITH_HASH). @throws L2PartNotHeld */
+/** Transaction `index` with its hash (TXN_WITH_HASH). @throws L2PartUnavailable */
 export function formatTransactionAt(body: L2Body, index: number): object {
   const transaction_hash = formatFelt(body.block.transactionHashes[index])
   return { transaction_hash, ...body.transactions()[index] }
 }
 
-/** Receipt `index` (TXN_RECEIPT). @throws L2PartNotHeld */
+/** Receipt `index` (TXN_RECEIPT). @throws L2PartUnavailable */
 export function formatReceiptAt(body: L2Body, found: FoundL2Block, index: number): object {
   return formatReceipt(body.receipts()[index], finalityOf(found))
 }

@@ -1,6 +1,6 @@
 import { defineMethod } from '../core/method.js'
 import { blockIdParam, requireL2Block } from './blockId.js'
-import { BLOCK_NOT_FOUND, PART_NOT_HELD } from './errors.js'
+import { BLOCK_NOT_FOUND, PART_UNAVAILABLE } from './errors.js'
 import { formatWithBody } from './format.js'
 import { bodyOf, formatTransactionAt } from './foundTransaction.js'
 import { STARKNET_BLOCK_WITH_TXS_SCHEMA } from './schemas.js'
@@ -12,7 +12,7 @@ export const getBlockWithTxs = defineMethod({
   cost: 'scan',
   params: [blockIdParam],
   result: { name: 'block', schema: STARKNET_BLOCK_WITH_TXS_SCHEMA },
-  errors: [BLOCK_NOT_FOUND, PART_NOT_HELD],
+  errors: [BLOCK_NOT_FOUND, PART_UNAVAILABLE],
   handler: ({ l2 }, id) => {
     const found = requireL2Block(l2, id)
     const body = bodyOf(l2, found)

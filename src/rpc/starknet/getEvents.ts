@@ -3,7 +3,7 @@ import { deadlineAfter } from '../../lib/deadline.js'
 import { type L2EventPattern, matchEvents, type StoredL2Event } from '../../store/l2/eventCodec.js'
 import { eventsOf } from '../../store/l2/l2EventRows.js'
 import type { L2Reader } from '../../store/l2/l2Reader.js'
-import { L2PartNotHeld } from '../../store/l2/notHeld.js'
+import { L2PartUnavailable } from '../../store/l2/unavailable.js'
 import type { RpcLimits } from '../core/context.js'
 import { defineMethod } from '../core/method.js'
 import { findL2Block, type L2BlockId } from './blockId.js'
@@ -12,7 +12,7 @@ import {
   BLOCK_NOT_FOUND,
   INVALID_CONTINUATION_TOKEN,
   PAGE_TOO_BIG,
-  PART_NOT_HELD,
+  PART_UNAVAILABLE,
   starknetError,
   TOO_MANY_KEYS,
 } from './errors.js'
@@ -38,7 +38,7 @@ export const getEvents = defineMethod({
   cost: 'scan',
   params: [eventFilterParam],
   result: { name: 'events', schema: STARKNET_EVENTS_SCHEMA },
-  errors: [BLOCK_NOT_FOUND, PAGE_TOO_BIG, INVALID_CONTINUATION_TOKEN, TOO_MANY_KEYS, PART_NOT_HELD],
+  errors: [BLOCK_NOT_FOUND, PAGE_TOO_BIG, INVALID_CONTINUATION_TOKEN, TOO_MANY_KEYS, PART_UNAVAILABLE],
   handler: ({ l2, limits }, filter) => {
     if (filter.chunk_size > MAX_CHUNK) throw starknetError(PAGE_TOO_BIG, l2)
     const pattern = patternOf(filter, limits, l2)
@@ -123,12 +123,12 @@ function createPage(l2: L2Reader, size: number, start: EventPosition | undefined
   }
 }
 
-/** Adds events of the unconfirmed block, if there is one. @throws L2PartNotHeld */
+/** Adds events of the unconfirmed block, if there is one. @throws L2PartUnavailable */
 function addPending(page: Page, l2: L2Reader, pattern: L2EventPattern): void {
   const pending = l2.pending()
   if (pending === undefined || pending.transactionHashes.length === 0) return
   const stored = eventsOf(readL2Body(l2, { number: pending.number }).block)
-  if (stored === undefined) throw new L2PartNotHeld(pending.number, 'events')
+  if (stored === undefined) throw new L2PartUnavailable(pending.number, 'events')
   const events = matchEvents(stored, pattern)
   const number = pending.number ?? (l2.head()?.number ?? -1) + 1
   page.add(events, { number, transactionHashes: pending.transactionHashes })

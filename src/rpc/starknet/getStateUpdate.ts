@@ -1,11 +1,11 @@
 import { type Felt, formatFelt } from '../../chain/starknet/felt.js'
 import type { L2StateDiff } from '../../chain/starknet/types.js'
 import type { L2Reader } from '../../store/l2/l2Reader.js'
-import { L2PartNotHeld } from '../../store/l2/notHeld.js'
+import { L2PartUnavailable } from '../../store/l2/unavailable.js'
 import { defineMethod } from '../core/method.js'
 import { blockIdParam, type FoundL2Block, requireL2Block } from './blockId.js'
 import type { L2Body } from './body.js'
-import { BLOCK_NOT_FOUND, PART_NOT_HELD } from './errors.js'
+import { BLOCK_NOT_FOUND, PART_UNAVAILABLE } from './errors.js'
 import { bodyOf } from './foundTransaction.js'
 import { STARKNET_STATE_UPDATE_SCHEMA } from './schemas.js'
 
@@ -18,14 +18,14 @@ export const getStateUpdate = defineMethod({
   cost: 'scan',
   params: [blockIdParam],
   result: { name: 'state update', schema: STARKNET_STATE_UPDATE_SCHEMA },
-  errors: [BLOCK_NOT_FOUND, PART_NOT_HELD],
+  errors: [BLOCK_NOT_FOUND, PART_UNAVAILABLE],
   handler: ({ l2 }, id) => {
     const found = requireL2Block(l2, id)
     const body = bodyOf(l2, found)
     const number = 'pending' in found ? found.pending.number : found.confirmed.number
     const oldRoot = oldRootOf(l2, found, body)
     const { stateDiff } = body.block
-    if (stateDiff === undefined || oldRoot === undefined) throw new L2PartNotHeld(number, 'state update')
+    if (stateDiff === undefined || oldRoot === undefined) throw new L2PartUnavailable(number, 'state update')
     const update = { old_root: formatFelt(oldRoot), state_diff: formatStateDiff(stateDiff) }
     if ('pending' in found) return update
     const { hash, newRoot } = found.confirmed

@@ -1,7 +1,7 @@
 import { defineMethod } from '../core/method.js'
 import { integerBetween, required } from '../core/params.js'
 import { blockIdParam, requireL2Block } from './blockId.js'
-import { BLOCK_NOT_FOUND, INVALID_TRANSACTION_INDEX, PART_NOT_HELD, starknetError } from './errors.js'
+import { BLOCK_NOT_FOUND, INVALID_TRANSACTION_INDEX, PART_UNAVAILABLE, starknetError } from './errors.js'
 import { bodyOf, formatTransactionAt } from './foundTransaction.js'
 import { STARKNET_TRANSACTION_SCHEMA } from './schemas.js'
 
@@ -11,7 +11,7 @@ export const getTransactionByBlockIdAndIndex = defineMethod({
   cost: 'scan',
   params: [blockIdParam, required('index', integerBetween(0, Number.MAX_SAFE_INTEGER), 'index in the block')],
   result: { name: 'transaction', schema: STARKNET_TRANSACTION_SCHEMA },
-  errors: [BLOCK_NOT_FOUND, INVALID_TRANSACTION_INDEX, PART_NOT_HELD],
+  errors: [BLOCK_NOT_FOUND, INVALID_TRANSACTION_INDEX, PART_UNAVAILABLE],
   handler: ({ l2 }, id, index) => {
     const found = requireL2Block(l2, id)
     const count = 'pending' in found ? found.pending.transactionHashes.length : found.confirmed.transactionCount

@@ -1,5 +1,5 @@
 import { defineMethod } from '../core/method.js'
-import { PART_NOT_HELD, TRANSACTION_NOT_FOUND } from './errors.js'
+import { PART_UNAVAILABLE, TRANSACTION_NOT_FOUND } from './errors.js'
 import { bodyOf, formatTransactionAt, requireTransaction, transactionHashParam } from './foundTransaction.js'
 import { STARKNET_TRANSACTION_SCHEMA } from './schemas.js'
 
@@ -9,7 +9,7 @@ export const getTransactionByHash = defineMethod({
   cost: 'scan',
   params: [transactionHashParam],
   result: { name: 'transaction', schema: STARKNET_TRANSACTION_SCHEMA },
-  errors: [TRANSACTION_NOT_FOUND, PART_NOT_HELD],
+  errors: [TRANSACTION_NOT_FOUND, PART_UNAVAILABLE],
   handler: ({ l2 }, hash) => {
     const { found, index } = requireTransaction(l2, hash)
     return formatTransactionAt(bodyOf(l2, found), index)

@@ -1,6 +1,6 @@
 import { formatFelt } from '../../chain/starknet/felt.js'
 import { defineMethod } from '../core/method.js'
-import { PART_NOT_HELD, TRANSACTION_NOT_FOUND } from './errors.js'
+import { PART_UNAVAILABLE, TRANSACTION_NOT_FOUND } from './errors.js'
 import { bodyOf, formatReceiptAt, requireTransaction, transactionHashParam } from './foundTransaction.js'
 import { STARKNET_RECEIPT_SCHEMA } from './schemas.js'
 
@@ -11,7 +11,7 @@ export const getTransactionReceipt = defineMethod({
   cost: 'scan',
   params: [transactionHashParam],
   result: { name: 'receipt', schema: STARKNET_RECEIPT_SCHEMA },
-  errors: [TRANSACTION_NOT_FOUND, PART_NOT_HELD],
+  errors: [TRANSACTION_NOT_FOUND, PART_UNAVAILABLE],
   handler: ({ l2 }, hash) => {
     const { found, index } = requireTransaction(l2, hash)
     const receipt = formatReceiptAt(bodyOf(l2, found), found, index)

@@ -1,5 +1,5 @@
 import type { L2Reader } from '../../store/l2/l2Reader.js'
-import { L2PartNotHeld } from '../../store/l2/notHeld.js'
+import { L2PartUnavailable } from '../../store/l2/unavailable.js'
 import { defineMethod } from '../core/method.js'
 import { TRANSACTION_NOT_FOUND } from './errors.js'
 import {
@@ -31,7 +31,7 @@ function executionStatus(l2: L2Reader, { found, index }: FoundTransaction): obje
     if (revertReason === undefined) return { execution_status: 'SUCCEEDED' }
     return { execution_status: 'REVERTED', failure_reason: revertReason }
   } catch (error) {
-    if (error instanceof L2PartNotHeld) return {}
+    if (error instanceof L2PartUnavailable) return {}
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import { equalBytes } from '../../lib/bytes.js'
-import { createChainReader } from '../../store/chain/chainReader.js'
-import type { ChainReader, StoredBlock } from '../../store/chain/types.js'
 import type { Database } from '../../store/database.js'
+import { createChainReader } from '../../store/rows/chainReader.js'
+import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import type { ReceiptCriteria } from '../core/session.js'
 import { formatReceipt } from '../eth/format/receipt.js'
 

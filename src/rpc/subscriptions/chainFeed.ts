@@ -1,9 +1,9 @@
-import { type ChainMark, ChangesMissed, createChainFollower } from '../../store/chain/chainFollower.js'
 import type { Database } from '../../store/database.js'
-import { type Audience, NewHead } from './audience.js'
+import { type ChainMark, ChangesMissed, createChainFollower } from '../../store/rows/chainFollower.js'
 import { BlockReceipts } from './blockReceipts.js'
 import type { Feed } from './feed.js'
 import { wantsBlock } from './logCriteria.js'
+import { NewHead, type SubscriptionRegistry } from './subscriptionRegistry.js'
 
 /** The feed of the Ethereum chain. */
 export interface ChainFeed extends Feed {
@@ -17,7 +17,7 @@ export interface ChainFeed extends Feed {
  *  database does not keep some changes any more, or the rest of a block's logs cannot be read; the feed goes on after them. */
 export function createChainFeed(
   db: Database,
-  audience: Audience,
+  audience: SubscriptionRegistry,
   { onMissed }: { onMissed(error: Error): void },
 ): ChainFeed {
   const follower = createChainFollower(db)
@@ -40,7 +40,7 @@ export function createChainFeed(
     size: audience.size,
     start: follower.start,
     isStale: follower.isStale,
-    async tellNext(wait) {
+    async notifyNext(wait) {
       if (!follower.isStale()) return false
       const change = nextChange()
       if (change === undefined) return false

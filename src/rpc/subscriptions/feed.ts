@@ -7,5 +7,5 @@ export interface Feed {
   /** True when there may be something to tell. */
   isStale(): boolean
   /** Tells the next change; `wait` gives a promise when the time of this turn is used up. False if there is none for now. */
-  tellNext(wait: () => Promise<void> | undefined): Promise<boolean>
+  notifyNext(wait: () => Promise<void> | undefined): Promise<boolean>
 }

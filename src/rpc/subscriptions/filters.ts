@@ -1,10 +1,10 @@
-import type { ChainMark } from '../../store/chain/chainFollower.js'
+import type { ChainMark } from '../../store/rows/chainFollower.js'
 import { LIMIT_EXCEEDED, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { ClientFilters, Topic } from '../core/session.js'
-import type { Audience, Listener } from './audience.js'
 import type { SubscriptionLimits } from './limits.js'
 import { LISTENER_BYTES, type ListenerMemory } from './listenerMemory.js'
 import { randomId } from './randomId.js'
+import type { Listener, SubscriptionRegistry } from './subscriptionRegistry.js'
 
 /** Error for an id that no filter of the client has: it was never given, has expired, or was removed. */
 export const FILTER_NOT_FOUND = { code: SERVER_ERROR, message: 'filter not found' } as const
@@ -45,7 +45,7 @@ const ENTRY_BYTES = 50
 /** Filters that listen among `audience` and count against `memory`; `mark` marks the present chain. `now` returns
  *  milliseconds. */
 export function createFilters(
-  audience: Audience,
+  audience: SubscriptionRegistry,
   {
     limits,
     memory,

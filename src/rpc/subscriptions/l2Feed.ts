@@ -48,7 +48,7 @@ export function createL2Feed(db: Database): L2Feed {
   let changes = 0
   let seenVersion: number | undefined
 
-  const tellChange = async (wait: () => Promise<void> | undefined): Promise<boolean> => {
+  const notifyChange = async (wait: () => Promise<void> | undefined): Promise<boolean> => {
     const version = follower.version() // before the look: what is committed meanwhile makes it stale again
     if (version === seenVersion) return false
     const step = follower.next(place)
@@ -77,7 +77,7 @@ export function createL2Feed(db: Database): L2Feed {
     }
     return undefined
   }
-  const tellBacklog = async (wait: () => Promise<void> | undefined): Promise<boolean> => {
+  const notifyBacklog = async (wait: () => Promise<void> | undefined): Promise<boolean> => {
     const [listener, backlog] = nextBacklog() ?? []
     if (listener === undefined || backlog === undefined) return false
     for (let told = 0; told < PORTION; told++) {
@@ -104,7 +104,7 @@ export function createL2Feed(db: Database): L2Feed {
       seenVersion = undefined
     },
     isStale: () => backlogs.size > 0 || follower.version() !== seenVersion,
-    tellNext: async (wait) => (await tellChange(wait)) || tellBacklog(wait),
+    notifyNext: async (wait) => (await notifyChange(wait)) || notifyBacklog(wait),
     add(listener, fromBlock) {
       if (fromBlock === undefined) backlogs.set(listener, { place: follower.head(), startsMs: 0 })
       else backlogs.set(listener, { place: follower.before(fromBlock), startsMs: performance.now() + BACKLOG_DELAY_MS })

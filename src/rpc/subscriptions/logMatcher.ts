@@ -1,4 +1,4 @@
-import type { LogText } from '../../store/logs/blockLogs.js'
+import type { LogText } from '../../store/rows/blockLogs.js'
 import type { LogCriteria } from '../core/session.js'
 import { wantsLog } from './logCriteria.js'
 

@@ -1,12 +1,12 @@
-import { type ChainMark, EVERYTHING } from '../../store/chain/chainFollower.js'
+import { type ChainMark, EVERYTHING } from '../../store/rows/chainFollower.js'
 import { LIMIT_EXCEEDED, RpcError } from '../core/errors.js'
 import type { Subscriber, Topic } from '../core/session.js'
-import type { Audience, Listener } from './audience.js'
 import type { Client } from './filters.js'
 import type { L2Feed, L2Listener } from './l2Feed.js'
 import type { SubscriptionLimits } from './limits.js'
 import { LISTENER_BYTES, type ListenerMemory } from './listenerMemory.js'
 import { randomId } from './randomId.js'
+import type { Listener, SubscriptionRegistry } from './subscriptionRegistry.js'
 
 /** Error beyond a limit of subscriptions. */
 export const TOO_MANY_SUBSCRIPTIONS = { code: LIMIT_EXCEEDED, message: 'too many subscriptions' } as const
@@ -56,7 +56,7 @@ interface Subscription {
 
 /** The feeds, each begun before a listener is added. */
 export interface Feeds {
-  readonly audience: Audience
+  readonly audience: SubscriptionRegistry
   /** Begins to listen to the Ethereum chain. @returns a mark of the present chain */
   mark(): ChainMark
   /** The layer-2 feed, begun. */

@@ -1,11 +1,10 @@
 import type { FailureLog } from '../../lib/failureLog.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Metrics } from '../../lib/metrics.js'
-import { type ChainMark, EVERYTHING } from '../../store/chain/chainFollower.js'
 import type { Database } from '../../store/database.js'
+import { type ChainMark, EVERYTHING } from '../../store/rows/chainFollower.js'
 import type { ClientFilters } from '../core/session.js'
 import type { TimeSlices } from '../core/timeSlices.js'
-import { createAudience } from './audience.js'
 import { type ChainFeed, createChainFeed } from './chainFeed.js'
 import type { Feed } from './feed.js'
 import { type Client, createFilters } from './filters.js'
@@ -13,6 +12,7 @@ import { createL2Feed, type L2Feed } from './l2Feed.js'
 import type { SubscriptionLimits } from './limits.js'
 import { ListenerMemory } from './listenerMemory.js'
 import { type ConnectedSubscriber, createSubscribers, type Link } from './subscribers.js'
+import { createSubscriptionRegistry } from './subscriptionRegistry.js'
 
 /** Tells clients what happens to the chain. */
 export interface Subscriptions {
@@ -39,7 +39,7 @@ export function createSubscriptions(options: {
   log: Logger
 }): Subscriptions {
   const { db, slices, limits, failures, metrics, log } = options
-  const audience = createAudience()
+  const audience = createSubscriptionRegistry()
   const chain = createChainFeed(db, audience, {
     onMissed: (error) => {
       log.warn({ subscriptions: subscribers.count(), filters: filters.count() }, error.message)
@@ -77,7 +77,7 @@ export function createSubscriptions(options: {
       else if (!isStarted) start(feed)
     }
     if (wanted.size === 0) stop()
-    else if (!isTelling) void tellChanges()
+    else if (!isTelling) void notifyChanges()
   }
   const stop = () => {
     clearInterval(looking)
@@ -95,7 +95,7 @@ export function createSubscriptions(options: {
     }
   }
   const findStale = () => [...wanted].filter(([feed, isStarted]) => isStarted && feed.isStale()).map(([feed]) => feed)
-  const tellChanges = async () => {
+  const notifyChanges = async () => {
     let stale = findStale()
     if (stale.length === 0) return
     isTelling = true
@@ -107,7 +107,7 @@ export function createSubscriptions(options: {
         for (const feed of stale) {
           const turn = wait()
           if (turn !== undefined) await turn
-          if (!(await feed.tellNext(wait))) continue
+          if (!(await feed.notifyNext(wait))) continue
           isDone = false
           await flush(wait)
         }

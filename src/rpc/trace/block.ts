@@ -1,4 +1,4 @@
-import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import { createJsonOutput } from '../core/jsonOutput.js'
 import { defineMethod } from '../core/method.js'
 import { blockIdOrDecimal, required } from '../core/params.js'
@@ -16,7 +16,7 @@ export const traceBlock = defineMethod({
   isTrace: true,
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object')],
   result: { name: 'traces', schema: orNull(FLAT_TRACES_SCHEMA) },
-  errors: [BLOCK_NOT_HELD, ...TRACE_ERRORS],
+  errors: [BLOCK_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, id) => {
     const traces = await context.loadTraces()
     const block = findBlock(context.chain, id)

@@ -1,5 +1,5 @@
 import { formatData } from '../../lib/hex.js'
-import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import { INVALID_PARAMS, InvalidValue, invalidParams } from '../core/errors.js'
 import { createJsonOutput } from '../core/jsonOutput.js'
 import { defineMethod } from '../core/method.js'
@@ -88,7 +88,7 @@ export const traceFilter = defineMethod({
     REVERSED_RANGE,
     RANGE_BEYOND_HEAD,
     UNKNOWN_BLOCK,
-    BLOCK_NOT_HELD,
+    BLOCK_UNAVAILABLE,
     ...TRACE_ERRORS,
   ],
   handler: async (context, filter) => {

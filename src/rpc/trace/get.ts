@@ -1,4 +1,4 @@
-import { HASH_NOT_HELD } from '../core/blockId.js'
+import { HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { arrayOf, index, required } from '../core/params.js'
 import { TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
@@ -14,7 +14,7 @@ export const get = defineMethod({
   isTrace: true,
   params: [transactionHashParam, required('traceAddress', arrayOf(index), 'the trace address, in quantities')],
   result: { name: 'trace', schema: orNull(FLAT_TRACE_SCHEMA) },
-  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  errors: [TRANSACTION_ERROR, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, hash, address) => {
     const key = address.join()
     return (

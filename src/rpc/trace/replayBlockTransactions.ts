@@ -1,5 +1,5 @@
 import { formatData } from '../../lib/hex.js'
-import { BLOCK_NOT_HELD, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import { createJsonOutput } from '../core/jsonOutput.js'
 import { defineMethod } from '../core/method.js'
 import { blockIdOrDecimal, required } from '../core/params.js'
@@ -19,7 +19,7 @@ export const replayBlockTransactions = defineMethod({
     traceKindsParam,
   ],
   result: { name: 'replays', schema: orNull({ type: 'array', items: REPLAY_SCHEMA }) },
-  errors: [BLOCK_NOT_HELD, ...TRACE_ERRORS],
+  errors: [BLOCK_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, id, kinds) => {
     const traces = await context.loadTraces()
     const block = findBlock(context.chain, id)

@@ -1,4 +1,4 @@
-import { HASH_NOT_HELD } from '../core/blockId.js'
+import { HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { requireTransaction, TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
 import { transactionHashParam } from '../eth/commonParams.js'
@@ -14,7 +14,7 @@ export const replayTransaction = defineMethod({
   isTrace: true,
   params: [transactionHashParam, traceKindsParam],
   result: { name: 'replay', schema: REPLAY_SCHEMA },
-  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  errors: [TRANSACTION_ERROR, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, hash, kinds) => {
     const traces = await context.loadTraces()
     const { block, index: at } = requireTransaction(context, hash)

@@ -1,4 +1,4 @@
-import { HASH_NOT_HELD } from '../core/blockId.js'
+import { HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
 import { transactionHashParam } from '../eth/commonParams.js'
@@ -13,6 +13,6 @@ export const traceTransaction = defineMethod({
   isTrace: true,
   params: [transactionHashParam],
   result: { name: 'traces', schema: FLAT_TRACES_SCHEMA },
-  errors: [TRANSACTION_ERROR, HASH_NOT_HELD, ...TRACE_ERRORS],
+  errors: [TRANSACTION_ERROR, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, hash) => (await tracesOfTransaction(context, hash)).map(({ json }) => json),
 })

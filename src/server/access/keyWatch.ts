@@ -1,5 +1,5 @@
 import type { FailureLog } from '../../lib/failureLog.js'
-import type { ApiKeyReader } from '../../store/apiKeys.js'
+import type { ApiKeyReader } from '../../store/keys/apiKeys.js'
 
 /** How often the database is asked for commits of other processes: 3 µs each. What a revoked key has under way ends within a
  *  second. */

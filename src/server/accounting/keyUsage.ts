@@ -1,6 +1,6 @@
 import { messageOf } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
-import { type KeyUsage, openUsage, type UsageFigures, type UsageTable } from '../../store/usageTable.js'
+import { type KeyUsage, openUsage, type UsageFigures, type UsageTable } from '../../store/keys/usageTable.js'
 
 /** Counts what the calls of API keys take. */
 export interface KeyUsageCounter {

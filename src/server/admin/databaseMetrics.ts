@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs'
-import { ADDRESS_INDEX } from '../../appearances/appearanceIndex.js'
+import { ADDRESS_INDEX } from '../../index/addresses/appearanceIndex.js'
+import { LOG_SEARCH_INDEX } from '../../index/logs/logSearchIndex.js'
+import { describeIndex } from '../../index/segments/indexSummary.js'
+import { TRANSACTION_INDEX } from '../../index/transactions/transactionIndex.js'
 import type { Metrics } from '../../lib/metrics.js'
-import { LOG_SEARCH_INDEX } from '../../logs/logSearchIndex.js'
 import { resolveNumber } from '../../rpc/core/blockId.js'
 import type { RpcContext } from '../../rpc/core/context.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
-import { describeIndex } from '../../segments/indexSummary.js'
 import type { Database } from '../../store/database.js'
 import { createGrowthForecast } from '../../store/growthForecast.js'
-import { TRANSACTION_INDEX } from '../../transactions/transactionIndex.js'
 
 /** Registers metrics of the chain, the files and the indexes of an open database. Values are read at scrape time, about 1
  *  ms in total. */

@@ -1,5 +1,5 @@
-import type { FollowState, FollowStatus } from '../../ingest/follow/status.js'
 import type { Metrics } from '../../lib/metrics.js'
+import type { FollowState, FollowStatus } from '../../sync/follow/status.js'
 
 const STATES: readonly FollowState[] = ['starting', 'syncing', 'following', 'stuck', 'alarm', 'failed']
 

@@ -1,5 +1,5 @@
-import type { FollowStatus } from '../../ingest/follow/status.js'
-import type { ReplicationStatus } from '../../ingest/replication/status.js'
+import type { FollowStatus } from '../../sync/follow/status.js'
+import type { ReplicationStatus } from '../../sync/replicationStatus.js'
 
 /** Most blocks that a replica may be behind unless the operator says otherwise. */
 export const REPLICA_MAX_LAG = 16

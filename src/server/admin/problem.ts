@@ -1,6 +1,6 @@
-import type { L2FollowStatus } from '../../ingest/follow/l2/status.js'
-import type { FollowStatus } from '../../ingest/follow/status.js'
-import type { ReplicationStatus } from '../../ingest/replication/status.js'
+import type { L2FollowStatus } from '../../sync/follow/l2/status.js'
+import type { FollowStatus } from '../../sync/follow/status.js'
+import type { ReplicationStatus } from '../../sync/replicationStatus.js'
 
 /** What a server or `cairn sync` does in the background. */
 export interface BackgroundStatus {

@@ -1,5 +1,5 @@
-import type { ReplicationRole, ReplicationState, ReplicationStatus } from '../../ingest/replication/status.js'
 import type { Metrics } from '../../lib/metrics.js'
+import type { ReplicationRole, ReplicationState, ReplicationStatus } from '../../sync/replicationStatus.js'
 
 const ROLES: readonly ReplicationRole[] = ['writer', 'replica', 'standby', 'none']
 const STATES: readonly ReplicationState[] = ['following', 'catching up', 'alarm', 'failed']

@@ -6,7 +6,7 @@ import { parseJsonExact } from '../../lib/json.js'
 import type { Database } from '../database.js'
 import { INDEXED_KEYS, type L2EventPattern, matchEvents, type StoredL2Event, termOf } from './eventCodec.js'
 import { eventsOf } from './l2EventRows.js'
-import { L2BlockNotHeld, L2PartNotHeld } from './notHeld.js'
+import { L2BlockUnavailable, L2PartUnavailable } from './unavailable.js'
 
 /** The matching events of a canonical block. */
 export interface L2BlockEvents {
@@ -26,7 +26,7 @@ export interface L2EventVisitor {
 /** Searches the events of canonical blocks. */
 export interface L2EventReader {
   /** Searches the held blocks of [fromBlock, toBlock], in one snapshot. Returns the first block that was not searched, undefined
-   *  if all were. @throws L2BlockNotHeld for a gap below the head, L2PartNotHeld for a block whose events are not held */
+   *  if all were. @throws L2BlockUnavailable for a gap below the head, L2PartUnavailable for a block whose events are not available */
   search(
     range: { fromBlock: number; toBlock: number },
     pattern: L2EventPattern,
@@ -61,7 +61,7 @@ export function createL2EventReader(db: Database): L2EventReader {
     )
     .pluck()
 
-  const countHeld = db
+  const countAvailable = db
     .prepare<[number, number], number>('SELECT count(*) FROM l2_blocks WHERE canonical = 1 AND number BETWEEN ? AND ?')
     .pluck()
   const selectHead = db.prepare<[], number | null>('SELECT max(number) FROM l2_blocks WHERE canonical = 1').pluck()
@@ -71,10 +71,10 @@ export function createL2EventReader(db: Database): L2EventReader {
          (SELECT 1 FROM l2_blocks c WHERE c.canonical = 1 AND c.number = b.number + 1) ORDER BY b.number LIMIT 1`,
     )
     .pluck()
-  /** @throws L2BlockNotHeld */
-  const requireHeld = (from: number, to: number) => {
-    if (to < from || countHeld.get(from, to) === to - from + 1) return
-    throw new L2BlockNotHeld(countHeld.get(from, from) === 0 ? from : selectGap.get(from, to)!)
+  /** @throws L2BlockUnavailable */
+  const requireAvailable = (from: number, to: number) => {
+    if (to < from || countAvailable.get(from, to) === to - from + 1) return
+    throw new L2BlockUnavailable(countAvailable.get(from, from) === 0 ? from : selectGap.get(from, to)!)
   }
 
   /** The first block from `from` on that has one of the terms. */
@@ -97,7 +97,7 @@ export function createL2EventReader(db: Database): L2EventReader {
   }
   const search: L2EventReader['search'] = ({ fromBlock, toBlock }, pattern, { visit, isOver }) => {
     const last = Math.min(toBlock, selectHead.get() ?? -1)
-    requireHeld(fromBlock, last)
+    requireAvailable(fromBlock, last)
     const clauses = clausesOf(pattern)
     let notIndexed = selectNotIndexed.get(fromBlock) ?? Number.POSITIVE_INFINITY
     let number = fromBlock
@@ -124,7 +124,7 @@ function clausesOf({ addresses, keys }: L2EventPattern): number[][] {
     .filter(({ length }) => length > 0 && length <= MAX_SOUGHT)
 }
 
-/** Events of a block that an older version stored, or that has none. @throws L2PartNotHeld */
+/** Events of a block that an older version stored, or that has none. @throws L2PartUnavailable */
 function recordedEvents(number: number, raw: Uint8Array | undefined): Uint8Array {
   try {
     const block = raw && readL2Recording(parseJsonExact(inflateSync(raw).toString()))
@@ -132,7 +132,7 @@ function recordedEvents(number: number, raw: Uint8Array | undefined): Uint8Array
     if (events !== undefined) return events
   } catch (error) {
     if (!(error instanceof InvalidL2Recording)) throw error
-    throw new L2PartNotHeld(number, 'complete recording', error)
+    throw new L2PartUnavailable(number, 'complete recording', error)
   }
-  throw new L2PartNotHeld(number, 'events')
+  throw new L2PartUnavailable(number, 'events')
 }

@@ -105,7 +105,7 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
     const storedHash = rows.hashAt(number)
     if (storedHash !== undefined && storedHash !== hash)
       throw refuse(block, 'canonical block', formatFelt(storedHash), formatFelt(hash))
-    if (storedHash === hash) return acceptIfTold(block) ? 'promoted' : 'skipped'
+    if (storedHash === hash) return acceptIfAnnounced(block) ? 'promoted' : 'skipped'
     const isOrphaned = rows.isOrphaned(hash)
     if (rows.isRejected(hash) && !isOrphaned) throw refuse(block, 'status', 'REJECTED, as stored', status)
     checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
@@ -114,13 +114,13 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
     else rows.insert(toStoredHeader(block, verdict), block, { canonical: 1, verified: verifiedColumn(verdict), raw })
     events.put(block)
     finality.blocksChanged(number, number)
-    acceptIfTold(block)
+    acceptIfAnnounced(block)
     learnChainId(verdict)
     rows.settlePending({ number, hash, parentHash: block.parentHash! })
     return 'stored'
   }
 
-  const acceptIfTold = ({ number, status }: L2Block): boolean =>
+  const acceptIfAnnounced = ({ number, status }: L2Block): boolean =>
     status === 'ACCEPTED_ON_L1' && finality.claim(number!, source)
 
   const storeRejected = (block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome => {
@@ -155,7 +155,7 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
     if (!isVerified) requireSameTransactions(block, rows.transactionHashes(hash))
     rows.replace(toStoredHeader(block, verdict), block, { verified: verifiedColumn(verdict), raw })
     events.put(block)
-    acceptIfTold(block)
+    acceptIfAnnounced(block)
     learnChainId(verdict)
     return 'replaced'
   })

@@ -1,5 +1,5 @@
-import type { RawRow } from '../chain/rawRows.js'
 import type { Database } from '../database.js'
+import type { RawRow } from '../rows/rawRows.js'
 import { L2_BLOCK_COLUMNS } from './l2Rows.js'
 
 /** Stored rows of layer-2 blocks, for an audit. */

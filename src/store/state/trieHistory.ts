@@ -113,12 +113,12 @@ export interface RecordedTrieTable extends StateTrieTable {
   /** Writes the trie as that of `block`. When `isNext`, it is the only block since the last time: the pages that it replaces are
    *  kept, and versions are removed that only tries more than 128 blocks back need. Else the history ends. */
   recorded(block: TrieBlock, isNext: boolean, save: () => void): void
-  /** The earliest block to which `setBack` goes; undefined where nothing was recorded up to the stored trie. */
+  /** The earliest block to which `unwind` goes; undefined where nothing was recorded up to the stored trie. */
   recordedFrom(): number | undefined
   /** Makes the stored trie that of `block`, at least block `recordedFrom`, again. What is in memory of it must be saved before, and
    *  dropped after. The stored `root` is left: it is for the caller to compute.
    *  @throws Error when the block is earlier */
-  setBack(block: TrieBlock): void
+  unwind(block: TrieBlock): void
   /** After a rollback. */
   forget(): void
 }
@@ -182,7 +182,7 @@ export function createRecordedTrieTable(db: Database): RecordedTrieTable {
     const history = held?.history
     return history !== undefined && history.head === held?.block?.number ? history.recorded : undefined
   }
-  const setBack = (block: TrieBlock) => {
+  const unwind = (block: TrieBlock) => {
     const held = table.head()
     const first = recordedFrom()
     if (held === undefined || first === undefined || block.number < first) {
@@ -229,7 +229,7 @@ export function createRecordedTrieTable(db: Database): RecordedTrieTable {
       }
     },
     recordedFrom,
-    setBack,
+    unwind,
     forget: () => {
       lost = false
     },

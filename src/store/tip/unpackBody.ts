@@ -1,7 +1,7 @@
-import { prepareInsert } from '../chain/bodyInserts.js'
-import { RECEIPT_COLUMNS, type RowValue, TRANSACTION_COLUMNS } from '../chain/bodyRows.js'
 import type { Database } from '../database.js'
-import { createLogInserts } from '../logs/logInserts.js'
+import { prepareInsert } from '../rows/bodyInserts.js'
+import { RECEIPT_COLUMNS, type RowValue, TRANSACTION_COLUMNS } from '../rows/bodyRows.js'
+import { createLogInserts } from '../rows/logInserts.js'
 
 /* Schema versions 6 to 8 stored the newest block's transactions, receipts and logs as one blob in `packed_bodies` and
  * converted it to rows in a second transaction. A process killed in between left the blob. */

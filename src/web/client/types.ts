@@ -170,7 +170,7 @@ export interface StateDiff {
 
 /** A result of `cairn_explainLogs`. */
 export interface Explanation {
-  outcome: 'answered' | 'tooMany' | 'timeout' | 'notHeld'
+  outcome: 'answered' | 'tooMany' | 'timeout' | 'unavailable'
   plan: 'none' | 'arithmetic' | 'rows' | 'index'
   results: number
   maxResults: number

@@ -38,7 +38,7 @@ export function BlockView({ route }: { route: Route }) {
       <Loaded request={request} what="the block">
         {(data) =>
           data === null ? (
-            <Empty title={`Block ${route.item} is not held`}>
+            <Empty title={`Block ${route.item} is not available`}>
               The <a href={linkTo('')}>overview</a> shows which blocks this server holds.
             </Empty>
           ) : (
@@ -50,7 +50,7 @@ export function BlockView({ route }: { route: Route }) {
   )
 }
 
-/** Null when the block is not held. */
+/** Null when the block is not available. */
 async function loadBlock(item: string): Promise<BlockParts | null> {
   const id = /^\d+$/.test(item) ? `0x${Number(item).toString(16)}` : item
   const isHash = /^0x[\da-f]{64}$/i.test(item)

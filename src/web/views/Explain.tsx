@@ -8,7 +8,7 @@ const OUTCOMES = {
   answered: 'answered',
   tooMany: 'too many results for eth_getLogs',
   timeout: 'timed out',
-  notHeld: 'blocks not held',
+  unavailable: 'blocks not held',
 }
 
 const PLANS = {

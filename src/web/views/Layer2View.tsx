@@ -115,7 +115,7 @@ function L2BlockView({ number }: { number: number }) {
       <Loaded request={request} what="the block">
         {(block) =>
           block === null ? (
-            <Empty title="This block is not held">
+            <Empty title="This block is not available">
               See the <a href={linkTo('l2')}>layer-2 blocks</a> of this server.
             </Empty>
           ) : (

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { createLogIndexer } from '../../../src/index/logs/indexer.js'
+import { createLogSource } from '../../../src/index/logs/query.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
 import { formatQuantity } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
-import { createLogIndexer } from '../../../src/logs/indexer.js'
-import { createLogSource } from '../../../src/logs/query.js'
 import { explainLogs } from '../../../src/rpc/cairn/explainLogs.js'
 import { EXPLANATION_SCHEMA } from '../../../src/rpc/cairn/explanationSchema.js'
 import type { ExplanationJson } from '../../../src/rpc/cairn/formatFacts.js'
@@ -12,9 +12,9 @@ import type { RpcContext } from '../../../src/rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { JsonBytes, type JsonSchema, type Method } from '../../../src/rpc/core/method.js'
 import { getLogs } from '../../../src/rpc/eth/getLogs.js'
-import { createChainReader } from '../../../src/store/chain/chainReader.js'
-import { FIRST_BLOCK, randomBlocks, randomFilter } from '../../logs/randomFilters.js'
-import { numberedBytes, seededFractions, temporaryDatabase, writeLogs } from '../../logs/randomLogs.js'
+import { createChainReader } from '../../../src/store/rows/chainReader.js'
+import { FIRST_BLOCK, randomBlocks, randomFilter } from '../../index/logs/randomFilters.js'
+import { numberedBytes, seededFractions, temporaryDatabase, writeLogs } from '../../index/logs/randomLogs.js'
 
 const BLOCKS = 400
 
@@ -120,9 +120,12 @@ test('refusals are outcomes of the schema, with advice', (t) => {
   assert.deepEqual([tooMany.outcome, tooMany.results, tooMany.answerBytes], ['tooMany', 0, null])
   const expected = logs.filter(({ topics }) => topics.length > 0)[100]
   assert.deepEqual(tooMany.overflow, { log: logs.indexOf(expected), block: formatQuantity(expected.blockNumber) })
-  const notHeld = explain({ fromBlock: '0x1' })
-  assert.deepEqual(breaches(notHeld, EXPLANATION_SCHEMA, 'explanation'), [])
-  assert.deepEqual([notHeld.outcome, notHeld.range.firstHeld], ['notHeld', formatQuantity(FIRST_BLOCK)])
+  const unavailable = explain({ fromBlock: '0x1' })
+  assert.deepEqual(breaches(unavailable, EXPLANATION_SCHEMA, 'explanation'), [])
+  assert.deepEqual(
+    [unavailable.outcome, unavailable.range.firstAvailable],
+    ['unavailable', formatQuantity(FIRST_BLOCK)],
+  )
 })
 
 test('a filter without fromBlock is told that it means the latest block', (t) => {

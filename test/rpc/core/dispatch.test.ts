@@ -9,7 +9,7 @@ import { createDispatcher, dispatchFor, type RemoteRunner, runCallMessage } from
 import type { RpcOutcome } from '../../../src/rpc/core/envelope.js'
 import { defineMethod, JsonBytes, type Method } from '../../../src/rpc/core/method.js'
 import { address, arrayOf, boolean, objectOf, optional, quantity, required } from '../../../src/rpc/core/params.js'
-import type { ChainReader } from '../../../src/store/chain/types.js'
+import type { ChainReader } from '../../../src/store/rows/types.js'
 import { createMeasuredCache } from '../../support/measuredCache.js'
 
 type Parsed = { result?: unknown; error?: { code: number; message: string } }

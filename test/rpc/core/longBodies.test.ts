@@ -12,7 +12,7 @@ import {
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { METHODS } from '../../../src/rpc/methods.js'
-import { createShortBodies } from '../../../src/store/chain/shortBodies.js'
+import { createShortBodies } from '../../../src/store/rows/shortBodies.js'
 import { HEAD } from '../../support/fixtureChain.js'
 import { importFixture } from '../../support/fixtureDatabase.js'
 import { post, request, servingOptions } from '../../support/serving.js'

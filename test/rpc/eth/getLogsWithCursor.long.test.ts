@@ -1,24 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { LogsUnavailable } from '../../../src/index/logs/errors.js'
+import type { LogFilter } from '../../../src/index/logs/filter.js'
+import { createLogIndexer } from '../../../src/index/logs/indexer.js'
+import { createLogSource } from '../../../src/index/logs/query.js'
 import { deadlineAfter, noDeadline } from '../../../src/lib/deadline.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
-import { LogsNotHeld } from '../../../src/logs/errors.js'
-import type { LogFilter } from '../../../src/logs/filter.js'
-import { createLogIndexer } from '../../../src/logs/indexer.js'
-import { createLogSource } from '../../../src/logs/query.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
 import { RpcError } from '../../../src/rpc/core/errors.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import type { JsonBytes, Method } from '../../../src/rpc/core/method.js'
 import { getLogs } from '../../../src/rpc/eth/getLogs.js'
 import { getLogsWithCursor } from '../../../src/rpc/eth/getLogsWithCursor.js'
-import { createChainReader } from '../../../src/store/chain/chainReader.js'
 import { readCursorSecret } from '../../../src/store/cursorSecret.js'
 import type { Database } from '../../../src/store/database.js'
-import type { LogPlace } from '../../../src/store/logs/blockOfLog.js'
-import { asPlaced, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from '../../logs/randomFilters.js'
-import { numberedBytes, type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from '../../logs/randomLogs.js'
+import type { LogPlace } from '../../../src/store/rows/blockOfLog.js'
+import { createChainReader } from '../../../src/store/rows/chainReader.js'
+import { asPlaced, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from '../../index/logs/randomFilters.js'
+import {
+  numberedBytes,
+  type PlacedLog,
+  seededFractions,
+  temporaryDatabase,
+  writeLogs,
+} from '../../index/logs/randomLogs.js'
 import { ALL } from '../../support/thorough.js'
 
 const BLOCKS = 500
@@ -168,7 +174,7 @@ test("servers with one secret take each other's cursors, also when they begin wi
   )
   assert.throws(
     () => callMethod(getLogsWithCursor, late, [{ fromBlock: formatQuantity(FIRST_BLOCK) }, first.cursor], secret),
-    LogsNotHeld,
+    LogsUnavailable,
   )
 })
 

@@ -4,10 +4,10 @@ import { hashHeader } from '../../../src/chain/eth/header.js'
 import { signTransaction, type UnsignedTransaction } from '../../../src/chain/eth/transaction.js'
 import type { Block, Header, Log, Receipt, Transaction } from '../../../src/chain/eth/types.js'
 import { EMPTY_BYTES } from '../../../src/lib/bytes.js'
-import { createChainWriter } from '../../../src/store/chain/chainWriter.js'
 import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_STATE_MODE } from '../../../src/store/meta.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { numberedBytes } from '../../logs/randomLogs.js'
+import { createChainWriter } from '../../../src/store/rows/chainWriter.js'
+import { numberedBytes } from '../../index/logs/randomLogs.js'
 
 /** The first block held: those before it are not. */
 export const FIRST = 10

@@ -5,9 +5,15 @@ import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { logFilterParam } from '../../../src/rpc/eth/logFilter.js'
 import { logFilterCacheKey } from '../../../src/rpc/eth/logFilterCacheKey.js'
 import { resolveFilterBlocks } from '../../../src/rpc/eth/resolveFilter.js'
-import { createChainReader } from '../../../src/store/chain/chainReader.js'
-import type { ChainReader } from '../../../src/store/chain/types.js'
-import { hashOfBlock, numberedBytes, seededFractions, temporaryDatabase, writeLogs } from '../../logs/randomLogs.js'
+import { createChainReader } from '../../../src/store/rows/chainReader.js'
+import type { ChainReader } from '../../../src/store/rows/types.js'
+import {
+  hashOfBlock,
+  numberedBytes,
+  seededFractions,
+  temporaryDatabase,
+  writeLogs,
+} from '../../index/logs/randomLogs.js'
 
 const FIRST = 10
 const HEAD = 15

@@ -151,7 +151,7 @@ test('takes safe, finalized and latest for the head, and earliest for block 0', 
   for (const tag of ['safe', 'finalized', 'latest']) {
     assert.equal((await ask('eth_getBlockByNumber', tag, false)).number, '0xd')
   }
-  const message = `block 0 is not held, blocks ${FIRST} to ${FIRST + 3} are`
+  const message = `block 0 is not available, blocks ${FIRST} to ${FIRST + 3} are`
   assert.deepEqual(await ask('eth_getBlockByNumber', 'earliest', false), { code: -32000, message })
 })
 
@@ -170,7 +170,7 @@ test('answers null to look-ups that find nothing', async (t) => {
 
 test('says that blocks before the first held have no logs to give', async (t) => {
   const { ask } = serveHandmade(t)
-  const message = `logs before block ${FIRST} are not held, the first block is ${FIRST}`
+  const message = `logs before block ${FIRST} are not available, the first block is ${FIRST}`
   assert.deepEqual(await ask('eth_getLogs', { fromBlock: 'earliest', toBlock: '0xb' }), { code: -32000, message })
 })
 
@@ -193,7 +193,7 @@ test('refuses log queries beyond the limits and ranges that make no sense', asyn
   assert.equal(await refusal({ blockHash: `0x${'ab'.repeat(32)}` }), '-32000 unknown block')
 })
 
-test('says that state is not held, or that the block is not known', async (t) => {
+test('says that state is not available, or that the block is not known', async (t) => {
   const { ask } = serveHandmade(t)
   const address = `0x${'ab'.repeat(20)}`
   for (const method of ['eth_getBalance', 'eth_getCode', 'eth_getTransactionCount', 'eth_getAccountInfo']) {

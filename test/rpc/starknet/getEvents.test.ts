@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
+import { auditL2 } from '../../../src/audit/l2.js'
 import { formatFelt } from '../../../src/chain/starknet/felt.js'
 import type { L2Block } from '../../../src/chain/starknet/types.js'
-import { auditL2 } from '../../../src/ingest/audit/l2.js'
 import { makePending, UNCHECKED } from '../../support/l2Blocks.js'
 import { blockOf, makeEventChain, rawOf } from '../../support/l2EventChain.js'
 import { toRpcReceiptsJson } from '../../support/l2Json.js'
@@ -179,7 +179,7 @@ test('a page ends when its time is over, and the next one goes on there', async 
   assert.deepEqual(await readAll(database, { keys }, 1000), expected)
 })
 
-test('blocks and events that are not held are an error, never an empty page', async (t) => {
+test('blocks and events that are not available are an error, never an empty page', async (t) => {
   const database = openStarknet(t)
   const chain = makeEventChain(8, 1)
   store(database, chain.slice(2, 4))
@@ -188,20 +188,20 @@ test('blocks and events that are not held are an error, never an empty page', as
     database.answer('starknet_getEvents', [
       { from_block: { block_number: from }, to_block: { block_number: to }, chunk_size: 9 },
     ])
-  const notHeld = (number: number) => ({
-    error: { code: -32000, message: `layer-2 block ${number} is not held; import it, or ask for blocks after it` },
+  const unavailable = (number: number) => ({
+    error: { code: -32000, message: `layer-2 block ${number} is not available; import it, or ask for blocks after it` },
   })
-  assert.deepEqual(await ask(0, 3), notHeld(0))
-  assert.deepEqual(await ask(2, 6), notHeld(4))
+  assert.deepEqual(await ask(0, 3), unavailable(0))
+  assert.deepEqual(await ask(2, 6), unavailable(4))
   assert.ok('result' in (await ask(2, 3)))
   assert.ok('result' in (await ask(6, 60)))
   const hashesOnly = { ...chain[7], receipts: undefined, transactions: undefined }
   database.writer.importBlock(hashesOnly, UNCHECKED)
   const answer = await ask(7, 7)
-  assert.match('error' in answer ? answer.error.message : '', /^layer-2 block 7 is held without events; import /)
+  assert.match('error' in answer ? answer.error.message : '', /^layer-2 block 7 is stored without events; import /)
   database.writer.importBlock(makePending({ parentHash: chain[7].hash }), UNCHECKED)
   const pending = await database.answer('starknet_getEvents', [
     { from_block: 'pre_confirmed', to_block: 'pre_confirmed', chunk_size: 9 },
   ])
-  assert.match('error' in pending ? pending.error.message : '', /^layer-2 block 8 is held without recording/)
+  assert.match('error' in pending ? pending.error.message : '', /^layer-2 block 8 is stored without recording/)
 })

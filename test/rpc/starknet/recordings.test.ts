@@ -87,7 +87,7 @@ test('every whole recording of the gateway is served as transactions, receipts a
     const lacksClass = (recorded.transactions as Json[]).some((each) => each.type === 'DEPLOY' && !each.class_hash)
     if (lacksClass || receipts.some((receipt) => !receipt.events)) {
       const outcome = await answer('starknet_getBlockWithReceipts', ['latest'])
-      assert.match('error' in outcome ? outcome.error.message : '', /^layer-2 block \d+ is held without /, file)
+      assert.match('error' in outcome ? outcome.error.message : '', /^layer-2 block \d+ is stored without /, file)
       close()
       continue
     }

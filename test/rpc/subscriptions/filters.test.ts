@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatData } from '../../../src/lib/hex.js'
-import { type Audience, createAudience, NewHead } from '../../../src/rpc/subscriptions/audience.js'
 import { createFilters } from '../../../src/rpc/subscriptions/filters.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS, type SubscriptionLimits } from '../../../src/rpc/subscriptions/limits.js'
 import { ListenerMemory } from '../../../src/rpc/subscriptions/listenerMemory.js'
-import { createApiKeyTable, openForKeys } from '../../../src/store/apiKeys.js'
-import { EVERYTHING } from '../../../src/store/chain/chainFollower.js'
-import type { StoredBlock } from '../../../src/store/chain/types.js'
+import {
+  createSubscriptionRegistry,
+  NewHead,
+  type SubscriptionRegistry,
+} from '../../../src/rpc/subscriptions/subscriptionRegistry.js'
+import { createApiKeyTable, openForKeys } from '../../../src/store/keys/apiKeys.js'
+import { EVERYTHING } from '../../../src/store/rows/chainFollower.js'
+import type { StoredBlock } from '../../../src/store/rows/types.js'
 import { ADDRESSES, openInventedChain } from '../../support/inventedChain.js'
 import { seededRandom } from '../../support/random.js'
 import { type Answer, post, request, startTestServer } from '../../support/serving.js'
@@ -185,7 +189,7 @@ test('a filter belongs to the key that made it', async (t) => {
 
 test('filters are limited in number and memory, and expire when nobody polls them', () => {
   const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, filters: 3, filterBytes: 5_000 }
-  const audience: Audience = createAudience()
+  const audience: SubscriptionRegistry = createSubscriptionRegistry()
   let nowMs = 0
   const memory = new ListenerMemory(limits)
   const filters = createFilters(audience, {

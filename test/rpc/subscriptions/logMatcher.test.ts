@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { matchesFilter } from '../../../src/logs/filter.js'
+import { matchesFilter } from '../../../src/index/logs/filter.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import type { LogFilterObject } from '../../../src/rpc/eth/logFilter.js'
 import { logCriteria } from '../../../src/rpc/subscriptions/logCriteria.js'

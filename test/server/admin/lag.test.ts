@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FollowStatus } from '../../../src/ingest/follow/status.js'
-import type { ReplicationStatus } from '../../../src/ingest/replication/status.js'
 import { createLagCheck } from '../../../src/server/admin/lag.js'
-import type { IngestWorker } from '../../../src/workers/ingestWorker.js'
+import type { FollowStatus } from '../../../src/sync/follow/status.js'
+import type { ReplicationStatus } from '../../../src/sync/replicationStatus.js'
+import type { IngestWorker } from '../../../src/sync/thread/ingestWorker.js'
 import { parseExposition } from '../../support/exposition.js'
 import { post, request, startTestServer } from '../../support/serving.js'
 

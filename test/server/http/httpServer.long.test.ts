@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
-import { createApiKeyTable, openForKeys } from '../../../src/store/apiKeys.js'
+import { createApiKeyTable, openForKeys } from '../../../src/store/keys/apiKeys.js'
 import { post, request, testBothReaders } from '../../support/serving.js'
 import { signals } from '../../support/testMethods.js'
 

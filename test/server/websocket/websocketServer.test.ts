@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
-import { createApiKeyTable, openForKeys } from '../../../src/store/apiKeys.js'
+import { createApiKeyTable, openForKeys } from '../../../src/store/keys/apiKeys.js'
 import { type Answer, request, startTestServer } from '../../support/serving.js'
 import { signals } from '../../support/testMethods.js'
 

@@ -11,7 +11,7 @@ import type { Header, Log, Receipt, Transaction } from '../../../chain/eth/types
 import { EMPTY_BYTES } from '../../../lib/bytes.js'
 import type { Deadline } from '../../../lib/deadline.js'
 import { parseHex } from '../../../lib/hex.js'
-import type { ChainReader } from '../../../store/chain/types.js'
+import type { ChainReader } from '../../../store/rows/types.js'
 import type { StateReader } from '../../../store/state/stateReader.js'
 import type { StateRoot } from '../../../trie/stateRoot.js'
 import { CallFailed, ReturnDataTooLong, SimulationRefused, StateUnavailable } from '../../errors.js'

@@ -1,7 +1,7 @@
 import { EMPTY_CODE_HASH } from '../../../chain/eth/emptyHashes.js'
 import type { Log } from '../../../chain/eth/types.js'
 import { equalBytes, keyOfBytes } from '../../../lib/bytes.js'
-import type { StateChanges } from '../../../store/chain/stateChanges.js'
+import type { StateChanges } from '../../../store/rows/stateChanges.js'
 import type { StateAccess } from '../../../trie/stateAccess.js'
 import type { TouchedAccount } from '../../../trie/touchedAccount.js'
 import type { StateProvider } from '../../state/stateProvider.js'

@@ -1,7 +1,7 @@
 import { EMPTY_CODE_HASH } from '../../../chain/eth/emptyHashes.js'
 import type { StateAccount } from '../../../chain/eth/stateAccount.js'
 import { EMPTY_BYTES, equalBytes } from '../../../lib/bytes.js'
-import type { StateChanges } from '../../../store/chain/stateChanges.js'
+import type { StateChanges } from '../../../store/rows/stateChanges.js'
 import type { TouchedAccount } from '../../../trie/touchedAccount.js'
 import type { StateProvider } from '../../state/stateProvider.js'
 import { type Code, codeBytes } from '../code.js'

@@ -1,8 +1,8 @@
-import type { LogTexts } from '../../../store/logs/logText.js'
+import type { LogTexts } from '../../../store/rows/logText.js'
 import { JsonBytes } from '../../core/method.js'
 
 /** The JSON of a query's logs with ASCII text before and behind. The query wrote it in the format of `formatLog` in
- *  logs/logObject; here it is joined into one buffer. */
+ *  store/rows/logObject; here it is joined into one buffer. */
 export function wrapLogs({ parts }: LogTexts, before: string, after: string): JsonBytes {
   // Exactly, so that a thread can hand the buffer over as it is.
   const commas = Math.max(0, parts.length - 1)

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
-import type { StoredBlock, StoredReceipt } from '../../../store/chain/types.js'
-import { formatLog } from '../../../store/logs/logObject.js'
+import { formatLog } from '../../../store/rows/logObject.js'
+import type { StoredBlock, StoredReceipt } from '../../../store/rows/types.js'
 
 /** The receipt object of the API specification: `root` before Byzantium, `status` from then on (EIP-658), never both;
  *  blob fields for blob transactions only. */

@@ -1,7 +1,7 @@
 import { effectiveGasPrice } from '../../../chain/eth/transaction.js'
 import type { AccessListEntry, Authorization, Header, Transaction } from '../../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
-import type { StoredBlock } from '../../../store/chain/types.js'
+import type { StoredBlock } from '../../../store/rows/types.js'
 
 /** The transaction object of the API specification. Fields of other types are absent; `chainId` is present if the
  *  transaction has one; `gasPrice` of fee-market transactions is the effective price. */

@@ -1,0 +1,12 @@
+import type { Database } from '../../store/database.js'
+import type { IndexedLog } from '../../store/rows/storedLogs.js'
+import { createSegmentIndexer, type SegmentIndexer } from '../segments/indexer.js'
+import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
+
+/** Writes the log index. */
+export type LogIndexer = SegmentIndexer<IndexedLog>
+
+/** The log indexer of a database opened for writing. */
+export function createLogIndexer(db: Database, options: { chunkBits?: number } = {}): LogIndexer {
+  return createSegmentIndexer(db, LOG_SEARCH_INDEX, options)
+}

@@ -1,0 +1,106 @@
+import { encodeBlock } from '../chain/eth/block.js'
+import { type GenesisAccount, parseGenesis } from '../chain/eth/genesis.js'
+import type { Header } from '../chain/eth/types.js'
+import { BEACON_ROOTS } from '../evm/transition/system.js'
+import { bigIntToBytes, equalBytes, padLeft } from '../lib/bytes.js'
+import {
+  fetchDevelopmentConfig,
+  fetchKnownAccounts,
+  fetchNodeConfig,
+  hashGenesis,
+} from '../sources/ethRpc/developmentGenesis.js'
+import { fetchBlocks, fetchHeader } from '../sources/ethRpc/fetchBlocks.js'
+import { UnavailableUpstream } from '../sources/upstreams/errors.js'
+import { isObject } from '../sources/upstreams/jsonRpc.js'
+import type { Upstream } from '../sources/upstreams/upstream.js'
+import type { FirstBlock } from '../store/rows/chainSource.js'
+import { encodeFirstBlock } from '../sync/import/recordedFixture.js'
+import { createStateFetcher, fetchAccountRange } from './stateFetcher.js'
+
+interface StartOptions {
+  /** The genesis file of the node. */
+  readonly genesis?: unknown
+  readonly signal?: AbortSignal
+}
+
+/** Where a recording begins: the block after which the state is taken. */
+export interface Start {
+  readonly number: number
+  readonly header: Header
+  readonly hash: Uint8Array
+  /** Unless it is block 0. */
+  readonly first?: FirstBlock
+  readonly totalDifficulty: bigint
+}
+
+/** The block before the first recorded one; block 0 if that is the first. @throws UnavailableUpstream, UpstreamInvalidResponse, UpstreamError */
+export async function fetchStart(upstream: Upstream, number: number, signal: AbortSignal | undefined): Promise<Start> {
+  const found = await fetchHeader(upstream, number, signal)
+  if (!found) throw new UnavailableUpstream(upstream.name, `block ${number}`)
+  const { header, hash } = found
+  const totalDifficulty = number === 0 ? header.difficulty : (found.totalDifficulty ?? header.difficulty)
+  const start = { number, header, hash, totalDifficulty }
+  if (number === 0) return start
+  const [raw] = await fetchBlocks(upstream, [hash], { withReceipts: true, signal })
+  if (!raw) throw new UnavailableUpstream(upstream.name, `block ${number}`)
+  return {
+    ...start,
+    first: encodeFirstBlock({ rlp: encodeBlock(raw.block), receipts: raw.receipts!, totalDifficulty }),
+  }
+}
+
+/** `config` of the genesis: of the given file, of a node that tells its own (geth with `admin`), else of a development node. */
+export async function fetchConfig(
+  upstream: Upstream,
+  header: Header,
+  { genesis, signal }: StartOptions,
+): Promise<object> {
+  if (isObject(genesis) && isObject(genesis.config)) return genesis.config
+  return (await fetchNodeConfig(upstream, signal)) ?? fetchDevelopmentConfig(upstream, header, signal)
+}
+
+const BEACON_ROOTS_SLOTS = 8191n // EIP-4788
+
+/** True for a node that does not do what EIP-4788 says, as Hardhat: its contract does not have the time of the block. */
+export async function omitsSystemCalls(
+  upstream: Upstream,
+  number: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { header } = (await fetchHeader(upstream, number, signal))!
+  if (header.parentBeaconBlockRoot === undefined) return false
+  const { accounts, slots } = createStateFetcher(upstream, number, signal)
+  const [{ code }] = await accounts([BEACON_ROOTS])
+  if (code.length === 0) return false
+  const slot = padLeft(bigIntToBytes(header.timestamp % BEACON_ROOTS_SLOTS), 32)
+  const [value] = await slots([{ address: BEACON_ROOTS, slot }])
+  return !equalBytes(value, bigIntToBytes(header.timestamp))
+}
+
+/** All accounts after `start`, if the node or the genesis file tells them, as the state root shows. */
+export async function findCompleteState(
+  upstream: Upstream,
+  { number, header }: Start,
+  { genesis, signal }: StartOptions,
+): Promise<readonly GenesisAccount[] | undefined> {
+  const isComplete = (accounts: readonly GenesisAccount[]) =>
+    accounts.length > 0 && equalBytes(hashGenesis(accounts), header.stateRoot)
+  const file = number === 0 && isObject(genesis) ? parseGenesis(genesis).accounts : []
+  if (isComplete(file)) return file
+  const listed = await fetchAccountRange(upstream, number, signal)
+  if (listed && isComplete(listed)) return listed
+  if (number > 0) return undefined
+  const known = await knownAccounts(upstream, number, { genesis, signal })
+  return isComplete(known) ? known : undefined
+}
+
+/** The accounts that the node names, and those of its genesis file, as they are after a block. @throws UpstreamError */
+export async function knownAccounts(
+  upstream: Upstream,
+  blockNumber: number,
+  { genesis, signal }: StartOptions,
+): Promise<GenesisAccount[]> {
+  const given = blockNumber === 0 && isObject(genesis) && isObject(genesis.alloc) ? genesis.alloc : {}
+  const alloc = await fetchKnownAccounts(upstream, given, { blockNumber, signal })
+  return parseGenesis({ config: {}, gasLimit: 0, alloc }).accounts
+}

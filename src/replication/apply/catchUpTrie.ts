@@ -1,0 +1,135 @@
+import { messageOf } from '../../lib/errors.js'
+import type { Logger } from '../../lib/logger.js'
+import type { LazyTrie } from '../../sync/head/lazyTrie.js'
+import type { HashedTrie } from '../../sync/head/trieHasher.js'
+
+/** A trie hasher in another thread. What is given is taken in order. */
+export interface RemoteTrieHasher {
+  /** Begins with the stored trie, as it is committed, which is that of a block. Results of what was given before are dropped. */
+  begin(blockNumber: number): void
+  /** Takes the changes of the next block; as in `DecodedBlock`. */
+  note(blockNumber: number, encodedState: Uint8Array): void
+  /** Blocks that were given and not noted yet. */
+  readonly waiting: number
+  /** Accounts and slots that were noted. */
+  readonly size: number
+  /** Resolves when a block that waited was noted, or the thread failed. */
+  progress(): Promise<void>
+  /** Hashes what was given. Rejects when a block could not be noted, or the thread ended; `begin` must follow.
+   *  Never settles after `begin`. */
+  hash(): Promise<HashedTrie>
+  /** The result of `hash` is committed. */
+  stored(): void
+}
+
+/** The state trie of a replica that is behind: another thread takes the changes of the blocks as they are applied, and hashes those of
+ *  many blocks at once, while more are applied. */
+export interface CatchUpTrie {
+  /** The blocks from that of the trie up to the last one noted go to the thread. */
+  readonly isActive: boolean
+  /** Number of the last block given; that of the trie when not active. */
+  readonly noted: number
+  /** Begins at the block of the trie, which must be committed. */
+  begin(): void
+  note(blockNumber: number, encodedState: Uint8Array): void
+  /** Call between two blocks: waits while too many wait, and begins hashing when enough was noted. */
+  keepPace(): Promise<void>
+  /** Hashes what is left, for the end of catching up. */
+  finish(): void
+  /** A trie that was hashed, once: for `LazyTrie.adopt` and a commit, then `stored`. */
+  take(): HashedTrie | undefined
+  stored(): void
+  /** Resolves when `take` may have something, or it is no longer active. */
+  settled(): Promise<void>
+  /** Gives up what was noted: blocks were removed, or the transaction was rolled back. */
+  forget(): void
+}
+
+// Accounts and slots together, in about 130 MB, from which on they are hashed. The room that is left takes the last block.
+const FULL_NOTES = 800_000
+// Blocks that may wait to be noted, in about 40 MB.
+const MAX_WAITING = 512
+
+/** The trie over `hasher`. When the thread fails, it is no longer active, and the trie follows the rows.
+ *  @param interval most blocks that are hashed at once */
+export function createCatchUpTrie(
+  trie: LazyTrie,
+  hasher: RemoteTrieHasher,
+  { interval, log }: { interval: number; log: Logger },
+): CatchUpTrie {
+  let isActive = false
+  let noted = -1
+  /** The last block that was hashed, or that is being hashed. */
+  let hashedTo = -1
+  let hashing: Promise<void> | undefined
+  let result: HashedTrie | undefined
+  let generation = 0
+
+  const forget = () => {
+    generation++
+    isActive = false
+    hashing = undefined
+    result = undefined
+  }
+  const hash = () => {
+    const own = generation
+    hashedTo = noted
+    hashing = hasher
+      .hash()
+      .then((hashed) => {
+        if (own === generation) result = hashed
+      })
+      .catch((error: unknown) => {
+        if (own !== generation) return
+        log.warn(
+          { problem: messageOf(error) },
+          'the thread that hashes the state trie failed; the trie follows the rows',
+        )
+        forget()
+      })
+  }
+  return {
+    get isActive() {
+      return isActive
+    },
+    get noted() {
+      return isActive ? noted : trie.block.number
+    },
+    begin: () => {
+      forget()
+      isActive = true
+      noted = trie.block.number
+      hashedTo = noted
+      hasher.begin(noted)
+    },
+    note: (blockNumber, encodedState) => {
+      hasher.note(blockNumber, encodedState)
+      noted = blockNumber
+    },
+    keepPace: async () => {
+      while (isActive && hasher.waiting > MAX_WAITING && result === undefined) {
+        await Promise.race(hashing ? [hasher.progress(), hashing] : [hasher.progress()])
+      }
+      if (!isActive || hashing || noted === hashedTo) return
+      if (hasher.size >= FULL_NOTES || noted - hashedTo >= interval) hash()
+    },
+    finish: () => {
+      if (!isActive || hashing) return
+      if (noted === trie.block.number) forget()
+      else if (noted > hashedTo) hash()
+    },
+    take: () => {
+      const taken = result
+      result = undefined
+      return taken
+    },
+    stored: () => {
+      hashing = undefined
+      hasher.stored()
+    },
+    settled: async () => {
+      await hashing
+    },
+    forget,
+  }
+}

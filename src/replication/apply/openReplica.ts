@@ -1,0 +1,284 @@
+import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
+import { RestoredTrieDiffers } from '../../evm/state/pastTries.js'
+import { equalBytes } from '../../lib/bytes.js'
+import { UsageError } from '../../lib/errors.js'
+import type { Logger } from '../../lib/logger.js'
+import type { Progress } from '../../lib/progress.js'
+import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
+import type { Checkpoints } from '../../store/checkpoints.js'
+import { openForReading } from '../../store/open.js'
+import type { ReplicaPosition } from '../../store/replication/position.js'
+import { createChainReader } from '../../store/rows/chainReader.js'
+import { type ChainSource, readChainSource } from '../../store/rows/chainSource.js'
+import { STATE_CACHE_BYTES } from '../../sync/chainState.js'
+import { describeStop, type Stopped } from '../../sync/follow/stopped.js'
+import { ReorgBelowFinalized, StateRootDiffers } from '../../sync/head/errors.js'
+import type { BlockRef } from '../../sync/head/events.js'
+import { type OpenWriter, whenUnlocked } from '../../sync/openWriter.js'
+import type { ReplicationStatus } from '../../sync/replicationStatus.js'
+import { StorageOfOtherIncarnation } from '../../trie/blockChanges.js'
+import type { ReplicaPlace, ReplicationSource } from '../codec/types.js'
+import { InvalidMessage, ReplicationGap } from '../errors.js'
+import { createLagClock } from '../lagClock.js'
+import { NotInStream, StreamOfOtherChain } from '../nats/errors.js'
+import { type Applier, createApplier } from './applier.js'
+import type { RemoteTrieHasher } from './catchUpTrie.js'
+import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
+import { createLocator } from './locator.js'
+import { removeAbove } from './removeAbove.js'
+import { describeChain, openReplicaWriter, type ReplicaChain, type ReplicaSettings } from './replicaChain.js'
+import { applyUnits } from './replicaLoop.js'
+import { readAhead, type UnitQueue, type VerifyElsewhere } from './unitQueue.js'
+
+/** What a replica needs besides its settings. */
+export interface ReplicaParts {
+  readonly log: Logger
+  readonly signal: AbortSignal
+  readonly checkpoints?: Checkpoints
+  openSource(chain: ReplicaChain): ReplicationSource
+  /** The newest block of the locator that the source's chain has; the blocks above it are removed. Undefined: none, or the source goes
+   *  on from the position. Default: the source sees to it. */
+  findPublished?(chain: ReplicaChain, place: ReplicaPlace, signal: AbortSignal): Promise<BlockRef | undefined>
+  /** Number of the newest block that the source's chain is known to have, beside the blocks that came. Default: none is known. */
+  sourceHead?(): number | undefined
+  /** Opens what verifies the blocks of the chain in another thread. Default: they are verified in the thread that writes. */
+  openVerifier?(chain: ChainSource): { readonly verify: VerifyElsewhere; close(): Promise<void> }
+  /** Opens what hashes the state trie in another thread while the replica is behind. Default: the trie follows the rows. */
+  openHasher?(data: { datadir: string; cacheBytes: number }): RemoteTrieHasher & { close(): Promise<void> }
+  /** Errors after which it begins again by itself. Default: all but UsageError. */
+  recovers?(error: unknown): boolean
+  /** Time and timers, for tests. */
+  readonly clock?: Clock
+  /** Shows what opening an older database has to bring up to date. */
+  startProgress?(label: string, unit: string, total: number): Progress
+}
+
+/** A database that a replica writes. */
+export interface OpenReplica {
+  /** Applies what the source gives until the signal aborts, or with `untilEnd` its end. What it refuses is an alarm: the database is closed, so that
+   *  `cairn rewind` can have it, and the replica begins again when the chain was rewound, and after a minute.
+   *  @throws an error that `recovers` does not name */
+  run(): Promise<void>
+  status(): ReplicationStatus
+  /** Closes the database, and ends the thread that verifies. */
+  close(): Promise<void>
+}
+
+const TRIE_INTERVAL = 1024
+// The newest blocks, all of which a locator names that is not sent: more than a writer commits before it publishes.
+const DENSE_BLOCKS = 256
+// Between two looks whether the chain was rewound.
+const LOOK_MS = 500
+// After a failure, twice as long each time; after an alarm the longest at once.
+const FIRST_RETRY_MS = 1000
+const MAX_RETRY_MS = 20_000
+// An attempt without a unit that runs for so long counts as following again: the cause would have shown.
+const RESUMED_MS = 2000
+// Blocks behind what was read ahead from which on a replica counts as catching up.
+const CATCHING_UP_BLOCKS = 16
+
+/** Opens the database of a replica, which is made when it is not there: a new one begins with the genesis of `settings.chain`.
+ *  @throws UsageError and as `openWritableChain`; DatabaseLocked */
+export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts): Promise<OpenReplica> {
+  const { log, signal, clock = systemClock, recovers = (error) => !(error instanceof UsageError) } = parts
+  let writer: OpenWriter | undefined = await openReplicaWriter(settings, parts)
+  const closeWriter = () => {
+    writer?.close()
+    writer = undefined
+  }
+  let source: ReplicationSource
+  let described: ReplicaChain
+  try {
+    described = await describeChain(writer.chain)
+    source = parts.openSource(described)
+  } catch (error) {
+    closeWriter()
+    throw error
+  }
+  const verifier = parts.openVerifier?.(readChainSource(writer.db)!)
+  // The thread has as much memory as the writer, which does not use its own meanwhile.
+  const { datadir, stateCacheBytes = STATE_CACHE_BYTES } = settings
+  const hasher = parts.openHasher?.({ datadir, cacheBytes: stateCacheBytes })
+  const figures = createFigures(settings.role ?? 'replica', writer, parts.sourceHead)
+  const describe = (error: unknown): StoppedReplica => {
+    const state = isAlarm(error) ? 'alarm' : 'failed'
+    const isCut = CUTS.some((kind) => error instanceof kind)
+    const stopped = describeStop(error, settings.datadir, figures.blocks() + 1)
+    return { state, problem: stopped.reason, stopped, ...(isCut && { needsSnapshot: true }) }
+  }
+  const { findPublished } = parts
+  const openApplier = async ({ db, chain }: OpenWriter) => {
+    const { trieInterval = TRIE_INTERVAL } = settings
+    const open = () => createApplier(db, chain, { log, trieInterval, hasher })
+    const applier = open()
+    if (findPublished === undefined) return applier
+    const place = { position: applier.position, locator: createLocator(chain.reader, DENSE_BLOCKS) }
+    const published = place.locator.length === 0 ? undefined : await findPublished(described, place, signal)
+    const mayGoBelowFinalized = settings.role === 'standby'
+    const hasChanged = published && (await removeAbove(chain, published, { ...parts, mayGoBelowFinalized }))
+    return hasChanged ? open() : applier
+  }
+  const follow = async (own: OpenWriter) => {
+    const { chain } = own
+    const applier = await openApplier(own)
+    for (let more = applier.workOnTrie(); more; more = applier.workOnTrie()) {
+      await more
+      await parts.checkpoints?.afterCommit()
+    }
+    if (signal.aborted) return
+    const reading = new AbortController()
+    const stop = () => reading.abort(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    const from = { position: applier.position, locator: createLocator(chain.reader) }
+    const { spec } = chain
+    const queue = readAhead(source.units(from, reading.signal), {
+      spec,
+      verify: verifier?.verify,
+      ends: settings.untilEnd,
+      signal: reading.signal,
+    })
+    figures.begins(applier, queue)
+    try {
+      await applyUnits(chain, { applier, queue, checkpoints: parts.checkpoints, signal })
+      while (chain.head.moveRecentState()) await parts.checkpoints?.afterCommit()
+    } finally {
+      signal.removeEventListener('abort', stop)
+      reading.abort(new Error('applying ended'))
+      figures.ends()
+      await queue.closed()
+    }
+  }
+  return {
+    run: async () => {
+      for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
+        const before = figures.blocks()
+        try {
+          writer ??= await whenUnlocked(() => openReplicaWriter(settings, parts), clock, signal)
+          await follow(writer)
+          return
+        } catch (error) {
+          if (signal.aborted) return
+          const why = describe(error)
+          const { state, problem } = why
+          figures.stops(why)
+          closeWriter()
+          if (!recovers(error)) {
+            log.error({ problem }, 'the replica ended')
+            throw error
+          }
+          if (figures.blocks() > before) retryMs = FIRST_RETRY_MS
+          const waitMs = state === 'alarm' ? MAX_RETRY_MS : retryMs
+          log.error({ problem, retryInMs: waitMs }, 'the replica stopped applying blocks')
+          try {
+            await untilRewound(settings.datadir, waitMs, clock, signal)
+          } catch (waiting) {
+            if (signal.aborted) return
+            throw waiting
+          }
+        }
+      }
+    },
+    status: figures.status,
+    close: async () => {
+      await hasher?.close() // before the writer, whose connection clears the write-ahead log if it is the last
+      closeWriter()
+      await verifier?.close()
+    },
+  }
+}
+
+const ALARMS = [
+  ...[
+    ReorgBelowFinalized,
+    StateRootDiffers,
+    RestoredTrieDiffers,
+    StorageOfOtherIncarnation,
+    InvalidBlock,
+    InvalidMessage,
+    ReplicationGap,
+  ],
+  ...[UnknownAncestor, StateChangesMissing, StaleEpoch, StreamOfOtherChain, NotInStream],
+]
+
+/** What a newer database helps against. */
+const CUTS = [ReplicationGap, NotInStream]
+
+/** True for what the writer or the operator has to settle. */
+function isAlarm(error: unknown): boolean {
+  return ALARMS.some((kind) => error instanceof kind)
+}
+
+/** Resolves after `ms`, or when the head of the database is another one. @throws the reason of the signal */
+async function untilRewound(datadir: string, ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  const look = () => {
+    try {
+      const db = openForReading(datadir)
+      try {
+        return createChainReader(db).headHash()
+      } finally {
+        db.close()
+      }
+    } catch {
+      return undefined // the disk that failed may keep it from being read, too
+    }
+  }
+  const seen = look()
+  for (const until = clock.nowMs() + ms; clock.nowMs() < until; ) {
+    await clock.sleep(Math.min(LOOK_MS, ms), signal)
+    const now = look()
+    if (seen && now && !equalBytes(seen, now)) return
+  }
+}
+
+interface StoppedReplica {
+  readonly state: 'alarm' | 'failed'
+  readonly problem: string
+  readonly stopped: Stopped
+  readonly needsSnapshot?: true
+}
+
+/** Keeps what the status tells, also while the database is closed. */
+function createFigures(
+  role: 'replica' | 'standby',
+  { chain }: OpenWriter,
+  sourceHead: () => number | undefined = () => undefined,
+) {
+  let head = chain.head.newest
+  let position: ReplicaPosition | undefined
+  let newest: number | undefined
+  let current: { applier: Applier; queue: UnitQueue } | undefined
+  let stopped: { why: StoppedReplica; block: number; beganMs: number } | undefined
+  const lag = createLagClock()
+  const status = (): ReplicationStatus => {
+    if (current) {
+      head = current.applier.newest
+      position = current.applier.position
+      newest = current.queue.newest ?? newest
+    }
+    const own = head?.header.number ?? -1
+    const hasResumed = stopped && current && performance.now() - stopped.beganMs > RESUMED_MS
+    if (hasResumed || (stopped && own > stopped.block)) stopped = undefined
+    const lagBlocks = Math.max(own, newest ?? own, sourceHead() ?? own) - own
+    // The block at which it stopped exists, also when it was not counted.
+    const lagSeconds = lag.seconds(own, own + Math.max(lagBlocks, stopped ? 1 : 0))
+    const state = lagBlocks > CATCHING_UP_BLOCKS ? 'catching up' : 'following'
+    const { epoch = 0, sequence = 0 } = position ?? {}
+    return { role, epoch, sequence, lagBlocks, lagSeconds, state, problem: null, ...stopped?.why }
+  }
+  return {
+    status,
+    blocks: () => head?.header.number ?? -1,
+    begins: (applier: Applier, queue: UnitQueue) => {
+      if (stopped) stopped.beganMs = performance.now()
+      current = { applier, queue }
+    },
+    ends: () => {
+      status()
+      current = undefined
+    },
+    stops: (why: StoppedReplica) => {
+      stopped = { why, block: head?.header.number ?? -1, beganMs: performance.now() }
+    },
+  }
+}

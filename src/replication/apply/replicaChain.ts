@@ -1,0 +1,98 @@
+import { logCrypto } from '../../chain/crypto.js'
+import type { Logger } from '../../lib/logger.js'
+import type { Progress } from '../../lib/progress.js'
+import { systemClock } from '../../sources/upstreams/clock.js'
+import type { Checkpoints } from '../../store/checkpoints.js'
+import { DatabaseLocked, openForReading } from '../../store/open.js'
+import { createChainReader } from '../../store/rows/chainReader.js'
+import { type ChainSource, genesisOfSource, readChainSource } from '../../store/rows/chainSource.js'
+import { openWritableChain, type StateMode, type WritableChain } from '../../sync/chainState.js'
+import { type OpenWriter, openWriter, whenUnlocked } from '../../sync/openWriter.js'
+
+/** Into which database a replica writes. Can be sent to a thread. */
+export interface ReplicaSettings {
+  readonly datadir: string
+  /** Which chain it is; needed for a new database only. */
+  readonly chain?: ChainSource
+  readonly stateMode?: StateMode
+  /** Store the access lists that come with blocks (EIP-7928). Default: true. */
+  readonly blockAccessLists?: boolean
+  /** Keep the address index. Default: true. */
+  readonly addressIndex?: boolean
+  /** Memory for the state trie; undefined: 256 MiB. */
+  readonly stateCacheBytes?: number
+  /** Most blocks that the state trie is behind the head while catching up. Default: 1,024. */
+  readonly trieInterval?: number
+  /** What its status says. Default: 'replica'. A standby may have been the writer: it removes blocks of its own that are not
+   *  published, finalized ones too. */
+  readonly role?: 'replica' | 'standby'
+  /** The source has an end, and so has `run`. Default: false. */
+  readonly untilEnd?: boolean
+}
+
+/** What a source is told of the chain that it is to be of. */
+export interface ReplicaChain {
+  readonly chainId: bigint
+  readonly genesisHash: Uint8Array // 32
+}
+
+interface OpeningParts {
+  readonly log: Logger
+  readonly signal: AbortSignal
+  readonly checkpoints?: Checkpoints
+  startProgress?(label: string, unit: string, total: number): Progress
+}
+
+/** What sources are told of an open chain. */
+export async function describeChain(chain: WritableChain): Promise<ReplicaChain> {
+  return {
+    chainId: chain.spec.chainId,
+    genesisHash: chain.reader.blockHash(0) ?? (await chain.genesisBlock()).hash,
+  }
+}
+
+/** Opens the database of a replica, which is made when it is not there. @throws as `openWriter` and `openWritableChain` */
+export function openReplicaWriter(settings: ReplicaSettings, parts: OpeningParts): Promise<OpenWriter> {
+  const { datadir, chain: wanted, stateMode, stateCacheBytes, blockAccessLists = true, addressIndex } = settings
+  const { log, signal, checkpoints, startProgress } = parts
+  return openWriter({ datadir, isNamed: wanted !== undefined }, (db) => {
+    logCrypto(log)
+    if (checkpoints) db.pragma('wal_autocheckpoint = 0')
+    const opening = { startProgress, signal, checkpoints, stateCacheBytes, blockAccessLists, addressIndex, log }
+    return openWritableChain(db, wanted, stateMode, { ...opening, lazyTrie: true, acceptsWrongRoots: true })
+  })
+}
+
+/** Makes the database of a replica where there is none, brings an older one up to date, and closes it again. A database that another
+ *  process writes must have a chain. @returns which chain it is
+ *  @throws as `openReplicaWriter`; the reason of the signal */
+export async function prepareReplica(settings: ReplicaSettings, parts: OpeningParts): Promise<ReplicaChain> {
+  const open = async () => {
+    const writer = await openReplicaWriter(settings, parts)
+    try {
+      return await describeChain(writer.chain)
+    } finally {
+      writer.close()
+    }
+  }
+  try {
+    return await open()
+  } catch (error) {
+    if (!(error instanceof DatabaseLocked)) throw error
+    return readChain(settings.datadir) ?? whenUnlocked(open, systemClock, parts.signal)
+  }
+}
+
+/** The chain of a database that is only read; undefined when the hash of its genesis has to be computed. */
+function readChain(datadir: string): ReplicaChain | undefined {
+  const db = openForReading(datadir)
+  try {
+    const source = readChainSource(db)
+    if (source === undefined) return undefined
+    const reader = createChainReader(db)
+    const genesisHash = reader.blockHash(0)
+    return genesisHash && { chainId: genesisOfSource(source).spec.chainId, genesisHash }
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,160 @@
+import type { ChainSpec } from '../../chain/eth/forks.js'
+import type { EncodedBlock, PositionedUnit, ReplicationUnit } from '../codec/types.js'
+import type { BlockToApply, UnitToApply } from './applier.js'
+import { type CheckedSenders, decodeUnverified, type VerifiedBlock, verifyReplicated } from './verifyReplicated.js'
+
+// Units read ahead of the writer, by number and by size of their payloads.
+const MAX_UNITS = 64
+const MAX_BYTES = 32 * 2 ** 20
+// As many wait again before more are read: one by one, each would wake the thread that verifies, which takes longer than handing it a block.
+const READ_ON_SHARE = 0.75
+const MANY_SHARE = 0.5
+// Units that wait for the writer from which on the replica is far behind, and of the senders only a sample is recovered.
+const FAR_BEHIND_UNITS = 16
+
+/** What another thread found of a block. */
+export interface Verdict {
+  /** False also where the thread ended before it had verified the block. */
+  readonly isRight: boolean
+  /** Decodes the block, and verifies it where it was not found right. Call it when the block is to be written, since a decoded block
+   *  takes ten times the memory. @throws as `verifyReplicated` */
+  take(): VerifiedBlock
+}
+
+/** Verifies a block in another thread. Default of `senders`: all. */
+export type VerifyElsewhere = (block: EncodedBlock, senders?: CheckedSenders) => Promise<Verdict>
+
+/** The units of a source, read and verified ahead of the writer. */
+export interface UnitQueue {
+  /** Takes the next unit; undefined when none waits. @throws what the source threw, after its last unit */
+  shift(): UnitToApply | undefined
+  readonly isEmpty: boolean
+  /** Half as many units wait as are read ahead of the writer, or more. */
+  readonly isLong: boolean
+  /** True when every unit of a source that `ends` was taken. */
+  readonly isOver: boolean
+  /** Resolves when a unit waits or the source ended. */
+  wait(): Promise<void>
+  /** Number of the newest block that came; undefined before the first. */
+  readonly newest: number | undefined
+  /** Resolves when the source is closed. The signal that was given to `readAhead` must have aborted. */
+  closed(): Promise<void>
+}
+
+/** Options of `readAhead`. */
+interface ReadAheadOptions {
+  readonly spec: ChainSpec
+  readonly verify?: VerifyElsewhere
+  /** The source has an end; otherwise its end is a failure. Default: false. */
+  readonly ends?: boolean
+  readonly signal: AbortSignal
+}
+
+/** Reads the units until `signal` aborts. Without `verify`, blocks are verified in this thread when they are asked for. */
+export function readAhead(
+  units: AsyncIterable<PositionedUnit>,
+  { spec, verify, ends = false, signal }: ReadAheadOptions,
+): UnitQueue {
+  const waiting: { item: UnitToApply; bytes: number }[] = []
+  let bytes = 0
+  let newest: number | undefined
+  let end: { error?: unknown } | undefined
+  let onArrival = () => {}
+  let onRoom = () => {}
+  const add = ({ unit, position }: PositionedUnit) => {
+    const blocks = unit.kind === 'blocks' ? unit.blocks : []
+    const senders = waiting.length < FAR_BEHIND_UNITS ? 'all' : 'sample'
+    const checked = blocks.map((block) =>
+      verify ? verifiedElsewhere(verify(block, senders), block, spec) : verifiedHere(block, spec),
+    )
+    const size = blocks.reduce((sum, { payload }) => sum + payload.length, 0)
+    const tip = tipOf(unit)
+    newest = tip ?? newest
+    bytes += size
+    waiting.push({ item: { unit, position, blocks: checked }, bytes: size })
+    onArrival()
+  }
+  const reaches = (share: number) => waiting.length >= share * MAX_UNITS || bytes >= share * MAX_BYTES
+  const read = async () => {
+    for await (const each of units) {
+      if (signal.aborted) return
+      add(each)
+      if (!reaches(1)) continue
+      while (reaches(READ_ON_SHARE) && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          onRoom = resolve
+        })
+      }
+    }
+    if (signal.aborted) return
+    if (!ends) throw new Error('the source of blocks ended')
+    end = {}
+    onArrival()
+  }
+  const reading = read().catch((error: unknown) => {
+    end = { error }
+    onArrival()
+  })
+  const stop = () => {
+    onRoom()
+    onArrival()
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  return {
+    shift: () => {
+      const next = waiting.shift()
+      if (next === undefined) {
+        if (end && 'error' in end) throw end.error
+        return undefined
+      }
+      bytes -= next.bytes
+      onRoom()
+      return next.item
+    },
+    get isEmpty() {
+      return waiting.length === 0
+    },
+    get isLong() {
+      return reaches(MANY_SHARE)
+    },
+    get isOver() {
+      return waiting.length === 0 && end !== undefined && !('error' in end)
+    },
+    wait: async () => {
+      if (waiting.length > 0 || end || signal.aborted) return
+      await new Promise<void>((resolve) => {
+        onArrival = resolve
+      })
+    },
+    get newest() {
+      return newest
+    },
+    closed: async () => {
+      signal.removeEventListener('abort', stop)
+      await reading
+    },
+  }
+}
+
+/** Number of the newest block after a unit; undefined when the unit does not tell. */
+function tipOf(unit: ReplicationUnit): number | undefined {
+  if (unit.kind === 'epoch') return unit.head.number
+  return unit.kind === 'blocks' ? (unit.blocks.at(-1) ?? unit.ancestor)?.number : undefined
+}
+
+function verifiedHere(block: EncodedBlock, spec: ChainSpec): BlockToApply {
+  return { verified: () => verifyReplicated(block, spec) }
+}
+
+/** A block that another thread verifies. */
+export function verifiedElsewhere(verdict: Promise<Verdict>, block: EncodedBlock, spec: ChainSpec): BlockToApply {
+  verdict.catch(() => {}) // told to who asks for it
+  return {
+    verified: () => verdict.then(({ take }) => take()),
+    decoded: () => decodeUnverified(block, spec),
+    approved: () =>
+      verdict.then(({ isRight, take }) => {
+        if (!isRight) take()
+      }),
+  }
+}

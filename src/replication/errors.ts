@@ -1,0 +1,43 @@
+import { CairnError } from '../lib/errors.js'
+
+/** A replication message is damaged or forged. */
+export class InvalidMessage extends CairnError {
+  /** The part of the message, as `transactions[3].to`. */
+  readonly part: string
+  readonly problem: string
+  constructor(part: string, problem: string, options?: ErrorOptions) {
+    super(`replication message: ${part}: ${problem}`, options)
+    this.part = part
+    this.problem = problem
+  }
+
+  /** The same error, which says where: `block 2, message 7 of the stream`. */
+  at(place: string): InvalidMessage {
+    return new InvalidMessage(this.part, `${this.problem} (${place})`, { cause: this })
+  }
+}
+
+/** The error that says where, if it is an InvalidMessage; else the error itself. */
+export function atPlace(error: unknown, place: () => string): unknown {
+  return error instanceof InvalidMessage ? error.at(place()) : error
+}
+
+/** Units between what a replica has and what its source still has are missing. */
+export class ReplicationGap extends CairnError {
+  /** The sequence or block number that the replica needs next. */
+  readonly expected: number
+  /** The first one that the source gives. */
+  readonly actual: number
+  constructor(source: string, expected: number, actual: number) {
+    super(`${source}: expected ${expected} next, got ${actual}: what lies between is not available there any more`)
+    this.expected = expected
+    this.actual = actual
+  }
+}
+
+/** No block that a replica has is on the chain of its source, as far as the source still knows what it removed. */
+export class NoCommonBlock extends CairnError {
+  constructor() {
+    super('no block of the locator is on this chain: it is another chain, or the fork is below the locator')
+  }
+}

@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../lib/errors.js'
+import type { Logger } from '../../lib/logger.js'
+import type { FollowersStatus } from '../../sync/follow/openFollowers.js'
+import type { ReplicationStatus } from '../../sync/replicationStatus.js'
+import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
+import type { ReplicaWorker } from '../threads/replicaWorker.js'
+import type { ActiveLeaderSession, Term } from './leaderSession.js'
+
+/* A server that can be the writer goes around this circle. Each step waits for the end of the threads of the one before, so that at most
+ * one connection of the process writes the database, and serving goes on meanwhile.
+ *
+ *   standby      applies the stream; removes blocks of its own first that are not in it
+ *   lease held   applies the stream up to its end, where it has blocks that are not stored
+ *   writer       publishes its epoch, then the chain; follows the upstreams
+ *   lease lost   ends following and publishing
+ */
+
+/** What a role keeper starts. */
+export interface RoleParts {
+  readonly log: Logger
+  /** Tries to become the writer at once, and not only when it has applied the stream. */
+  readonly beginsAsWriter: boolean
+  startLeaderSession(): Term
+  /** `until`: up to this sequence of the stream. `signal` ends a start that takes long. */
+  startReplica(options: { until?: number; signal: AbortSignal }): Promise<ReplicaWorker>
+  /** Absent without upstreams: another process imports the blocks. */
+  startIngest?(options: { signal: AbortSignal }): Promise<IngestWorker>
+  /** What the status of following is while nothing is followed. */
+  readonly idle: FollowersStatus
+}
+
+/** Blocks behind from which on a process counts as catching up. */
+const CATCHING_UP_BLOCKS = 16
+/** A first attempt to take the lease that gets no answer for so long is one of a standby. */
+const FIRST_TRY_MS = 5000
+/** The lease is free for so long before a standby takes it: a writer that was restarted goes first. */
+const GRACE_MS = 1000
+/** A replica that goes on for so long without an alarm may take the lease. */
+const SETTLED_MS = 500
+const LOOK_MS = 100
+// Between two attempts to open a database that another process writes.
+const OPEN_RETRY_MS = 1000
+// After a failure, twice as long each time; after a term of a minute the first again.
+const FIRST_RETRY_MS = 500
+const MAX_RETRY_MS = 5000
+const LONG_TERM_MS = 60_000
+
+/** Keeps a server in its role. The calls are those of a thread that follows upstreams. */
+export function runFailover(parts: RoleParts): IngestWorker {
+  const { log, idle } = parts
+  const stop = new AbortController()
+  const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))
+  let ingest: IngestWorker | undefined
+  let replica: ReplicaWorker | undefined
+  let term: Term | undefined
+  let isWriter = false
+  let last: ReplicationStatus = {
+    ...{ role: 'standby', epoch: 0, sequence: 0, lagBlocks: 0, lagSeconds: 0 },
+    ...{ state: 'catching up', problem: null },
+  }
+  let problem: string | null = null
+  /** Up to when nothing lagged. */
+  let wholeMs = performance.now()
+
+  const describeWriter = (): ReplicationStatus => {
+    const { epoch, sequence, lagBlocks, lagSeconds, problem } = term!.status()
+    const state = lagBlocks > CATCHING_UP_BLOCKS ? 'catching up' : 'following'
+    return { role: 'writer', epoch, sequence, lagBlocks, lagSeconds, state, problem }
+  }
+  const status = (): ReplicationStatus => {
+    if (isWriter) last = describeWriter()
+    else if (replica) last = { ...replica.status(), role: 'standby' }
+    if (isWriter || replica) wholeMs = performance.now() - 1000 * last.lagSeconds
+    else {
+      const { state } = last
+      const lagSeconds = Math.floor((performance.now() - wholeMs) / 1000)
+      const isStopped = state === 'alarm' || state === 'failed'
+      const between = isStopped ? state : 'catching up'
+      last = { ...last, role: 'standby', lagSeconds, state: between, problem: term?.status().problem ?? problem }
+    }
+    return last
+  }
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
+  /** Starts a thread, again and again while another process writes the database. Undefined when the term ended meanwhile. */
+  const startWhenFree = async <T>(own: Term, start: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> => {
+    const over = new AbortController()
+    void Promise.race([own.ended, stopped]).then(() => over.abort(new Error('the term is over')))
+    while (!over.signal.aborted) {
+      try {
+        const started = await start(over.signal)
+        problem = null
+        return started
+      } catch (error) {
+        if (over.signal.aborted) break
+        if (problem !== messageOf(error)) log.error({ problem: messageOf(error) }, 'the database cannot be written yet')
+        problem = messageOf(error)
+        await waitFor(OPEN_RETRY_MS, over.signal)
+      }
+    }
+    return undefined
+  }
+  /** Applies the stream until the lease is held. */
+  const standBy = async (own: Term): Promise<void> => {
+    replica = await startWhenFree(own, (signal) => parts.startReplica({ signal }))
+    if (replica === undefined) return
+    const over = new AbortController()
+    const finish = Promise.race([own.held, own.ended, replica.ended, stopped]).then(() => over.abort())
+    for (let soundMs = performance.now(); !over.signal.aborted; await waitFor(LOOK_MS, over.signal)) {
+      const { state } = replica.status()
+      if (state === 'alarm' || state === 'failed') soundMs = performance.now()
+      if (performance.now() - soundMs < SETTLED_MS) continue
+      own.seek(GRACE_MS)
+      break
+    }
+    await finish
+    await replica.close()
+    const { state } = status()
+    if (state === 'alarm' || state === 'failed') problem = last.problem
+    replica = undefined
+  }
+  /** Applies what the stream has more. @returns false when that failed */
+  const catchUp = async (own: Term, until: number): Promise<boolean> => {
+    const worker = await startWhenFree(own, (signal) => parts.startReplica({ until, signal }))
+    if (worker === undefined) return false
+    replica = worker
+    await Promise.race([worker.ended, own.ended, stopped])
+    await worker.close()
+    const isCaughtUp = await worker.ended
+    const { problem } = status()
+    replica = undefined
+    if (!isCaughtUp && !stop.signal.aborted) {
+      log.error({ problem }, 'the stream could not be applied to its end; the lease is given back')
+    }
+    return isCaughtUp
+  }
+  const write = async (own: Term, epoch: number): Promise<void> => {
+    own.publish()
+    isWriter = true
+    log.info({ epoch }, 'this process is the writer')
+    const { startIngest } = parts
+    if (startIngest) ingest = await startWhenFree(own, (signal) => startIngest({ signal }))
+    await Promise.race([own.ended, stopped])
+  }
+  const attempt = async (triesAtOnce: boolean): Promise<void> => {
+    const own = parts.startLeaderSession()
+    term = own
+    let held: ActiveLeaderSession | undefined
+    void own.held.then((found) => {
+      held = found
+    })
+    try {
+      if (triesAtOnce) {
+        own.seek(0)
+        await Promise.race([own.held, own.taken, own.ended, stopped, pause(FIRST_TRY_MS)])
+      }
+      if (held === undefined && !stop.signal.aborted) await standBy(own)
+      if (held === undefined || stop.signal.aborted) return
+      if (!held.isWhole && !(await catchUp(own, held.end))) return
+      if (!stop.signal.aborted) await write(own, held.epoch)
+    } finally {
+      if (isWriter) status()
+      await ingest?.close() // before the last blocks are published
+      ingest = undefined
+      isWriter = false
+      await own.close()
+      problem = (await notifyEnd(own)) ?? problem
+      term = undefined
+    }
+  }
+  const notifyEnd = async (own: Term): Promise<string | null> => {
+    const end = await own.ended
+    if (stop.signal.aborted || end.problem === '') return null
+    if (end.isLost) log.warn({ problem: end.problem }, 'this process is not the writer any more')
+    else log.error({ problem: end.problem }, 'publishing failed')
+    return end.problem
+  }
+  const live = async (): Promise<void> => {
+    let retryMs = FIRST_RETRY_MS
+    for (let count = 0; !stop.signal.aborted; count++) {
+      const begunMs = performance.now()
+      try {
+        await attempt(parts.beginsAsWriter && count === 0)
+      } catch (error) {
+        problem = messageOf(error)
+        log.error({ problem }, 'a change of the role failed')
+      }
+      if (performance.now() - begunMs > LONG_TERM_MS) retryMs = FIRST_RETRY_MS
+      await pause(retryMs)
+      retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)
+    }
+  }
+  const living = live()
+  return {
+    status: () => ingest?.status() ?? idle,
+    pending: () => ingest?.pending(),
+    replication: status,
+    close: async () => {
+      stop.abort()
+      await living
+    },
+  }
+}
+
+function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+  return sleep(ms, undefined, { signal }).catch(() => {})
+}

@@ -1,0 +1,173 @@
+import { formatData, parseHex } from '../../lib/hex.js'
+import type { Finality } from '../../store/rows/types.js'
+import { MAX_MESSAGE_BYTES } from '../codec/message.js'
+import type { EncodedBlock, ReplicationUnit } from '../codec/types.js'
+import { InvalidMessage } from '../errors.js'
+
+/* `GET /replication` answers with frames: `u32be length | JSON | u32be length | payload`. The first says which chain it is. A block
+ * is one frame with its message as payload. The first frame of a reorg names the common ancestor and how many frames of blocks,
+ * itself included, belong to it; with none, it has no block. A heartbeat comes when nothing else does. */
+
+/** The members of a frame's JSON. Hashes are hex DATA. */
+export interface FrameHead {
+  /** Of the frames, in the first one. */
+  readonly format?: number
+  readonly 'chain-id'?: string
+  /** Hash of block 0; null where it is not stored. */
+  readonly genesis?: string | null
+  readonly kind?: 'block' | 'finality' | 'heartbeat' | 'end'
+  readonly number?: number
+  readonly hash?: string
+  readonly parent?: string
+  /** `number:hash:count` */
+  readonly reorg?: string
+  readonly safe?: number
+  readonly finalized?: number
+  /** Of a heartbeat: the newest block of the server. */
+  readonly head?: number | null
+  /** Of the last frame: why the server ends the stream. */
+  readonly reason?: string
+}
+
+/** A frame as it comes. */
+export interface Frame {
+  readonly head: FrameHead
+  readonly payload: Uint8Array
+}
+
+/** The format that this version speaks. */
+export const FRAME_FORMAT = 1
+
+const MAX_HEAD_BYTES = 4096
+const NO_BYTES = new Uint8Array(0)
+
+/** The bytes of a frame. */
+export function encodeFrame(head: FrameHead, payload: Uint8Array = NO_BYTES): Buffer {
+  const json = Buffer.from(JSON.stringify(head))
+  const out = Buffer.allocUnsafe(8 + json.length + payload.length)
+  out.writeUInt32BE(json.length, 0)
+  json.copy(out, 4)
+  out.writeUInt32BE(payload.length, 4 + json.length)
+  out.set(payload, 8 + json.length)
+  return out
+}
+
+/** The frames of a unit; none for an epoch, which only streams have. */
+export function encodeUnit(unit: ReplicationUnit): Buffer[] {
+  if (unit.kind === 'finality') return [encodeFrame({ kind: 'finality', ...unit.finality })]
+  if (unit.kind === 'epoch') return []
+  const { ancestor, blocks, finality } = unit
+  const reorg = ancestor && `${ancestor.number}:${formatData(ancestor.hash)}:${blocks.length}`
+  if (blocks.length === 0) return [encodeFrame({ kind: 'block', reorg, ...finality })]
+  return blocks.map(({ number, hash, parentHash, payload }, at) => {
+    const block = { number, hash: formatData(hash), parent: formatData(parentHash) }
+    return encodeFrame({ kind: 'block', ...block, reorg: at === 0 ? reorg : undefined, ...finality }, payload)
+  })
+}
+
+/** Takes frames out of bytes that come in pieces. */
+export interface FrameReader {
+  /** The frames that are whole with these bytes. @throws InvalidMessage */
+  push(bytes: Uint8Array): Generator<Frame>
+  /** @throws InvalidMessage when the bytes ended within a frame */
+  end(): void
+}
+
+/** A reader at the beginning of a frame. */
+export function createFrameReader(): FrameReader {
+  let pieces: Uint8Array[] = []
+  let length = 0
+  let needed = 4
+  return {
+    *push(bytes) {
+      pieces.push(bytes)
+      length += bytes.length
+      if (length < needed) return
+      const all =
+        pieces.length === 1 ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) : Buffer.concat(pieces)
+      let at = 0
+      for (;;) {
+        const frame = readFrame(all.subarray(at))
+        if (typeof frame === 'number') {
+          needed = frame
+          break
+        }
+        at += frame.size
+        yield frame
+      }
+      pieces = [all.subarray(at)]
+      length = all.length - at
+    },
+    end() {
+      if (length > 0)
+        throw new InvalidMessage('frame', `expected at least ${needed} bytes, got the end after ${length}`)
+    },
+  }
+}
+
+/** The frame at the beginning of the bytes, or how many bytes are needed to know more. */
+function readFrame(bytes: Buffer): (Frame & { size: number }) | number {
+  if (bytes.length < 4) return 4
+  const headBytes = bytes.readUInt32BE(0)
+  requireAtMost('length of the header', headBytes, MAX_HEAD_BYTES)
+  if (bytes.length < 8 + headBytes) return 8 + headBytes
+  const payloadBytes = bytes.readUInt32BE(4 + headBytes)
+  requireAtMost('length of the payload', payloadBytes, MAX_MESSAGE_BYTES)
+  const size = 8 + headBytes + payloadBytes
+  if (bytes.length < size) return size
+  return {
+    head: parseHead(bytes.toString('utf8', 4, 4 + headBytes)),
+    payload: bytes.subarray(8 + headBytes, size),
+    size,
+  }
+}
+
+function requireAtMost(part: string, value: number, most: number): void {
+  if (value > most) throw new InvalidMessage(`frame: ${part}`, `expected at most ${most}, got ${value}`)
+}
+
+function parseHead(text: string): FrameHead {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new InvalidMessage('frame: header', 'expected JSON', { cause: error })
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as FrameHead
+  throw new InvalidMessage('frame: header', `expected an object, got ${text.slice(0, 80)}`)
+}
+
+/** The block of a frame, not decoded. @throws InvalidMessage for a member that is not as it should be */
+export function readBlockFrame({ head, payload }: Frame): EncodedBlock {
+  return {
+    number: requireNumber(head, 'number'),
+    hash: requireHash('hash', head.hash),
+    parentHash: requireHash('parent', head.parent),
+    payload,
+  }
+}
+
+/** The ancestor and the number of blocks of a reorg; undefined when the frame begins none. @throws InvalidMessage */
+export function readReorg({ head: { reorg } }: Frame): { number: number; hash: Uint8Array; count: number } | undefined {
+  if (reorg === undefined) return undefined
+  const [, number, hash, count] = /^(\d{1,15}):(0x[0-9a-f]{64}):(\d{1,9})$/.exec(String(reorg)) ?? []
+  if (hash === undefined) throw new InvalidMessage('frame: reorg', `expected number:hash:count, got ${String(reorg)}`)
+  return { number: Number(number), hash: parseHex(hash), count: Number(count) }
+}
+
+/** The finality of a frame; undefined when it has none. @throws InvalidMessage */
+export function readFinality({ head }: Frame): Finality | undefined {
+  if (head.safe === undefined && head.finalized === undefined) return undefined
+  return { safe: requireNumber(head, 'safe', -1), finalized: requireNumber(head, 'finalized', -1) }
+}
+
+function requireNumber(head: FrameHead, name: 'number' | 'safe' | 'finalized', least = 0): number {
+  const value: unknown = head[name]
+  if (Number.isSafeInteger(value) && (value as number) >= least) return value as number
+  throw new InvalidMessage(`frame: ${name}`, `expected a number, got ${JSON.stringify(value)}`)
+}
+
+function requireHash(name: string, value: unknown): Uint8Array {
+  if (typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value)) return parseHex(value)
+  throw new InvalidMessage(`frame: ${name}`, `expected 32 bytes, got ${JSON.stringify(value)}`)
+}

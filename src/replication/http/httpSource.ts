@@ -1,0 +1,99 @@
+import { CairnError, messageOf } from '../../lib/errors.js'
+import { formatData } from '../../lib/hex.js'
+import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
+import { describeUrl } from '../../sources/upstreams/describeUrl.js'
+import type { PositionedUnit, ReplicaPlace, ReplicationSource, ReplicationUnit } from '../codec/types.js'
+import { InvalidMessage } from '../errors.js'
+import { createKnownBlocks, type KnownBlocks } from '../knownBlocks.js'
+import { openFrames } from './connection.js'
+import { ReplicationRefused } from './errors.js'
+import { FRAME_FORMAT, type FrameHead } from './frames.js'
+import { createUnitAssembler } from './unitAssembler.js'
+
+/** Options of `createHttpSource`. */
+export interface HttpSourceOptions {
+  /** The server: its address, with the API key as path where it needs one. */
+  readonly url: string
+  /** The chain that it must hold; the hash of block 0 has 32 bytes. */
+  readonly chain: { readonly chainId: bigint; readonly genesisHash: Uint8Array }
+  /** Told why there is no connection, and null when there is one again. */
+  onProblem?(problem: string | null): void
+  /** Told of every frame that comes, heartbeats included. */
+  onConnectionHealth?(): void
+  /** Time and timers, for tests. */
+  readonly clock?: Clock
+}
+
+// After a lost connection, twice as long each time that no frame came.
+const FIRST_RETRY_MS = 250
+const MAX_RETRY_MS = 15_000
+
+/** Over HTTP nothing counts but the blocks themselves. */
+const POSITION = { stream: 'http', sequence: 0, epoch: 0 }
+
+/** The changes of another server's chain. It connects again for ever when the connection is lost or the server is busy. Then
+ *  `units` throws ReplicationRefused for a server that refuses, InvalidMessage for frames that are damaged or out of order. */
+export function createHttpSource(options: HttpSourceOptions): ReplicationSource {
+  const { url, clock = systemClock, onProblem = () => {}, onConnectionHealth = () => {} } = options
+  const name = describeUrl(url)
+  return {
+    async *units({ locator }: ReplicaPlace, signal: AbortSignal): AsyncGenerator<PositionedUnit> {
+      const place = createKnownBlocks(locator)
+      let retryMs = FIRST_RETRY_MS
+      while (!signal.aborted) {
+        try {
+          for await (const unit of readUnits(options, place, signal)) {
+            retryMs = FIRST_RETRY_MS
+            onProblem(null)
+            onConnectionHealth()
+            if (unit === undefined) continue
+            if (unit.kind === 'blocks') place.add(unit)
+            yield { unit, position: POSITION }
+          }
+          onProblem(`${name}: the server ended the stream`)
+        } catch (error) {
+          if (signal.aborted) return
+          if (!isTransientError(error)) throw error
+          onProblem(`${name}: ${messageOf(error)}`)
+        }
+        await clock.sleep(retryMs, signal).catch(() => {}) // aborted: the loop ends
+        retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)
+      }
+    },
+  }
+}
+
+/** A server that is busy or starts, and all that a network does. */
+function isTransientError(error: unknown): boolean {
+  if (error instanceof ReplicationRefused)
+    return error.status !== undefined && (error.status >= 500 || error.status === 429)
+  if (error instanceof InvalidMessage) return false
+  return error instanceof CairnError || typeof (error as NodeJS.ErrnoException | null)?.code === 'string'
+}
+
+/** The units of one connection; undefined for a frame that completes none. */
+async function* readUnits(
+  { url, chain }: HttpSourceOptions,
+  place: KnownBlocks,
+  signal: AbortSignal,
+): AsyncGenerator<ReplicationUnit | undefined> {
+  const assembler = createUnitAssembler(place.top)
+  let isFirst = true
+  for await (const frame of openFrames(url, place.locator(), signal)) {
+    if (isFirst) requireChain(describeUrl(url), frame.head, chain)
+    yield isFirst ? undefined : assembler.take(frame)
+    isFirst = false
+  }
+}
+
+function requireChain(name: string, head: FrameHead, { chainId, genesisHash }: HttpSourceOptions['chain']): void {
+  if (head.format !== FRAME_FORMAT) {
+    throw new ReplicationRefused(name, undefined, `expected frames of format ${FRAME_FORMAT}, got ${head.format}`)
+  }
+  if (head['chain-id'] !== String(chainId)) {
+    throw new ReplicationRefused(name, undefined, `expected chain ${chainId}, got ${head['chain-id']}`)
+  }
+  const genesis = formatData(genesisHash)
+  if (head.genesis === null || head.genesis === genesis) return // null: it begins with a later block
+  throw new ReplicationRefused(name, undefined, `expected the genesis ${genesis}, got ${head.genesis}`)
+}

@@ -1,0 +1,64 @@
+import { equalBytes } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
+import type { Finality } from '../../store/rows/types.js'
+import type { BlockRef } from '../../sync/head/events.js'
+import type { EncodedBlock, ReplicationUnit } from '../codec/types.js'
+import { InvalidMessage } from '../errors.js'
+import { type Frame, readBlockFrame, readFinality, readReorg } from './frames.js'
+
+/** Blocks of one reorg that are taken: a server sends at most 128. */
+const MAX_REORG = 1024
+
+/** Makes units of the frames of a stream, after its first one. */
+export interface UnitAssembler {
+  /** The unit that the frame completes; undefined when there is none. @throws InvalidMessage for a frame out of order */
+  take(frame: Frame): ReplicationUnit | undefined
+}
+
+/** An assembler of what follows the block `top()`. */
+export function createUnitAssembler(top: () => BlockRef | undefined): UnitAssembler {
+  let reorg: { ancestor: BlockRef; count: number; blocks: EncodedBlock[]; finality: Finality | undefined } | undefined
+  const takeBlock = (frame: Frame): ReplicationUnit | undefined => {
+    const begun = readReorg(frame)
+    const finality = readFinality(frame)
+    if (begun !== undefined) {
+      if (reorg !== undefined)
+        throw new InvalidMessage('frame: reorg', 'expected the rest of the one before, got another')
+      const { count, ...ancestor } = begun
+      if (count > MAX_REORG)
+        throw new InvalidMessage('frame: reorg', `expected at most ${MAX_REORG} blocks, got ${count}`)
+      if (count === 0) return { kind: 'blocks', ancestor, blocks: [], finality }
+      reorg = { ancestor, count, blocks: [], finality }
+    }
+    const block = readBlockFrame(frame)
+    const before = reorg === undefined ? top() : (reorg.blocks.at(-1) ?? reorg.ancestor)
+    if (before !== undefined) requireLink(block, before)
+    if (reorg === undefined) return { kind: 'blocks', blocks: [block], finality }
+    reorg.blocks.push(block)
+    if (reorg.blocks.length < reorg.count) return undefined
+    const { ancestor, blocks } = reorg
+    const unit: ReplicationUnit = { kind: 'blocks', ancestor, blocks, finality: reorg.finality }
+    reorg = undefined
+    return unit
+  }
+  return {
+    take(frame) {
+      const { kind } = frame.head
+      if (kind === 'block') return takeBlock(frame)
+      if (reorg !== undefined) throw new InvalidMessage('frame: kind', `expected a block of the reorg, got ${kind}`)
+      if (kind === 'heartbeat') return undefined
+      const finality = kind === 'finality' ? readFinality(frame) : undefined
+      if (finality === undefined)
+        throw new InvalidMessage('frame: kind', `expected block, finality or heartbeat, got ${kind}`)
+      return { kind: 'finality', finality }
+    },
+  }
+}
+
+function requireLink({ number, parentHash }: EncodedBlock, before: BlockRef): void {
+  if (number !== before.number + 1) {
+    throw new InvalidMessage('frame: number', `expected block ${before.number + 1}, got ${number}`)
+  }
+  if (equalBytes(parentHash, before.hash)) return
+  throw new InvalidMessage('frame: parent', `expected ${formatData(before.hash)}, got ${formatData(parentHash)}`)
+}

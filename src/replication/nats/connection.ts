@@ -1,0 +1,126 @@
+import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { connect, errors, type NatsConnection } from '@nats-io/transport-node'
+import type { Logger } from '../../lib/logger.js'
+import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
+import { describeRefusal, type NatsAccess, parseServer, readAccess } from './access.js'
+
+/** Which NATS servers, and how streams are made there. Plain data: can be sent to a thread. */
+export interface NatsSettings extends NatsAccess {
+  /** Copies of a new stream: 1, 3 or 5. */
+  readonly streamReplicas: number
+  /** A new stream drops messages that are older. */
+  readonly maxAgeMs: number
+  /** A new stream drops its oldest messages above this size; undefined: no limit. */
+  readonly maxBytes?: number
+}
+
+/** A connection that is made again for ever when it is lost. */
+export interface NatsLink {
+  readonly settings: NatsSettings
+  readonly connection: NatsConnection
+  readonly publisher: JetStreamClient
+  readonly manager: JetStreamManager
+  /** Most bytes of a message with its headers, as the server says. */
+  readonly maxPayload: number
+  /** Resolves when the connection is closed. What waits for an answer fails. */
+  close(): Promise<void>
+}
+
+/** What `connectNats` needs besides the settings. */
+export interface ConnectOptions {
+  readonly log: Logger
+  /** Ends the attempts to connect. The link itself is closed by `close`. */
+  readonly signal: AbortSignal
+  /** Told why there is no connection, and null when there is one. */
+  onProblem?(problem: string | null): void
+  /** Time and timers, for tests. */
+  readonly clock?: Clock
+}
+
+// With these, a frozen server stops publishing for 6.4 s instead of 15.
+const TIMING = { timeout: 2000, pingInterval: 1000, maxPingOut: 2, reconnectTimeWait: 250, reconnectJitter: 250 }
+
+const ALWAYS = { name: 'cairn', maxReconnectAttempts: -1, ignoreAuthErrorAbort: true }
+
+/** Time that closing may take: a frozen server confirms nothing. */
+const CLOSE_MS = 1000
+
+const FIRST_RETRY_MS = 250
+const MAX_RETRY_MS = 5000
+
+/** Connects, and waits for it as long as it takes.
+ *  @throws UsageError for a URL or a file that is wrong, the reason of the signal when it aborts */
+export async function connectNats(settings: NatsSettings, options: ConnectOptions): Promise<NatsLink> {
+  const { signal, onProblem = () => {}, clock = systemClock } = options
+  const connecting = { ...TIMING, ...readAccess(settings), ...ALWAYS }
+  for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
+    signal.throwIfAborted()
+    try {
+      const connection = await connect(connecting)
+      if (signal.aborted) await closeWithin(connection)
+      signal.throwIfAborted()
+      onProblem(null)
+      return await openLink(connection, settings, options)
+    } catch (error) {
+      signal.throwIfAborted()
+      onProblem(`NATS at ${describeServers(settings)}: ${describeRefusal(error, settings)}`)
+    }
+    await clock.sleep(retryMs, signal)
+  }
+}
+
+async function openLink(
+  connection: NatsConnection,
+  settings: NatsSettings,
+  { log, onProblem = () => {} }: ConnectOptions,
+): Promise<NatsLink> {
+  const watch = async () => {
+    for await (const status of connection.status()) {
+      if (status.type === 'disconnect') {
+        onProblem(`NATS: lost the connection to ${status.server}`)
+      } else if (status.type === 'reconnect') {
+        log.info({ server: status.server }, 'connected to NATS again')
+        onProblem(null)
+      } else if (status.type === 'error' && status.error instanceof errors.PermissionViolationError) {
+        const { operation, subject } = status.error
+        onProblem(`NATS: the credentials do not allow the ${operation} of ${subject}`)
+      } else if (status.type === 'error' && status.error instanceof errors.AuthorizationError) {
+        onProblem(`NATS: ${describeRefusal(status.error, settings)}`)
+      }
+    }
+  }
+  void watch()
+  return {
+    settings,
+    connection,
+    publisher: jetstream(connection),
+    // Without a look at the account, which a replica's credentials need not allow.
+    manager: await jetstreamManager(connection, { checkAPI: false }),
+    get maxPayload() {
+      return connection.info?.max_payload ?? DEFAULT_MAX_PAYLOAD
+    },
+    close: () => closeWithin(connection),
+  }
+}
+
+/** Of nats-server, when it is not told otherwise. */
+const DEFAULT_MAX_PAYLOAD = 2 ** 20
+
+async function closeWithin(connection: NatsConnection): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSE_MS)
+  })
+  await Promise.race([connection.close().catch(() => {}), late])
+  clearTimeout(timer)
+}
+
+/** The servers without credentials, for messages. */
+export function describeServers({ servers }: NatsSettings): string {
+  return servers.map((text) => parseServer(text).host).join(', ')
+}
+
+/** Checks addresses and reads the files, as `connectNats` does first. @throws UsageError */
+export function requireNatsSettings(settings: NatsSettings): void {
+  readAccess(settings)
+}

@@ -1,0 +1,162 @@
+import { equalBytes, keyOfBytes } from '../../lib/bytes.js'
+import type { ReplicaPosition } from '../../store/replication/position.js'
+import type { BlockRef } from '../../sync/head/events.js'
+import { ReplicationGap } from '../errors.js'
+import type { NatsLink } from './connection.js'
+import { endsUnit, type MessageHead } from './messageHead.js'
+import type { ChainStream, StreamMessage, StreamRange } from './stream.js'
+import { readStream } from './streamReader.js'
+
+/** What a replica has. */
+export interface Held {
+  readonly position?: ReplicaPosition
+  /** Stored blocks, the newest first. */
+  readonly locator: readonly BlockRef[]
+}
+
+/** Where a replica goes on. */
+export interface StreamStart {
+  /** The first sequence to read. */
+  readonly sequence: number
+  /** The head before it; undefined for a replica without blocks. */
+  readonly top: BlockRef | undefined
+  /** Of the message before it; undefined when that is not available. */
+  readonly epoch: number | undefined
+}
+
+/** A replica's newest block is looked for among so many messages before those that its number lets expect, and then in all. */
+const MARGIN = 1024
+
+/** Where a replica goes on in a stream: after its position if its newest block still stands there, else after a message that has made
+ *  one of its blocks the head, of the newest block that has one. Undefined when no message has. A replica without blocks begins with
+ *  the first unit. With `isNear`, blocks are looked for only where their numbers let expect them. @throws what the library throws, StreamReplaced, InvalidMessage */
+export async function findStart(
+  link: NatsLink,
+  stream: ChainStream,
+  { position, locator }: Held,
+  { signal, isNear = false }: { signal: AbortSignal; isNear?: boolean },
+): Promise<StreamStart | undefined> {
+  const range = await stream.range()
+  const [top] = locator
+  if (top === undefined) return beginning(stream, range)
+  if (position?.stream === stream.name) {
+    const { sequence, epoch } = position
+    // Its message has expired, or all have: the next one tells whether it follows.
+    if (sequence === range.first - 1) return { sequence: sequence + 1, top, epoch }
+    if (sequence >= range.first && sequence <= range.last) {
+      const head = (await stream.message(sequence))?.head()
+      if (head && makesHead(head, top)) return { sequence: sequence + 1, top, epoch: head.epoch }
+    }
+  }
+  const { first, last } = range
+  if (first > last) return undefined
+  const near = await nearSequence(stream, top, range)
+  const search = { link, stream, locator, signal, last }
+  const found = await searchFrom(near, search)
+  return isNear || found?.top === top || near === first ? found : await searchFrom(first, search)
+}
+
+/** Where a block is to be looked for first. */
+async function nearSequence(stream: ChainStream, { number }: BlockRef, { first, last }: StreamRange): Promise<number> {
+  const { head } = await stream.end()
+  const back = 2 * Math.max(0, (head?.number ?? 0) - number) + MARGIN
+  return Math.max(first, last - back)
+}
+
+function makesHead(head: MessageHead, { number, hash }: BlockRef): boolean {
+  return endsUnit(head) && head.block.number === number && equalBytes(head.block.hash, hash)
+}
+
+/** The first message that begins a unit. */
+async function beginning(stream: ChainStream, { first, last }: StreamRange): Promise<StreamStart | undefined> {
+  for (let sequence = first; sequence <= last; sequence++) {
+    const head = (await stream.message(sequence))?.head()
+    if (head?.unit.index === 1) return { sequence, top: undefined, epoch: undefined }
+  }
+  return undefined
+}
+
+interface Search {
+  readonly link: NatsLink
+  readonly stream: ChainStream
+  readonly locator: readonly BlockRef[]
+  readonly signal: AbortSignal
+  /** The last sequence that is looked at. */
+  readonly last: number
+}
+
+/** The start after the newest block of the locator that a message from `first` on has made the head. */
+async function searchFrom(first: number, search: Search): Promise<StreamStart | undefined> {
+  const { link, stream, locator, signal, last } = search
+  const order = new Map(locator.map(({ hash }, at) => [keyOfBytes(hash), at]))
+  let best = locator.length
+  let found: StreamStart | undefined
+  try {
+    for await (const message of readStream(link, stream, { from: first, headersOnly: true, signal })) {
+      const head = message.head()
+      const at = endsUnit(head) ? order.get(keyOfBytes(head.block.hash)) : undefined
+      if (at !== undefined && at <= best) {
+        best = at
+        found = { sequence: message.sequence + 1, top: locator[at], epoch: head.epoch }
+      }
+      if (best === 0 || message.sequence >= last) break
+    }
+  } catch (error) {
+    // The stream drops its first messages meanwhile.
+    if (error instanceof ReplicationGap) return searchFrom(error.actual, search)
+    throw error
+  }
+  signal.throwIfAborted()
+  return found
+}
+
+/** The newest block of the locator that is on the chain of the stream as it is now: published, and not removed by a later reorg in it.
+ *  Undefined when none is. @throws what the library throws, StreamReplaced, InvalidMessage, the reason of the signal */
+export async function findCommonBlock(
+  link: NatsLink,
+  stream: ChainStream,
+  locator: readonly BlockRef[],
+  signal: AbortSignal,
+): Promise<BlockRef | undefined> {
+  const [top] = locator
+  const { first, last } = await stream.range()
+  if (first > last || top === undefined) return undefined
+  const search = { link, stream, locator, signal, last }
+  const near = await nearSequence(stream, top, { first, last })
+  return (await commonFrom(near, search)) ?? (near === first ? undefined : await commonFrom(first, search))
+}
+
+/** As `findCommonBlock`, of what is published from a sequence on. */
+async function commonFrom(first: number, search: Search): Promise<BlockRef | undefined> {
+  const { link, stream, locator, signal, last } = search
+  const wanted = new Map(locator.map((block) => [keyOfBytes(block.hash), block]))
+  let common: BlockRef[] = [] // ascending
+  let unit: BlockRef[] = []
+  try {
+    for await (const message of readStream(link, stream, { from: first, headersOnly: true, signal })) {
+      const { block, reorg, unit: at } = message.head()
+      if (at.index === 1) unit = reorg === undefined ? [] : [reorg]
+      unit.push(block)
+      if (at.index === at.count) {
+        const lowest = Math.min(...unit.map(({ number }) => number))
+        common = common.filter(({ number }) => number < lowest)
+        for (const { hash } of unit) {
+          const known = wanted.get(keyOfBytes(hash))
+          if (known !== undefined) common.push(known)
+        }
+      }
+      if (message.sequence >= last) break
+    }
+  } catch (error) {
+    // The stream drops its first messages meanwhile.
+    if (error instanceof ReplicationGap) return commonFrom(error.actual, search)
+    throw error
+  }
+  signal.throwIfAborted()
+  return common.at(-1)
+}
+
+/** The first message that is held; undefined when none is. */
+export async function firstMessage(stream: ChainStream): Promise<StreamMessage | undefined> {
+  return stream.message((await stream.range()).first)
+}

@@ -1,0 +1,145 @@
+import { headers, type MsgHdrs } from '@nats-io/transport-node'
+import { parseHex } from '../../lib/hex.js'
+import type { Finality } from '../../store/rows/types.js'
+import type { BlockRef } from '../../sync/head/events.js'
+import { InvalidMessage } from '../errors.js'
+
+/* Headers of the messages in a stream. A unit is one change that replicas apply at once; it is one message, or several where a block
+ * is larger than a message, or a reorg has several blocks.
+ *
+ *   Cairn-Format     1
+ *   Cairn-Kind       block | rewind | epoch | finality
+ *   Cairn-Epoch      of the writer
+ *   Cairn-Number     of the block; of other kinds: of the head after the message
+ *   Cairn-Hash       likewise, 64 hex digits
+ *   Cairn-Parent     of a block: the hash of its parent
+ *   Cairn-Part       of a block: i/n, its i-th of n messages
+ *   Cairn-Unit       i/n: the i-th of the n messages of a unit
+ *   Cairn-Before     number:hash, of a unit of several messages: the head before it
+ *   Cairn-Reorg      number:hash:count, in the first message of a reorg: the ancestor, and how many blocks follow
+ *   Cairn-Safe, Cairn-Finalized   block numbers, -1 for none
+ */
+
+/** The format that this version speaks. */
+export const STREAM_FORMAT = 1
+
+/** One of several: counted from 1. */
+export interface Ordinal {
+  readonly index: number
+  readonly count: number
+}
+
+/** The headers of a message. */
+export interface MessageHead {
+  readonly kind: 'block' | 'rewind' | 'epoch' | 'finality'
+  readonly epoch: number
+  /** The block, or the head after the message. */
+  readonly block: BlockRef
+  /** Of a block, 32 bytes. */
+  readonly parentHash?: Uint8Array
+  readonly part: Ordinal
+  readonly unit: Ordinal
+  /** Of a unit of several messages: the head before it. */
+  readonly before?: BlockRef
+  readonly reorg?: BlockRef & { readonly count: number }
+  readonly finality?: Finality
+}
+
+/** Most messages of a unit. */
+export const MAX_UNIT_MESSAGES = 65_536
+
+const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+const textOf = ({ index, count }: Ordinal) => `${index}/${count}`
+const refOf = ({ number, hash }: BlockRef) => `${number}:${hexOf(hash)}`
+
+/** The headers as they are sent. */
+export function encodeHead(head: MessageHead): MsgHdrs {
+  const { kind, epoch, block, parentHash, part, unit, before, reorg, finality } = head
+  const out = headers()
+  const set = (name: string, value: string | number) => out.set(`Cairn-${name}`, String(value))
+  set('Format', STREAM_FORMAT)
+  set('Kind', kind)
+  set('Epoch', epoch)
+  set('Number', block.number)
+  set('Hash', hexOf(block.hash))
+  if (parentHash !== undefined) set('Parent', hexOf(parentHash))
+  if (kind === 'block') set('Part', textOf(part))
+  set('Unit', textOf(unit))
+  if (before !== undefined) set('Before', refOf(before))
+  if (reorg !== undefined) set('Reorg', `${refOf(reorg)}:${reorg.count}`)
+  if (finality !== undefined) {
+    set('Safe', finality.safe)
+    set('Finalized', finality.finalized)
+  }
+  return out
+}
+
+/** Reads the headers of a message. @throws InvalidMessage naming the header, for any that is not as it should be */
+export function decodeHead(found: MsgHdrs | undefined): MessageHead {
+  const get = (name: string): string | undefined => found?.get(`Cairn-${name}`) || undefined
+  const format = get('Format')
+  if (format !== String(STREAM_FORMAT)) throw invalid('Format', String(STREAM_FORMAT), format)
+  const kind = get('Kind')
+  if (kind !== 'block' && kind !== 'rewind' && kind !== 'epoch' && kind !== 'finality') {
+    throw invalid('Kind', 'block, rewind, epoch or finality', kind)
+  }
+  const block = { number: numberOf('Number', get('Number')), hash: hashOf('Hash', get('Hash')) }
+  const whole = { index: 1, count: 1 }
+  const [safe, finalized] = [get('Safe'), get('Finalized')]
+  return {
+    kind,
+    epoch: numberOf('Epoch', get('Epoch')),
+    block,
+    parentHash: kind === 'block' ? hashOf('Parent', get('Parent')) : undefined,
+    part: kind === 'block' ? ordinalOf('Part', get('Part')) : whole,
+    unit: ordinalOf('Unit', get('Unit')),
+    before: mapText(get('Before'), (text) => decodeRef('Before', text)),
+    reorg: mapText(get('Reorg'), decodeReorg),
+    finality:
+      safe === undefined && finalized === undefined
+        ? undefined
+        : { safe: numberOf('Safe', safe, -1), finalized: numberOf('Finalized', finalized, -1) },
+  }
+}
+
+/** True when the unit of the message ends with it. */
+export function endsUnit({ unit }: MessageHead): boolean {
+  return unit.index === unit.count
+}
+
+function mapText<T>(text: string | undefined, read: (text: string) => T): T | undefined {
+  return text === undefined ? undefined : read(text)
+}
+
+function invalid(name: string, expected: string, actual: string | undefined): InvalidMessage {
+  return new InvalidMessage(`Cairn-${name}`, `expected ${expected}, got ${actual?.slice(0, 80) ?? 'none'}`)
+}
+
+function numberOf(name: string, text: string | undefined, least = 0): number {
+  const value = text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isSafeInteger(value) && value >= least) return value
+  throw invalid(name, 'a number', text)
+}
+
+function hashOf(name: string, text: string | undefined): Uint8Array {
+  if (text !== undefined && /^[0-9a-f]{64}$/.test(text)) return parseHex(text)
+  throw invalid(name, '64 hex digits', text)
+}
+
+function ordinalOf(name: string, text: string | undefined): Ordinal {
+  const [, index, count] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text ?? '') ?? []).map(Number)
+  if (index >= 1 && index <= count && count <= MAX_UNIT_MESSAGES) return { index, count }
+  throw invalid(name, `i/n of at most ${MAX_UNIT_MESSAGES}`, text)
+}
+
+function decodeRef(name: string, text: string): BlockRef {
+  const [number, hash, ...more] = text.split(':')
+  if (more.length > 0) throw invalid(name, 'number:hash', text)
+  return { number: numberOf(name, number), hash: hashOf(name, hash) }
+}
+
+function decodeReorg(text: string): BlockRef & { count: number } {
+  const at = text.lastIndexOf(':')
+  if (at < 0) throw invalid('Reorg', 'number:hash:count', text)
+  return { ...decodeRef('Reorg', text.slice(0, at)), count: numberOf('Reorg', text.slice(at + 1)) }
+}

@@ -1,0 +1,230 @@
+import { equalBytes } from '../../lib/bytes.js'
+import type { Logger } from '../../lib/logger.js'
+import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
+import type { ReplicaPosition } from '../../store/replication/position.js'
+import type { ReplicaChain } from '../apply/replicaChain.js'
+import type { PositionedUnit, ReplicationSource, ReplicationUnit } from '../codec/types.js'
+import { atPlace, ReplicationGap } from '../errors.js'
+import { createKnownBlocks, type KnownBlocks } from '../knownBlocks.js'
+import { createStreamAssembler, type StreamAssembler } from './assembler.js'
+import type { NatsLink } from './connection.js'
+import { NotInStream, StreamDiverged, StreamMissing, StreamReplaced } from './errors.js'
+import { findStart, firstMessage, type StreamStart } from './findStart.js'
+import { type ChainStream, openStream, type StreamMessage } from './stream.js'
+import { readStream } from './streamReader.js'
+import { describeFailure, isTransientError, untilAborted } from './transientError.js'
+
+/** Options of `createNatsSource`. */
+export interface NatsSourceOptions {
+  /** Stays open. */
+  readonly link: NatsLink
+  readonly chain: ReplicaChain
+  readonly log: Logger
+  /** Told why nothing comes, and null when something does. */
+  onProblem?(problem: string | null): void
+  /** Told when the stream answers, also that it holds nothing more. */
+  onConnectionHealth?(): void
+  /** Gives the units that the stream does not hold any more. */
+  readonly repair?: ReplicationSource
+  /** The units end when this sequence was read, as `StreamEnd.sequence`: then the stream must exist. Undefined: they never end. */
+  readonly until?: number
+  /** Time and timers, for tests. */
+  readonly clock?: Clock
+}
+
+const RETRY_MS = 500
+
+/** The changes of the chain that a writer publishes to NATS. A lost connection is made again for ever, a stream that was made anew is
+ *  found again. Then `units` throws ReplicationGap for units that the stream does not hold any more and NotInStream for a replica on a
+ *  branch that is not in it, both unless `repair` is given; InvalidMessage and StaleEpoch for what is damaged, forged or out of order;
+ *  StreamOfOtherChain; with `until`, StreamMissing. */
+export function createNatsSource(options: NatsSourceOptions): ReplicationSource {
+  return {
+    units: async function* ({ position, locator }, signal) {
+      const { link } = options
+      const highest = locator[0]?.number ?? -1
+      try {
+        yield* followStream(options, { link, signal, blocks: createKnownBlocks(locator), position, highest })
+      } catch (error) {
+        if (!signal.aborted) throw error
+      }
+    },
+  }
+}
+
+interface Reading {
+  readonly link: NatsLink
+  readonly signal: AbortSignal
+  readonly blocks: KnownBlocks
+  position?: ReplicaPosition
+  /** Number of the highest block that the replica may have. */
+  highest: number
+}
+
+/** Reads the stream, and each stream that takes its place. */
+async function* followStream(options: NatsSourceOptions, reading: Reading): AsyncGenerator<PositionedUnit> {
+  const { log, onProblem = () => {}, onConnectionHealth = () => {}, repair, until, clock = systemClock } = options
+  const { link, signal } = reading
+  while (!signal.aborted) {
+    try {
+      const stream = await untilAborted(openStream(link, options.chain), signal)
+      const start = await locate(options, stream, reading)
+      onConnectionHealth()
+      if (start !== undefined) {
+        onProblem(null)
+        yield* readUnits(options, { stream, start, reading })
+        return
+      }
+      if (until !== undefined && (await stream.range()).last === 0) return
+      const head = reading.blocks.top()?.number
+      if (until !== undefined) throw new NotInStream(stream.stream, head)
+      onProblem(`stream ${stream.stream}: waiting for the writer to publish block ${head ?? 0}`)
+    } catch (error) {
+      if (signal.aborted) return
+      if (isGap(error) && repair !== undefined) {
+        log.warn({ problem: describeFailure(error) }, 'reading the missing blocks over HTTP')
+        yield* repairUnits(options, reading, repair)
+        continue
+      }
+      if (error instanceof StreamReplaced || error instanceof StreamDiverged)
+        log.error({ problem: error.message }, 'looking for the newest block in the stream')
+      else if (error instanceof StreamMissing ? until !== undefined : !isTransientError(error)) throw error
+      onProblem(describeFailure(error))
+    }
+    await clock.sleep(RETRY_MS, signal).catch(() => {}) // aborted: the loop ends
+  }
+}
+
+function isGap(error: unknown): boolean {
+  return error instanceof ReplicationGap || error instanceof NotInStream
+}
+
+/** Where to go on; undefined while the stream has not come to the replica's newest block.
+ *  @throws ReplicationGap, NotInStream */
+async function locate(
+  { until }: NatsSourceOptions,
+  stream: ChainStream,
+  { link, signal, blocks, position }: Reading,
+): Promise<StreamStart | undefined> {
+  // As of before the search, which then covers them.
+  const [first, { head }] = await untilAborted(Promise.all([firstMessage(stream), stream.end()]), signal)
+  const start = await untilAborted(findStart(link, stream, { position, locator: blocks.locator() }, { signal }), signal)
+  const top = blocks.top()
+  if (start !== undefined || top === undefined) return start
+  if (first === undefined || head === undefined) return undefined
+  const lowest = first.head().block.number
+  if (lowest > top.number) throw new ReplicationGap(`stream ${stream.stream}`, top.number + 1, lowest)
+  if (head.number > top.number || until !== undefined) throw new NotInStream(stream.stream, top.number)
+  return undefined
+}
+
+/** The units from `start` on. Ends at the sequence `until`, or when the signal aborts. */
+async function* readUnits(
+  { onProblem, onConnectionHealth, until, clock }: NatsSourceOptions,
+  { stream, start, reading }: { stream: ChainStream; start: StreamStart; reading: Reading },
+): AsyncGenerator<PositionedUnit> {
+  const { link, signal } = reading
+  if (until !== undefined && start.sequence > until) return
+  const assembler = createStreamAssembler({ stream, ...start })
+  // Above the block that it begins with, the replica may hold others than the stream has: they are replaced.
+  let isBelow = start.top !== undefined && start.top.number < reading.highest
+  const reader = readStream(link, stream, { from: start.sequence, signal, onProblem, onConnectionHealth, clock })
+  for await (const message of reader) {
+    if (beginsElsewhere(message, reading) && (await stream.range()).first === message.sequence) {
+      reading.position = undefined // the message at it is gone, and does not tell where to go on
+      throw new StreamDiverged(stream.stream, message.sequence - 1, 'a new beginning behind it')
+    }
+    const positioned = takeMessage(assembler, message)
+    if (positioned !== undefined) {
+      const given = isBelow ? withAncestor(positioned) : positioned
+      reading.position = given.position
+      isBelow = countUnit(reading, given.unit, isBelow)
+      yield given
+    }
+    if (until !== undefined && message.sequence >= until) return
+  }
+}
+
+function takeMessage(assembler: StreamAssembler, message: StreamMessage): PositionedUnit | undefined {
+  try {
+    return assembler.take(message)
+  } catch (error) {
+    throw atPlace(error, () => `${describeBlock(message)}message ${message.sequence} of the stream`)
+  }
+}
+
+function describeBlock({ head }: StreamMessage): string {
+  try {
+    return `block ${head().block.number}, `
+  } catch {
+    return '' // the header itself is damaged
+  }
+}
+
+/** True for the epoch message of a writer that goes on after another block than the replica's newest one. A writer that finds an empty
+ *  stream and does not know what was published begins so, some blocks below its head. */
+function beginsElsewhere(message: StreamMessage, { blocks }: Reading): boolean {
+  const top = blocks.top()
+  try {
+    const { kind, block } = message.head()
+    return kind === 'epoch' && top !== undefined && !equalBytes(top.hash, block.hash)
+  } catch {
+    return false // the assembler says what is wrong with it
+  }
+}
+
+/** Counts a unit as given. @returns whether the replica may still hold other blocks above it */
+function countUnit(reading: Reading, unit: ReplicationUnit, isBelow: boolean): boolean {
+  if (unit.kind !== 'blocks') return isBelow
+  reading.blocks.add(unit)
+  const { number } = reading.blocks.top()!
+  const isStillBelow = isBelow && number <= reading.highest
+  if (!isStillBelow) reading.highest = number
+  return isStillBelow
+}
+
+/** The unit as one that replaces what follows the block before it. */
+function withAncestor(positioned: PositionedUnit): PositionedUnit {
+  const { unit, position } = positioned
+  if (unit.kind !== 'blocks' || unit.ancestor !== undefined) return positioned
+  const [{ number, parentHash }] = unit.blocks
+  return { unit: { ...unit, ancestor: { number: number - 1, hash: parentHash } }, position }
+}
+
+/** Units of another source, until the newest block is in the stream. */
+async function* repairUnits(
+  options: NatsSourceOptions,
+  reading: Reading,
+  repair: ReplicationSource,
+): AsyncGenerator<PositionedUnit> {
+  const { blocks, signal } = reading
+  reading.position = undefined
+  const ended = new AbortController()
+  const either = AbortSignal.any([signal, ended.signal])
+  try {
+    for await (const positioned of repair.units({ locator: blocks.locator() }, either)) {
+      const { unit } = positioned
+      countUnit(reading, unit, false)
+      yield positioned
+      if (unit.kind === 'blocks' && (await isInStream(options, reading))) return
+    }
+  } finally {
+    ended.abort(new Error('the stream holds what follows'))
+  }
+}
+
+async function isInStream(options: NatsSourceOptions, reading: Reading): Promise<boolean> {
+  const { link, blocks, signal } = reading
+  const top = blocks.top()
+  try {
+    const stream = await openStream(link, options.chain)
+    const [first, { head }] = [await firstMessage(stream), await stream.end()]
+    if (first === undefined || head === undefined || top === undefined) return false
+    if (first.head().block.number > top.number || head.number < top.number) return false
+    return (await findStart(link, stream, { locator: [top] }, { signal, isNear: true })) !== undefined
+  } catch (error) {
+    const isChanging = [StreamMissing, StreamReplaced, StreamDiverged].some((kind) => error instanceof kind)
+    if (signal.aborted || isTransientError(error) || isChanging) return false
+    throw error
+  }
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import type { BlockRef } from '../../sync/head/events.js'
+import type { EncodedBlock, ReplicationUnit } from '../codec/types.js'
+import type { MessageHead } from './messageHead.js'
+
+/** A message that is to be published. */
+export interface OutgoingMessage {
+  readonly head: MessageHead
+  readonly data: Uint8Array
+  /** What tells it from other messages that may stand at its sequence. */
+  readonly key: string
+}
+
+/** Room that is left for headers in a message: they take less than 1 KB. */
+export const HEADER_BYTES = 4096
+
+const NO_BYTES = new Uint8Array(0)
+const WHOLE = { index: 1, count: 1 }
+
+/** The messages of a unit, in order. Data are views into the payloads. `top`: the head before the unit. `maxBytes`: of the data of
+ *  one message. */
+export function messagesOf(
+  unit: ReplicationUnit,
+  { epoch, top, maxBytes }: { epoch: number; top: BlockRef; maxBytes: number },
+): OutgoingMessage[] {
+  const common = { epoch, part: WHOLE, unit: WHOLE }
+  const single = (head: MessageHead): OutgoingMessage[] => [{ head, data: NO_BYTES, key: randomUUID() }]
+  if (unit.kind === 'epoch') return single({ ...common, kind: 'epoch', block: unit.head })
+  const { finality } = unit
+  if (unit.kind === 'finality') return single({ ...common, kind: 'finality', block: top, finality })
+  const { ancestor, blocks } = unit
+  const reorg = ancestor && { ...ancestor, count: blocks.length }
+  if (reorg?.count === 0) return single({ ...common, kind: 'rewind', block: reorg, reorg, finality })
+  const parts = blocks.flatMap((block) => partsOf(block, maxBytes))
+  const count = parts.length
+  return parts.map(({ block, data, part }, at) => {
+    const head: MessageHead = {
+      kind: 'block',
+      epoch,
+      block: { number: block.number, hash: block.hash },
+      parentHash: block.parentHash,
+      part,
+      unit: { index: at + 1, count },
+      before: count > 1 ? top : undefined,
+      reorg: at === 0 ? reorg : undefined,
+      finality,
+    }
+    return { head, data, key: `${Buffer.from(block.hash).toString('hex')}:${part.index}` }
+  })
+}
+
+function partsOf(block: EncodedBlock, maxBytes: number) {
+  const { payload } = block
+  const count = Math.max(1, Math.ceil(payload.length / maxBytes))
+  return Array.from({ length: count }, (_, at) => ({
+    block,
+    data: payload.subarray(at * maxBytes, (at + 1) * maxBytes),
+    part: { index: at + 1, count },
+  }))
+}

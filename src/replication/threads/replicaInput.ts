@@ -1,0 +1,79 @@
+import { messageOf } from '../../lib/errors.js'
+import type { Logger } from '../../lib/logger.js'
+import type { ReplicaParts } from '../apply/openReplica.js'
+import type { ReplicaChain } from '../apply/replicaChain.js'
+import type { ReplicationSource } from '../codec/types.js'
+import { type ConnectionHealth, createConnectionHealth } from '../failover/connectionHealth.js'
+import { createHttpSource } from '../http/httpSource.js'
+import type { NatsLink } from '../nats/connection.js'
+import type { ReplicaSourceSettings } from './replicaProtocol.js'
+
+/** Where a replica's thread gets blocks. */
+export interface ReplicaInput extends Pick<ReplicaParts, 'openSource' | 'findPublished' | 'sourceHead'> {
+  readonly contact: ConnectionHealth
+  close(): Promise<void>
+}
+
+/** The input of the settings. Nothing is connected before it is read. */
+export async function openReplicaInput(
+  settings: ReplicaSourceSettings,
+  { log, signal }: { log: Logger; signal: AbortSignal },
+): Promise<ReplicaInput> {
+  const contact = createConnectionHealth(log)
+  const { onProblem, onConnectionHealth } = contact
+  if (settings.kind === 'http') {
+    const { url } = settings
+    const openSource = (chain: ReplicaChain) => createHttpSource({ url, chain, onProblem, onConnectionHealth })
+    return { openSource, contact, close: async () => {} }
+  }
+  const { nats, repairUrl, until } = settings
+  const { connectNats } = await import('../nats/connection.js')
+  const { createNatsSource } = await import('../nats/natsSource.js')
+  const { findPublished } = await import('../nats/findPublished.js')
+  const { watchWriter } = await import('../nats/watchWriter.js')
+  let connecting: Promise<NatsLink> | undefined
+  const connect = () => {
+    connecting ??= connectNats(nats, { log, signal, onProblem })
+    return connecting
+  }
+  const repairFor = (chain: ReplicaChain) =>
+    repairUrl === undefined ? undefined : createHttpSource({ url: repairUrl, chain, onProblem, onConnectionHealth })
+  let writersHead: number | undefined
+  let isWatching = false
+  const closing = new AbortController()
+  /** One watch for the life of the thread, also while nothing is applied. */
+  const watch = (link: NatsLink, chain: ReplicaChain) => {
+    if (isWatching) return
+    isWatching = true
+    contact.onWriter()
+    void watchWriter(link, chain, {
+      log,
+      signal: AbortSignal.any([signal, closing.signal]),
+      onWriter: (head) => {
+        writersHead = head
+        contact.onWriter()
+      },
+      onDenied: () => contact.onWriter(false),
+    }).catch((error: unknown) => log.error({ problem: messageOf(error) }, 'the lease of the writer cannot be read'))
+  }
+  const openSource = (chain: ReplicaChain): ReplicationSource => ({
+    units: async function* (from, ended) {
+      const link = await connect()
+      watch(link, chain)
+      const options = { link, chain, log, onProblem, onConnectionHealth, repair: repairFor(chain), until }
+      yield* createNatsSource(options).units(from, ended)
+    },
+  })
+  return {
+    openSource,
+    findPublished: async (chain, place, ended) =>
+      findPublished(await connect(), chain, place, { signal: ended, onProblem }),
+    sourceHead: () => writersHead,
+    contact,
+    close: async () => {
+      closing.abort(new Error('the replica ends'))
+      const link = await connecting?.catch(() => undefined)
+      await link?.close()
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import { CairnError, messageOf } from '../../lib/errors.js'
+import { formatData } from '../../lib/hex.js'
+import type { Finality } from '../../store/rows/types.js'
+import type { BlockRef } from '../../sync/head/events.js'
+import type { ChainFeed } from '../chainFeed.js'
+import type { StreamStart } from '../http/feed.js'
+import { encodeFrame, encodeUnit, FRAME_FORMAT } from '../http/frames.js'
+
+/** A replica asks for blocks from one on whose parent is not stored. */
+export class BlockUnavailable extends CairnError {
+  constructor(from: number, head: number | undefined) {
+    const held = head === undefined ? 'no block is held' : `the newest block is ${head}`
+    super(`from: blocks from ${from} on cannot be given, their parent is not available: ${held}`)
+  }
+}
+
+/** Frames that were made and not taken by the client end with the one that exceeds this. */
+const AHEAD_BYTES = 4 * 2 ** 20
+
+/** Without other frames a heartbeat comes after this. */
+export const HEARTBEAT_MS = 5000
+
+interface Stream {
+  /** The newest block that the client has or is sent. */
+  top: BlockRef
+  /** Where a branch is looked for that was removed too long ago. */
+  base: readonly BlockRef[]
+  told: Finality | undefined
+  /** Made and not taken. */
+  ahead: number
+  /** The version of the database in which there was nothing more to tell. */
+  seen: number | undefined
+  sentMs: number
+}
+
+/** The streams of replicas over one feed. */
+export interface ReplicationStreams {
+  open(id: number, start: StreamStart): void
+  /** The client of the stream has so many bytes more. */
+  taken(id: number, bytes: number): void
+  close(id: number): void
+  /** Makes frames for every stream whose client has room, at most those of one snapshot for each. False when there was nothing to
+   *  do. */
+  work(nowMs: number): boolean
+}
+
+/** No stream yet. `send` gets whole frames, `end` why a stream cannot go on. */
+export function createReplicationStreams(
+  feed: ChainFeed,
+  { send, end }: { send(id: number, frames: Buffer): void; end(id: number, problem: string): void },
+): ReplicationStreams {
+  const streams = new Map<number, Stream>()
+  const put = (id: number, stream: Stream, frames: readonly Buffer[], nowMs: number) => {
+    const bytes = Buffer.concat(frames)
+    stream.ahead += bytes.length
+    stream.sentMs = nowMs
+    send(id, bytes)
+  }
+  const advance = (id: number, stream: Stream, nowMs: number): boolean => {
+    if (stream.ahead > AHEAD_BYTES) return false
+    const version = feed.version()
+    if (stream.seen === version) {
+      if (nowMs - stream.sentMs >= HEARTBEAT_MS) put(id, stream, [heartbeat(feed)], nowMs)
+      return false
+    }
+    const units = feed.next([stream.top, ...stream.base], stream.told)
+    if (units.length === 0) {
+      stream.seen = version
+      return false
+    }
+    for (const unit of units) {
+      if (unit.kind === 'epoch') continue
+      stream.told = unit.finality ?? stream.told
+      if (unit.kind === 'blocks') goOn(stream, unit)
+    }
+    put(id, stream, units.flatMap(encodeUnit), nowMs)
+    return true
+  }
+  return {
+    open(id, start) {
+      try {
+        const [top, ...base] = 'locator' in start ? start.locator : [blockBefore(feed, start.from)]
+        feed.next([top, ...base], undefined) // refuses a locator of another chain before the response begins
+        const stream = { top, base, told: undefined, ahead: 0, seen: undefined, sentMs: 0 }
+        streams.set(id, stream)
+        put(id, stream, [greeting(feed)], performance.now())
+      } catch (error) {
+        end(id, messageOf(error))
+      }
+    },
+    taken(id, bytes) {
+      const stream = streams.get(id)
+      if (stream !== undefined) stream.ahead -= bytes
+    },
+    close: (id) => void streams.delete(id),
+    work(nowMs) {
+      let isBusy = false
+      for (const [id, stream] of streams) {
+        try {
+          if (advance(id, stream, nowMs)) isBusy = true
+        } catch (error) {
+          streams.delete(id)
+          end(id, messageOf(error))
+        }
+      }
+      return isBusy
+    },
+  }
+}
+
+function goOn(stream: Stream, { ancestor, blocks }: { ancestor?: BlockRef; blocks: readonly BlockRef[] }): void {
+  const last = blocks.at(-1) ?? ancestor!
+  stream.top = { number: last.number, hash: last.hash }
+  if (ancestor !== undefined) stream.base = stream.base.filter(({ number }) => number <= ancestor.number)
+}
+
+function blockBefore(feed: ChainFeed, from: number): BlockRef {
+  const hash = feed.hash(from - 1)
+  if (hash !== undefined) return { number: from - 1, hash }
+  throw new BlockUnavailable(from, feed.head())
+}
+
+function greeting(feed: ChainFeed): Buffer {
+  const genesis = feed.hash(0)
+  return encodeFrame({
+    format: FRAME_FORMAT,
+    'chain-id': feed.chainId().toString(),
+    genesis: genesis === undefined ? null : formatData(genesis),
+  })
+}
+
+function heartbeat(feed: ChainFeed): Buffer {
+  return encodeFrame({ kind: 'heartbeat', head: feed.head() ?? null })
+}

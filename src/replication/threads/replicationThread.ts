@@ -1,0 +1,45 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { openForReading } from '../../store/open.js'
+import { createChainFeed } from '../chainFeed.js'
+import type { ReplicationReply, ReplicationRequest, ReplicationThreadData } from './replicationProtocol.js'
+import { createReplicationStreams } from './replicationStreams.js'
+
+/* Entry point of the thread that reads blocks for replicas and compresses them: some milliseconds a block, which the main thread must
+ * not spend. */
+
+/** How soon a commit is noticed. A look takes 5 µs. */
+const LOOK_MS = 4
+
+const port = parentPort!
+const { datadir } = workerData as ReplicationThreadData
+const db = openForReading(datadir)
+const tell = (reply: ReplicationReply, transfer: ArrayBuffer[] = []) => port.postMessage(reply, transfer)
+const streams = createReplicationStreams(createChainFeed(db), {
+  send: (id, frames) => {
+    const bytes = new Uint8Array(frames) // its own memory, which can be given away
+    tell({ kind: 'frames', id, bytes }, [bytes.buffer])
+  },
+  end: (id, problem) => tell({ kind: 'end', id, problem }),
+})
+let next: NodeJS.Immediate | undefined
+const work = () => {
+  next = undefined
+  if (streams.work(performance.now())) next = setImmediate(work)
+}
+const wake = () => {
+  next ??= setImmediate(work)
+}
+const timer = setInterval(wake, LOOK_MS)
+port.on('message', (request: ReplicationRequest) => {
+  if (request.kind === 'open') streams.open(request.id, request.start)
+  else if (request.kind === 'taken') streams.taken(request.id, request.bytes)
+  else if (request.kind === 'close') streams.close(request.id)
+  else {
+    clearInterval(timer)
+    if (next !== undefined) clearImmediate(next)
+    db.close()
+    port.close()
+    return
+  }
+  wake()
+})

@@ -1,0 +1,136 @@
+import { Worker } from 'node:worker_threads'
+import { CairnError, describeError } from '../../lib/errors.js'
+import type { HashedTrie } from '../../sync/head/trieHasher.js'
+import type { RemoteTrieHasher } from '../apply/catchUpTrie.js'
+import type { NotedBlock, TrieHasherData, TrieHasherReply, TrieHasherRequest } from './trieHasherProtocol.js'
+
+/** The thread that hashes the state trie ended. */
+class TrieHasherEnded extends CairnError {}
+
+/** A thread that hashes the state trie of a replica, beside the thread that writes. */
+export interface TrieHasherHandle extends RemoteTrieHasher {
+  /** Ends the thread. */
+  close(): Promise<void>
+}
+
+// Hashing many blocks takes some seconds.
+const END_GRACE_MS = 1000
+// Blocks that are sent together: each message wakes the thread, which takes longer than copying a block.
+const BLOCKS_AT_ONCE = 16
+// Of their state changes; the last message before hashing has to find room (see FULL_NOTES in catchUpTrie.ts).
+const BYTES_AT_ONCE = 2 ** 21
+
+/** The first `begin` starts the thread, which reads the database in `datadir`. One that died is started again by the next. */
+export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
+  let thread: Worker | undefined
+  let generation = 0
+  let failure: Error | undefined
+  let waiting = 0
+  let size = 0
+  let unsent: NotedBlock[] = []
+  let unsentBytes = 0
+  let onProgress: (() => void)[] = []
+  let hashing: { resolve(hashed: HashedTrie): void; reject(error: Error): void } | undefined
+
+  const drop = () => {
+    unsent = []
+    unsentBytes = 0
+  }
+  const progressed = () => {
+    const told = onProgress
+    onProgress = []
+    for (const each of told) each()
+  }
+  const fail = (error: Error) => {
+    failure = error
+    waiting = 0
+    drop()
+    hashing?.reject(error)
+    hashing = undefined
+    progressed()
+  }
+  const answer = (reply: TrieHasherReply) => {
+    if (reply.generation !== generation || failure) return
+    if (reply.kind === 'failed') return fail(new CairnError(reply.problem))
+    if (reply.kind === 'noted') {
+      waiting -= reply.blocks
+      size = reply.size
+    } else {
+      hashing?.resolve(reply.hashed)
+      hashing = undefined
+      size = 0
+    }
+    progressed()
+  }
+  const start = (): Worker => {
+    const worker = new Worker(new URL('./trieHasherThread.js', import.meta.url), { workerData: data })
+    worker.unref() // the writer decides how long the process lives
+    const end = (cause?: unknown) => {
+      if (thread !== worker) return // `exit` after `error`
+      thread = undefined
+      fail(new TrieHasherEnded(`the thread ended: ${cause instanceof Error ? describeError(cause) : 'it exited'}`))
+    }
+    worker.on('message', answer)
+    worker.on('error', end)
+    worker.on('exit', end)
+    return worker
+  }
+  const post = (request: TrieHasherRequest, transfer: ArrayBuffer[] = []) => thread?.postMessage(request, transfer)
+  const send = () => {
+    if (unsent.length === 0) return
+    post(
+      { kind: 'note', blocks: unsent },
+      unsent.map(({ encodedState }) => encodedState.buffer as ArrayBuffer),
+    )
+    drop()
+  }
+  return {
+    begin: (blockNumber) => {
+      thread ??= start()
+      generation++
+      failure = undefined
+      waiting = 0
+      size = 0
+      drop()
+      hashing = undefined
+      post({ kind: 'begin', generation, blockNumber })
+    },
+    note: (blockNumber, encodedState) => {
+      if (failure) return
+      waiting++
+      unsent.push({ blockNumber, encodedState: new Uint8Array(encodedState) }) // a copy: of a view, the whole message would be sent
+      unsentBytes += encodedState.length
+      if (unsent.length === BLOCKS_AT_ONCE || unsentBytes >= BYTES_AT_ONCE) send()
+    },
+    get waiting() {
+      return waiting
+    },
+    get size() {
+      return size
+    },
+    progress: () => {
+      send()
+      return new Promise((resolve) => onProgress.push(resolve))
+    },
+    hash: () =>
+      new Promise((resolve, reject) => {
+        if (failure) return reject(failure)
+        send()
+        hashing = { resolve, reject }
+        post({ kind: 'hash' })
+      }),
+    stored: () => post({ kind: 'stored' }),
+    close: async () => {
+      const ending = thread
+      if (ending === undefined) return
+      thread = undefined
+      fail(new TrieHasherEnded('the thread was closed'))
+      ending.ref() // otherwise the process would exit before the end of the thread is noticed
+      const ended = new Promise((resolve) => ending.once('exit', resolve))
+      ending.postMessage({ kind: 'stop' } satisfies TrieHasherRequest)
+      const timer = setTimeout(() => void ending.terminate(), END_GRACE_MS)
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}

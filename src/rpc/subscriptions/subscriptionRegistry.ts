@@ -1,0 +1,90 @@
+import { formatData } from '../../lib/hex.js'
+import type { LogText } from '../../store/rows/blockLogs.js'
+import type { ChainMark } from '../../store/rows/chainFollower.js'
+import type { StoredBlock } from '../../store/rows/types.js'
+import type { LogCriteria, ReceiptCriteria, Topic } from '../core/session.js'
+import { formatHead } from '../eth/format/block.js'
+import { createLogMatcher, type LogMatcher } from './logMatcher.js'
+
+/** A new block for its listeners: each of its texts is written once for all. */
+export class NewHead {
+  readonly block: StoredBlock
+  private text: Buffer | undefined
+
+  constructor(block: StoredBlock) {
+    this.block = block
+  }
+
+  /** The header object as JSON. */
+  json(): Buffer {
+    this.text ??= Buffer.from(JSON.stringify(formatHead(this.block)))
+    return this.text
+  }
+
+  /** The hash as DATA. */
+  hash(): string {
+    return formatData(this.block.hash)
+  }
+}
+
+/** A subscription or a filter. */
+export interface Listener {
+  readonly topic: Topic
+  /** It takes the changes that are committed from here on. */
+  mark: ChainMark
+  takeHead(head: NewHead): void
+  takeLog(log: LogText): void
+  /** Takes receipts of a new block as a JSON array. */
+  takeReceipts?(json: Buffer): void
+}
+
+/** A listener to receipts. */
+export interface ReceiptListener extends Listener {
+  readonly topic: { readonly kind: 'transactionReceipts'; readonly criteria: ReceiptCriteria }
+}
+
+/** A listener to logs. */
+export interface LogListener extends Listener {
+  readonly topic: { readonly kind: 'logs'; readonly criteria: LogCriteria }
+}
+
+/** All listeners, by what they listen to. */
+export interface SubscriptionRegistry {
+  readonly heads: ReadonlySet<Listener>
+  readonly logs: LogMatcher<LogListener>
+  readonly receipts: ReadonlySet<ReceiptListener>
+  add(listener: Listener): void
+  remove(listener: Listener): void
+  size(): number
+}
+
+/** An empty audience. */
+export function createSubscriptionRegistry(): SubscriptionRegistry {
+  const heads = new Set<Listener>()
+  const logs = createLogMatcher<LogListener>()
+  const receipts = new Set<ReceiptListener>()
+  return {
+    heads,
+    logs,
+    receipts,
+    add(listener) {
+      if (isLogListener(listener)) logs.add(listener)
+      else if (isReceiptListener(listener)) receipts.add(listener)
+      else if (listener.topic.kind === 'newHeads') heads.add(listener)
+    },
+    remove(listener) {
+      if (isLogListener(listener)) logs.remove(listener)
+      else if (isReceiptListener(listener)) receipts.delete(listener)
+      else heads.delete(listener)
+    },
+    size: () => heads.size + logs.size() + receipts.size,
+  }
+}
+
+function isLogListener(listener: Listener): listener is LogListener {
+  return listener.topic.kind === 'logs'
+}
+
+function isReceiptListener(listener: Listener): listener is ReceiptListener {
+  return listener.topic.kind === 'transactionReceipts'
+}

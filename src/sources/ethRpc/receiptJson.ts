@@ -1,0 +1,38 @@
+import { DecodeError } from '../../chain/eth/rlp.js'
+import type { Block, ConsensusReceipt, Log } from '../../chain/eth/types.js'
+import { readFields, readTransactionType } from './fields.js'
+
+/** The consensus part of the receipt of transaction `index` of the block from its object. What the receipts root does not
+ *  cover and the caller derives, such as gas used and price, is not read.
+ *  @throws DecodeError for a member that cannot be read, and for a receipt of another transaction. */
+export function decodeReceiptJson(value: unknown, block: Block, index: number): ConsensusReceipt {
+  const fields = readFields(value, `receipts[${index}]`)
+  const { fixed, quantity, optional, has } = fields
+  fields.requireSame('transactionHash', block.transactions[index].hash)
+  fields.requireSame('blockHash', block.hash)
+  const status = optional('status', quantity)
+  if (status !== undefined && status > 1n) {
+    throw new DecodeError(`${fields.path}.status`, `expected 0 or 1, got ${status}`)
+  }
+  if (status === undefined && !has('root'))
+    throw new DecodeError(fields.path, 'expected a status or a root, got neither')
+  return {
+    type: readTransactionType(fields),
+    status: status === undefined ? undefined : status === 1n ? 1 : 0,
+    root: status === undefined ? fixed('root', 32) : undefined,
+    cumulativeGasUsed: quantity('cumulativeGasUsed'),
+    logsBloom: fixed('logsBloom', 256),
+    logs: fields.array('logs').map((log, i) => readLog(log, `${fields.path}.logs[${i}]`)),
+  }
+}
+
+function readLog(value: unknown, path: string): Log {
+  const fields = readFields(value, path)
+  const topics = fields.hashes('topics')
+  if (topics.length > 4) throw new DecodeError(`${path}.topics`, `expected at most 4, got ${topics.length}`)
+  return {
+    address: fields.fixed('address', 20),
+    topics,
+    data: fields.data('data'),
+  }
+}

@@ -1,0 +1,98 @@
+import type { InvalidBlock } from '../../chain/eth/invalidBlock.js'
+import type { Header, PendingBlock } from '../../chain/eth/types.js'
+import type { Logger } from '../../lib/logger.js'
+import type { BlockSource, RawBlock } from '../source.js'
+import type { Clock } from '../upstreams/clock.js'
+import type { Stall } from '../upstreams/pool.js'
+import type { UpstreamAddress, UpstreamLimits, UpstreamRange, UpstreamStatus } from '../upstreams/types.js'
+
+export interface EthRpcOptions {
+  /** At least one. Equally healthy ones are preferred in this order. */
+  readonly upstreams: readonly UpstreamAddress[]
+  /** Every upstream must report this chain id. */
+  readonly chainId: bigint
+  /** Hash of block 0, 32 bytes. An upstream with another one is refused; one that has pruned block 0 is not. */
+  readonly genesisHash: Uint8Array
+  /** Blocks come with verified receipts, as `--state none` needs them. */
+  readonly withReceipts?: boolean
+  readonly log: Logger
+  readonly limits?: Partial<UpstreamLimits>
+  /** Time and timers, for tests. */
+  readonly clock?: Clock
+  /** In [0, 1), for the jitter of back-off times. */
+  readonly random?: () => number
+}
+
+/** A header of an upstream. Its hash was recomputed here. */
+export interface UpstreamHeader {
+  readonly hash: Uint8Array // 32
+  readonly header: Header
+  /** Unverified, and absent at many nodes. */
+  readonly totalDifficulty?: bigint
+  /** Redacted URL of the upstream that gave it. */
+  readonly upstream: string
+}
+
+/** A block number, a block hash of 32 bytes, or a tag. */
+export type UpstreamBlockId = number | Uint8Array | 'earliest' | 'latest' | 'safe' | 'finalized'
+
+/** The newest block stored, and the upstream that told of it last. */
+export interface FollowedHead {
+  readonly number: number
+  readonly hash: Uint8Array // 32
+  /** Redacted URL; undefined before any told of it. */
+  readonly upstream?: string
+}
+
+/** One or more upstream nodes of one chain. Every method asks the healthiest upstream, and another one when it fails or sends
+ *  something that fails a check. While no upstream can be asked, methods wait with back-off, until `signal` aborts them
+ *  (they throw its reason then). Nothing that failed a check is ever returned. What no upstream has that can be asked at the
+ *  time is `undefined`. */
+export interface EthRpc {
+  /** Asks every upstream for its chain id and genesis hash. One that cannot be reached is asked again before its first use.
+   *  @throws WrongChain for an upstream of another chain, with both values. */
+  start(signal?: AbortSignal): Promise<void>
+  /** The newest header of the upstream. It may be lower than that of an earlier call: after a reorg, or where several nodes
+   *  stand behind one URL. */
+  head(signal?: AbortSignal): Promise<UpstreamHeader>
+  /** The header that the upstream calls safe or finalized; undefined where it knows none or does not support the tag. */
+  taggedHeader(tag: 'safe' | 'finalized', signal?: AbortSignal): Promise<UpstreamHeader | undefined>
+  /** The canonical header of that number. */
+  headerByNumber(blockNumber: number, signal?: AbortSignal): Promise<UpstreamHeader | undefined>
+  /** The header of that hash, canonical or not. */
+  headerByHash(blockHash: Uint8Array, signal?: AbortSignal): Promise<UpstreamHeader | undefined>
+  /** A block whose hash, transactions root, uncles hash and withdrawals root were recomputed, with receipts (receipts root and
+   *  bloom recomputed) where `withReceipts` asks for them. */
+  getBlock(id: UpstreamBlockId, signal?: AbortSignal): Promise<RawBlock | undefined>
+  /** Blocks in order, each linked to the one before, fetched ahead within the limits. With `withReceipts` the first one has
+   *  the upstream's total difficulty where it says one.
+   *  @throws ChainReorganized when the next block of every upstream has another parent. */
+  blocks(range: UpstreamRange): AsyncIterable<RawBlock>
+  /** `blocks` from block 0 or `BlockRange.from` on, as the import pipeline takes them. */
+  source(range?: Omit<UpstreamRange, 'from'>): BlockSource
+  /** Tells of each new head until `signal` aborts: by `newHeads` of a WebSocket upstream, resubscribed after a lost
+   *  connection, else by polling. The first call comes with the present head. Resolves when `signal` aborts; rejects with
+   *  what `onHead` throws. Heads that come while `onHead` runs are merged: the newest is told next. */
+  watchHeads(onHead: (head: UpstreamHeader) => void | Promise<void>, signal: AbortSignal): Promise<void>
+  /** What the upstream would put into the next block; transactions, their root and that of the withdrawals were recomputed.
+   *  Undefined where it has none that can be read. Nobody verified its state or receipts. */
+  pendingBlock(signal?: AbortSignal): Promise<PendingBlock | undefined>
+  /** Asks the upstreams besides that of `target` whether they keep to the stored head, with a chain that is not shorter than
+   *  the target's. @returns the head of one that does, which is asked first from now on; `unknown` while the upstream of the
+   *  stored head has failed for less than 10 s; undefined when none does */
+  findUpstreamOnFork(
+    own: FollowedHead,
+    target: UpstreamHeader,
+    signal?: AbortSignal,
+  ): Promise<UpstreamHeader | 'unknown' | undefined>
+  /** Puts the upstream of a block aside that execution or another later check refused. `raw` is as it was yielded. */
+  reportInvalid(raw: RawBlock, error: InvalidBlock): void
+  /** In the order of the options. */
+  status(): UpstreamStatus[]
+  /** Why nothing comes from the upstreams, and for how long; undefined while they answer and what they send is right. */
+  stall(): Stall | undefined
+  /** What the upstreams sent was stored: earlier errors of theirs do not stop it any more. */
+  progressed(): void
+  /** Ends all connections. What runs or waits rejects with UpstreamsClosed. */
+  close(): void
+}

@@ -1,0 +1,40 @@
+import { type Field, felt, InvalidL2Recording, member, safeInteger } from '../../chain/starknet/recording/fields.js'
+import { readL2Recording } from '../../chain/starknet/recording/recording.js'
+import { parseJsonExact } from '../../lib/json.js'
+import { UpstreamInvalidResponse } from '../upstreams/errors.js'
+import type { Upstream } from '../upstreams/upstream.js'
+import type { L2BlockRef, L2Fetched } from './types.js'
+
+/** What `read` gives. @throws UpstreamInvalidResponse, which names the field and the upstream, when that cannot be read. */
+export function checkedL2<T>(upstream: Upstream, blockNumber: number | undefined, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof InvalidL2Recording)) throw error
+    throw lieOf(upstream, blockNumber, 'format', error.message)
+  }
+}
+
+/** An UpstreamInvalidResponse without credentials in its problem. */
+export function lieOf(
+  upstream: Upstream,
+  blockNumber: number | undefined,
+  check: string,
+  problem: string,
+): UpstreamInvalidResponse {
+  return new UpstreamInvalidResponse(upstream.name, { check, problem: upstream.redact(problem), blockNumber })
+}
+
+/** The block of a recording. @throws UpstreamInvalidResponse */
+export function readFetched(upstream: Upstream, json: unknown, blockNumber?: number): L2Fetched {
+  return { block: checkedL2(upstream, blockNumber, () => readL2Recording(json)), json }
+}
+
+/** `block_number` and `block_hash` of a block. @throws InvalidL2Recording */
+export function readRef(json: unknown, path: string): L2BlockRef {
+  const field: Field = { value: json, path }
+  return { number: safeInteger(member(field, 'block_number')), hash: felt(member(field, 'block_hash')) }
+}
+
+/** JSON of an upstream. @throws SyntaxError, JsonTooDeep */
+export const parseL2Json: (text: string) => unknown = parseJsonExact

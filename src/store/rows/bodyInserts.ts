@@ -1,0 +1,53 @@
+import type { Block, Receipt } from '../../chain/eth/types.js'
+import { createBoundBytes } from '../boundBytes.js'
+import type { Database, Statement } from '../database.js'
+import { RECEIPT_COLUMNS, type RowValue, receiptValues, TRANSACTION_COLUMNS, transactionValues } from './bodyRows.js'
+import { createLogInserts } from './logInserts.js'
+
+/** Ids of the first transaction and the first log of a block. */
+export interface FirstIds {
+  tx: number
+  log: number
+}
+
+/** Inserts the parts of blocks: transactions, receipts and logs. */
+export interface BodyInserts {
+  insert(block: Block, receipts: readonly Receipt[], first: FirstIds): void
+  /** Discards cached state. Call it after a rollback. */
+  forget(): void
+}
+
+const WORD = 32
+
+/** The inserts over a database opened for writing. */
+export function createBodyInserts(db: Database): BodyInserts {
+  const transactionRows = prepareInsert(db, 'transactions', TRANSACTION_COLUMNS)
+  const receiptRows = prepareInsert(db, 'receipts', RECEIPT_COLUMNS)
+  const logs = createLogInserts(db)
+  const bound = TRANSACTION_COLUMNS.map(() => createBoundBytes(WORD))
+  /** Bytes of arrays that V8 keeps in its heap are moved out of it when they are bound, which takes longer than a copy. */
+  const boundAsViews = (values: RowValue[]) => {
+    for (const [i, value] of values.entries()) {
+      if (value instanceof Uint8Array && value.length <= WORD) values[i] = bound[i](value, 0, value.length)
+    }
+    return values
+  }
+  return {
+    insert: ({ header, transactions }, receipts, first) => {
+      let logId = first.log
+      transactions.forEach((transaction, index) => {
+        const receipt = receipts[index]
+        transactionRows.run(...boundAsViews(transactionValues(first.tx + index, header.number, transaction)))
+        receiptRows.run(...receiptValues(first.tx + index, receipt, logId))
+        for (const log of receipt.logs) logs.insert(logId++, index, log)
+      })
+      logs.flush()
+    },
+    forget: () => logs.forget(),
+  }
+}
+
+/** Prepares an insert of all columns, in their order. */
+export function prepareInsert(db: Database, table: string, columns: readonly string[]): Statement {
+  return db.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`)
+}

@@ -1,0 +1,166 @@
+import { type ChainSpec, commitsToState, rulesAt } from '../../chain/eth/forks.js'
+import { decodeHeader } from '../../chain/eth/header.js'
+import { CairnError } from '../../lib/errors.js'
+import { type CommitWatch, createCommitWatch } from '../commitWatch.js'
+import type { Database } from '../database.js'
+import {
+  createMetaTable,
+  META_CHAIN_ID,
+  META_FINALITY,
+  META_FORK_TIMES,
+  META_STATE_MODE,
+  META_UNVERIFIED_FROM,
+  META_UPSTREAM_HEAD,
+  type MetaTable,
+} from '../meta.js'
+import { eachUntilCommit, untilCommit } from '../untilCommit.js'
+import { createBlockBodies } from './blockBodies.js'
+import { selectBlockOfLog } from './blockOfLog.js'
+import { type BlockRow, decodeBlockRow } from './blockRows.js'
+import { readChainSource, specOfSource } from './chainSource.js'
+import type { ChainReader, Finality, StoredBlock } from './types.js'
+
+/** No block has been imported yet. */
+export class EmptyDatabase extends CairnError {
+  constructor() {
+    super('the database holds no chain yet; import one first')
+  }
+}
+
+// Clients ask for the same recent blocks again: 100 and 1,500 bytes each.
+const KEPT_HASHES = 1024
+const KEPT_BLOCKS = 128
+
+/** A reader over an open database, with statements prepared once. `watch` belongs to the same connection, if given. */
+export function createChainReader(db: Database, watch: CommitWatch = createCommitWatch(db)): ChainReader {
+  const meta = createMetaTable(db)
+  const selectHead = db.prepare<[], { first: number | null; head: number | null }>(
+    'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',
+  )
+  const selectHeadHash = db.prepare<[], Uint8Array>('SELECT hash FROM blocks ORDER BY number DESC LIMIT 1').pluck()
+  const selectBlock = db.prepare<[number], BlockRow>('SELECT * FROM blocks WHERE number = ?')
+  const selectNumber = db.prepare<[Uint8Array], number>('SELECT number FROM blocks WHERE hash = ?').pluck()
+  const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
+  const selectByLog = db.prepare<[number], BlockRow>(`SELECT * FROM blocks WHERE number = (${selectBlockOfLog('?')})`)
+  const selectUncleHashes = db
+    .prepare<[number], Uint8Array>('SELECT hash FROM uncles WHERE block_number = ? ORDER BY idx')
+    .pluck()
+  const selectUncle = db
+    .prepare<[number, number], Uint8Array>('SELECT header FROM uncles WHERE block_number = ? AND idx = ?')
+    .pluck()
+  const selectUncles = db
+    .prepare<[number], Uint8Array>('SELECT header FROM uncles WHERE block_number = ? ORDER BY idx')
+    .pluck()
+  const prepareAccessList = () =>
+    db.prepare<[number], Uint8Array>('SELECT list FROM block_access_lists WHERE block_number = ?').pluck()
+  let selectAccessList: ReturnType<typeof prepareAccessList> | undefined
+
+  const blockRow = (row: BlockRow | undefined) => row && decodeBlockRow(row)
+  /** The other reads of a block start from what these return, so a snapshot begins with them. */
+  const first = <T>(read: () => T): T => {
+    watch.beforeRead()
+    return read()
+  }
+  const bodies = createBlockBodies(db)
+
+  const bounds = untilCommit(watch, () => selectHead.get()!)
+  const headHash = untilCommit(watch, () => selectHeadHash.get())
+  const storedFinality = untilCommit(watch, () => meta.get<Finality>(META_FINALITY))
+  const upstreamHead = untilCommit(watch, () => meta.get<number | null>(META_UPSTREAM_HEAD))
+  const blockByNumber = eachUntilCommit(watch, {
+    read: (number: number) => blockRow(selectBlock.get(number)),
+    most: KEPT_BLOCKS,
+  })
+  const blockHash = eachUntilCommit(watch, { read: (number: number) => selectHash.get(number), most: KEPT_HASHES })
+  const unverifiedFrom = untilCommit(watch, () => meta.get<number | null>(META_UNVERIFIED_FROM) ?? undefined)
+  const chainIdText = lastingText(meta, META_CHAIN_ID)
+  let chainId: bigint | undefined
+  const stateMode = lastingText(meta, META_STATE_MODE)
+  const forkTimes = untilCommit(watch, () => JSON.stringify(meta.get(META_FORK_TIMES)))
+  let spec: ChainSpec | undefined
+  let timesOfSpec: string | undefined
+  let holdsBlocks = false
+  const requireSpec = () => {
+    const times = forkTimes()
+    const source = spec && times === timesOfSpec ? undefined : readChainSource(db)
+    if (source) spec = specOfSource(source)
+    timesOfSpec = times
+    if (!spec) throw new EmptyDatabase()
+    return spec
+  }
+
+  return {
+    spec: requireSpec,
+    commitsToState: (blockNumber) =>
+      commitsToState(requireSpec(), blockNumber) &&
+      !(requireSpec().isDevelopment && blockNumber >= (unverifiedFrom() ?? Infinity)),
+    unverifiedFrom,
+    rulesOf: ({ header, totalDifficulty }) =>
+      rulesAt(requireSpec(), header.number, header.timestamp, totalDifficulty - header.difficulty),
+    chainId: () => {
+      if (chainId !== undefined) return chainId
+      const text = chainIdText()
+      if (text === undefined) throw new EmptyDatabase()
+      chainId = BigInt(text)
+      return chainId
+    },
+    coverage: () => {
+      const row = bounds()
+      if (row.first === null || row.head === null) return undefined
+      const executed = stateMode() === 'execute'
+      return { first: row.first, head: row.head, stateFirst: executed ? row.first : undefined }
+    },
+    gap: () => {
+      const { head } = bounds()
+      const to = upstreamHead() ?? -1
+      return head !== null && to > head ? { from: head + 1, to } : undefined
+    },
+    holdsBlocks: () => {
+      holdsBlocks ||= bounds().head !== null
+      return holdsBlocks
+    },
+    head: () => bounds().head ?? undefined,
+    headHash,
+    finality: () => {
+      const { head } = bounds()
+      if (head === null) return undefined
+      const { safe, finalized } = storedFinality() ?? { safe: head, finalized: head }
+      // A reorg to a shorter branch may end below them.
+      return { safe: Math.min(safe, head), finalized: Math.min(finalized, head) }
+    },
+    blockByNumber,
+    blockHash,
+    blockNumberByHash: (hash) => first(() => selectNumber.get(hash)),
+    blockOfLog: (logId) => first(() => blockRow(selectByLog.get(logId))),
+    transactionHashes: (block) => bodies.transactionHashes(block),
+    transactions: (block) => bodies.transactions(block),
+    transaction: (block, index) => (holds(block, index) ? bodies.transaction(block, index) : undefined),
+    receipts: (block) => bodies.receipts(block),
+    receipt: (block, index) => (holds(block, index) ? bodies.receipt(block, index) : undefined),
+    transactionFees: (block) => bodies.transactionFees(block),
+    uncleHashes: (blockNumber) => selectUncleHashes.all(blockNumber),
+    uncle: (blockNumber, index) => {
+      const header = selectUncle.get(blockNumber, index)
+      return header && decodeHeader(header)
+    },
+    uncles: (blockNumber) => selectUncles.all(blockNumber).map((header) => decodeHeader(header)),
+    blockAccessList: (blockNumber) => {
+      // Not before: `cairn status` reads databases of older versions, which lack the table.
+      selectAccessList ??= prepareAccessList()
+      return selectAccessList.get(blockNumber)
+    },
+  }
+}
+
+/** Reads a fact that never changes once set, and caches it: every call needs some of them. */
+function lastingText(meta: MetaTable, key: string): () => string | undefined {
+  let known: string | undefined
+  return () => {
+    known ??= meta.get<string>(key)
+    return known
+  }
+}
+
+function holds(block: StoredBlock, index: number): boolean {
+  return index >= 0 && index < block.txCount
+}

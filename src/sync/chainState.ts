@@ -1,0 +1,347 @@
+import { isDeepStrictEqual } from 'node:util'
+import { encodeBlock } from '../chain/eth/block.js'
+import type { ForkTimes } from '../chain/eth/forkSchedule.js'
+import { type ChainSpec, commitsToState } from '../chain/eth/forks.js'
+import { type Genesis, InvalidGenesis } from '../chain/eth/genesis.js'
+import { hashHeader } from '../chain/eth/header.js'
+import type { Block, Header } from '../chain/eth/types.js'
+import type { EvmKind } from '../evm/kinds.js'
+import { createTrieHistoryExtension } from '../evm/state/extendTrieHistory.js'
+import type { Executor } from '../evm/transition/blockExecutor.js'
+import { loadExecutor } from '../evm/transition/loadExecutor.js'
+import { createAppearanceFinder } from '../index/addresses/finder.js'
+import type { IndexKind } from '../index/segments/indexKind.js'
+import { requireIndexSettings } from '../index/segments/indexSettings.js'
+import { describeIndex } from '../index/segments/indexSummary.js'
+import { completeIndex } from '../index/segments/reindex.js'
+import { equalBytes } from '../lib/bytes.js'
+import { UsageError } from '../lib/errors.js'
+import { formatData } from '../lib/hex.js'
+import { type Logger, silentLogger } from '../lib/logger.js'
+import { noProgress, type Progress } from '../lib/progress.js'
+import type { Checkpoints } from '../store/checkpoints.js'
+import type { Database } from '../store/database.js'
+import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_FORK_TIMES, META_STATE_MODE } from '../store/meta.js'
+import { createChainReader } from '../store/rows/chainReader.js'
+import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../store/rows/chainSource.js'
+import type { ChainReader } from '../store/rows/types.js'
+import { createStateReader } from '../store/state/stateReader.js'
+import { createStateTrieTable } from '../store/state/stateTrieTable.js'
+import { createTouchedAbove } from '../store/state/touchedAbove.js'
+import { createRecordedTrieTable } from '../store/state/trieHistory.js'
+import { beginWriting, commitWriting, rollbackWriting } from '../store/writeTransaction.js'
+import { rebuildStateTrie } from '../trie/rebuild.js'
+import { createStateRoot } from '../trie/stateRoot.js'
+import { findTrieBlock } from '../trie/trieBlock.js'
+import { CHAIN_INDEXES } from './chainIndexer.js'
+import { setForkTimes, withoutForkTimes } from './forkTimes.js'
+import { type BlockParts, type ChainHead, createChainHead } from './head/chainHead.js'
+import { StateRootDiffers } from './head/errors.js'
+import { createExecutedState } from './head/executedState.js'
+import { createLazyTrie, type LazyTrie, nextTrieBlock } from './head/lazyTrie.js'
+import { createWrongRoots, type WrongRoots } from './head/wrongRoots.js'
+import { decodeFirstBlock } from './import/recordedFixture.js'
+import { openStateUpdates } from './stateUpdates.js'
+import { acceptUnexecuted } from './unexecutedBlock.js'
+import { createAncestors, type RecentAncestors } from './validate/ancestors.js'
+
+/** Execute blocks and keep the state of every block, or only store and check receipts. */
+export type StateMode = 'execute' | 'none'
+
+/** A new database needs a genesis or network for its blocks. */
+export class ChainNotNamed extends UsageError {
+  constructor() {
+    super('which chain is it? Name it with --genesis FILE or --network mainnet|sepolia|holesky|hoodi')
+  }
+}
+
+/** A chain opened for writing. */
+export interface WritableChain {
+  readonly spec: ChainSpec
+  readonly stateMode: StateMode
+  readonly reader: ChainReader
+  readonly head: ChainHead
+  /** Receives every accepted block. */
+  readonly ancestors: RecentAncestors
+  /** Present when blocks are executed. */
+  readonly executor?: Executor
+  /** Present when state roots that differ are accepted: on a development chain, if `acceptsWrongRoots`. */
+  readonly wrongRoots?: WrongRoots
+  /** Present when state is kept and blocks are not executed: they come with their state changes. */
+  readonly trie?: LazyTrie
+  /** Makes more of the state tries before the head readable, as long as it returns true. Call it when there is nothing else to do,
+   *  and in no transaction. */
+  extendTrieHistory(): boolean
+  /** Access lists of blocks are stored (EIP-7928). */
+  readonly keepsAccessLists: boolean
+  /** The address index gets every block. */
+  readonly keepsAppearances: boolean
+  /** Block 0 of the genesis; its state is hashed on demand. Only without execution. */
+  genesisBlock(): Promise<Block>
+}
+
+/** Options for opening a chain and bringing it up to date. */
+export interface OpenChainOptions {
+  /** Approximate memory for the newest state and its trie. */
+  stateCacheBytes?: number
+  /** Creates a progress display; undefined for none. */
+  startProgress?: (label: string, unit: string, total: number) => Progress
+  signal?: AbortSignal
+  checkpoints?: Checkpoints
+  /** The EVM; default: the built-in interpreter. */
+  evm?: EvmKind
+  /** Open a chain that keeps state without an executor: blocks come with their state changes, and the trie follows when it is
+   *  told to. Default: false. */
+  lazyTrie?: boolean
+  /** On a development chain, accept a state root that differs, and compare none from there on. Default: false. */
+  acceptsWrongRoots?: boolean
+  /** Store the access lists of blocks (EIP-7928). Default: false. */
+  blockAccessLists?: boolean
+  /** Keep the address index of a database that has it, or is new. Default: true. */
+  addressIndex?: boolean
+  /** Times of forks to set. Default: those that the database has, or the chain's. */
+  forkTimes?: ForkTimes
+  log?: Logger
+}
+
+/** Default memory for the newest state and its trie. */
+export const STATE_CACHE_BYTES = 256 * 2 ** 20
+
+/** Opens the chain of a database opened for writing. The first time, `wanted` names the chain; with execution, its
+ *  genesis state and block 0 are stored. An index or state trie that is behind, as in a database of an older version, is
+ *  brought up to date in transactions of less than a second. @throws UsageError when the database contains another chain
+ *  or state mode, or no chain is named; InvalidGenesis */
+export async function openWritableChain(
+  db: Database,
+  wanted: ChainSource | undefined,
+  wantedMode: StateMode | undefined,
+  options: OpenChainOptions = {},
+): Promise<WritableChain> {
+  const stored = readChainSource(db)
+  const held = stored && withoutForkTimes(stored)
+  const named = stored ?? wanted
+  if (!named) throw new ChainNotNamed()
+  if (held && wanted && !isDeepStrictEqual(held, wanted) && !isRoundedFrom(held, wanted)) {
+    throw new UsageError('the database was begun with another genesis or network; use another --datadir')
+  }
+  const meta = createMetaTable(db)
+  const heldMode = meta.get<StateMode>(META_STATE_MODE)
+  const stateMode = heldMode ?? wantedMode ?? 'execute'
+  if (wantedMode !== undefined && wantedMode !== stateMode) {
+    throw new UsageError(
+      `--state ${wantedMode}: the database was begun with --state ${stateMode}; use another --datadir`,
+    )
+  }
+  const source = options.forkTimes === undefined ? named : setForkTimes(db, named, options.forkTimes)
+  const spec = specOfSource(source)
+  const { stateCacheBytes = STATE_CACHE_BYTES, log = silentLogger, lazyTrie = false } = options
+  if (lazyTrie && !held && stateMode === 'execute') {
+    await openWritableChain(db, wanted, wantedMode, { ...options, lazyTrie: false }) // the state of block 0
+    return openWritableChain(db, undefined, undefined, options)
+  }
+  const reader = createChainReader(db)
+  const wrongRoots = spec.isDevelopment && options.acceptsWrongRoots ? createWrongRoots(db, log) : undefined
+  if (stateMode === 'execute') await catchUpStateTrie(db, { chain: reader, wrongRoots }, options)
+  const keepsAppearances = decideAppearances(db, stateMode, options, log)
+  const openExecutor = async () => {
+    const table = createRecordedTrieTable(db)
+    const root = createStateRoot(table, stateCacheBytes / 2)
+    const blockHashes = (number: number) => reader.blockHash(number)
+    const cacheBytes = stateCacheBytes / 2
+    const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes, withCallees: keepsAppearances }
+    return { root, table, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
+  }
+  const keepsState = stateMode === 'execute'
+  const trie =
+    keepsState && lazyTrie ? createLazyTrie(db, { chain: reader, cacheBytes: stateCacheBytes, wrongRoots }) : undefined
+  const executed = keepsState && !lazyTrie ? await openExecutor() : undefined
+  const touchedAbove = createTouchedAbove(db, createStateReader(db))
+  const state = trie ?? (executed && createExecutedState({ ...executed, chain: reader, touchedAbove }))
+  const executor = executed?.executor
+  const ancestors = createAncestors(reader)
+  const { blockAccessLists: keepsAccessLists = false } = options
+  const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, log })
+  const afterRollback = () => ancestors.forget()
+  const head = createChainHead(db, reader, { spec, state, stateUpdates, collectsState: lazyTrie, afterRollback })
+  // Executed blocks are written to the history itself.
+  if (!lazyTrie) while (head.moveRecentState()) await options.checkpoints?.afterCommit()
+  if (!held) {
+    const genesis = genesisOfSource(source)
+    const first = executor && (await initFirstBlock(source, genesis, executor, keepsAppearances))
+    head.begin()
+    meta.set(META_CHAIN, withoutForkTimes(source))
+    if (source.forkTimes !== undefined) meta.set(META_FORK_TIMES, source.forkTimes)
+    meta.set(META_CHAIN_ID, spec.chainId.toString())
+    meta.set(META_STATE_MODE, stateMode)
+    if (first) head.append(first.block, { ...first.parts, changes: executor.accept() })
+    head.commit()
+  }
+  for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
+  stateUpdates?.catchUp()
+  const genesisBlock = async () => {
+    const genesis = genesisOfSource(source)
+    if (hasStateRoot(genesis.header)) return blockOf(genesis.header)
+    const scratch = (await openExecutor()).executor
+    const block = await initGenesis(genesis, scratch)
+    scratch.discard()
+    return block
+  }
+  const stateReader = createStateReader(db)
+  const extendTrieHistory = keepsState
+    ? createTrieHistoryExtension(db, { chain: reader, reader: stateReader })
+    : () => false
+  const keeps = { keepsAccessLists, keepsAppearances }
+  const parts = { spec, stateMode, reader, head, ancestors, executor, wrongRoots, trie }
+  return { ...parts, extendTrieHistory, ...keeps, genesisBlock }
+}
+
+/** Whether blocks are added to the address index. One that lacks earlier blocks would give incomplete answers. */
+function decideAppearances(
+  db: Database,
+  stateMode: StateMode,
+  { addressIndex = true, evm }: OpenChainOptions,
+  log: Logger,
+) {
+  if (!addressIndex) return false
+  if (!createAppearanceFinder(db).isComplete()) {
+    log.info({}, "the address index lacks earlier blocks and is not kept; 'cairn reindex' makes it")
+    return false
+  }
+  if (stateMode !== 'execute' || evm !== 'reference') return true
+  log.info(
+    {},
+    "--evm reference does not tell internal calls, so the address index is not kept; 'cairn reindex' makes it",
+  )
+  return false
+}
+
+/** True when `held` is the form in which older versions stored `wanted`, with integers above 2^53 rounded. */
+function isRoundedFrom(held: unknown, wanted: unknown): boolean {
+  if (typeof held === 'number' && typeof wanted === 'string')
+    return !Number.isSafeInteger(held) && /^\d+$/.test(wanted) && Number(wanted) === held
+  if (typeof held !== 'object' || typeof wanted !== 'object' || held === null || wanted === null) return held === wanted
+  const names = Object.keys(held)
+  if (names.length !== Object.keys(wanted).length) return false
+  const [a, b] = [held, wanted] as [Record<string, unknown>, Record<string, unknown>]
+  return names.every((name) => Object.hasOwn(b, name) && isRoundedFrom(a[name], b[name]))
+}
+
+async function catchUp(
+  db: Database,
+  kind: IndexKind<unknown>,
+  { startProgress, signal, checkpoints }: OpenChainOptions,
+): Promise<void> {
+  const { sealed, tail } = describeIndex(db, kind)
+  if (tail < 2 * 2 ** requireIndexSettings(db).chunkBits) return // a full chunk waits until no reorg is likely to reach it
+  const progress = startProgress?.(kind.name, kind.items, sealed + tail) ?? noProgress
+  await completeIndex(db, kind, { progress, signal, afterCommit: () => checkpoints?.afterCommit() })
+  progress.finish()
+}
+
+interface StoredRoots {
+  readonly chain: ChainReader
+  readonly wrongRoots?: WrongRoots
+}
+
+async function catchUpStateTrie(
+  db: Database,
+  { chain: reader, wrongRoots }: StoredRoots,
+  options: OpenChainOptions,
+): Promise<void> {
+  const table = createStateTrieTable(db)
+  const number = reader.head()
+  if (number === undefined) return
+  const found = findTrieBlock(table, reader)
+  if (found && (options.lazyTrie || (await extendStateTrie(db, { chain: reader, wrongRoots }, options)))) return
+  const { hash, header } = reader.blockByNumber(number)!
+  if (!reader.commitsToState(number)) return
+  const { startProgress, signal, checkpoints } = options
+  const state = createStateReader(db)
+  const progress = startProgress?.('state trie', 'addresses', state.countAddresses()) ?? noProgress
+  const head = { number, hash, stateRoot: header.stateRoot }
+  await rebuildStateTrie(table, head, {
+    reader: state,
+    progress,
+    signal,
+    begin: () => beginWriting(db),
+    commit: async () => {
+      commitWriting(db)
+      await checkpoints?.afterCommit()
+      await new Promise(setImmediate) // signals are delivered only between transactions
+    },
+  })
+  progress.finish()
+}
+
+/** Brings the trie of an earlier block, as a replica leaves it, to that of the head, in transactions of less than a second.
+ *  @returns false when the rows have another root than a header */
+async function extendStateTrie(
+  db: Database,
+  { chain, wrongRoots }: StoredRoots,
+  { checkpoints, stateCacheBytes = STATE_CACHE_BYTES }: OpenChainOptions,
+): Promise<boolean> {
+  const head = { number: chain.head()!, hash: chain.headHash()! }
+  const trie = createLazyTrie(db, { chain, cacheBytes: stateCacheBytes, wrongRoots })
+  while (trie.block.number < head.number) {
+    beginWriting(db)
+    try {
+      trie.advance(nextTrieBlock(trie, head.number))
+      trie.beforeCommit(head, false)
+      commitWriting(db)
+    } catch (error) {
+      rollbackWriting(db)
+      if (error instanceof StateRootDiffers) return false
+      throw error
+    }
+    await checkpoints?.afterCommit()
+  }
+  return true
+}
+
+/** The first block of a new database, with the accounts of the genesis as the state after it: block 0, or that of a recording.
+ *  @throws InvalidGenesis if the accounts are another state than the block's; InvalidBlock */
+async function initFirstBlock(
+  source: ChainSource,
+  genesis: Genesis,
+  executor: Executor,
+  keepsAppearances: boolean,
+): Promise<{ block: Block; parts: BlockParts }> {
+  const recorded = 'recording' in source ? source.recording?.first : undefined
+  if (recorded) {
+    const given = decodeFirstBlock(recorded)
+    const parts = acceptUnexecuted({ spec: genesis.spec, keepsAppearances }, given)
+    requireState(genesis.spec, given.block.header, await executor.initGenesis(genesis))
+    return { block: given.block, parts }
+  }
+  const block = await initGenesis(genesis, executor)
+  const appearances = keepsAppearances ? [] : undefined
+  return { block, parts: { receipts: [], totalDifficulty: block.header.difficulty, appearances } }
+}
+
+/** Block 0 for the current state of the executor. @throws InvalidGenesis if the file has the root of another state. */
+async function initGenesis(genesis: Genesis, executor: Executor): Promise<Block> {
+  const { spec, header } = genesis
+  const stateRoot = await executor.initGenesis(genesis)
+  if (!hasStateRoot(header)) return blockOf({ ...header, stateRoot })
+  requireState(spec, header, stateRoot)
+  return blockOf(header)
+}
+
+/** @throws InvalidGenesis if the header has the root of another state */
+function requireState(spec: ChainSpec, header: Header, stateRoot: Uint8Array): void {
+  if (equalBytes(header.stateRoot, stateRoot) || !commitsToState(spec, header.number)) return
+  const [expected, actual] = [formatData(stateRoot), formatData(header.stateRoot)]
+  throw new InvalidGenesis(`stateHash: expected the root of alloc, ${expected}, got ${actual}`)
+}
+
+/** False for the header of a genesis without `stateHash`. */
+function hasStateRoot({ stateRoot }: Header): boolean {
+  return stateRoot.some((byte) => byte !== 0)
+}
+
+/** Block 0 with that header. */
+function blockOf(header: Header): Block {
+  const withdrawals = header.withdrawalsRoot ? [] : undefined
+  const block: Block = { hash: hashHeader(header), header, transactions: [], uncles: [], withdrawals, sizeBytes: 0 }
+  return { ...block, sizeBytes: encodeBlock(block).length }
+}

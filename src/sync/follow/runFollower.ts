@@ -1,0 +1,256 @@
+import { logCrypto } from '../../chain/crypto.js'
+import type { ForkTimes } from '../../chain/eth/forkSchedule.js'
+import type { PendingBlock } from '../../chain/eth/types.js'
+import type { EvmKind } from '../../evm/kinds.js'
+import { messageOf, UsageError } from '../../lib/errors.js'
+import type { Logger } from '../../lib/logger.js'
+import type { Progress } from '../../lib/progress.js'
+import { fetchDevelopmentGenesis } from '../../sources/ethRpc/developmentGenesis.js'
+import { openEthRpc } from '../../sources/ethRpc/ethRpc.js'
+import type { EthRpc } from '../../sources/ethRpc/types.js'
+import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
+import { parseUpstreamAddress } from '../../sources/upstreams/describeUrl.js'
+import type { UpstreamAddress } from '../../sources/upstreams/types.js'
+import type { Checkpoints } from '../../store/checkpoints.js'
+import type { Database } from '../../store/database.js'
+import { type ChainSource, readChainSource } from '../../store/rows/chainSource.js'
+import { openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
+import { ReorgBelowFinalized } from '../head/errors.js'
+import { type OpenWriter, openWriter, whenUnlocked } from '../openWriter.js'
+import { nameCoreContract } from '../stateUpdates.js'
+import { isTransient, NoCommonBlock } from './errors.js'
+import { createFollower, type Follower } from './follower.js'
+import type { L2Following, L2FollowSettings } from './l2/l2Following.js'
+import { createFollowFigures, type FollowStatus } from './status.js'
+import { describeStop } from './stopped.js'
+import { untilRecoverable } from './untilRecoverable.js'
+import { watchPending } from './watchPending.js'
+
+/** The chain of a development node: its genesis is read from the upstream. */
+export interface DevelopmentSource {
+  readonly development: true
+  /** A genesis file whose accounts the node was started with. */
+  readonly genesis?: unknown
+}
+
+/** What to follow, and into which database. Everything but log, checkpoints and progress can be sent to a thread. */
+export interface FollowSettings {
+  readonly datadir: string
+  /** Of layer 1; at least one, unless only layer 2 is followed. */
+  readonly upstreams: readonly UpstreamAddress[]
+  /** Which chain it is; needed for a new database only. */
+  readonly chain?: ChainSource | DevelopmentSource
+  readonly stateMode?: StateMode
+  /** First block to store in a new database without state. */
+  readonly from?: number
+  readonly evm?: EvmKind
+  /** Store the access lists of blocks (EIP-7928). Default: false. */
+  readonly blockAccessLists?: boolean
+  /** Refuse the wrong state roots of a development node, which are otherwise accepted with a warning. Default: false. */
+  readonly strict?: boolean
+  /** Keep the address index. Default: true. */
+  readonly addressIndex?: boolean
+  /** Memory for the newest state and its trie; undefined: 256 MiB. */
+  readonly stateCacheBytes?: number
+  /** Blocks from one check of the state root to the next while far behind; 0 or undefined: as many as fits the state. */
+  readonly rootInterval?: number
+  /** Times of forks to set (`--fork`). */
+  readonly forkTimes?: ForkTimes
+  /** Address (20 bytes) of the Starknet core contract; undefined: that of before, or of the known networks. */
+  readonly coreContract?: Uint8Array
+  /** What to follow of layer 2. */
+  readonly l2?: L2FollowSettings
+}
+
+/** What a follower needs besides its settings. */
+export interface FollowerParts {
+  readonly log: Logger
+  readonly signal: AbortSignal
+  readonly checkpoints: Checkpoints
+  /** Told of the upstream's pending block; none is asked for unless told. */
+  onPending?(pending: PendingBlock | undefined): void
+  /** Failures after which following begins again by itself. Default: `isTransient`. */
+  recovers?(error: unknown): boolean
+  /** Follows layer 2 over the same connection. */
+  readonly l2?: L2Following
+  /** Time and timers, for tests. */
+  readonly clock?: Clock
+  /** Shows what opening an older database has to bring up to date. */
+  startProgress?(label: string, unit: string, total: number): Progress
+}
+
+/** A database that is followed into. */
+export interface OpenFollower {
+  /** Follows until the signal aborts. After a failure the database is closed, so that `cairn rewind` can have it, and opened
+   *  again: when the chain was rewound or the upstream has the finalized block again after a fork below it, else after at most
+   *  20 s. @throws an error that `recovers` does not name */
+  run(): Promise<void>
+  status(): FollowStatus
+  /** Closes connections and database. */
+  close(): void
+}
+
+/** Opens the database of `settings.datadir`, which is made when it is not there. Asks an upstream only for the genesis of a
+ *  development chain.
+ *  @throws UsageError for an address that cannot be used, and as `openWritableChain`; DatabaseLocked */
+export async function openFollower(settings: FollowSettings, parts: FollowerParts): Promise<OpenFollower> {
+  const { log, signal, clock = systemClock, recovers = isTransient } = parts
+  for (const address of settings.upstreams) parseUpstreamAddress(address)
+  let writer: OpenWriter | undefined = await openChainWriter(settings, parts)
+  const { chain } = writer
+  const figures = createFollowFigures()
+  const { chainId } = chain.spec
+  const withReceipts = chain.stateMode === 'none'
+  let rpc: EthRpc
+  try {
+    const genesisHash = chain.reader.blockHash(0) ?? (await chain.genesisBlock()).hash
+    rpc = openEthRpc({ upstreams: settings.upstreams, chainId, genesisHash, withReceipts, log })
+  } catch (error) {
+    writer.close()
+    throw error
+  }
+  const closeWriter = () => {
+    writer?.close()
+    writer = undefined
+  }
+  let retryMs = FIRST_RETRY_MS
+  const next = () => {
+    const { block } = figures.status()
+    return (block ?? (settings.from ?? 0) - 1) + 1
+  }
+  const stops = (error: unknown) => {
+    figures.stops(isAlarm(error) ? 'alarm' : 'failed', describeStop(error, settings.datadir, next()))
+    return figures.status().problem
+  }
+  const stall = () => {
+    const found = rpc.stall()
+    return found && { stopped: describeStop(found.error, settings.datadir, next()), ms: found.ms }
+  }
+  const runWithPending = async (follower: Follower, chain: WritableChain) => {
+    const { onPending } = parts
+    const onError = (error: unknown) =>
+      log.warn({ error: messageOf(error) }, 'the pending block is not watched any more')
+    const stop = onPending && watchPending(chain, rpc, { onPending, onError, clock, signal })
+    try {
+      await follower.run()
+    } finally {
+      stop?.()
+    }
+  }
+  const followBeside = async (l2: L2Following | undefined, { db, chain }: OpenWriter) => {
+    const { from, rootInterval } = settings
+    const beside = l2?.begin(db)
+    const checkpoints = beside?.checkpoints ?? parts.checkpoints
+    try {
+      const follower = createFollower(chain, rpc, { signal, log, figures, from, checkpoints, rootInterval })
+      await runWithPending(follower, chain)
+    } finally {
+      await beside?.end()
+    }
+  }
+  const follow = async () => {
+    for (let isStarted = false; ; ) {
+      const before = figures.status().block
+      try {
+        if (!isStarted) await rpc.start(signal)
+        isStarted = true
+        writer ??= await whenUnlocked(() => openChainWriter(settings, parts), clock, signal)
+        return await followBeside(parts.l2, writer)
+      } catch (error) {
+        if (signal.aborted || !recovers(error)) throw error
+        const problem = stops(error)
+        log.error({ problem, error: messageOf(error) }, 'following stopped; it resumes when the cause is gone')
+        closeWriter()
+        retryMs = figures.status().block === before ? Math.min(2 * retryMs, MAX_RETRY_MS) : FIRST_RETRY_MS
+        await untilRecoverable(error, { datadir: settings.datadir, rpc, clock, signal, retryMs })
+        log.info({}, 'following begins again')
+      }
+    }
+  }
+  return {
+    run: async () => {
+      try {
+        await follow()
+      } catch (error) {
+        if (signal.aborted) return
+        log.error({ problem: stops(error) }, 'following ended')
+        throw error
+      }
+    },
+    status: () => ({ ...figures.status(stall()), upstreams: rpc.status() }),
+    close: () => {
+      rpc.close()
+      closeWriter()
+    },
+  }
+}
+
+/** True for an error that the operator or the upstream settles while following waits. */
+function isAlarm(error: unknown): boolean {
+  return error instanceof ReorgBelowFinalized || error instanceof NoCommonBlock
+}
+
+// Between two attempts, twice as long each time: what an attempt costs is opening the database.
+const FIRST_RETRY_MS = 1000
+const MAX_RETRY_MS = 20_000
+
+function openChainWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
+  const { datadir, chain: wanted, stateMode, stateCacheBytes } = settings
+  const { evm, blockAccessLists, addressIndex, forkTimes, coreContract, strict = false } = settings
+  const { log, signal, checkpoints, startProgress } = parts
+  return openWriter({ datadir, isNamed: wanted !== undefined }, async (db) => {
+    logCrypto(log)
+    db.pragma('wal_autocheckpoint = 0')
+    if (coreContract) nameCoreContract(db, coreContract)
+    const source = isDevelopment(wanted) ? await developmentSource(db, wanted, settings, parts) : wanted
+    const limits = { signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, forkTimes }
+    const opening = { ...limits, startProgress, log, acceptsWrongRoots: !strict }
+    const chain = await openWritableChain(db, source, stateMode, opening)
+    if (strict) requireComparedRoots(chain)
+    requireFrom(chain, settings.from)
+    parts.l2?.setNetwork(db)
+    return chain
+  })
+}
+
+function isDevelopment(source: ChainSource | DevelopmentSource | undefined): source is DevelopmentSource {
+  return source !== undefined && 'development' in source
+}
+
+/** The chain of the upstream, unless the database has one. */
+async function developmentSource(
+  db: Database,
+  { genesis }: DevelopmentSource,
+  { upstreams, stateMode }: FollowSettings,
+  { log, signal }: FollowerParts,
+): Promise<ChainSource | undefined> {
+  if (readChainSource(db)) return undefined
+  return {
+    genesis: await fetchDevelopmentGenesis(upstreams, { file: genesis, withState: stateMode !== 'none', log, signal }),
+  }
+}
+
+/** @throws UsageError when state roots were not compared */
+function requireComparedRoots({ reader }: WritableChain): void {
+  const from = reader.unverifiedFrom()
+  if (from === undefined) return
+  throw new UsageError(
+    `--strict: state roots were not compared from block ${from} on; 'cairn rewind --to ${from - 1}' removes these blocks`,
+  )
+}
+
+/** @throws UsageError when the database cannot begin at that block */
+function requireFrom({ reader, stateMode }: WritableChain, from: number | undefined): void {
+  if (from === undefined || from === 0) return
+  if (stateMode === 'execute') {
+    throw new UsageError(
+      `--from ${from} needs --state none: the state of block ${from - 1} is not there to execute upon`,
+    )
+  }
+  const coverage = reader.coverage()
+  if (coverage === undefined || coverage.first === from) return
+  throw new UsageError(
+    `--from ${from}: the database holds blocks ${coverage.first} to ${coverage.head} already, and goes on after them; leave ` +
+      '--from out',
+  )
+}

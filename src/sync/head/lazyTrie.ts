@@ -1,0 +1,128 @@
+import { toTouched } from '../../evm/transition/blockExecutor.js'
+import { equalBytes } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
+import type { Database } from '../../store/database.js'
+import type { ChainReader } from '../../store/rows/types.js'
+import { createStateReader } from '../../store/state/stateReader.js'
+import type { TrieBlock } from '../../store/state/stateTrieTable.js'
+import { createTouchedAbove } from '../../store/state/touchedAbove.js'
+import { createRecordedTrieTable } from '../../store/state/trieHistory.js'
+import { createBlockChanges } from '../../trie/blockChanges.js'
+import { createStateRoot } from '../../trie/stateRoot.js'
+import { findTrieBlock } from '../../trie/trieBlock.js'
+import type { HeadState } from './chainHead.js'
+import { StateRootDiffers } from './errors.js'
+import { isRecorded, requireRootAfterRemoval, unwindTrie } from './executedState.js'
+import { type HashedTrie, storeHashedTrie } from './trieHasher.js'
+import type { WrongRoots } from './wrongRoots.js'
+
+/** The state trie of a chain whose blocks come with their state changes. It follows the rows when it is told to, and may be
+ *  some blocks behind the head between two transactions. */
+export interface LazyTrie extends HeadState {
+  /** The block whose state the trie is. */
+  readonly block: TrieBlock
+  /** Brings it to a stored block within the caller's transaction; the root is compared with the header of that block.
+   *  @throws StateRootDiffers, StorageOfOtherIncarnation; the transaction must then be rolled back */
+  advance(to: number): void
+  /** As `advance`, with a trie that was hashed elsewhere, on top of this one as it was committed.
+   *  @throws StateRootDiffers; the transaction must then be rolled back */
+  adopt(hashed: HashedTrie): void
+}
+
+/** The stored trie of an open chain, with about `cacheBytes` in memory. Without `wrongRoots` no other root than the header's is
+ *  accepted. @throws Error when no trie of the chain is stored */
+export function createLazyTrie(
+  db: Database,
+  { chain, cacheBytes, wrongRoots }: { chain: ChainReader; cacheBytes: number; wrongRoots?: WrongRoots },
+): LazyTrie {
+  const table = createRecordedTrieTable(db)
+  const root = createStateRoot(table, cacheBytes)
+  const reader = createStateReader(db)
+  const touchedAbove = createTouchedAbove(db, reader)
+  const changes = createBlockChanges(db, reader)
+  const findBlock = () => {
+    const found = findTrieBlock(table, chain)
+    if (found === undefined) throw new Error('no state trie of this chain is stored')
+    return found
+  }
+  let block = findBlock()
+  let saved = block
+  let wasUnwound = false
+  let adopted: HashedTrie | undefined
+  const settleAt = (at: TrieBlock) => {
+    root.settle()
+    block = at
+  }
+  /** The block `to`, of which the computed root must be. */
+  const requireRoot = (from: number, to: number, computed: Uint8Array): TrieBlock => {
+    const { hash, header } = chain.blockByNumber(to)!
+    if (chain.commitsToState(to) && !equalBytes(computed, header.stateRoot)) {
+      if (!wrongRoots) throw new StateRootDiffers({ from, to, computed, inHeader: header.stateRoot })
+      wrongRoots.accept(header, computed, from)
+    }
+    return { number: to, hash: formatData(hash) }
+  }
+  return {
+    get block() {
+      return block
+    },
+    advance: (to) => {
+      const from = block.number + 1
+      if (to < from) return
+      for (let number = from; number <= to; number++) root.note(changes.of(number))
+      settleAt(requireRoot(from, to, root.root()))
+    },
+    adopt: (hashed) => {
+      block = requireRoot(block.number + 1, hashed.blockNumber, hashed.root)
+      adopted = hashed
+    },
+    beforeRemoval: (ancestor, upTo) => {
+      const { header, hash } = ancestor
+      if (block.number <= header.number) return () => {}
+      if (isRecorded(table, header)) {
+        return () => {
+          unwindTrie({ table, root, chain }, ancestor)
+          block = { number: header.number, hash: formatData(hash) }
+          saved = block
+        }
+      }
+      const touched = touchedAbove.take({ above: header.number, upTo: Math.min(block.number, upTo) })
+      return () => {
+        const reverted = root.update(touched.map((each) => toTouched(touchedAbove.restored(each))))
+        requireRootAfterRemoval(chain, header, reverted)
+        settleAt({ number: header.number, hash: formatData(hash) })
+        wasUnwound = true
+      }
+    },
+    beforeCommit: () => {
+      if (block === saved) return
+      if (adopted) {
+        const hashed = adopted
+        table.recorded(block, false, () => storeHashedTrie(table, hashed))
+        root.reset()
+        adopted = undefined
+      } else {
+        table.recorded(block, !wasUnwound && block.number === saved.number + 1, () => root.save())
+      }
+      saved = block
+      wasUnwound = false
+    },
+    afterRollback: () => {
+      table.forget()
+      root.reset()
+      block = findBlock()
+      saved = block
+      adopted = undefined
+      wasUnwound = false
+    },
+  }
+}
+
+// The last blocks before the head are added to the trie one by one: the root of each is compared, and the tries before the head are
+// readable, which takes as long to make later. So many of the blocks before are hashed together: their changes lie in memory.
+const MOST_BLOCKS = 64
+
+/** How far to bring a trie that is to follow the chain up to `head` in the next transaction. */
+export function nextTrieBlock({ block: { number } }: LazyTrie, head: number): number {
+  return Math.min(number + Math.max(1, Math.min(MOST_BLOCKS, head - MOST_BLOCKS - number)), head)
+}

@@ -1,0 +1,34 @@
+import type { RawBlock } from '../../sources/source.js'
+import { createBlockAppender } from '../blockAppender.js'
+import type { WritableChain } from '../chainState.js'
+import { chooseRootInterval } from '../rootInterval.js'
+import type { Head } from './chainHead.js'
+
+/** Replaces the blocks above `ancestor` by a branch, in one transaction: readers see the old branch or all of the new one.
+ *  Blocks are verified and executed as an import does. The database is locked for other writers meanwhile, also while the next
+ *  block is fetched. @param accepts asked of the new head before the commit @returns what it answered; false: the old branch
+ *    stays
+ *  @throws InvalidBlock when a block of the branch is refused, RewindOutOfRange, ReorgBelowFinalized, what the iteration
+ *    throws: the old branch stays */
+export async function replaceBranch(
+  chain: WritableChain,
+  ancestor: number,
+  branch: Iterable<RawBlock> | AsyncIterable<RawBlock>,
+  accepts: (head: Head) => boolean = () => true,
+): Promise<boolean> {
+  const { head, executor } = chain
+  try {
+    head.rewind(ancestor)
+    const intake = createBlockAppender(chain)
+    const rootInterval = chooseRootInterval(0, executor?.accounts ?? 0, Number.POSITIVE_INFINITY)
+    for await (const raw of branch) await intake.take(raw, rootInterval)
+    await intake.settle()
+    const isAccepted = accepts(head.newest!)
+    if (isAccepted) head.commit()
+    else head.rollback()
+    return isAccepted
+  } catch (error) {
+    head.rollback()
+    throw error
+  }
+}

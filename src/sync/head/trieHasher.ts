@@ -1,0 +1,125 @@
+import type { Database } from '../../store/database.js'
+import type { PackedChanges } from '../../store/rows/packedChanges.js'
+import { createStateReader } from '../../store/state/stateReader.js'
+import { createStateTrieTable, type StateTrieHead, type StateTrieTable } from '../../store/state/stateTrieTable.js'
+import { createChangeNotes } from '../../trie/changeNotes.js'
+import { createStateRoot } from '../../trie/stateRoot.js'
+
+/** What makes the stored trie that of a later block: it is written as it is. */
+export interface HashedTrie {
+  /** The block whose state it is of. */
+  readonly blockNumber: number
+  readonly root: Uint8Array // 32
+  /** Undefined: no page has changed. */
+  readonly head?: StateTrieHead
+  /** Pages to be written, by id. */
+  readonly pages: PackedPages
+  /** Pages to be removed. */
+  readonly removed: Float64Array
+}
+
+/** Pages in one buffer, which goes to another thread without a copy. */
+export interface PackedPages {
+  readonly ids: Float64Array
+  /** Where each ends in the bytes. */
+  readonly ends: Float64Array
+  readonly bytes: Uint8Array
+}
+
+/** Collects the changes of blocks on top of the stored trie, and hashes them. It only reads the database. */
+export interface TrieHasher {
+  /** Begins with the stored trie, which is that of a block: nothing is noted. */
+  begin(blockNumber: number): void
+  /** Takes the changes of the next block. Blocks up to the one of the stored trie must be committed.
+   *  @returns false, and takes nothing, when there is no room @throws StorageOfOtherIncarnation */
+  note(blockNumber: number, changes: PackedChanges): boolean
+  /** Accounts and slots that were noted. */
+  readonly size: number
+  /** Hashes what was noted. Until the result is committed, only `begin` may follow. */
+  hash(): HashedTrie
+}
+
+// Room for noted accounts, and for as many slots.
+const NOTES_ROOM = 2 ** 20
+
+/** A hasher over an open database, with about `cacheBytes` of the trie in memory. */
+export function createTrieHasher(db: Database, cacheBytes: number): TrieHasher {
+  const reader = createStateReader(db)
+  const table = createCollectingTable(createStateTrieTable(db))
+  const notes = createChangeNotes(reader, NOTES_ROOM)
+  let root: ReturnType<typeof createStateRoot> | undefined
+  let noted = -1
+  return {
+    begin: (blockNumber) => {
+      notes.forget()
+      table.forget()
+      noted = blockNumber
+      if (root === undefined) root = createStateRoot(table, cacheBytes)
+      else root.reset()
+    },
+    note: (blockNumber, changes) => {
+      if (blockNumber !== noted + 1) throw new Error(`block ${blockNumber} does not follow block ${noted}`)
+      if (!notes.note(blockNumber, changes)) return false
+      noted = blockNumber
+      return true
+    },
+    get size() {
+      return notes.size
+    },
+    hash: () => {
+      const computed = root!.apply(notes.updates())
+      notes.forget()
+      root!.save()
+      return { blockNumber: noted, root: computed, ...table.take() }
+    },
+  }
+}
+
+/** Writes the pages of a hashed trie to the stored one, in a transaction. */
+export function storeHashedTrie(table: StateTrieTable, { head, pages, removed }: HashedTrie): void {
+  const { ids, ends, bytes } = pages
+  for (const page of removed) table.remove(page)
+  for (let i = 0, start = 0; i < ids.length; start = ends[i++]) table.write(ids[i], bytes.subarray(start, ends[i]))
+  if (head) table.setHead(head)
+}
+
+/** The stored trie, but what is written to it is collected. */
+function createCollectingTable(stored: StateTrieTable) {
+  let head: StateTrieHead | undefined
+  let written: { page: number; bytes: Uint8Array }[] = []
+  let removed: number[] = []
+  const forget = () => {
+    head = undefined
+    written = []
+    removed = []
+  }
+  return {
+    ...stored,
+    write: (page: number, bytes: Uint8Array) => void written.push({ page, bytes }),
+    remove: (page: number) => void removed.push(page),
+    setHead: (next: StateTrieHead) => {
+      head = next
+    },
+    inTransaction: false, // pages are written by `save` alone, each once
+    forget,
+    take: () => {
+      const taken = { head, pages: packPages(written), removed: Float64Array.from(removed) }
+      forget()
+      return taken
+    },
+  }
+}
+
+function packPages(written: readonly { page: number; bytes: Uint8Array }[]): PackedPages {
+  const ids = new Float64Array(written.length)
+  const ends = new Float64Array(written.length)
+  const bytes = new Uint8Array(written.reduce((sum, each) => sum + each.bytes.length, 0))
+  let at = 0
+  for (const [i, each] of written.entries()) {
+    ids[i] = each.page
+    bytes.set(each.bytes, at)
+    at += each.bytes.length
+    ends[i] = at
+  }
+  return { ids, ends, bytes }
+}

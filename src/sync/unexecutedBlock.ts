@@ -1,0 +1,93 @@
+import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
+import { type ChainSpec, type Rules, rulesAt } from '../chain/eth/forks.js'
+import { hashHeader } from '../chain/eth/header.js'
+import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
+import { appearancesIn } from '../chain/eth/transactionAddresses.js'
+import type { Block, ConsensusReceipt, Receipt } from '../chain/eth/types.js'
+import { verifyReceipts } from '../chain/eth/verifyRoots.js'
+import { UsageError } from '../lib/errors.js'
+import { verifyBody } from './validate/body.js'
+
+/** A block with what cannot be computed without the state before it. */
+export interface UnexecutedBlock {
+  block: Block
+  receipts?: readonly ConsensusReceipt[]
+  /** Of the chain up to and including the block. */
+  totalDifficulty: bigint
+}
+
+/** What is stored of a block that was not executed. */
+export interface AcceptedUnexecutedBlock {
+  receipts: Receipt[]
+  totalDifficulty: bigint
+  uncleHashes: Uint8Array[]
+  appearances?: Uint8Array[][]
+}
+
+/** Checks the first block of a database, whose parent is not available: body and receipts against the header.
+ *  @throws InvalidBlock for the first failed check; UsageError without receipts */
+export function acceptUnexecuted(
+  { spec, keepsAppearances }: { spec: ChainSpec; keepsAppearances: boolean },
+  { block, receipts: given, totalDifficulty }: UnexecutedBlock,
+): AcceptedUnexecutedBlock {
+  const { number, timestamp, difficulty } = block.header
+  const rules = rulesAt(spec, number, timestamp, totalDifficulty - difficulty)
+  verifyBody(block, rules, spec)
+  const uncleHashes = block.uncles.map(hashHeader)
+  const receipts = takeReceipts(block, given, rules)
+  return { receipts, totalDifficulty, uncleHashes, appearances: keptAppearances(keepsAppearances, block, receipts) }
+}
+
+/** What the address index has of a block; undefined if the chain does not keep it. */
+export function keptAppearances(
+  keepsAppearances: boolean,
+  { transactions }: Block,
+  receipts: readonly Receipt[],
+  callees?: readonly Uint8Array[][],
+): Uint8Array[][] | undefined {
+  return keepsAppearances ? appearancesIn(transactions, receipts, callees) : undefined
+}
+
+/** The source's receipts, checked against the header and completed with derived fields. */
+export function takeReceipts(block: Block, receipts: readonly ConsensusReceipt[] | undefined, rules: Rules): Receipt[] {
+  if (!receipts) throw new UsageError('--state none needs receipts in the file (.era1); execute the blocks instead')
+  verifyReceipts(block.header, receipts, { blockHash: block.hash })
+  return deriveReceipts(block, receipts, rules)
+}
+
+/** Receipts that agree with the header, completed with derived fields. */
+export function deriveReceipts(block: Block, receipts: readonly ConsensusReceipt[], rules: Rules): Receipt[] {
+  let before = 0n
+  return receipts.map((receipt, index) => {
+    const gasUsed = receipt.cumulativeGasUsed - before
+    before = receipt.cumulativeGasUsed
+    return deriveReceipt(block, index, receipt, gasUsed, rules)
+  })
+}
+
+/** The receipt of transaction `index` with its derived fields: price, created address, blobs. */
+export function deriveReceipt(
+  block: Pick<Block, 'header' | 'transactions'>,
+  index: number,
+  receipt: ConsensusReceipt,
+  gasUsed: bigint,
+  rules: Rules,
+): Receipt {
+  const transaction = block.transactions[index]
+  const blobs = transaction.blobVersionedHashes?.length
+  const { type, status, root, cumulativeGasUsed, logsBloom, logs } = receipt
+  // Named one by one: to spread the receipt and add members takes 4 µs instead of 0.03.
+  return {
+    type,
+    status,
+    root,
+    cumulativeGasUsed,
+    logsBloom,
+    logs,
+    gasUsed,
+    effectiveGasPrice: effectiveGasPrice(transaction, block.header.baseFeePerGas),
+    contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
+    blobGasUsed: blobs === undefined ? undefined : BigInt(blobs) * GAS_PER_BLOB,
+    blobGasPrice: blobs === undefined ? undefined : blobBaseFee(block.header.excessBlobGas!, rules),
+  }
+}

@@ -1,0 +1,65 @@
+import type { EvmKind } from '../../evm/kinds.js'
+import type { LogSettings } from '../../lib/logger.js'
+import type { CallMessage } from '../../rpc/core/boundCall.js'
+import type { Compatibility, RpcLimits } from '../../rpc/core/context.js'
+import type { RpcErrorBody } from '../../rpc/core/errors.js'
+
+/** Start data of a reader thread. */
+export interface ReaderData {
+  readonly datadir: string
+  readonly limits: RpcLimits
+  readonly compatibility?: Compatibility
+  readonly logging: LogSettings
+  /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
+  readonly methodsModule?: string
+  /** The interpreter for calls. */
+  readonly evm: EvmKind
+  /** 32 bytes that authenticate log cursors; undefined: those of the database. */
+  readonly cursorSecret?: Uint8Array
+  /** Load the EVM and run a call before reporting `ready`. */
+  readonly loadEvm: boolean
+  /** Load the log index's tail and run log queries before reporting `ready`. */
+  readonly warmLogs: boolean
+  /** The server is not ready before this thread is: it lowers its priority only then. */
+  readonly awaited?: boolean
+  /** Its OS priority below the main thread's, as nice(2) counts. */
+  readonly niceness: number
+  /** Memory of the claims on its requests. */
+  readonly claims: SharedArrayBuffer
+  /** Memory of the flow of results that it sends in parts. */
+  readonly flow: SharedArrayBuffer
+}
+
+/** A call for a reader thread, which runs them in order. */
+export interface ReaderRequest {
+  /** Its claim slot, which also identifies its outcome. */
+  readonly slot: number
+  readonly call: CallMessage
+  /** When it arrived, by `monotonicMs`. */
+  readonly queuedMs: number
+  /** Time limit once the thread starts it. */
+  readonly runMs: number
+  /** The original time limit, for messages. */
+  readonly limitMs: number
+  /** In the quick lane: the request is given up after this time and runs elsewhere. */
+  readonly tryMs?: number
+}
+
+/** Asks an idle reader thread to stop, or to return memory to the system. A busy one finds `stopRequested` in its claims. */
+export type ReaderCommand = 'stop' | 'rest'
+
+/** Messages of a reader thread: that it is warm, then the outcome of each request, after the first parts of its result, if
+ *  it is long, or that it was given up after its `tryMs`. The result is a string with one character per byte, or a
+ *  transferred buffer. */
+export type ReaderMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'result'; readonly slot: number; readonly result: string | ArrayBuffer }
+  | { readonly kind: 'part'; readonly slot: number; readonly part: ArrayBuffer }
+  | { readonly kind: 'unfinished'; readonly slot: number }
+  | { readonly kind: 'error'; readonly slot: number; readonly error: RpcErrorBody }
+
+/** Milliseconds of a clock that all threads of the process share, unlike `performance.now()`. */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime()
+  return seconds * 1e3 + nanoseconds / 1e6
+}

@@ -1,0 +1,153 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { cryptoImplementations } from '../../chain/crypto.js'
+import { type Deadline, DeadlineExceeded, deadlineBetween } from '../../lib/deadline.js'
+import { messageOf } from '../../lib/errors.js'
+import { collectGarbageSoon } from '../../lib/garbageCollection.js'
+import { createLogger } from '../../lib/logger.js'
+import type { RpcContext } from '../../rpc/core/context.js'
+import { runCallMessage } from '../../rpc/core/dispatch.js'
+import type { RpcOutcome } from '../../rpc/core/envelope.js'
+import type { RpcErrorBody } from '../../rpc/core/errors.js'
+import { type OpenContext, openContext } from '../../rpc/core/openContext.js'
+import { loadMethods } from '../../rpc/loadMethods.js'
+import { warmCalls, warmLogQueries } from '../../rpc/warmUp.js'
+import { yieldToMainThread } from '../priority.js'
+import { openClaims } from './claims.js'
+import { openFlow } from './partFlow.js'
+import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
+import { NotQuick, quickDeadline } from './quickLane.js'
+
+/* Entry point of a reader thread: its own read-only connection, one request at a time. */
+
+// Transferring a buffer costs several microseconds, whatever its size.
+const COPIED_BYTES = 4096
+
+// Slices of the log index's tail read before the thread is ready: all of it if the index is up to date, in about 0.2 s. The
+// rest is read between requests.
+const TAIL_SLICES = 20
+
+const port = parentPort!
+const options = workerData as ReaderData
+const claims = openClaims(options.claims)
+if (!options.awaited) yieldToMainThread(options.niceness)
+// The first database loads the addon of better-sqlite3, which aborts the process when its thread is terminated meanwhile.
+claims.setUnterminable(true)
+leaveIfStopped()
+const opened = openContext({ ...options, log: createLogger(options.logging) })
+claims.setUnterminable(false)
+leaveIfStopped()
+const methods = await loadMethods(options.methodsModule)
+if (options.loadEvm) {
+  await opened.context.evm.warm()
+  cryptoImplementations() // loads them, so that the first ECRECOVER need not
+  await warmCalls(methods, opened.context)
+}
+const hasMoreLogs = options.warmLogs && readTail(opened, TAIL_SLICES)
+if (options.warmLogs) await warmLogQueries(methods, opened.context)
+if (options.awaited) yieldToMainThread(options.niceness)
+const flow = openFlow(options.flow)
+const waiting: ReaderRequest[] = []
+let working = false
+port.on('message', (request: ReaderRequest | ReaderCommand) => {
+  if (request === 'stop') process.exit() // this thread
+  if (request === 'rest') return collectGarbageSoon()
+  waiting.push(request)
+  if (!working) void work()
+})
+port.postMessage({ kind: 'ready' } satisfies ReaderMessage)
+if (hasMoreLogs) setImmediate(readTailOn)
+
+/** Ends a thread that is asked to stop while it opens the database. */
+function leaveIfStopped(): void {
+  if (claims.stopRequested()) process.exit() // this thread
+}
+
+/** Runs assigned requests in order. */
+async function work(): Promise<void> {
+  working = true
+  for (let request = waiting.shift(); request !== undefined; request = waiting.shift()) {
+    const nowMs = monotonicMs()
+    if (claims.begin(request.slot, nowMs)) await answer(opened, request, nowMs)
+  }
+  working = false
+}
+
+async function answer({ context, watch }: OpenContext, request: ReaderRequest, begunMs: number): Promise<void> {
+  const { slot, limitMs, runMs, tryMs } = request
+  flow.reset()
+  const whole = untilStopped(deadlineBetween(limitMs, runMs), slot)
+  const deadline = tryMs === undefined ? whole : quickDeadline(whole, tryMs)
+  const sendPart = (bytes: Uint8Array) => {
+    // What was sent could not be taken back.
+    if (tryMs !== undefined) throw new NotQuick()
+    flow.reserve(slot, bytes.length, deadline)
+    const part = ownBuffer(bytes)
+    port.postMessage({ kind: 'part', slot, part } satisfies ReaderMessage, [part])
+  }
+  const own: RpcContext = { ...context, deadline, sendPart, waitedMs: begunMs - request.queuedMs }
+  let outcome: RpcOutcome
+  try {
+    outcome = await watch.withSnapshot(() => runCallMessage(methods, request.call, own))
+  } catch (error) {
+    if (!(error instanceof NotQuick)) throw error
+    port.postMessage({ kind: 'unfinished', slot } satisfies ReaderMessage)
+    return
+  }
+  if ('error' in outcome) {
+    postError(slot, outcome.error)
+  } else if (outcome.result.length <= COPIED_BYTES) {
+    port.postMessage({ kind: 'result', slot, result: textOf(outcome.result) } satisfies ReaderMessage)
+  } else {
+    const result = ownBuffer(outcome.result)
+    port.postMessage({ kind: 'result', slot, result } satisfies ReaderMessage, [result])
+  }
+}
+
+/** Large data is transferred, like results. */
+function postError(slot: number, error: RpcErrorBody): void {
+  if (error.dataJson === undefined) {
+    port.postMessage({ kind: 'error', slot, error } satisfies ReaderMessage)
+    return
+  }
+  const dataJson = new Uint8Array(ownBuffer(error.dataJson))
+  port.postMessage({ kind: 'error', slot, error: { ...error, dataJson } } satisfies ReaderMessage, [dataJson.buffer])
+}
+
+/** A deadline that also passes when the thread is asked to stop, or its request is aborted. */
+function untilStopped(deadline: Deadline, slot: number): Deadline {
+  return {
+    ...deadline,
+    check() {
+      if (claims.stopRequested() || claims.isAborted(slot)) throw new DeadlineExceeded(deadline.limitMs)
+      deadline.check()
+    },
+  }
+}
+
+/** Reads slices of the log index's tail, which the first query would otherwise read. True if more is left. */
+function readTail({ context }: OpenContext, slices: number): boolean {
+  try {
+    for (let i = 0; i < slices; i++) if (!context.logs.warm()) return false
+    return true
+  } catch (error) {
+    context.log.warn({ error: messageOf(error) }, 'could not read the newest logs beforehand')
+    return false
+  }
+}
+
+/** One slice at a time, so that a request waits for one slice at most. */
+function readTailOn(): void {
+  if (readTail(opened, 1)) setImmediate(readTailOn)
+}
+
+/** The bytes as a string with one character each. */
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+/** The bytes in a buffer of exactly their size: a small Buffer is a view into a shared pool, which must not be
+ *  transferred. */
+function ownBuffer(bytes: Uint8Array): ArrayBuffer {
+  const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
+  return (whole ? bytes : new Uint8Array(bytes)).buffer as ArrayBuffer
+}

@@ -1,0 +1,6 @@
+import { testFaults } from '../../support/faultTests.js'
+import { THOROUGH } from '../../support/thorough.js'
+import { UPSTREAM_FAULTS } from '../../support/upstreamFaults.js'
+
+const chosen = UPSTREAM_FAULTS.filter((_, at) => THOROUGH || at % 6 === 0)
+testFaults(THOROUGH ? 'every fault of an upstream' : 'each sixth fault of an upstream', chosen, { withOther: true })

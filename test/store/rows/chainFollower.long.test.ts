@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatData } from '../../../src/lib/hex.js'
+import { openForReading } from '../../../src/store/open.js'
+import { type BlockChange, ChangesMissed, createChainFollower } from '../../../src/store/rows/chainFollower.js'
+import { openInventedChain } from '../../support/inventedChain.js'
+import { seededRandom } from '../../support/random.js'
+import { temporaryDirectory } from '../../support/temporary.js'
+
+async function openFollowed(t: Parameters<typeof temporaryDirectory>[0] & { after(end: () => void): void }) {
+  const datadir = temporaryDirectory(t)
+  const chain = await openInventedChain(datadir, { random: seededRandom(3), logsPerBlock: 3 })
+  const db = openForReading(datadir)
+  t.after(() => {
+    db.close()
+    chain.close()
+  })
+  const follower = createChainFollower(db)
+  follower.start()
+  return { chain, follower }
+}
+
+test('whatever was changed between two looks, the changes lead from the chain that was told to the chain that is', async (t) => {
+  const { chain, follower } = await openFollowed(t)
+  const random = seededRandom(4)
+  const told = [formatData(chain.blocks[0].block.hash)]
+  const apply = ({ kind, block, logs }: BlockChange) => {
+    const hash = formatData(block.hash)
+    for (const { json } of logs) {
+      const log = JSON.parse(String(json))
+      assert.deepEqual([log.removed, log.blockHash], [kind === 'removed', hash])
+    }
+    if (kind === 'added') told.push(hash)
+    else told.splice(told.indexOf(hash), 1)
+  }
+  for (let round = 0; round < 60; round++) {
+    for (let i = random.below(5); i >= 0; i--) {
+      chain.change(random.below(Math.min(7, chain.blocks.length - 1)), random.below(6))
+    }
+    // Sometimes in the middle of telling.
+    for (let left = random.below(20); left > 0 || round === 59; left--) {
+      const change = follower.next()
+      if (change === undefined) break
+      apply(change)
+    }
+  }
+  assert.deepEqual(
+    told,
+    chain.blocks.map(({ block }) => formatData(block.hash)),
+  )
+  assert.equal(follower.isStale(), false)
+  chain.change(0, 1)
+  assert.equal(follower.isStale(), true)
+})
+
+test('the removed blocks of a reorg come first, the lowest first, with their logs as they were', async (t) => {
+  const { chain, follower } = await openFollowed(t)
+  chain.change(0, 4)
+  const added = Array.from({ length: 4 }, () => follower.next()!)
+  assert.equal(follower.next(), undefined)
+  chain.change(2, 1)
+  const changes = Array.from({ length: 3 }, () => follower.next()!)
+  const numbers = changes.map(({ kind, block }) => [kind, 'header' in block ? block.header.number : block.number])
+  assert.deepEqual(numbers, [
+    ['removed', 3],
+    ['removed', 4],
+    ['added', 3],
+  ])
+  const before = added.slice(2).flatMap(({ logs }) => Array.from(logs, ({ json }) => String(json)))
+  const after = changes.slice(0, 2).flatMap(({ logs }) => Array.from(logs, ({ json }) => String(json)))
+  assert.deepEqual(
+    after,
+    before.map((log) => log.replace('"removed":false', '"removed":true')),
+  )
+  assert.ok(after.length > 0)
+})
+
+test('more removed blocks than the database keeps are said to be missed', async (t) => {
+  const { chain, follower } = await openFollowed(t)
+  chain.change(0, 3)
+  while (follower.next() !== undefined);
+  for (let i = 0; i < 42; i++) chain.change(i === 0 ? 3 : 100, 100)
+  assert.throws(() => {
+    while (follower.next() !== undefined);
+  }, ChangesMissed)
+  follower.start()
+  chain.change(0, 1)
+  assert.equal(follower.next()?.kind, 'added')
+  assert.equal(follower.next(), undefined)
+})
+
+test('a mark divides the changes into those committed before it and after it, wherever the follower is', async (t) => {
+  const { chain, follower } = await openFollowed(t)
+  const random = seededRandom(5)
+  const hashes = () => chain.blocks.map(({ block }) => formatData(block.hash))
+  for (let round = 0; round < 80; round++) {
+    for (let i = random.below(4); i >= 0; i--) {
+      chain.change(random.below(Math.min(7, chain.blocks.length - 1)), random.below(6))
+    }
+    const changes: BlockChange[] = []
+    const tellSome = (count: number) => {
+      for (let left = count; left > 0; left--) {
+        const change = follower.next()
+        if (change === undefined) break
+        changes.push(change)
+        told.push(mark?.precedes(change) ?? false)
+      }
+    }
+    const told: boolean[] = []
+    let mark: ReturnType<typeof follower.mark> | undefined
+    tellSome(random.below(4))
+    if (random.below(2)) chain.change(random.below(Math.min(4, chain.blocks.length - 1)), random.below(4))
+    mark = follower.mark()
+    // What is being told at this moment was committed before.
+    if (changes.length > 0) assert.equal(mark.precedes(changes.at(-1)!), false)
+    const before = new Set(hashes())
+    tellSome(random.below(3))
+    chain.change(random.below(Math.min(7, chain.blocks.length - 1)), random.below(6))
+    tellSome(Number.POSITIVE_INFINITY)
+    chain.change(random.below(Math.min(7, chain.blocks.length - 1)), random.below(6))
+    tellSome(Number.POSITIVE_INFINITY)
+    const fresh: string[] = []
+    for (const [i, { kind, block }] of changes.entries()) {
+      if (!told[i]) continue
+      const hash = formatData(block.hash)
+      if (kind === 'added') fresh.push(hash)
+      else if (fresh.includes(hash)) fresh.splice(fresh.indexOf(hash), 1)
+      else assert.ok(before.has(hash), `round ${round}: a block is removed that was never there`)
+    }
+    assert.deepEqual(
+      fresh,
+      hashes().filter((hash) => !before.has(hash)),
+      `round ${round}`,
+    )
+  }
+})

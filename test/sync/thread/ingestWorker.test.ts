@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Worker } from 'node:worker_threads'
+import { startIngestWorker } from '../../../src/sync/thread/ingestWorker.js'
+import { fixtureGenesis } from '../../support/fixture.js'
+import { openFixtureAnswers } from '../../support/fixtureAnswers.js'
+import { keepLog } from '../../support/rightChain.js'
+import { startScriptedUpstream } from '../../support/scriptedUpstream.js'
+import { temporaryDirectory } from '../../support/temporary.js'
+
+const { answers } = await openFixtureAnswers({ after })
+
+test('a thread that dies is replaced by another one, which goes on', { timeout: 60_000 }, async (t) => {
+  const upstream = await startScriptedUpstream(answers)
+  upstream.head = 20
+  const { log, lines } = keepLog()
+  const chain = { genesis: fixtureGenesis() }
+  const settings = { datadir: temporaryDirectory(t), upstreams: [{ url: upstream.url }], chain }
+  const created = once(process, 'worker') as Promise<[Worker]>
+  const ingest = await startIngestWorker(settings, { log, logging: { level: 'error' }, pending: false })
+  t.after(async () => {
+    await ingest.close()
+    await upstream.close()
+  })
+  const reaches = async (block: number) => {
+    while (ingest.status().l1?.block !== block) await delay(10)
+  }
+  await reaches(20)
+  const [thread] = await created
+  await thread.terminate()
+  upstream.head = 30
+  await reaches(30)
+  assert.deepEqual(
+    lines.map(({ level, message }) => [level, message]),
+    [['error', 'the thread that follows the upstreams ended']],
+  )
+})

@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { EvmKind } from '../../../src/evm/kinds.js'
+import { silentLogger } from '../../../src/lib/logger.js'
+import { createMetrics } from '../../../src/lib/metrics.js'
+import { bindCall } from '../../../src/rpc/core/boundCall.js'
+import type { CallOrigin } from '../../../src/rpc/core/dispatch.js'
+import { encodeResponse, type RpcOutcome } from '../../../src/rpc/core/envelope.js'
+import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
+import { collectResult } from '../../../src/rpc/core/resultStream.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
+import { createReaderPool, type ReaderPool } from '../../../src/workers/pool/readerPool.js'
+import { seededRandom } from '../../support/random.js'
+import { TEST_METHODS } from '../../support/serving.js'
+import { temporaryDirectory } from '../../support/temporary.js'
+import { METHODS } from '../../support/testMethods.js'
+
+/** A pool of one thread per class, unless told, and a spare, over an empty database, all ready. Each thread takes most of a second to start. */
+async function startPool(
+  t: { after(callback: () => void | Promise<void>): void },
+  limits: Partial<typeof DEFAULT_LIMITS> = {},
+  evm: EvmKind = 'cairn',
+  evmThreads = 1,
+  log = silentLogger,
+): Promise<ReaderPool> {
+  const datadir = temporaryDirectory(t)
+  openForWriting(datadir).close()
+  const pool = createReaderPool({
+    metrics: createMetrics(),
+    datadir,
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    logging: { level: 'silent' },
+    methodsModule: TEST_METHODS,
+    scanThreads: 1,
+    evmThreads,
+    evm,
+    log,
+  })
+  t.after(() => pool.close())
+  await pool.ready()
+  return pool
+}
+
+/** For tests that need the defaults, and leave the pool as it was. */
+const common = await startPool({ after })
+
+/** Runs a method of the test table. */
+function run(pool: ReaderPool, method: string, params: unknown, origin?: CallOrigin): Promise<RpcOutcome> {
+  return pool.run(bindCall(METHODS.get(method)!, params), origin)
+}
+
+function read(outcome: RpcOutcome): unknown {
+  return 'error' in outcome ? outcome.error : JSON.parse(Buffer.from(outcome.result).toString())
+}
+
+test('answers from threads, in the order of the queue', async () => {
+  assert.equal(common.threadCount(), 4)
+  const words = Array.from({ length: 50 }, (_, i) => `word ${i}`)
+  const done: string[] = []
+  const outcomes = await Promise.all(
+    words.map(async (word) => {
+      const outcome = await run(common, 'test_scan', [word])
+      done.push(word)
+      return read(outcome)
+    }),
+  )
+  assert.deepEqual(outcomes, words)
+  assert.deepEqual(done, words)
+  assert.deepEqual(read(await run(common, 'test_call', ['hello'])), 'hello')
+})
+
+test('large data of an error comes from its thread as finished JSON', async () => {
+  const short = await run(common, 'test_revert', ['0x3'])
+  assert.deepEqual(short, { error: { code: 3, message: 'execution reverted', data: '0xababab' } })
+  const long = await run(common, 'test_revert', ['0x100000'])
+  assert.ok('error' in long && long.error.data === undefined && long.error.dataJson !== undefined)
+  const response = Buffer.concat(encodeResponse('1', long)).toString()
+  assert.deepEqual(JSON.parse(response).error, {
+    code: 3,
+    message: 'execution reverted',
+    data: `0x${'ab'.repeat(0x100000)}`,
+  })
+})
+
+test('parameters are checked in the thread', async () => {
+  assert.deepEqual(read(await run(common, 'test_scan', [5])), {
+    code: -32602,
+    message: 'invalid argument 0: word: expected a string, got 5',
+  })
+})
+
+test('a call that never ends is answered at its time, and the next one by the spare at once', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 300 }, 'reference')
+  const start = performance.now()
+  const stuck = run(pool, 'test_stuckCall', [])
+  const scanned = read(await run(pool, 'test_scan', ['meanwhile']))
+  assert.equal(scanned, 'meanwhile')
+  assert.ok(performance.now() - start < 200, 'another class waits for nothing')
+  assert.deepEqual(read(await stuck), { code: -32000, message: 'execution aborted (timeout = 0.3s)' })
+  assert.ok(performance.now() - start >= 300)
+  assert.equal(read(await run(pool, 'test_call', ['next'])), 'next')
+  await pool.ready()
+  assert.equal(pool.threadCount(), 4)
+})
+
+test('our interpreter is given half a second more to stop by itself, and nobody is made to wait for it', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 300 })
+  const start = performance.now()
+  const aborted = { code: -32000, message: 'execution aborted (timeout = 0.3s)' }
+  const waiting = run(pool, 'test_stuckCall', [])
+  const behind = run(pool, 'test_call', ['behind'], { sinceMs: start + 100 })
+  assert.deepEqual(read(await waiting), aborted)
+  assert.ok(performance.now() - start >= 300)
+  assert.equal(read(await behind), 'behind')
+  assert.equal(read(await run(pool, 'test_call', ['next'])), 'next')
+  // It never does stop: it is ended then, and there is a new spare.
+  while (pool.lostThreads() === 0) assert.equal(read(await run(pool, 'test_call', ['meanwhile'])), 'meanwhile')
+  const replaced = performance.now() - start
+  assert.ok(replaced >= 790, `replaced after ${replaced} ms`)
+  await pool.ready()
+  assert.equal(pool.threadCount(), 4)
+})
+
+test('a thread that stops late by itself is not lost: it is the next spare', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 100 })
+  const threads = new Set([read(await run(pool, 'test_thread', []))])
+  for (let i = 0; i < 4; i++) {
+    // 250 ms of its 100, and 20 more
+    assert.ok('error' in (await run(pool, 'test_deafCall', ['0xfa'])))
+    threads.add(read(await run(pool, 'test_thread', [])))
+    await run(pool, 'test_wait', ['0xc8'])
+  }
+  assert.equal(threads.size, 2, 'the same two by turns')
+  assert.deepEqual([pool.lostThreads(), pool.threadCount()], [0, 4])
+})
+
+test('what waits behind a long call is taken over by a thread that has nothing to do', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 5000 }, 'cairn', 2)
+  const start = performance.now()
+  const long = run(pool, 'test_deafCall', ['0x320']) // 800 ms
+  const words = Array.from({ length: 30 }, (_, i) => `word ${i}`)
+  const outcomes = await Promise.all(words.map((word) => run(pool, 'test_call', [word])))
+  assert.deepEqual(outcomes.map(read), words)
+  assert.ok(performance.now() - start < 400, `took ${performance.now() - start} ms`)
+  assert.equal(read(await long), 'worked 800')
+})
+
+// Others may abort the process when their thread is terminated: Node-API calls fail then, and C++ wrappers throw.
+test('the only native addon of a reader thread is better-sqlite3, whichever interpreter runs', async (t) => {
+  for (const pool of [common, await startPool(t, {}, 'reference')]) {
+    assert.deepEqual(read(await run(pool, 'test_addons', [])), ['better-sqlite3'])
+  }
+})
+
+test('many more calls than threads are all answered, each with its own answer', async (t) => {
+  const pool = await startPool(t, {}, 'cairn', 2)
+  const random = seededRandom(71)
+  const words = Array.from({ length: 900 }, (_, i) => 'x'.repeat(i % 100 === 0 ? 10_000 : random.below(50)) + i)
+  const outcomes = await Promise.all(
+    words.map((word, i) => run(pool, i % 50 === 49 ? 'test_deafCall' : 'test_call', [i % 50 === 49 ? '0x3' : word])),
+  )
+  assert.deepEqual(
+    outcomes.map(read),
+    words.map((word, i) => (i % 50 === 49 ? 'worked 3' : word)),
+  )
+})
+
+test('a log query that never looks up is ended half a second after its time, a polite one says it itself', async (t) => {
+  const pool = await startPool(t, { logsTimeoutMs: 200 })
+  const expected = { code: -32005, message: 'query timeout exceeded' }
+  let start = performance.now()
+  assert.deepEqual(read(await run(pool, 'test_polite', [])), expected)
+  assert.ok(performance.now() - start < 600)
+  start = performance.now()
+  assert.deepEqual(read(await run(pool, 'test_stuckScan', [])), expected)
+  const took = performance.now() - start
+  assert.ok(took >= 690 && took < 900, `took ${took} ms`)
+  assert.equal(read(await run(pool, 'test_scan', ['next'])), 'next')
+})
+
+test('the time of a call begins when a thread begins it', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 2000 })
+  const outcomes = await Promise.all(Array.from({ length: 4 }, () => run(pool, 'test_deafCall', ['0x2bc'])))
+  assert.deepEqual(outcomes.map(read), Array(4).fill('worked 700'))
+})
+
+test('a request that no thread takes in time is refused', async (t) => {
+  const pool = await startPool(t, { queueTimeoutMs: 200 })
+  const running = run(pool, 'test_wait', ['0x3e8'])
+  assert.deepEqual(read(await run(pool, 'test_scan', ['late'])), {
+    code: -32005,
+    message: 'server busy: no thread took the request within 0.2s',
+  })
+  assert.equal(read(await running), 'waited 1000')
+})
+
+test('endless calls of one client keep no other client waiting', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 5000 }, 'cairn', 2)
+  let ended = 0
+  const endless = Array.from({ length: 50 }, () => run(pool, 'test_stuckCall', [], { client: 1 }).then(() => ended++))
+  for (let i = 0; i < 5; i++) {
+    assert.equal(read(await run(pool, 'test_call', ['mine'], { client: 2 })), 'mine')
+  }
+  assert.equal(ended, 0)
+  await pool.close()
+  await Promise.all(endless)
+})
+
+test('calls of some milliseconds do not wait behind the endless calls of ten clients', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 20_000, queueTimeoutMs: 60_000 }, 'cairn', 2)
+  let ended = 0
+  const endless = Array.from({ length: 160 }, (_, i) =>
+    run(pool, 'test_politeCall', [], { client: i % 10 }).then(() => ended++),
+  )
+  for (let i = 0; i < 5; i++) {
+    const client = {}
+    assert.equal(read(await run(pool, 'test_workCall', ['0x14', 'mine'], { client })), 'mine')
+  }
+  assert.equal(ended, 0)
+  await pool.close()
+  await Promise.all(endless)
+})
+
+test('a call that sends parts is not tried beside endless ones, and is whole', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 1_000, queueTimeoutMs: 60_000 }, 'cairn', 1)
+  const endless = Array.from({ length: 6 }, (_, i) => run(pool, 'test_politeCall', [], { client: i % 3 }))
+  const outcome = await run(pool, 'test_workCall', ['0x0', 'parts'], { client: 7 })
+  assert.ok('result' in outcome && outcome.rest !== undefined)
+  const whole = await collectResult(outcome.result, outcome.rest, 1_000)
+  assert.equal(Buffer.from(whole!).toString(), '["parts"]')
+  await Promise.all(endless)
+})
+
+test('a call that does not look up holds the quick lane, and nobody waits for it', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 4_000, queueTimeoutMs: 60_000 }, 'cairn', 1)
+  const stuck = Array.from({ length: 6 }, (_, i) => run(pool, 'test_stuckCall', [], { client: i }))
+  const scans = Array.from({ length: 5 }, () => run(pool, 'test_work', ['0x0', 'short'], { client: 9 }))
+  for (const scan of scans) assert.equal('error' in (await scan), false)
+  await pool.close()
+  await Promise.all(stuck)
+})
+
+test('clients take turns, however many calls one of them has waiting', async (t) => {
+  const pool = await startPool(t, { callTimeoutMs: 60_000, queueTimeoutMs: 60_000 }, 'cairn', 2)
+  const done: number[] = []
+  const ask = async (client: number) => {
+    await run(pool, 'test_deafCall', ['0x14'], { client })
+    done.push(client)
+  }
+  const greedy = Array.from({ length: 100 }, () => ask(1))
+  await Promise.all([...Array.from({ length: 20 }, () => ask(2)), ...Array.from({ length: 20 }, () => ask(3))])
+  const before = done.filter((client) => client === 1).length
+  assert.ok(before < 50, `${before} of 100 calls were answered before 20 of each other client`)
+  await Promise.all(greedy)
+})
+
+test('a full queue refuses the newest request of the client that has the most waiting', async () => {
+  const running = run(common, 'test_wait', ['0xc8'], { client: 1 })
+  const waiting = Array.from({ length: 1024 }, () => run(common, 'test_scan', ['w'], { client: 1 }))
+  const other = run(common, 'test_scan', ['other'], { client: 2 })
+  assert.deepEqual(read(await waiting[1023]), { code: -32005, message: 'server busy' })
+  assert.equal(read(await other), 'other')
+  assert.equal(read(await running), 'waited 200')
+  for (const outcome of await Promise.all(waiting.slice(0, 1023))) assert.equal(read(outcome), 'w')
+})
+
+test('the log says why a thread failed, also when it threw no Error', async (t) => {
+  const errors: unknown[] = []
+  const log = { ...silentLogger, error: (fields: object) => void errors.push((fields as { error: string }).error) }
+  const pool = await startPool(t, {}, 'cairn', 1, log)
+  await run(pool, 'test_fail', [])
+  assert.match(String(errors[0]), /database disk image is malformed.*\n.* at /s)
+})
+
+test('a thread that dies answers its request with an internal error and is replaced', async () => {
+  const crashed = run(common, 'test_crash', [])
+  const next = run(common, 'test_scan', ['next'])
+  assert.deepEqual(read(await crashed), { code: -32603, message: 'internal error' })
+  assert.equal(read(await next), 'next')
+  await common.ready()
+})
+
+test('beyond the queue the server says that it is busy', async () => {
+  const running = run(common, 'test_wait', ['0xc8'])
+  const waiting = Array.from({ length: 1024 }, () => run(common, 'test_scan', ['w']))
+  assert.deepEqual(read(await run(common, 'test_scan', ['w'])), { code: -32005, message: 'server busy' })
+  assert.equal(read(await running), 'waited 200')
+  for (const outcome of await Promise.all(waiting)) assert.equal(read(outcome), 'w')
+})
+
+test('parameters that cannot be copied to a thread are refused, and harm nobody else', async () => {
+  let deep: unknown[] = []
+  for (let i = 0; i < 200_000; i++) deep = [deep]
+  const [odd, plain] = await Promise.all([run(common, 'test_scan', [deep]), run(common, 'test_scan', ['w'])])
+  assert.deepEqual(read(odd), { code: -32602, message: 'params: cannot be read, being nested too deep' })
+  assert.equal(read(plain), 'w')
+})
+
+test('closing answers what is under way and what waits', async (t) => {
+  const pool = await startPool(t)
+  const jobs = [run(pool, 'test_stuckCall', []), run(pool, 'test_call', ['w'])]
+  await pool.close()
+  for (const outcome of await Promise.all([...jobs, run(pool, 'test_scan', ['late'])])) {
+    assert.deepEqual(read(outcome), { code: -32603, message: 'internal error' })
+  }
+  assert.equal(pool.threadCount(), 0)
+})
+
+test('a short scan does not wait behind a long one', async (t) => {
+  const pool = await startPool(t, { logsTimeoutMs: 2000 })
+  const done: string[] = []
+  const long = run(pool, 'test_polite', []).then(() => done.push('long'))
+  for (let i = 0; i < 20; i++) {
+    const outcome = await run(pool, 'test_work', ['0x0', 'short'])
+    assert.equal('error' in outcome, false)
+  }
+  done.push('short')
+  await long
+  assert.deepEqual(done, ['short', 'long'])
+})
+
+test('a scan that is not short is run again where others are, and those like it are not tried for a while', async () => {
+  const threadOf = async (milliseconds: string, key: string) =>
+    read(await run(common, 'test_work', [milliseconds, key]))
+  const ordinary = await threadOf('0x40', 'long')
+  assert.equal(typeof ordinary, 'number')
+  assert.equal(await threadOf('0x40', 'long'), ordinary)
+  for (let i = 0; i < 4; i++) assert.equal(await threadOf('0x0', 'long'), ordinary)
+  const quick = await threadOf('0x0', 'long')
+  assert.notEqual(quick, ordinary)
+  assert.equal(await threadOf('0x0', 'short'), quick)
+})
+
+test('the quick lane does not end a request before its own limit', async (t) => {
+  const pool = await startPool(t, { logsTimeoutMs: 300 })
+  assert.deepEqual(read(await run(pool, 'test_work', ['0x1000', 'long'])), {
+    code: -32005,
+    message: 'query timeout exceeded',
+  })
+  assert.equal(pool.lostThreads(), 0)
+})
