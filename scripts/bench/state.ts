@@ -128,7 +128,7 @@ async function runImport(datadir: string, args: string[]): Promise<ImportFigures
   return { ms: performance.now() - startedMs, ranMs, peakAnonymousMb, peakRssMb }
 }
 
-/** Past tries: bytes in the database, and what making them anew takes beside opening a file that is held already. */
+/** Past tries: bytes in the database, and what making them anew takes beside opening a file that is stored already. */
 async function measureHistory(datadir: string, file: string): Promise<object> {
   const held = await runImport(datadir, [file])
   const db = openForWriting(datadir)

@@ -42,10 +42,10 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Follow the chain of upstream nodes.',
     usage: ['cairn sync --upstream URL [OPTIONS]', 'cairn sync --l2-upstream URL [OPTIONS]'],
     detail: [
-      'Verifies and stores the blocks of an upstream node, goes on with its head, and replaces blocks when the chain is ' +
+      'Verifies and stores the blocks of an upstream node, follows its head, and replaces blocks when the chain is ' +
         "reorganized. Runs until SIGINT or SIGTERM; the same command resumes. 'cairn serve' may run at the same time, and " +
         'serves each block at once.',
-      'A new database needs --genesis or --network. It goes on after the blocks that are stored, as from files.',
+      'A new database needs --genesis or --network. It resumes after the stored blocks, as from files.',
       'With --l2-upstream or --l2-feeder, alone or beside --upstream, it follows a Starknet chain in the same way.',
       'A fork below the finalized block is not followed: the command ends with exit code 1 and names the block to which ' +
         "'cairn rewind' would go back.",
@@ -54,7 +54,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn sync --network mainnet --upstream http://127.0.0.1:8545' },
       {
         line: 'cairn sync --upstream wss://one.example --upstream https://two.example',
-        note: 'goes on, two upstreams',
+        note: 'resumes, two upstreams',
       },
       { line: 'cairn sync --network mainnet --state none --from 23000000 --upstream http://127.0.0.1:8545' },
       { line: 'cairn sync --l2-upstream http://127.0.0.1:9545/rpc/v0_9', note: 'a Starknet chain' },
@@ -193,7 +193,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       'Removes all blocks above NUMBER with their transactions, receipts, logs, state and index entries, finalized blocks ' +
         'included; safe and finalized go back to NUMBER where they were above it. Layer-2 blocks stay. Blocks are removed ' +
         'newest first, in transactions of 256: a server may run at the same time, and always sees a whole chain.',
-      'NUMBER must be a stored block. SIGINT and SIGTERM end it after the current transaction; run again, it goes on.',
+      'NUMBER must be a stored block. SIGINT and SIGTERM end it after the current transaction; run again, it resumes.',
     ],
     examples: [
       { line: 'cairn rewind --to 18000000' },
@@ -204,7 +204,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Copy the database into one file while it is in use.',
     usage: ['cairn backup [OPTIONS] FILE'],
     detail: [
-      'FILE holds the database as it was when the command began: one read transaction spans the copy. Servers and writers go on ' +
+      'FILE holds the database as it was when the command began: one read transaction spans the copy. Servers and writers continue ' +
         'meanwhile; a writer cannot shorten its write-ahead log until the copy is done. The copy is checked (integrity, schema, ' +
         'facts) before it gets its name; a file that is there is never replaced. It holds the SHA-256 hashes of API keys.',
       'SIGINT and SIGTERM end it and leave no file.',
@@ -231,12 +231,12 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       'cairn snapshot restore DIR|s3://BUCKET/PREFIX [NAME]',
     ],
     detail: [
-      'create: copies the database as it is now, while servers and writers go on, without API keys and secrets; stores the copy in ' +
+      'create: copies the database as it is now, while servers and writers continue, without API keys and secrets; stores the copy in ' +
         'parts of 64 MiB under their SHA-256, and then the manifest, which is never replaced. NAME is by default the number and the ' +
         'beginning of the hash of the newest block. The copy needs as much space beside the database as that takes.',
       'restore: downloads the newest snapshot or the named one into an empty data directory, checks the digest of every part and the ' +
         'newest block, and gives the database its name when it is whole.',
-      'A command that was interrupted goes on when it is run again: create with the copy that it had made, restore with the parts ' +
+      'An interrupted command resumes when it is run again: create with the copy that it had made, restore with the parts ' +
         'that it has.',
       'S3 is any server that speaks its protocol. Credentials come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and ' +
         'AWS_SESSION_TOKEN.',
@@ -264,17 +264,17 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       'DATASET is blocks, transactions, receipts, logs, erc20-transfers, contracts, balance-diffs, storage-diffs, l2-blocks, ' +
         'events (a dataset for each decoded event) or all (all but events); several are separated by spaces or commas. Files, columns and types are those of cryo (docs/export.md).',
       'A directory or a prefix on S3 gets a file for each range of blocks, and manifest.json with digests, which names the finished files. The ' +
-        'same command goes on where it stopped, adds new blocks, and writes files anew whose blocks a reorg has replaced. It only ' +
-        'reads the database; servers and writers go on meanwhile.',
+        'same command resumes where it stopped, adds new blocks, and rewrites files whose blocks a reorg has replaced. It only ' +
+        'reads the database; servers and writers continue.',
       'SIGINT and SIGTERM end it; what is in the manifest stays.',
     ],
     examples: [
-      { line: 'cairn export all --out lake', note: 'all that is held' },
+      { line: 'cairn export all --out lake', note: 'everything that is stored' },
       { line: 'cairn export logs,erc20-transfers --blocks 18000000: --out lake' },
       { line: 'cairn export logs --address 0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48 --out usdc.csv' },
       { line: "cairn export events --event 'Transfer(address,address,uint256)' --out lake" },
       { line: 'cairn export transactions --format csv --out - | head' },
-      { line: 'cairn export all --follow --out lake', note: 'goes on with final blocks' },
+      { line: 'cairn export all --follow --out lake', note: 'continues with final blocks' },
       { line: 'cairn export all --follow --out s3://lake/mainnet --s3-endpoint http://ceph.example:7480' },
     ],
   },
@@ -284,7 +284,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     detail: [
       'Records blocks and the state before them as DIR, which serve and import take as a fixture. Without --blocks ' +
         'it records the whole chain of a development node.',
-      'If the node tells its whole state before the first block, the fixture is verified like any chain. Otherwise only the ' +
+      'If the node returns its whole state before the first block, the fixture is verified like any chain. Otherwise only the ' +
         'accounts and slots that the blocks read are recorded, and DIR is marked as not verified: state roots are not compared, ' +
         'and accounts and slots that no recorded block reads are answered as empty.',
       'DIR is made when everything in it has been imported once. --genesis names the genesis file of a node with rules of its ' +

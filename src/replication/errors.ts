@@ -29,7 +29,7 @@ export class ReplicationGap extends CairnError {
   /** The first one that the source gives. */
   readonly actual: number
   constructor(source: string, expected: number, actual: number) {
-    super(`${source}: expected ${expected} next, got ${actual}: what lies between is not available there any more`)
+    super(`${source}: expected ${expected} next, got ${actual}: the blocks between are not available there any more`)
     this.expected = expected
     this.actual = actual
   }

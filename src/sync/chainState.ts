@@ -210,7 +210,7 @@ function decideAppearances(
   if (stateMode !== 'execute' || evm !== 'reference') return true
   log.info(
     {},
-    "--evm reference does not tell internal calls, so the address index is not kept; 'cairn reindex' makes it",
+    "--evm reference does not report internal calls, so the address index is not kept; 'cairn reindex' makes it",
   )
   return false
 }

@@ -157,6 +157,6 @@ function createBatches(chain: WritableChain, checkpoints?: Checkpoints) {
 function requireAvailable({ reader }: WritableChain, blockNumber: number, blockHash: Uint8Array): void {
   const held = reader.blockHash(blockNumber)
   if (held && equalBytes(held, blockHash)) return
-  const expected = held ? formatData(held) : 'none, since the first block held is later'
+  const expected = held ? formatData(held) : 'none, since the first stored block is later'
   throw new InvalidBlock({ blockNumber, blockHash, check: 'canonical block', expected, actual: formatData(blockHash) })
 }

@@ -162,7 +162,7 @@ test('import, status, keys and serve work on one directory', async (t) => {
   const first = await cairn(args)
   assert.equal(first.code, 0, first.stderr)
   assert.match(first.stdout, /^[1-9]\d* blocks imported/)
-  assert.match((await cairn(args)).stdout, /^0 blocks imported, [1-9]\d* held already/)
+  assert.match((await cairn(args)).stdout, /^0 blocks imported, [1-9]\d* stored already/)
 
   const status = JSON.parse((await cairn(['status', '--json'], { CAIRN_DATADIR: datadir })).stdout)
   assert.equal(status.coverage.first, 0)

@@ -39,10 +39,10 @@ async function importing(args: readonly string[]) {
 
 test('the fixture chain is imported, and importing it again changes nothing', async (t) => {
   const { datadir, args } = prepare(t, chain)
-  assert.equal((await importing(args)).summary, `${HEAD} blocks imported, 0 held already`)
+  assert.equal((await importing(args)).summary, `${HEAD} blocks imported, 0 stored already`)
   const [head, digest] = [checkDatabase(datadir)!, digestDatabase(datadir)]
   assert.equal(head.number, HEAD)
-  assert.equal((await importing(args)).summary, `0 blocks imported, ${HEAD} held already`)
+  assert.equal((await importing(args)).summary, `0 blocks imported, ${HEAD} stored already`)
   assert.deepEqual([checkDatabase(datadir), digestDatabase(datadir)], [head, digest])
 })
 
@@ -50,14 +50,14 @@ test('parts, gzip, another name and repeated blocks give the same database', asy
   const whole = prepare(t, chain)
   await runCairnOk(whole.args)
   const { datadir, args } = prepare(t, blocks(1, 20))
-  assert.equal((await importing(args)).summary, '20 blocks imported, 0 held already')
+  assert.equal((await importing(args)).summary, '20 blocks imported, 0 stored already')
   assert.equal(checkDatabase(datadir)!.number, 20)
   const packed = join(datadir, 'more.blocks.gz')
   writeFileSync(packed, gzipSync(blocks(11, 40)))
   // The database knows its chain by now.
   assert.equal(
     (await importing(['import', '--datadir', datadir, packed, CHAIN])).summary,
-    `${HEAD - 20} blocks imported, 50 held already`,
+    `${HEAD - 20} blocks imported, 50 stored already`,
   )
   assert.deepEqual(checkDatabase(datadir), checkDatabase(whole.datadir))
   assert.equal(digestDatabase(datadir), digestDatabase(whole.datadir))
@@ -101,7 +101,7 @@ test('a directory is imported with its genesis, and serves as a fixture with gzi
   writeFileSync(join(directory, 'l2.ndjson.gz'), gzipSync(readFileSync(packagePath('fixtures/chain/l2.ndjson'))))
   assert.match(
     await importDirectory(),
-    new RegExp(`^${HEAD} blocks imported, 0 held already; 9 layer-2 blocks imported`),
+    new RegExp(`^${HEAD} blocks imported, 0 stored already; 9 layer-2 blocks imported`),
   )
   const { url } = await startCairn(t, ['--fixture', directory])
   assert.equal(await resultOf(url, 'eth_blockNumber'), `0x${HEAD.toString(16)}`)
@@ -239,12 +239,12 @@ for (const [signal, exitCode] of [
     assert.equal(code, exitCode)
     assert.match(
       stdout,
-      /^20 blocks imported, \d+ held already; interrupted at block 20 in long\.rlp\.gz \(file 2 of 3\): run the same command again to go on\n$/,
+      /^20 blocks imported, \d+ stored already; interrupted at block 20 in long\.rlp\.gz \(file 2 of 3\): run the same command again to resume\n$/,
     )
     assert.match(stderr, /^stopping after the batch under way; a second signal ends it at once$/m)
     assert.equal(checkDatabase(datadir)!.number, 20)
     const again = await runCairnOk(['import', '--datadir', datadir, CHAIN])
-    assert.equal(again, `${HEAD - 20} blocks imported, 20 held already\n`)
+    assert.equal(again, `${HEAD - 20} blocks imported, 20 stored already\n`)
   })
 }
 

@@ -34,7 +34,8 @@ async function importEra(t: TestContext, { network, file }: (typeof NETWORKS)[nu
   const args = ['--datadir', datadir, '--network', network, '--state', state, `${chains}/${file}`]
   const summary = await runCairnOk(['import', ...args])
   // With execution the genesis is laid before the file is read.
-  const expected = state === 'execute' ? '8191 blocks imported, 1 held already' : '8192 blocks imported, 0 held already'
+  const expected =
+    state === 'execute' ? '8191 blocks imported, 1 stored already' : '8192 blocks imported, 0 stored already'
   assert.equal(summary.trim(), expected)
   return datadir
 }

@@ -34,5 +34,5 @@ test('progress fits a terminal and its new size, and Ctrl-C ends an import with 
   for (const line of lines.slice(narrow)) assert.ok(line.length < 50, line)
   assert.match(lines[9], /^\[[#.]{20}\] \d+ % long\.rlp\.gz \(1 of 2\), [\d,.]+ blocks\/s/)
   assert.match(lines.at(-1)!, /^[\d,]+ blocks in \d+/)
-  assert.match(written, /\r\n1 blocks imported, \d+ held already; interrupted at block 1 in long\.rlp\.gz/)
+  assert.match(written, /\r\n1 blocks imported, \d+ stored already; interrupted at block 1 in long\.rlp\.gz/)
 })

@@ -12,7 +12,7 @@ import {
 import { temporaryDirectory } from './temporary.js'
 import type { FaultCase } from './upstreamLies.js'
 
-const ASIDE = 'the upstream sent something wrong; it is put aside'
+const ASIDE = 'invalid response; the upstream is quarantined'
 
 /** Tests of the block source `ethRpc` against upstreams with these faults: one that gets well, and with `withOther` also one
  *  beside another that is well. */

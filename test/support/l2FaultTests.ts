@@ -26,7 +26,7 @@ async function follow(
   node.fault = fault
   const followed = followL2(t, database, [node], { route })
   if (check) {
-    const lies = () => followed.lines.filter(({ message }) => /put aside/.test(message))
+    const lies = () => followed.lines.filter(({ message }) => /quarantined/.test(message))
     await followed.until(() => lies().length > 0)
     assert.equal(lies()[0].fields.check, check)
     assert.equal(lies()[0].fields.upstream, node.url)
@@ -53,7 +53,7 @@ export function testL2Faults(isSelected: (index: number) => boolean): void {
   for (const [i, [route, minor]] of ROUTES.entries()) {
     describe(`over ${route}${route === 'RPC over HTTP' ? ` 0.${minor}` : ''}`, () => {
       for (const fault of L2_LIES.filter((_, at) => isSelected(at + i))) {
-        test(`a lie is named, put aside and not stored: ${fault.name}`, (t) => follow(t, route, fault, minor))
+        test(`a lie is named, quarantined and not stored: ${fault.name}`, (t) => follow(t, route, fault, minor))
       }
       if (minor === 10) return
       for (const fault of L2_FAILURES.filter((_, at) => isSelected(at + i))) {

@@ -78,13 +78,13 @@ function describeGenesis({ head }: ImportSummary): string {
 
 function formatSummary(summary: ImportSummary): string {
   const { blocks, skipped, head, interrupted } = summary
-  const parts = [`${blocks} blocks imported, ${skipped} held already`]
+  const parts = [`${blocks} blocks imported, ${skipped} stored already`]
   parts.push(...formatL2Summary(summary))
   if (interrupted) {
     const { path, fileNumber, files } = interrupted
     const block = head === undefined ? '' : ` at block ${head}`
     const file = `in ${basename(path)} (file ${fileNumber} of ${files})`
-    parts.push(`interrupted${block} ${file}: run the same command again to go on`)
+    parts.push(`interrupted${block} ${file}: run the same command again to resume`)
   }
   return parts.join('; ')
 }
@@ -96,5 +96,5 @@ function formatL2Summary(summary: ImportSummary): string[] {
   if (l2Replaced > 0) parts.push(`${l2Replaced} replaced by fuller recordings`)
   parts.push(`${l2Verified} ${l2Replaced > 0 ? 'verified' : 'of them verified'}`)
   if (l2Unverifiable > 0) parts.push(`${l2Unverifiable} could not be verified`)
-  return [[...parts, `${l2Skipped} held already`].join(', ')]
+  return [[...parts, `${l2Skipped} stored already`].join(', ')]
 }

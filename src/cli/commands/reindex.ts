@@ -53,7 +53,7 @@ async function fillAddressIndex(db: Database, signal: AbortSignal): Promise<bool
   const progress = createProgress({ label: 'addresses', unit: 'blocks', total })
   const isComplete = await fillAppearances(db, { progress, signal })
   progress.finish()
-  if (!isComplete) printSummary("address index: interrupted; 'cairn reindex' goes on with it")
+  if (!isComplete) printSummary("address index: interrupted; 'cairn reindex' resumes it")
   return isComplete
 }
 

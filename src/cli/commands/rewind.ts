@@ -31,7 +31,7 @@ export async function runRewind({ config, operands }: ParsedArgs): Promise<numbe
     })
     const { blocks, transactions, logs, head, interrupted } = summary
     const removed = `${blocks} blocks removed with ${transactions} transactions and ${logs} logs; the head is block ${head}`
-    printSummary(`${removed}${interrupted ? '; interrupted: run the same command again to go on' : ''}`)
+    printSummary(`${removed}${interrupted ? '; interrupted: run the same command again to resume' : ''}`)
     // Readers that open next find a small write-ahead log.
     db.pragma('wal_checkpoint(TRUNCATE)')
     return interrupted ? stop.exitCode() : 0

@@ -155,7 +155,10 @@ function formatReport(report: Report, showsSizes: boolean): string {
     ['head', head === null ? 'none' : `${head.number} ${head.hash} ${formatTime(head.timestamp)}`],
     ['blocks', coverage === null ? 'none' : formatCoverage(coverage)],
     ...(report.verified === false ? [['verified', formatUnverified(report)] as [string, string]] : []),
-    ['state', state.first === null ? `not held (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`],
+    [
+      'state',
+      state.first === null ? `not available (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`,
+    ],
     ['layer-2 head', l2Head === null ? 'none' : `${l2Head.number} ${l2Head.hash}`],
     ['layer-2', formatL2Coverage(report.l2Coverage)],
     ['log index', formatIndex(LOG_SEARCH_INDEX, report.logIndex)],

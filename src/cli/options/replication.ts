@@ -41,7 +41,7 @@ export const replicationOptions = {
   standby: flag(
     'standby',
     ['serve'],
-    'With --replica nats://: take over as the writer when there is none; from then on --upstream is followed and the chain published.',
+    'With --replica nats://: take over as the writer when no server is; then follow --upstream and publish the chain.',
   ),
   natsCredentials: maybeText(
     'nats-credentials',

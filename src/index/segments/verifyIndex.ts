@@ -119,7 +119,7 @@ function checkCoverage(kind: IndexKind<unknown>, live: readonly Segment[], fullC
     const fail = (problem: string) => new IndexFault(kind, { segment: id }, problem)
     if (level < 0 || level > kind.tables.maxLevel) throw fail(`there is no level ${level}`)
     if (firstChunk !== next) {
-      const words = firstChunk > next ? `chunk ${next} lies in no segment` : `chunk ${firstChunk} lies in two segments`
+      const words = firstChunk > next ? `chunk ${next} is in no segment` : `chunk ${firstChunk} is in two segments`
       throw fail(`begins with chunk ${firstChunk}: ${words}`)
     }
     if (firstChunk % chunksOf(level) !== 0) throw fail(`chunk ${firstChunk} cannot begin level ${level}`)

@@ -4,7 +4,7 @@ import { CairnError } from '../errors.js'
 export class ObjectConflict extends CairnError {
   readonly key: string
   constructor(place: string, key: string) {
-    super(`${place}/${key} was written by somebody else; nothing was replaced`)
+    super(`${place}/${key} was written by another process; nothing was replaced`)
     this.key = key
   }
 }

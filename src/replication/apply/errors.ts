@@ -7,7 +7,7 @@ export class UnknownAncestor extends CairnError {
   readonly ancestor: BlockRef
   constructor(ancestor: BlockRef, held: Uint8Array | undefined) {
     const own = held === undefined ? 'does not hold that number' : `holds ${formatData(held)} there`
-    super(`the writer goes on after block ${ancestor.number} (${formatData(ancestor.hash)}), and this replica ${own}`)
+    super(`the writer continues after block ${ancestor.number} (${formatData(ancestor.hash)}), and this replica ${own}`)
     this.ancestor = ancestor
   }
 }

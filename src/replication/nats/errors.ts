@@ -43,7 +43,7 @@ export class StreamMissing extends CairnError {
 /** The stream was deleted, and made anew. */
 export class StreamReplaced extends CairnError {
   constructor(stream: string, expected: string) {
-    super(`stream ${stream}: expected ${expected}: it was deleted and made anew`)
+    super(`stream ${stream}: expected ${expected}: it was deleted and created again`)
   }
 }
 
@@ -72,6 +72,6 @@ export class StreamDiverged extends CairnError {
 export class NotInStream extends CairnError {
   constructor(stream: string, head: number | undefined) {
     const own = head === undefined ? 'a replica without blocks' : `a replica at block ${head}`
-    super(`stream ${stream}: ${own} cannot go on from it: no message of it follows one of the replica's blocks`)
+    super(`stream ${stream}: ${own} cannot resume from it: no message of it follows one of the replica's blocks`)
   }
 }

@@ -131,7 +131,7 @@ async function startOf(options: PublisherOptions, stream: ChainStream, end: Stre
   if (cursor !== undefined) {
     const { stream: before, sequence, number, hash } = cursor
     if (before !== stream.name && before.split('@')[0] === stream.stream) {
-      log.error({ before, now: stream.name }, 'the stream was deleted; it is published anew')
+      log.error({ before, now: stream.name }, 'the stream was deleted; publishing it again')
     } else if (before === stream.name && sequence > end.sequence) {
       log.error({ acknowledged: sequence, last: end.sequence }, 'the stream lost messages; they are published again')
     } else if (before === stream.name && sequence === end.sequence && end.head === undefined) return { number, hash } // all messages expired

@@ -9,8 +9,8 @@ import { encodeFrame, encodeUnit, FRAME_FORMAT } from '../http/frames.js'
 /** A replica asks for blocks from one on whose parent is not stored. */
 export class BlockUnavailable extends CairnError {
   constructor(from: number, head: number | undefined) {
-    const held = head === undefined ? 'no block is held' : `the newest block is ${head}`
-    super(`from: blocks from ${from} on cannot be given, their parent is not available: ${held}`)
+    const held = head === undefined ? 'no block is available' : `the newest block is ${head}`
+    super(`from: blocks from ${from} on are not available, their parent is not available: ${held}`)
   }
 }
 

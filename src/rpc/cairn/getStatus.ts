@@ -29,10 +29,10 @@ const STATUS_SCHEMA = objectOf('Status', {
         gap: orNull(objectOf('StatusGap', { fromBlock: index.schema, toBlock: index.schema })),
       }),
     ),
-    description: 'Blocks held, those with state, and those that are still to be fetched.',
+    description: 'Stored blocks, those with state, and those that are still to be fetched.',
   },
   highestBlock: { ...orNull(index.schema), description: 'Head of the upstream while the server is behind it.' },
-  counts: { ...objectOf('StatusCounts', { transactions: count, logs: count }), description: 'Of all blocks held.' },
+  counts: { ...objectOf('StatusCounts', { transactions: count, logs: count }), description: 'Of all stored blocks.' },
   l2: orNull(
     objectOf('StatusL2', {
       fromBlock: index.schema,

@@ -12,9 +12,9 @@ const RESOURCE_SCHEMA = {
 /** Ethereum execution API specification, `eth_capabilities`. */
 export const capabilities = defineMethod({
   name: 'eth_capabilities',
-  summary: 'Which blocks, transactions, receipts, logs and states are held: from which block on, up to the head.',
+  summary: 'Which blocks, transactions, receipts, logs and states are available: from which block on, up to the head.',
   description:
-    'Everything from `oldestBlock` to `head` is held, and nothing is ever deleted, so that there is no `deleteStrategy`. ' +
+    'Everything from `oldestBlock` to `head` is available, and nothing is ever deleted, so that there is no `deleteStrategy`. ' +
     '`stateproofs` are not served; `state` only where blocks are executed.',
   cost: 'point',
   params: [],

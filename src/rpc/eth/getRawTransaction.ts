@@ -14,7 +14,7 @@ const RESULT = { name: 'transaction', schema: data.schema }
 export const getRawTransactionByHash = defineMethod({
   name: 'eth_getRawTransactionByHash',
   summary: 'The transaction with that hash in its consensus encoding (EIP-2718).',
-  description: '`0x` if there is none, as in geth. With `--pending` also one of the pending block of the upstream.',
+  description: '`0x` if it is missing, as in geth. With `--pending` also one of the pending block of the upstream.',
   cost: 'point',
   params: [transactionHashParam],
   result: RESULT,
@@ -29,7 +29,7 @@ export const getRawTransactionByHash = defineMethod({
 export const getRawTransactionByBlockHashAndIndex = defineMethod({
   name: 'eth_getRawTransactionByBlockHashAndIndex',
   summary: 'The transaction at that index of the block with that hash in its consensus encoding (EIP-2718).',
-  description: '`0x` if there is none, as in geth.',
+  description: '`0x` if it is missing, as in geth.',
   cost: 'point',
   params: [blockHashParam, transactionIndexParam],
   result: RESULT,
@@ -43,7 +43,7 @@ export const getRawTransactionByBlockHashAndIndex = defineMethod({
 export const getRawTransactionByBlockNumberAndIndex = defineMethod({
   name: 'eth_getRawTransactionByBlockNumberAndIndex',
   summary: 'The transaction at that index of the block with that number in its consensus encoding (EIP-2718).',
-  description: '`0x` if there is none, as in geth. The pending block is empty, or that of the upstream (`--pending`).',
+  description: '`0x` if it is missing, as in geth. The pending block is empty, or that of the upstream (`--pending`).',
   cost: 'point',
   params: [blockNumberParam, transactionIndexParam],
   result: RESULT,

@@ -39,7 +39,7 @@ export const subscribe = defineMethod({
   cost: 'point',
   usesSession: true,
   params: [
-    required('name', text, `what to be told of: \`${KINDS.join('`, `')}\``),
+    required('name', text, `subscription type: \`${KINDS.join('`, `')}\``),
     optional(
       'options',
       anyOptions,

@@ -154,8 +154,12 @@ function registerMetrics(
   metrics.gauge('cairn_filters_bytes', 'Memory of the filters and subscriptions.', () => memory.sizeBytes())
   metrics.counter(
     'cairn_block_changes_total',
-    'Added and removed blocks told to subscribers and filters.',
+    'Added and removed blocks that subscribers and filters were notified of.',
     chain.changes,
   )
-  metrics.counter('cairn_l2_block_changes_total', 'Layer-2 blocks and reorgs told to subscribers.', l2.changes)
+  metrics.counter(
+    'cairn_l2_block_changes_total',
+    'Layer-2 blocks and reorgs that subscribers were notified of.',
+    l2.changes,
+  )
 }

@@ -82,7 +82,7 @@ export const traceFilter = defineMethod({
     {
       code: INVALID_PARAMS,
       message: `invalid argument 0: filter: N blocks, the limit is ${MAX_FILTER_BLOCKS}`,
-      when: 'the range has more blocks, of those that are held',
+      when: 'the range has more available blocks',
     },
     TWO_RANGES,
     REVERSED_RANGE,

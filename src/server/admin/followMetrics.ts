@@ -37,7 +37,7 @@ export function registerFollowMetrics(
     status().upstreams.map((each): [{ upstream: string }, number] => [{ upstream: each.upstream }, read(each)])
   metrics.gauge(
     `${prefix}_upstream_up`,
-    '1 while the upstream is asked, 0 while it fails or is put aside.',
+    '1 while the upstream is asked, 0 while it fails or is quarantined.',
     ofUpstreams(({ state }) => Number(state === 'ok')),
   )
   metrics.gauge(

@@ -115,7 +115,7 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
     wrong = { error, sinceMs: wrong?.sinceMs ?? clock.nowMs() }
     const ms = Math.round(upstream.health.lied())
     const fields = { upstream: upstream.name, check, blockNumber, problem, quarantineMs: ms }
-    log.warn(fields, 'the upstream sent something wrong; it is put aside')
+    log.warn(fields, 'invalid response; the upstream is quarantined')
   }
   const runAt: Pool['runAt'] = async (upstream, task, signal) => {
     try {

@@ -250,7 +250,7 @@ function requireFrom({ reader, stateMode }: WritableChain, from: number | undefi
   const coverage = reader.coverage()
   if (coverage === undefined || coverage.first === from) return
   throw new UsageError(
-    `--from ${from}: the database holds blocks ${coverage.first} to ${coverage.head} already, and goes on after them; leave ` +
+    `--from ${from}: the database holds blocks ${coverage.first} to ${coverage.head} already, and resumes after them; leave ` +
       '--from out',
   )
 }

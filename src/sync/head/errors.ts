@@ -5,7 +5,7 @@ import { formatData } from '../../lib/hex.js'
 export class RewindOutOfRange extends CairnError {
   readonly blockNumber: number
   constructor(blockNumber: number, held: { first: number; head: number } | undefined) {
-    const range = held ? `blocks ${held.first} to ${held.head} are available` : 'no block is held'
+    const range = held ? `blocks ${held.first} to ${held.head} are available` : 'no block is available'
     super(`cannot rewind to block ${blockNumber}: ${range}`)
     this.blockNumber = blockNumber
   }

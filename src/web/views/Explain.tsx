@@ -8,7 +8,7 @@ const OUTCOMES = {
   answered: 'answered',
   tooMany: 'too many results for eth_getLogs',
   timeout: 'timed out',
-  unavailable: 'blocks not held',
+  unavailable: 'blocks not available',
 }
 
 const PLANS = {

@@ -97,7 +97,7 @@ function Figures({ status }: { status: Status }) {
       )}
       {coverage !== null && (
         <Figure
-          name="Blocks held"
+          name="Blocks stored"
           note={
             gap
               ? `${formatCount(gap.fromBlock)} to ${formatCount(gap.toBlock)} to be fetched`

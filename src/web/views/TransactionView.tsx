@@ -39,7 +39,7 @@ export function TransactionView({ route }: { route: Route }) {
         {(data) =>
           data === null ? (
             <Empty title="This transaction is not in the database">
-              Check the hash, or see on the <a href={linkTo('')}>overview</a> which blocks are held.
+              Check the hash, or see on the <a href={linkTo('')}>overview</a> which blocks are available.
             </Empty>
           ) : (
             <>

@@ -156,9 +156,9 @@ test('gaps, overlaps and segments beyond the logs are found', (t) => {
   const live = createSegmentStore(db, LOG_SEARCH_INDEX.tables).segments('live')
   const run = (sql: string, ...values: number[]) => faultOf(db, () => db.prepare(sql).run(...values)).message
   const last = live[live.length - 1]
-  assert.match(run("UPDATE log_segments SET state = 'dropped' WHERE id = ?", live[2].id), /chunk 2 lies in no segment/)
-  assert.match(run('UPDATE log_segments SET first_chunk = 1 WHERE id = ?', live[2].id), /chunk 1 lies in two segments/)
-  assert.match(run('UPDATE log_segments SET level = 1 WHERE id = ?', live[0].id), /chunk 1 lies in two segments/)
+  assert.match(run("UPDATE log_segments SET state = 'dropped' WHERE id = ?", live[2].id), /chunk 2 is in no segment/)
+  assert.match(run('UPDATE log_segments SET first_chunk = 1 WHERE id = ?', live[2].id), /chunk 1 is in two segments/)
+  assert.match(run('UPDATE log_segments SET level = 1 WHERE id = ?', live[0].id), /chunk 1 is in two segments/)
   const beyond = `INSERT INTO log_segments (level, first_chunk, state) VALUES (0, ?, 'live')`
   assert.match(run(beyond, last.firstChunk + 1), new RegExp(`the logs fill ${Math.floor(logs.length / 64)}`))
   assert.match(run("DELETE FROM meta WHERE key = 'log_index'"), /settings of the index are gone|the logs fill 0/)

@@ -55,7 +55,7 @@ describe('prefetched blocks', () => {
     return upstream
   }
   const open = (t: TestContext, urls: string[], limits?: Partial<UpstreamLimits>, onLie = () => {}) => {
-    const { log, lines } = keepLog(({ message }) => /put aside/.test(message) && onLie())
+    const { log, lines } = keepLog(({ message }) => /quarantined/.test(message) && onLie())
     const rpc = openFixtureRpc(chain[0].block.hash, urls, { log, limits })
     t.after(() => rpc.close())
     const read = async (range: UpstreamRange) => {
@@ -102,7 +102,7 @@ describe('prefetched blocks', () => {
       upstream.fault = undefined
     })
     assert.deepEqual(await read({ from: 0, to: 60 }), hashes(0, 60))
-    const lies = lines.filter(({ message }) => /put aside/.test(message)).map(({ fields }) => fields)
+    const lies = lines.filter(({ message }) => /quarantined/.test(message)).map(({ fields }) => fields)
     assert.deepEqual(
       lies.map(({ upstream, check, blockNumber }) => [upstream, check, blockNumber]),
       [[upstream.url, 'parent hash', 5]],

@@ -132,7 +132,7 @@ function withWrongRoot(blocks: readonly Block[], index: number): Block[] {
 
 for (const depth of [0, 2]) {
   const where = depth === 0 ? 'on top of the head' : 'of a fork'
-  test(`a block ${where} that is refused is not stored; its upstream is put aside, the right chain is followed`, async (t) => {
+  test(`a block ${where} that is refused is not stored; its upstream is quarantined, the right chain is followed`, async (t) => {
     const random = seededRandom(144)
     const trunk = await grow(t, random, [], 6)
     const upstream = await startForkingUpstream(t, trunk)
@@ -143,7 +143,7 @@ for (const depth of [0, 2]) {
     const branch = await grow(t, random, kept, 4)
     // A node that has stored the wrong blocks without executing them.
     await upstream.lie([...kept, ...withWrongRoot(branch, 2)])
-    const lie = await followed.logs(/put aside/)
+    const lie = await followed.logs(/quarantined/)
     assert.ok(chain.head.newest!.header.number <= 8)
     await upstream.become([...kept, ...branch])
     await followed.reaches(branch[3].hash)
