@@ -1,6 +1,7 @@
 import { padLeft } from '../../lib/bytes.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
+import { decodeTopics } from './blockRows.js'
 import { selectBlockOfLog } from './blockOfLog.js'
 import { formatLog } from './logObject.js'
 
@@ -41,8 +42,7 @@ export function createLogObjectJson(db: Database): (ids: readonly number[]) => B
 }
 
 function objectOf(row: Row) {
-  const topics = row.topic0 === null ? [] : [row.topic0]
-  for (const topic of [row.topic1, row.topic2, row.topic3]) if (topic !== null) topics.push(padLeft(topic, 32))
+  const topics = decodeTopics(row.topic0, row.topic1, row.topic2, row.topic3)
   return formatLog(
     { address: row.address, topics, data: padLeft(row.data, row.data_length) },
     {

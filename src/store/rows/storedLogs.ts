@@ -1,6 +1,6 @@
 import type { Log } from '../../chain/eth/types.js'
-import { padLeft } from '../../lib/bytes.js'
 import type { Database } from '../database.js'
+import { decodeTopics } from './blockRows.js'
 
 /** The parts of a log that are indexed. */
 export type IndexedLog = Pick<Log, 'address' | 'topics'>
@@ -36,7 +36,5 @@ export function createStoredLogs(db: Database): StoredLogs {
 }
 
 function decodeRow({ address, topic0, topic1, topic2, topic3 }: Row): IndexedLog {
-  const topics = topic0 === null ? [] : [topic0]
-  for (const topic of [topic1, topic2, topic3]) if (topic !== null) topics.push(padLeft(topic, 32))
-  return { address, topics }
+  return { address, topics: decodeTopics(topic0, topic1, topic2, topic3) }
 }
