@@ -6,14 +6,14 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Abi } from 'viem'
 import { packagePath } from '../src/store/open.js'
-import { installPackage } from '../test/support/npmPackage.js'
 import {
   CONTRACTS_FILE,
   type Contracts,
   hashSources,
   pickContracts,
   readSources,
-} from '../test/support/solidityContracts.js'
+} from '../test/support/chains/solidityContracts.js'
+import { installPackage } from '../test/support/npmPackage.js'
 
 const VERSION = '0.8.37'
 /** The oldest fork that has what the sources use: transient storage, and MCOPY, which solc emits for copies. */

@@ -5,7 +5,7 @@ import { formatData } from '../src/lib/hex.js'
 import { packagePath } from '../src/store/open.js'
 import { openForWriting } from '../src/store/openForWriting.js'
 import { runCairnOk, startDefaultCairn } from '../test/support/cairn.js'
-import { REVERTER, TOKEN } from '../test/support/fixtureChain.js'
+import { REVERTER, TOKEN } from '../test/support/chains/fixtureChain.js'
 import { ask } from '../test/support/rpcClient.js'
 import { plantLogs } from './fixture/plantLogs.js'
 

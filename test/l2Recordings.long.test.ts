@@ -13,7 +13,7 @@ import {
 } from '../src/rpc/starknet/format.js'
 import { recogniseL2, UnreadableL2File } from '../src/sources/files/starknetFile.js'
 import type { L2Reader } from '../src/store/l2/l2Reader.js'
-import { openL2Database } from './support/l2.js'
+import { openL2Database } from './support/chains/l2.js'
 import { SKIP_SHARED, sharedPath } from './support/shared.js'
 import { temporaryDirectory } from './support/temporary.js'
 

@@ -9,8 +9,8 @@ import { runMethod } from '../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { openContext } from '../../src/rpc/core/openContext.js'
 import { getEvents } from '../../src/rpc/starknet/getEvents.js'
-import { openL2Database } from '../../test/support/l2.js'
-import { makeBlock, UNCHECKED } from '../../test/support/l2Blocks.js'
+import { openL2Database } from '../../test/support/chains/l2.js'
+import { makeBlock, UNCHECKED } from '../../test/support/chains/l2Blocks.js'
 import { seededRandom } from '../../test/support/random.js'
 
 /* `npm run bench:l2-events -- [BLOCKS]`: stores made-up layer-2 blocks of 200 events, 5,000 blocks unless told, and prints the time

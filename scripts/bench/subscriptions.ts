@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { spawnCairn } from '../../test/support/cairn.js'
-import { openInventedChain } from '../../test/support/inventedChain.js'
+import { openInventedChain } from '../../test/support/chains/inventedChain.js'
 import { seededRandom } from '../../test/support/random.js'
 import { temporaryDirectory } from '../../test/support/temporary.js'
 import { quantile } from './client.js'

@@ -5,7 +5,7 @@ import type { AccessListEntry, Authorization, Header, Transaction, TransactionTy
 import { delegationTo } from '../../src/evm/interpreter/code.js'
 import type { NewAccount } from '../../src/evm/interpreter/journal/journalAccount.js'
 import { bytesToBigInt, concatBytes } from '../../src/lib/bytes.js'
-import { rulesOf } from '../../test/support/forks.js'
+import { rulesOf } from '../../test/support/chains/forks.js'
 import { type SeededRandom, seededRandom } from '../../test/support/random.js'
 import { createPrograms } from './programs.js'
 import type { World } from './world.js'

@@ -4,8 +4,8 @@ import { checkTransaction } from '../../src/evm/reference/checkTransaction.js'
 import { createMachines, createPackageBlock } from '../../src/evm/reference/machine.js'
 import { createOverlay } from '../../src/evm/reference/overlay.js'
 import { createPackageTransaction } from '../../src/evm/reference/packageTransaction.js'
-import { rulesOf, specOf } from '../../test/support/forks.js'
-import { createTestJournal, type MemoryState } from '../../test/support/memoryState.js'
+import { rulesOf, specOf } from '../../test/support/chains/forks.js'
+import { createTestJournal, type MemoryState } from '../../test/support/chains/memoryState.js'
 import { blockHashOf, type Result, type Run, type World } from './world.js'
 
 const NO_GAS = { execution: 0n, state: 0n }

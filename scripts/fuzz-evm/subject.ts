@@ -3,8 +3,8 @@ import type { ForkTables } from '../../src/evm/interpreter/forkTables.js'
 import { Machine } from '../../src/evm/interpreter/machine.js'
 import { applyTransaction, blockEnvironment, TransactionRefused } from '../../src/evm/transition/transaction.js'
 import { noDeadline } from '../../src/lib/deadline.js'
-import { rulesOf } from '../../test/support/forks.js'
-import { createTestJournal } from '../../test/support/memoryState.js'
+import { rulesOf } from '../../test/support/chains/forks.js'
+import { createTestJournal } from '../../test/support/chains/memoryState.js'
 import { blockHashOf, type Result, type Run, type World } from './world.js'
 
 const NO_GAS = { execution: 0n, state: 0n }

@@ -1,4 +1,4 @@
-import { HEAD } from '../../test/support/fixtureChain.js'
+import { HEAD } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH } from './case.js'
 
 /** Cases of the methods that read blocks and uncles. Uncles are in blocks 2, 13 and 23. */

@@ -15,7 +15,7 @@ import {
   REVERTER,
   STORE,
   TOKEN,
-} from '../../test/support/fixtureChain.js'
+} from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
 /** Selectors of the fixture's contracts, keccak-256 of the signature. */

@@ -11,7 +11,7 @@ import {
   NUMBERED_TOPIC,
   TOKEN,
   TRANSFER_TOPIC,
-} from '../../test/support/fixtureChain.js'
+} from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
 // The cursor of 'first-page' with another MAC. Those of a database are its own, so that no recorded case goes on with one.

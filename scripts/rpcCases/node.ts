@@ -1,4 +1,4 @@
-import { ALICE } from '../../test/support/fixtureChain.js'
+import { ALICE } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, positional } from './case.js'
 
 /** Cases of the methods about the server itself. */

@@ -1,4 +1,4 @@
-import { ALICE, CHILD, COUNTER, DELEGATOR, NOBODY, TOKEN } from '../../test/support/fixtureChain.js'
+import { ALICE, CHILD, COUNTER, DELEGATOR, NOBODY, TOKEN } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH } from './case.js'
 
 /** Cases of the methods of Otterscan. */

@@ -1,4 +1,4 @@
-import { REVERTER, TOKEN } from '../../test/support/fixtureChain.js'
+import { REVERTER, TOKEN } from '../../test/support/chains/fixtureChain.js'
 
 /* Requests and options of the servers with low limits. */
 

@@ -1,5 +1,5 @@
+import { ALICE, BOB, EMITTER, NOBODY, REVERTER, TOKEN } from '../../test/support/chains/fixtureChain.js'
 import { PARTIAL_FIRST } from '../../test/support/exampleServers.js'
-import { ALICE, BOB, EMITTER, NOBODY, REVERTER, TOKEN } from '../../test/support/fixtureChain.js'
 import {
   type CasesByMethod,
   type FixtureHashes,

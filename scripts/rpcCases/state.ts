@@ -9,7 +9,7 @@ import {
   LARGE_CONTRACT,
   NOBODY,
   TOKEN,
-} from '../../test/support/fixtureChain.js'
+} from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
 /** Cases of the methods that read accounts, and what a transaction costs. The counter lives in blocks 4 to 6, the

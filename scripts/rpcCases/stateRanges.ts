@@ -1,7 +1,7 @@
 import { keccak256 } from '../../src/chain/crypto.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
+import { ALICE, BOB, COUNTER, TOKEN } from '../../test/support/chains/fixtureChain.js'
 import { PARTIAL_FIRST } from '../../test/support/exampleServers.js'
-import { ALICE, BOB, COUNTER, TOKEN } from '../../test/support/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
 const hashOf = (data: string) => formatData(keccak256(parseHex(data)))

@@ -1,5 +1,5 @@
+import { ALICE, AMSTERDAM_PROBE, BOB, TOKEN } from '../../test/support/chains/fixtureChain.js'
 import { PARTIAL_FIRST } from '../../test/support/exampleServers.js'
-import { ALICE, AMSTERDAM_PROBE, BOB, TOKEN } from '../../test/support/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, quantity, UNKNOWN_HASH } from './case.js'
 import { NAME, SHORT, SPIN } from './serverRequests.js'
 

@@ -1,4 +1,4 @@
-import { ALICE, BOB, NOBODY, REVERTER, TOKEN } from '../../test/support/fixtureChain.js'
+import { ALICE, BOB, NOBODY, REVERTER, TOKEN } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
 const CALLS = { tracer: 'callTracer', tracerConfig: { withLog: true } }

@@ -1,4 +1,4 @@
-import { ALICE, BOB, HEAD, NOBODY, TRANSFERS } from '../../test/support/fixtureChain.js'
+import { ALICE, BOB, HEAD, NOBODY, TRANSFERS } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH } from './case.js'
 
 /** A block that has the kind of transaction first, by name. */

@@ -1,5 +1,5 @@
 import { formatData, formatQuantity } from '../../src/lib/hex.js'
-import { LOGGED, LOGGER, SENDERS } from '../../test/support/branches.js'
+import { LOGGED, LOGGER, SENDERS } from '../../test/support/chains/branches.js'
 import type { SeededRandom } from '../../test/support/random.js'
 import { ask } from '../../test/support/rpcClient.js'
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 import type { Log } from '../../src/chain/eth/types.js'
 import { createStateReads } from '../../src/store/state/stateReader.js'
-import { BRANCHES_GENESIS, openBranches, randomPlan, SENDERS } from '../../test/support/branches.js'
 import { type CairnServer, startDefaultCairn } from '../../test/support/cairn.js'
+import { BRANCHES_GENESIS, openBranches, randomPlan, SENDERS } from '../../test/support/chains/branches.js'
 import type { SeededRandom } from '../../test/support/random.js'
 import { createChainBuilder } from '../fixture/chainBuilder.js'
 

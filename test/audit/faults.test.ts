@@ -9,9 +9,9 @@ import { createAddedAbiTable } from '../../src/store/addedAbis.js'
 import { createApiKeyTable } from '../../src/store/keys/apiKeys.js'
 import { DATABASE_FILE } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
-import { findFault } from '../support/findFault.js'
-import { HEAD } from '../support/fixtureChain.js'
-import { copyDatabase, importFixture } from '../support/fixtureDatabase.js'
+import { HEAD } from '../support/chains/fixtureChain.js'
+import { copyDatabase, importFixture } from '../support/chains/fixtureDatabase.js'
+import { findFault } from '../support/compare/findFault.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const whole = temporaryDirectory({ after })

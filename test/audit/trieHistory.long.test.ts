@@ -8,7 +8,7 @@ import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { createStateReader } from '../../src/store/state/stateReader.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
 import { importBlocks } from '../../src/sync/pipeline.js'
-import { fixtureBlocks, fixtureGenesis, sourceOf } from '../support/fixture.js'
+import { fixtureBlocks, fixtureGenesis, sourceOf } from '../support/chains/fixture.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 test('every kept page of a trie before the head is verified, and a damaged one is named', async (t) => {

@@ -9,7 +9,7 @@ import { packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { FIRST_BLOCK, randomBlocks } from '../index/logs/randomFilters.js'
 import { seededFractions, writeLogs } from '../index/logs/randomLogs.js'
-import { EMITTER, NUMBERED_TOPIC } from '../support/fixtureChain.js'
+import { EMITTER, NUMBERED_TOPIC } from '../support/chains/fixtureChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const MAIN = packagePath('dist/cli/main.js')

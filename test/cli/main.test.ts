@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
-import { HEAD } from '../support/fixtureChain.js'
+import { HEAD } from '../support/chains/fixtureChain.js'
 import { post, request } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

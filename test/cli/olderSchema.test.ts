@@ -13,7 +13,7 @@ import { silentLogger } from '../../src/lib/logger.js'
 import { openContext } from '../../src/rpc/core/openContext.js'
 import { DatabaseOutdated, openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
-import { leaveAtMigration } from '../support/olderDatabase.js'
+import { leaveAtMigration } from '../support/chains/olderDatabase.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 test('whatever reads a database of an older version names the command that migrates it', async (t) => {

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { FixtureManifest } from '../../src/sync/import/recordedFixture.js'
 import { runCairn, runCairnOk, serveFixture, startCairn } from '../support/cairn.js'
-import { FIXTURE_FOLDER } from '../support/fixture.js'
-import * as fixture from '../support/fixtureChain.js'
-import { compareFrom } from '../support/followPeer.js'
+import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
+import * as fixture from '../support/chains/fixtureChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { compareFrom } from '../support/upstream/followPeer.js'
 
 /* `cairn record` of a node that has the bundled chain, which is Cairn. */
 

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { complete, isComplete } from '../../src/cli/sql/prompt.js'
 import { packagePath } from '../../src/store/open.js'
 import { type Ended, runCairn } from '../support/cairn.js'
-import { importFixture } from '../support/fixtureDatabase.js'
+import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const datadir = temporaryDirectory({ after })

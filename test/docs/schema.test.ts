@@ -6,7 +6,7 @@ import type { Database } from '../../src/store/database.js'
 import { packagePath } from '../../src/store/open.js'
 import { openForQueries } from '../../src/store/sql/queryDatabase.js'
 import { importFiles, readGenesisFile } from '../../src/sync/import/importFiles.js'
-import { verifyHere } from '../support/l2.js'
+import { verifyHere } from '../support/chains/l2.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const page = readFileSync(packagePath('docs/schema.md'), 'utf8')

@@ -7,7 +7,7 @@ import { keccak256 } from '../../src/chain/crypto.js'
 import { asList, decodeRlp } from '../../src/chain/eth/rlp.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
 import { serveFixture } from '../support/cairn.js'
-import * as fixture from '../support/fixtureChain.js'
+import * as fixture from '../support/chains/fixtureChain.js'
 import { resultOf } from '../support/rpcClient.js'
 
 /* What a served chain shows of each EIP of Amsterdam: the bundled fixture has them in blocks 61 to 74. */

@@ -1,8 +1,8 @@
 import { test } from 'node:test'
-import { startAnvilPeer } from '../support/anvil.js'
-import { checkFollowing } from '../support/followPeer.js'
-import { findFoundry } from '../support/foundry.js'
 import { THOROUGH } from '../support/thorough.js'
+import { startAnvilPeer } from '../support/upstream/anvil.js'
+import { checkFollowing } from '../support/upstream/followPeer.js'
+import { findFoundry } from '../support/upstream/foundry.js'
 
 const path = findFoundry('anvil')
 const skip = path === undefined && 'anvil cannot be installed'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { spawnProgram, startCairn } from '../support/cairn.js'
-import { findFoundry } from '../support/foundry.js'
 import { resultOf } from '../support/rpcClient.js'
 import { SKIP_SHARED, sharedPath } from '../support/shared.js'
+import { findFoundry } from '../support/upstream/foundry.js'
 
 /* Blocks of the official chain, executed by anvil on top of a fork of Cairn, and traced by both. */
 

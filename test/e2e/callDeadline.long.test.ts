@@ -9,7 +9,7 @@ import { call } from '../../src/rpc/eth/call.js'
 import { packagePath } from '../../src/store/open.js'
 import { createReaderPool } from '../../src/workers/pool/readerPool.js'
 import { runCairnOk } from '../support/cairn.js'
-import { REVERTER, TOKEN } from '../support/fixtureChain.js'
+import { REVERTER, TOKEN } from '../support/chains/fixtureChain.js'
 import { TEST_METHODS } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
-import { asCode, LOG_BOMB, MEMORY_BOMBS, output } from '../support/bombs.js'
 import { startCairn } from '../support/cairn.js'
-import { createGenesis, writeGenesisChain } from '../support/genesisChain.js'
+import { asCode, LOG_BOMB, MEMORY_BOMBS, output } from '../support/chains/bombs.js'
+import { createGenesis, writeGenesisChain } from '../support/chains/genesisChain.js'
 import { ask } from '../support/rpcClient.js'
 
 /* Calls that take much memory, return much and log much, on a chain whose blocks may have any amount of gas. */

@@ -7,7 +7,7 @@ import { listOptions } from '../../src/cli/config.js'
 import { envName } from '../../src/cli/options/option.js'
 import { packagePath } from '../../src/store/open.js'
 import { serveFixture, spawnProgram, startCairn } from '../support/cairn.js'
-import { FIXTURE_FOLDER } from '../support/fixture.js'
+import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
 import { freePort } from '../support/freePort.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

@@ -11,7 +11,7 @@ import {
   WebSocketProvider,
 } from 'ethers'
 import { serveFixture } from '../support/cairn.js'
-import * as fixture from '../support/fixtureChain.js'
+import * as fixture from '../support/chains/fixtureChain.js'
 
 /* ethers, which batches calls by itself, against the program. */
 

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { formatQuantity } from '../../src/lib/hex.js'
 import type { HealthReport } from '../../src/server/admin/healthReport.js'
-import { startAnvilPeer } from '../support/anvil.js'
-import { EverydayContracts } from '../support/everydayContracts.js'
-import { compareFrom, type Peer, reachHead, startFollower, startTraffic } from '../support/followPeer.js'
-import { findFoundry } from '../support/foundry.js'
-import { SKIP_GETH, startGethPeer } from '../support/geth.js'
+import { EverydayContracts } from '../support/chains/everydayContracts.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
+import { startAnvilPeer } from '../support/upstream/anvil.js'
+import { compareFrom, type Peer, reachHead, startFollower, startTraffic } from '../support/upstream/followPeer.js'
+import { findFoundry } from '../support/upstream/foundry.js'
+import { SKIP_GETH, startGethPeer } from '../support/upstream/geth.js'
 
 /* Development nodes are followed through what contracts do every day: contracts written in Solidity, constructors that write
  * zeros, creations that fail, contracts that are created and destroyed, deployments, slots that are set and cleared, value for

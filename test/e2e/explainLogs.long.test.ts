@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ExplanationJson } from '../../src/rpc/cairn/formatFacts.js'
 import { serveFixture } from '../support/cairn.js'
-import { EMITTER, NUMBERED_TOPIC } from '../support/fixtureChain.js'
+import { EMITTER, NUMBERED_TOPIC } from '../support/chains/fixtureChain.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 
 /* `cairn_explainLogs` over HTTP, and the log line of a slow query. */

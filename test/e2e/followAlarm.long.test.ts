@@ -6,12 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { formatData } from '../../src/lib/hex.js'
 import { openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
-import { BRANCHES_GENESIS, growBranch } from '../support/branches.js'
 import { runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'
-import { startForkingUpstream } from '../support/forkingUpstream.js'
+import { BRANCHES_GENESIS, growBranch } from '../support/chains/branches.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 interface Following {
   state: string

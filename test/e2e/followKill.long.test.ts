@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openForReading } from '../../src/store/open.js'
-import { BRANCHES_GENESIS, growBranch, openBranches } from '../support/branches.js'
 import { spawnCairn } from '../support/cairn.js'
-import { checkDatabase } from '../support/checkDatabase.js'
-import { compareRows } from '../support/compareChains.js'
-import { startForkingUpstream } from '../support/forkingUpstream.js'
+import { BRANCHES_GENESIS, growBranch, openBranches } from '../support/chains/branches.js'
+import { checkDatabase } from '../support/compare/checkDatabase.js'
+import { compareRows } from '../support/compare/compareChains.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
+import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 const KILLS = THOROUGH ? 30 : 4
 

@@ -4,13 +4,13 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { formatFelt } from '../../src/chain/starknet/felt.js'
 import { type CairnServer, runCairnOk, serveFixture, spawnCairn, startCairn } from '../support/cairn.js'
-import { FIXTURE_FOLDER } from '../support/fixture.js'
-import { HEAD } from '../support/fixtureChain.js'
-import { growL2, makePending, toRpcJson } from '../support/l2Blocks.js'
-import { nodeBlock, startL2Node } from '../support/l2Node.js'
+import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
+import { HEAD } from '../support/chains/fixtureChain.js'
+import { growL2, makePending, toRpcJson } from '../support/chains/l2Blocks.js'
 import { ask, resultOf } from '../support/rpcClient.js'
-import { RpcFailure } from '../support/scriptedUpstream.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { nodeBlock, startL2Node } from '../support/upstream/l2Node.js'
+import { RpcFailure } from '../support/upstream/scriptedUpstream.js'
 
 interface Health {
   l2Head: { number: number; hash: string } | null

@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createL2Reader } from '../../src/store/l2/l2Reader.js'
 import { openForReading } from '../../src/store/open.js'
 import { spawnCairn } from '../support/cairn.js'
-import { checkL2Chain } from '../support/followL2.js'
-import { openL2Database } from '../support/l2.js'
-import { growL2 } from '../support/l2Blocks.js'
-import { nodeBlock, startL2Node } from '../support/l2Node.js'
+import { openL2Database } from '../support/chains/l2.js'
+import { growL2 } from '../support/chains/l2Blocks.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { checkL2Chain } from '../support/upstream/followL2.js'
+import { nodeBlock, startL2Node } from '../support/upstream/l2Node.js'
 
 async function followKilled(t: TestContext, option: '--l2-upstream' | '--l2-feeder', kills: number): Promise<void> {
   const random = seededRandom(146)

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startCairn } from '../support/cairn.js'
-import { FIXTURE_FOLDER, fixtureBlocks } from '../support/fixture.js'
-import { openFixtureAnswers } from '../support/fixtureAnswers.js'
+import { FIXTURE_FOLDER, fixtureBlocks } from '../support/chains/fixture.js'
+import { openFixtureAnswers } from '../support/chains/fixtureAnswers.js'
 import { ask, resultOf } from '../support/rpcClient.js'
-import { startScriptedUpstream } from '../support/scriptedUpstream.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { startScriptedUpstream } from '../support/upstream/scriptedUpstream.js'
 
 type Json = Record<string, unknown>
 interface BlockJson extends Json {

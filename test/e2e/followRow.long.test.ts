@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { formatData } from '../../src/lib/hex.js'
-import { BRANCHES_GENESIS, growBranch } from '../support/branches.js'
 import { type CairnServer, serveFixture, startCairn } from '../support/cairn.js'
-import { compareServers } from '../support/compareServers.js'
-import { FIXTURE_FOLDER } from '../support/fixture.js'
-import { startForkingUpstream } from '../support/forkingUpstream.js'
+import { BRANCHES_GENESIS, growBranch } from '../support/chains/branches.js'
+import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
+import { compareServers } from '../support/compare/compareServers.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 /** A server that follows, with its data directory. */
 async function startFollower(

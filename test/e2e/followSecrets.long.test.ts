@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runCairn, spawnCairn, startCairn } from '../support/cairn.js'
-import { FIXTURE_FOLDER } from '../support/fixture.js'
-import { openFixtureAnswers } from '../support/fixtureAnswers.js'
-import { HEAD } from '../support/fixtureChain.js'
+import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
+import { openFixtureAnswers } from '../support/chains/fixtureAnswers.js'
+import { HEAD } from '../support/chains/fixtureChain.js'
 import { ask } from '../support/rpcClient.js'
-import { startScriptedUpstream } from '../support/scriptedUpstream.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { startScriptedUpstream } from '../support/upstream/scriptedUpstream.js'
 
 /* Credentials of upstreams in all that is printed, logged and served, while upstreams send them back in every kind of answer. */
 

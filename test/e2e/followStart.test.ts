@@ -8,12 +8,12 @@ import { openForWriting } from '../../src/store/openForWriting.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
 import { importBlocks } from '../../src/sync/pipeline.js'
 import { runCairnOk, startCairn } from '../support/cairn.js'
-import { FIXTURE_FOLDER, fixtureBlocks, fixtureGenesis, sourceOf } from '../support/fixture.js'
-import { openFixtureAnswers } from '../support/fixtureAnswers.js'
-import { HEAD } from '../support/fixtureChain.js'
+import { FIXTURE_FOLDER, fixtureBlocks, fixtureGenesis, sourceOf } from '../support/chains/fixture.js'
+import { openFixtureAnswers } from '../support/chains/fixtureAnswers.js'
+import { HEAD } from '../support/chains/fixtureChain.js'
 import { type Answer, ask, resultOf, send } from '../support/rpcClient.js'
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scriptedUpstream.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/upstream/scriptedUpstream.js'
 
 /* Where following begins, and what is said of blocks that are not available yet. */
 

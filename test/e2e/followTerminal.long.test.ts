@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
 import { serveFixture, spawnProgram } from '../support/cairn.js'
-import { HEAD } from '../support/fixtureChain.js'
+import { HEAD } from '../support/chains/fixtureChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* `cairn sync` on a real pseudo terminal, which Python's standard library makes. */

@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { serveFixture, spawnCairn } from '../support/cairn.js'
-import { FIXTURE_FOLDER } from '../support/fixture.js'
-import { HEAD } from '../support/fixtureChain.js'
+import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
+import { HEAD } from '../support/chains/fixtureChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
-import { startTlsProxy, TEST_CERTIFICATE } from '../support/tlsProxy.js'
+import { startTlsProxy, TEST_CERTIFICATE } from '../support/upstream/tlsProxy.js'
 
 const upstream = await serveFixture({ after })
 

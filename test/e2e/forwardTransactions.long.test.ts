@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { runCairn, serveFixture, startCairn } from '../support/cairn.js'
-import { FIXTURE_FOLDER } from '../support/fixture.js'
+import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
 import { ask, openSocket, send } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

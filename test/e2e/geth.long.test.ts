@@ -1,7 +1,7 @@
 import { test } from 'node:test'
-import { checkFollowing } from '../support/followPeer.js'
-import { SKIP_GETH, startGethPeer } from '../support/geth.js'
 import { THOROUGH } from '../support/thorough.js'
+import { checkFollowing } from '../support/upstream/followPeer.js'
+import { SKIP_GETH, startGethPeer } from '../support/upstream/geth.js'
 
 test('geth --dev is followed through hundreds of blocks and debug_setHead by 1, 5 and 64 blocks, and every answer is its own', {
   skip: SKIP_GETH,

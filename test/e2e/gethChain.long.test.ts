@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareSeed } from '../../scripts/fuzz-chain/compareSeed.js'
-import { SKIP_GETH } from '../support/geth.js'
 import { THOROUGH } from '../support/thorough.js'
+import { SKIP_GETH } from '../support/upstream/geth.js'
 
 /* Random chains through all forks, imported into Cairn and geth: blocks, receipts, proofs, traces with all options, struct logs step by
  * step, calls, estimates and simulations. scripts/fuzz-chain/differences.ts names the intended differences. */

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startCairn } from '../support/cairn.js'
-import { SKIP_GETH, serveWithGeth } from '../support/geth.js'
 import { resultOf } from '../support/rpcClient.js'
 import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { SKIP_GETH, serveWithGeth } from '../support/upstream/geth.js'
 
 /** By name: the configuration of a trace. */
 const CONFIGS: Record<string, object> = {

@@ -5,8 +5,8 @@ import { after, test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
 import { startAllThreads } from '../support/allThreads.js'
 import { type CairnServer, runCairnOk, serveFixture, startCairn } from '../support/cairn.js'
-import { encodeChain, fixtureBlocks } from '../support/fixture.js'
-import { ALICE, BALANCES, REVERTER, TOKEN } from '../support/fixtureChain.js'
+import { encodeChain, fixtureBlocks } from '../support/chains/fixture.js'
+import { ALICE, BALANCES, REVERTER, TOKEN } from '../support/chains/fixtureChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* Small calls are run by the thread that takes requests: to the same bytes as by a thread for calls. */

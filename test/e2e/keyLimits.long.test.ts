@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
-import { FIXTURE_FOLDER } from '../support/fixture.js'
+import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
 import { ask, openSocket, send } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

@@ -4,7 +4,7 @@ import { createApiKeyReader } from '../../src/store/keys/apiKeys.js'
 import { packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { runCairn, runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'
-import { HEAD } from '../support/fixtureChain.js'
+import { HEAD } from '../support/chains/fixtureChain.js'
 import { ask, openSocket } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

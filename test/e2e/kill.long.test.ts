@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { checkKills, fixtureBlockByBlock } from '../support/killedImport.js'
+import { checkKills, fixtureBlockByBlock } from '../support/chains/killedImport.js'
 import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { THOROUGH } from '../support/thorough.js'
 

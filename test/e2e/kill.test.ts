@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { checkKills, fixtureBlockByBlock } from '../support/killedImport.js'
+import { checkKills, fixtureBlockByBlock } from '../support/chains/killedImport.js'
 
 test('an import that is killed goes on', async (t) => {
   const args = fixtureBlockByBlock(t)

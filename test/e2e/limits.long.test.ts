@@ -6,7 +6,7 @@ import { packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { startAllThreads } from '../support/allThreads.js'
 import { runCairnOk, startCairn } from '../support/cairn.js'
-import { EMITTER, HEAD, NUMBERED_TOPIC, REVERTER, TOKEN } from '../support/fixtureChain.js'
+import { EMITTER, HEAD, NUMBERED_TOPIC, REVERTER, TOKEN } from '../support/chains/fixtureChain.js'
 import { type Answer, ask } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

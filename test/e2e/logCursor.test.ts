@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serveFixture } from '../support/cairn.js'
-import { HEAD, TOKEN } from '../support/fixtureChain.js'
+import { HEAD, TOKEN } from '../support/chains/fixtureChain.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 
 /* Cursors from the program: any of its threads takes those that another one gave. */

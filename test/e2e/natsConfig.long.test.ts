@@ -15,7 +15,7 @@ import { watchWriter } from '../../src/replication/nats/watchWriter.js'
 import { packagePath } from '../../src/store/open.js'
 import { spawnProgram } from '../support/cairn.js'
 import { freePort } from '../support/freePort.js'
-import { NEEDS_NATS, settingsFor } from '../support/nats.js'
+import { NEEDS_NATS, settingsFor } from '../support/nats/nats.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* `deploy/scaling/nats.conf`, with addresses and paths of this machine. */

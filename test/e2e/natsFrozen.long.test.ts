@@ -1,14 +1,14 @@
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatData } from '../../src/lib/hex.js'
-import { growBranch } from '../support/branches.js'
-import { compareRows } from '../support/compareChains.js'
-import { startForkingUpstream } from '../support/forkingUpstream.js'
+import { growBranch } from '../support/chains/branches.js'
+import { compareRows } from '../support/compare/compareChains.js'
 import { branchesDirectory, startMember, untilHead, untilRole } from '../support/members.js'
-import { leaderOf, NEEDS_NATS, openLink, startNatsCluster } from '../support/nats.js'
+import { leaderOf, NEEDS_NATS, openLink, startNatsCluster } from '../support/nats/nats.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
+import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 /* Whole servers, with the lease: the frozen NATS server leads the stream or the lease, or both. */
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { formatData } from '../../src/lib/hex.js'
-import { growBranch } from '../support/branches.js'
-import { startForkingUpstream } from '../support/forkingUpstream.js'
+import { growBranch } from '../support/chains/branches.js'
 import {
   branchesDirectory,
   type Member,
@@ -11,12 +10,13 @@ import {
   untilHead,
   untilRole,
 } from '../support/members.js'
-import { NEEDS_NATS, startNats } from '../support/nats.js'
-import { makeAuthority, makeOperator, NEEDS_OPENSSL, writeSeed } from '../support/natsSecurity.js'
+import { NEEDS_NATS, startNats } from '../support/nats/nats.js'
+import { makeAuthority, makeOperator, NEEDS_OPENSSL, writeSeed } from '../support/nats/natsSecurity.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
 import { until } from '../support/until.js'
+import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 /* `cairn serve` with TLS and credentials, against a real nats-server. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Page } from '../support/addressPages.js'
+import type { Page } from '../support/browser/addressPages.js'
 import { serveFixture } from '../support/cairn.js'
-import { ALICE, CHILD, TOKEN } from '../support/fixtureChain.js'
+import { ALICE, CHILD, TOKEN } from '../support/chains/fixtureChain.js'
 import { resultOf, ask as send } from '../support/rpcClient.js'
 
 /* The calls of Otterscan's address page, as its SearchController makes them: 25 a page, the block of the last or first

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 
 import { packagePath } from '../../src/store/open.js'
-import * as fixture from '../support/fixtureChain.js'
+import * as fixture from '../support/chains/fixtureChain.js'
 import { fetchNode, PINNED_NODES } from '../support/nodes.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

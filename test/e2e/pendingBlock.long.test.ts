@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { JsonRpcProvider } from 'ethers'
 import { serveFixture } from '../support/cairn.js'
-import { HEAD, NOBODY } from '../support/fixtureChain.js'
+import { HEAD, NOBODY } from '../support/chains/fixtureChain.js'
 import { resultOf } from '../support/rpcClient.js'
 
 /* Choices of the API specification and of geth, from the program. */

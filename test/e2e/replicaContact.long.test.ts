@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatData } from '../../src/lib/hex.js'
-import { growBranch } from '../support/branches.js'
+import { growBranch } from '../support/chains/branches.js'
 import { parseExposition } from '../support/exposition.js'
-import { startForkingUpstream } from '../support/forkingUpstream.js'
 import { freePort } from '../support/freePort.js'
 import { branchesDirectory, type Member, startMember, untilHead, untilRole } from '../support/members.js'
-import { NEEDS_NATS, startNats } from '../support/nats.js'
+import { NEEDS_NATS, startNats } from '../support/nats/nats.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { until } from '../support/until.js'
+import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 /* What a replica says of itself while it has no contact with its source. */
 

@@ -5,9 +5,8 @@ import { formatData } from '../../src/lib/hex.js'
 import { createLease } from '../../src/replication/nats/lease.js'
 import { openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
-import { growBranch } from '../support/branches.js'
-import { compareRows } from '../support/compareChains.js'
-import { type ForkingUpstream, startForkingUpstream } from '../support/forkingUpstream.js'
+import { growBranch } from '../support/chains/branches.js'
+import { compareRows } from '../support/compare/compareChains.js'
 import {
   branchesDirectory,
   type Member,
@@ -16,11 +15,12 @@ import {
   untilHead,
   untilRole,
 } from '../support/members.js'
-import { NEEDS_NATS, openLink, startNats } from '../support/nats.js'
+import { NEEDS_NATS, openLink, startNats } from '../support/nats/nats.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
 import { until } from '../support/until.js'
+import { type ForkingUpstream, startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 /* Two servers that can be the writer, each with a node of its own, and kill -9 in every state of a role. */
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatData } from '../../src/lib/hex.js'
-import { growBranch } from '../support/branches.js'
-import { compareRows } from '../support/compareChains.js'
-import { startForkingUpstream } from '../support/forkingUpstream.js'
-import { SKIP_HAPROXY, startHaproxy } from '../support/haproxy.js'
+import { growBranch } from '../support/chains/branches.js'
+import { compareRows } from '../support/compare/compareChains.js'
 import { branchesDirectory, startMember, untilHead, untilRole } from '../support/members.js'
-import { NEEDS_NATS, startNatsCluster } from '../support/nats.js'
+import { SKIP_HAPROXY, startHaproxy } from '../support/nats/haproxy.js'
+import { NEEDS_NATS, startNatsCluster } from '../support/nats/nats.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { until } from '../support/until.js'
+import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 /* The worked example of docs/scaling.md in small: three NATS servers, a writer, a standby, two replicas and HAProxy. */
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
-import { checkDatabase } from '../support/checkDatabase.js'
+import { checkDatabase } from '../support/compare/checkDatabase.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { temporaryDirectory } from '../support/temporary.js'

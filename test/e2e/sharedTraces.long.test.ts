@@ -3,12 +3,12 @@ import { type TestContext, test } from 'node:test'
 import { silentLogger } from '../../src/lib/logger.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { openContext } from '../../src/rpc/core/openContext.js'
-import { readBlockchainTests } from '../support/blockchainTest.js'
-import { importValidBlocks } from '../support/importBlockchainTest.js'
+import { readBlockchainTests } from '../support/chains/blockchainTest.js'
+import { importValidBlocks } from '../support/chains/importBlockchainTest.js'
+import { importSharedChain, SHARED_CHAINS } from '../support/chains/sharedChains.js'
+import { checkTraces } from '../support/compare/traces.js'
 import { SKIP_SHARED, sharedPath } from '../support/shared.js'
-import { importSharedChain, SHARED_CHAINS } from '../support/sharedChains.js'
 import { THOROUGH } from '../support/thorough.js'
-import { checkTraces } from '../support/traces.js'
 
 /* Traces of every transaction of every chain of the shared folder. */
 

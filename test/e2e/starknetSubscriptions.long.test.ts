@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { WebSocket } from 'ws'
 import { formatFelt } from '../../src/chain/starknet/felt.js'
 import { runCairnOk, startCairn } from '../support/cairn.js'
-import { makeChain, toRpcJson } from '../support/l2Blocks.js'
+import { makeChain, toRpcJson } from '../support/chains/l2Blocks.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 // starknet.js looks for it when it is loaded; Node 20 has none.

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
 import { type Ended, spawnNode } from '../support/cairn.js'
-import { HEAD } from '../support/fixtureChain.js'
+import { HEAD } from '../support/chains/fixtureChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* What a first user meets. The installation is tested in test/scripts/ensure.test.ts. */

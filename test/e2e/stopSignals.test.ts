@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serveFixture } from '../support/cairn.js'
-import { REVERTER } from '../support/fixtureChain.js'
+import { REVERTER } from '../support/chains/fixtureChain.js'
 import { openRaw } from '../support/rawHttp.js'
 import { resultOf } from '../support/rpcClient.js'
 

@@ -4,9 +4,8 @@ import { formatData } from '../../src/lib/hex.js'
 import { streamName, streamSubject } from '../../src/replication/nats/stream.js'
 import { openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
-import { growBranch } from '../support/branches.js'
-import { compareRows } from '../support/compareChains.js'
-import { startForkingUpstream } from '../support/forkingUpstream.js'
+import { growBranch } from '../support/chains/branches.js'
+import { compareRows } from '../support/compare/compareChains.js'
 import {
   branchesDirectory,
   type Member,
@@ -15,11 +14,12 @@ import {
   untilHead,
   untilRole,
 } from '../support/members.js'
-import { NEEDS_NATS, openLink, startNats } from '../support/nats.js'
+import { NEEDS_NATS, openLink, startNats } from '../support/nats/nats.js'
 import { seededRandom } from '../support/random.js'
 import { send } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { until } from '../support/until.js'
+import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 /* Replicas of a writer that publishes to a real nats-server. */
 

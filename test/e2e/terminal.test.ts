@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
-import { writeLongFile } from '../support/blockFiles.js'
 import { spawnProgram } from '../support/cairn.js'
+import { writeLongFile } from '../support/chains/blockFiles.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* Progress on a real pseudo terminal, which Python's standard library makes. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { startAllThreads } from '../support/allThreads.js'
 import { serveFixture } from '../support/cairn.js'
-import { longTrace } from '../support/longTrace.js'
+import { longTrace } from '../support/chains/longTrace.js'
 
 const LEAST_BYTES = 1_000_000_000
 const MOST_MEMORY_MIB = 200

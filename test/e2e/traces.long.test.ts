@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serveFixture } from '../support/cairn.js'
-import { LONG_TRACE, longTrace } from '../support/longTrace.js'
+import { LONG_TRACE, longTrace } from '../support/chains/longTrace.js'
 import { ask, openSocket, send } from '../support/rpcClient.js'
 
 /* Long traces, sent while they are made. */

@@ -13,7 +13,7 @@ import {
   webSocket,
 } from 'viem'
 import { serveFixture } from '../support/cairn.js'
-import * as fixture from '../support/fixtureChain.js'
+import * as fixture from '../support/chains/fixtureChain.js'
 
 /* viem, a client library that decodes every answer by the specification, against the program. */
 

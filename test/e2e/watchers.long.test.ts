@@ -7,14 +7,14 @@ import { Contract, type Log as EthersLog, JsonRpcProvider, Network, type Provide
 import { createPublicClient, http, type PublicClient, parseAbi, type Log as ViemLog, webSocket } from 'viem'
 import type { Block } from '../../src/chain/eth/types.js'
 import { formatData, formatQuantity } from '../../src/lib/hex.js'
-import { BRANCHES_GENESIS, growBranch, LOGGED_EVENT, LOGGER } from '../support/branches.js'
 import { type CairnServer, startCairn } from '../support/cairn.js'
-import { type ForkingUpstream, startForkingUpstream } from '../support/forkingUpstream.js'
+import { BRANCHES_GENESIS, growBranch, LOGGED_EVENT, LOGGER } from '../support/chains/branches.js'
 import type { LogObject } from '../support/manySubscribers.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { until } from '../support/until.js'
+import { type ForkingUpstream, startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 /* The watchers of viem and ethers, at a server that follows a chain with reorgs. */
 

@@ -14,7 +14,7 @@ import { createStateReads } from '../../src/store/state/stateReader.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
 import { importBlocks } from '../../src/sync/pipeline.js'
 import { runCairnOk, startCairn } from '../support/cairn.js'
-import { sourceOf } from '../support/fixture.js'
+import { sourceOf } from '../support/chains/fixture.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { HealthReport } from '../../src/server/admin/healthReport.js'
-import { startAnvilPeer } from '../support/anvil.js'
 import { type CairnServer, runCairn, runCairnOk, startCairn } from '../support/cairn.js'
-import type { Peer } from '../support/followPeer.js'
-import { findFoundry } from '../support/foundry.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { startAnvilPeer } from '../support/upstream/anvil.js'
+import type { Peer } from '../support/upstream/followPeer.js'
+import { findFoundry } from '../support/upstream/foundry.js'
 
 /* A development node whose state roots are wrong is followed all the same. */
 

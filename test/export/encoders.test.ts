@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { type Column, columns, nullable, type Row, toU32, toU64, uint256Cells } from '../../src/export/columns.js'
 import { createEncoder } from '../../src/export/encoders/encoder.js'
 import type { Format } from '../../src/export/encoders/rowEncoder.js'
-import { describeParquet, readExported } from '../support/exportedFiles.js'
+import { describeParquet, readExported } from '../support/chains/exportedFiles.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 type After = { after(callback: () => void): void }

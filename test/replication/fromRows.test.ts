@@ -8,7 +8,7 @@ import { createStoredBlocks } from '../../src/store/replication/blockReader.js'
 import type { StateChanges } from '../../src/store/rows/stateChanges.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
 import { importBlocks } from '../../src/sync/pipeline.js'
-import { fixtureBlocks, fixtureGenesis, sourceOf } from '../support/fixture.js'
+import { fixtureBlocks, fixtureGenesis, sourceOf } from '../support/chains/fixture.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 test('the message of a block made from rows is the one made at its execution, for every block of the bundled chain', async (t) => {

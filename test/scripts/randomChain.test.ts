@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/lib/logger.js'
 import { openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { importFiles, readGenesisFile } from '../../src/sync/import/importFiles.js'
-import { verifyHere } from '../support/l2.js'
+import { verifyHere } from '../support/chains/l2.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 test('a random chain is the same for the same seed, goes through every fork, and every block of it is accepted', async (t) => {

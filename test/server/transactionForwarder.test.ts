@@ -7,7 +7,7 @@ import { WebSocketServer } from 'ws'
 import { type Logger, silentLogger } from '../../src/lib/logger.js'
 import { createTransactionForwarder, type ForwardingLimits } from '../../src/server/transactionForwarder.js'
 import type { UpstreamAddress, UpstreamStatus } from '../../src/sources/upstreams/types.js'
-import { keepLog } from '../support/rightChain.js'
+import { keepLog } from '../support/chains/rightChain.js'
 
 const HASH = `0x${'ab'.repeat(32)}`
 const TRANSACTION = Uint8Array.of(2, 192)

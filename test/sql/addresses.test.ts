@@ -8,7 +8,7 @@ import type { Database } from '../../src/store/database.js'
 import { DATABASE_FILE } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { openForQueries } from '../../src/store/sql/queryDatabase.js'
-import { importFixture } from '../support/fixtureDatabase.js'
+import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const datadir = temporaryDirectory({ after })

@@ -6,7 +6,7 @@ import { openForReading } from '../../src/store/open.js'
 import { sumParts } from '../../src/store/partSizes.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { runCairnOk } from '../support/cairn.js'
-import { FIXTURE_FOLDER } from '../support/fixture.js'
+import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 test('the parts of a database and the days until its disk is full', async (t) => {

@@ -7,8 +7,8 @@ import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import * as views from '../../src/store/views.js'
-import { TOKEN } from '../support/fixtureChain.js'
-import { importFixture } from '../support/fixtureDatabase.js'
+import { TOKEN } from '../support/chains/fixtureChain.js'
+import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const datadir = temporaryDirectory({ after })

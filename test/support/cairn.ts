@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { packagePath } from '../../src/store/open.js'
-import { importFixture } from './fixtureDatabase.js'
+import { importFixture } from './chains/fixtureDatabase.js'
 import { temporaryDirectory } from './temporary.js'
 
 /** How a program ended, and what it wrote. */

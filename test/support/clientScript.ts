@@ -4,7 +4,7 @@ import { verifyMerkleProof } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
 import { bigIntToBytes } from '../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
-import { fixtureBlocks } from './fixture.js'
+import { fixtureBlocks } from './chains/fixture.js'
 
 /* What the scripts of the client libraries share: how they run, and what they expect, taken from the raw blocks. */
 

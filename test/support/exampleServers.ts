@@ -4,11 +4,11 @@ import { keccak256 } from '../../src/chain/crypto.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
 import { bindResults, type RecordedCall } from '../../src/rpc/examples.js'
 import { type CairnServer, serveFixture, startCairn } from './cairn.js'
-import { FIXTURE_FOLDER } from './fixture.js'
-import { importFixture } from './fixtureDatabase.js'
+import { FIXTURE_FOLDER } from './chains/fixture.js'
+import { importFixture } from './chains/fixtureDatabase.js'
 import { type Answer, openSocket, send } from './rpcClient.js'
-import { openChainAnswers, type ScriptedUpstream, startScriptedUpstream } from './scriptedUpstream.js'
 import { temporaryDirectory } from './temporary.js'
+import { openChainAnswers, type ScriptedUpstream, startScriptedUpstream } from './upstream/scriptedUpstream.js'
 
 /* The servers on which the examples of the methods are recorded and replayed. */
 

@@ -2,7 +2,7 @@ import { openForWriting } from '../../src/store/openForWriting.js'
 import { createChainWriter } from '../../src/store/rows/chainWriter.js'
 import { createChainIndexer } from '../../src/sync/chainIndexer.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
-import { CHUNK_BITS, indexedBlocks } from './indexedChain.js'
+import { CHUNK_BITS, indexedBlocks } from './chains/indexedChain.js'
 
 /* A program that goes on with a chain of `indexedBlocks`: `node indexWriterProcess.js DATADIR OPTIONS`. Each block is a
  * transaction, and so is each step of sealing and merging after it. */

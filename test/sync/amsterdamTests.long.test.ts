@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readBlockchainTests } from '../support/blockchainTest.js'
-import { importBlockchainTest } from '../support/importBlockchainTest.js'
+import { readBlockchainTests } from '../support/chains/blockchainTest.js'
+import { importBlockchainTest } from '../support/chains/importBlockchainTest.js'
 import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { THOROUGH } from '../support/thorough.js'
 

@@ -19,8 +19,8 @@ import { openForWriting } from '../../src/store/openForWriting.js'
 import { openWritableChain, type WritableChain } from '../../src/sync/chainState.js'
 import { importBlocks } from '../../src/sync/pipeline.js'
 import { runCairnOk } from '../support/cairn.js'
-import { fixtureBlocks, fixtureGenesis, sourceOf } from '../support/fixture.js'
-import { AMSTERDAM, HEAD } from '../support/fixtureChain.js'
+import { fixtureBlocks, fixtureGenesis, sourceOf } from '../support/chains/fixture.js'
+import { AMSTERDAM, HEAD } from '../support/chains/fixtureChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const BLOCKS = fixtureBlocks()

@@ -22,7 +22,7 @@ import { createBlockAppender } from '../../src/sync/blockAppender.js'
 import { type OpenChainOptions, openWritableChain, type WritableChain } from '../../src/sync/chainState.js'
 import { StateRootDiffers } from '../../src/sync/head/errors.js'
 import { hashAccounts } from '../../src/trie/stateRoot.js'
-import { keepLog } from '../support/rightChain.js'
+import { keepLog } from '../support/chains/rightChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 // As anvil's: block 0 has the root of no state, no contract for requests is there, and blocks come several a second.

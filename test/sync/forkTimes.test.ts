@@ -5,7 +5,7 @@ import { openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
-import { createGenesis } from '../support/genesisChain.js'
+import { createGenesis } from '../support/chains/genesisChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const GENESIS_TIME = 100

@@ -6,9 +6,9 @@ import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
 import { hasNotIndexedEvents, indexL2Events } from '../../src/sync/indexL2Events.js'
 import { runCairnOk } from '../support/cairn.js'
-import { UNCHECKED } from '../support/l2Blocks.js'
-import { makeEventChain, rawOf } from '../support/l2EventChain.js'
-import { leaveEventsAsBefore, openStarknet } from '../support/l2Rpc.js'
+import { UNCHECKED } from '../support/chains/l2Blocks.js'
+import { makeEventChain, rawOf } from '../support/chains/l2EventChain.js'
+import { leaveEventsAsBefore, openStarknet } from '../support/upstream/l2Rpc.js'
 
 const tables = (db: Database) => ({
   events: db.prepare('SELECT * FROM l2_events ORDER BY number').all(),

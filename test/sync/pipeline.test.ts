@@ -14,9 +14,9 @@ import { openEra1 } from '../../src/sources/files/era1.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { openWritableChain, type StateMode } from '../../src/sync/chainState.js'
 import { importBlocks } from '../../src/sync/pipeline.js'
-import { buildEra1, type EraBlock } from '../support/era1File.js'
-import { encodeChain, fixtureBlocks, fixtureGenesis, sourceOf } from '../support/fixture.js'
-import { HEAD } from '../support/fixtureChain.js'
+import { buildEra1, type EraBlock } from '../support/chains/era1File.js'
+import { encodeChain, fixtureBlocks, fixtureGenesis, sourceOf } from '../support/chains/fixture.js'
+import { HEAD } from '../support/chains/fixtureChain.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const options = { progress: noProgress }

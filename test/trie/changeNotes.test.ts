@@ -13,9 +13,9 @@ import { beginWriting, commitWriting } from '../../src/store/writeTransaction.js
 import { StorageOfOtherIncarnation } from '../../src/trie/blockChanges.js'
 import { createChangeNotes } from '../../src/trie/changeNotes.js'
 import { createStateRoot, hashAccounts } from '../../src/trie/stateRoot.js'
+import { contentOf } from '../support/chains/trieContent.js'
 import { type SeededRandom, seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
-import { contentOf } from '../support/trieContent.js'
 
 /* State changes that are noted block by block against a state that is hashed as a whole: accounts come, go, and come again. */
 

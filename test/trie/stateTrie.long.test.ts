@@ -6,8 +6,8 @@ import { EMPTY_BYTES } from '../../src/lib/bytes.js'
 import { formatData } from '../../src/lib/hex.js'
 import type { TrieNodeRef } from '../../src/trie/nodeFormat.js'
 import { createMemoryPages, createPagedTries, createStateTrie, PLAIN_VALUES } from '../../src/trie/stateTrie.js'
+import { contentOf } from '../support/chains/trieContent.js'
 import { seededRandom } from '../support/random.js'
-import { contentOf } from '../support/trieContent.js'
 
 test('the state trie has the root of a Merkle Patricia trie after every change', async () => {
   for (let seed = 1; seed <= 12; seed++) {

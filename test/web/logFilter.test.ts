@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildFilter, EMPTY_FORM, eventOf, type FilterForm, KNOWN_EVENTS, WrongField } from '../../src/web/logFilter.js'
-import { TOKEN } from '../support/fixtureChain.js'
+import { TOKEN } from '../support/chains/fixtureChain.js'
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 

@@ -5,7 +5,7 @@ import { computeTransactionCommitment } from '../../../src/chain/starknet/commit
 import { createPedersenHasher } from '../../../src/chain/starknet/pedersen.js'
 import type { L2Block, L2Transaction } from '../../../src/chain/starknet/types.js'
 import { verifyL2Block } from '../../../src/chain/starknet/verify.js'
-import { makeBlock } from '../../support/l2Blocks.js'
+import { makeBlock } from '../../support/chains/l2Blocks.js'
 
 const pedersenPairs = createPedersenHasher()
 const verify = (block: L2Block, network?: Parameters<typeof verifyL2Block>[1]) =>

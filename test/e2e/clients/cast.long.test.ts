@@ -6,6 +6,7 @@ import { encodeHeader } from '../../../src/chain/eth/header.js'
 import { encodeTransaction } from '../../../src/chain/eth/transaction.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { serveFixture, spawnProgram } from '../../support/cairn.js'
+import * as fixture from '../../support/chains/fixtureChain.js'
 import {
   blockHash,
   type Operation,
@@ -16,8 +17,7 @@ import {
   transactionHashes,
   verifyProof,
 } from '../../support/clientScript.js'
-import * as fixture from '../../support/fixtureChain.js'
-import { findFoundry } from '../../support/foundry.js'
+import { findFoundry } from '../../support/upstream/foundry.js'
 
 /* A script of what cast can ask a read node for, each operation a process of its own. */
 

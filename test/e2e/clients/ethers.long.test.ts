@@ -18,6 +18,7 @@ import { encodeBlock } from '../../../src/chain/eth/block.js'
 import { encodeTransaction } from '../../../src/chain/eth/transaction.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { serveFixture } from '../../support/cairn.js'
+import * as fixture from '../../support/chains/fixtureChain.js'
 import {
   blockHash,
   type Operation,
@@ -28,7 +29,6 @@ import {
   transactionHashes,
   verifyProof,
 } from '../../support/clientScript.js'
-import * as fixture from '../../support/fixtureChain.js'
 
 /* A script of what ethers can ask a read node for. */
 

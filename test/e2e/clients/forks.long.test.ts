@@ -18,10 +18,10 @@ import {
 import { COUNTER_INIT } from '../../../scripts/fixture/contracts.js'
 import { formatQuantity } from '../../../src/lib/hex.js'
 import { serveFixture, spawnProgram } from '../../support/cairn.js'
-import * as fixture from '../../support/fixtureChain.js'
-import { findFoundry } from '../../support/foundry.js'
-import { findHardhat, startHardhat } from '../../support/hardhat.js'
+import * as fixture from '../../support/chains/fixtureChain.js'
 import { resultOf } from '../../support/rpcClient.js'
+import { findFoundry } from '../../support/upstream/foundry.js'
+import { findHardhat, startHardhat } from '../../support/upstream/hardhat.js'
 
 /* Forks of a chain that Cairn serves, as tests of contracts start them: anvil and Hardhat read all state that they run
  * transactions on from Cairn. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { getAddress, Interface, JsonRpcProvider, WebSocketProvider } from 'ethers'
 import { serveFixture } from '../../support/cairn.js'
-import * as fixture from '../../support/fixtureChain.js'
+import * as fixture from '../../support/chains/fixtureChain.js'
 
 /* The calls that the pages of Otterscan make (its src/useProvider.ts, useLatestBlock.ts, useErigonHooks.ts, PriceBox.tsx
  * and search/search.ts), with the library and the parameters that it makes them with. What they answer is compared with what

@@ -6,6 +6,7 @@ import { encodeBlock } from '../../../src/chain/eth/block.js'
 import { encodeTransaction } from '../../../src/chain/eth/transaction.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { serveFixture } from '../../support/cairn.js'
+import * as fixture from '../../support/chains/fixtureChain.js'
 import {
   blockHash,
   type Operation,
@@ -16,7 +17,6 @@ import {
   transactionHashes,
   verifyProof,
 } from '../../support/clientScript.js'
-import * as fixture from '../../support/fixtureChain.js'
 
 /* A script of what web3.js can ask a read node for. */
 

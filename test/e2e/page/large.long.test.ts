@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { openTab, SKIP_BROWSER } from '../../support/browser.js'
+import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { resultOf } from '../../support/rpcClient.js'
 
 /* The log explorer on a large database that somebody serves, see docs/page.md. */

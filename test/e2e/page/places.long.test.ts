@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { openTab, SKIP_BROWSER } from '../../support/browser.js'
+import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { runCairnOk, serveFixture, startCairn } from '../../support/cairn.js'
-import { HEAD, TOKEN } from '../../support/fixtureChain.js'
-import { importFixture } from '../../support/fixtureDatabase.js'
+import { HEAD, TOKEN } from '../../support/chains/fixtureChain.js'
+import { importFixture } from '../../support/chains/fixtureDatabase.js'
 import { resultOf } from '../../support/rpcClient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

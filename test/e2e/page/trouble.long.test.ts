@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { packagePath } from '../../../src/store/open.js'
-import { openTab, SKIP_BROWSER } from '../../support/browser.js'
+import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { runCairnOk, startCairn } from '../../support/cairn.js'
-import { HEAD } from '../../support/fixtureChain.js'
+import { HEAD } from '../../support/chains/fixtureChain.js'
 import { resultOf } from '../../support/rpcClient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

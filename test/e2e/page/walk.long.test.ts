@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { packagePath } from '../../../src/store/open.js'
-import { openTab, SKIP_BROWSER } from '../../support/browser.js'
+import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { serveFixture } from '../../support/cairn.js'
-import { ALICE, BOB, TOKEN } from '../../support/fixtureChain.js'
+import { ALICE, BOB, TOKEN } from '../../support/chains/fixtureChain.js'
 import { resultOf } from '../../support/rpcClient.js'
 
 /* A walk through the page in Chromium, as somebody takes it who follows a transfer. */

@@ -11,8 +11,8 @@ import { createCommitWatch } from '../../../src/store/commitWatch.js'
 import { openForReading, packagePath } from '../../../src/store/open.js'
 import { createChainReader } from '../../../src/store/rows/chainReader.js'
 import { runCairnOk } from '../../support/cairn.js'
-import { ALICE, HEAD, REVERTER, TOKEN } from '../../support/fixtureChain.js'
-import { rulesOf } from '../../support/forks.js'
+import { ALICE, HEAD, REVERTER, TOKEN } from '../../support/chains/fixtureChain.js'
+import { rulesOf } from '../../support/chains/forks.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 /* What a call may take of the main thread. The clock stands still: only looks and reads are counted. */

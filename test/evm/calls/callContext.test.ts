@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { call } from '../../../src/rpc/eth/call.js'
 import { estimateGas } from '../../../src/rpc/eth/estimateGas.js'
-import { createGenesis, writeGenesisChain } from '../../support/genesisChain.js'
+import { createGenesis, writeGenesisChain } from '../../support/chains/genesisChain.js'
 
 test('the smaller of the two caps holds, and by default ten blocks as long as blocks are ordinary', () => {
   assert.equal(clampGas(30_000_000n, undefined, DEFAULT_LIMITS), 300_000_000n)

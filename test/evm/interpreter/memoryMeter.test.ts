@@ -7,9 +7,9 @@ import { Machine } from '../../../src/evm/interpreter/machine.js'
 import { runMessage } from '../../../src/evm/interpreter/run.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
 import { parseHex } from '../../../src/lib/hex.js'
-import { asCode, LOG_BOMB, MEMORY_BOMBS } from '../../support/bombs.js'
-import { rulesOf } from '../../support/forks.js'
-import { createTestJournal } from '../../support/memoryState.js'
+import { asCode, LOG_BOMB, MEMORY_BOMBS } from '../../support/chains/bombs.js'
+import { rulesOf } from '../../support/chains/forks.js'
+import { createTestJournal } from '../../support/chains/memoryState.js'
 
 /* What one message may take of memory, on both paths of the interpreter. */
 

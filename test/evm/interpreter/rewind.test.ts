@@ -7,8 +7,8 @@ import { createForkTables } from '../../../src/evm/interpreter/allPrecompiles.js
 import { Machine } from '../../../src/evm/interpreter/machine.js'
 import { blockEnvironment, executeMessage, warmUp } from '../../../src/evm/transition/transaction.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
-import { rulesOf } from '../../support/forks.js'
-import { createTestJournal } from '../../support/memoryState.js'
+import { rulesOf } from '../../support/chains/forks.js'
+import { createTestJournal } from '../../support/chains/memoryState.js'
 
 const WORLDS_PER_FORK = 30
 const GAS = 400_000n

@@ -8,8 +8,8 @@ import { Machine } from '../../../src/evm/interpreter/machine.js'
 import { BLS12_381, BN254 } from '../../../src/evm/interpreter/precompiles/pointFailures.js'
 import { createContract, runMessage } from '../../../src/evm/interpreter/run.js'
 import { DeadlineExceeded, deadlineAfter, noDeadline } from '../../../src/lib/deadline.js'
-import { rulesOf } from '../../support/forks.js'
-import { createTestJournal } from '../../support/memoryState.js'
+import { rulesOf } from '../../support/chains/forks.js'
+import { createTestJournal } from '../../support/chains/memoryState.js'
 
 const CALLER = new Uint8Array(20).fill(0xaa)
 const CONTRACT = new Uint8Array(20).fill(0xcc)

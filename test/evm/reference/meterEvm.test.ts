@@ -6,8 +6,8 @@ import { deadlineAfter } from '../../../src/lib/deadline.js'
 import { parseHex } from '../../../src/lib/hex.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openForReading } from '../../../src/store/open.js'
-import { asCode, LOG_BOMB, MEMORY_BOMBS } from '../../support/bombs.js'
-import { createGenesis, writeGenesisChain } from '../../support/genesisChain.js'
+import { asCode, LOG_BOMB, MEMORY_BOMBS } from '../../support/chains/bombs.js'
+import { createGenesis, writeGenesisChain } from '../../support/chains/genesisChain.js'
 
 const CODES = { ...MEMORY_BOMBS, LOG_BOMB, ANSWER: '602a5f5260205ff3' }
 const names = Object.keys(CODES)

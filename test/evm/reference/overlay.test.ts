@@ -14,7 +14,7 @@ import { createStateReader, createStateReads } from '../../../src/store/state/st
 import { createStateTrieTable } from '../../../src/store/state/stateTrieTable.js'
 import { hashStoredState } from '../../../src/trie/rebuild.js'
 import { createStateRoot } from '../../../src/trie/stateRoot.js'
-import { blockAt } from '../../support/blocks.js'
+import { blockAt } from '../../support/chains/blocks.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

@@ -11,7 +11,7 @@ import { createChainWriter } from '../../../src/store/rows/chainWriter.js'
 import type { StateChanges } from '../../../src/store/rows/stateChanges.js'
 import { SlotReader } from '../../../src/store/state/slotReader.js'
 import { createStateReader } from '../../../src/store/state/stateReader.js'
-import { blockAt } from '../../support/blocks.js'
+import { blockAt } from '../../support/chains/blocks.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { temporaryConnections } from '../../support/temporaryConnections.js'
 

@@ -17,7 +17,7 @@ import { createTrieHistory } from '../../../src/store/state/trieHistory.js'
 import { openWritableChain } from '../../../src/sync/chainState.js'
 import { replaceBranch } from '../../../src/sync/head/reorg.js'
 import { importBlocks } from '../../../src/sync/pipeline.js'
-import { fixtureBlocks, fixtureGenesis, sourceOf } from '../../support/fixture.js'
+import { fixtureBlocks, fixtureGenesis, sourceOf } from '../../support/chains/fixture.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

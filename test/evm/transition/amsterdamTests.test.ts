@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type AmsterdamTest, createAmsterdamRunner } from '../../support/amsterdamTest.js'
-import { readBlockchainTests } from '../../support/blockchainTest.js'
+import { type AmsterdamTest, createAmsterdamRunner } from '../../support/chains/amsterdamTest.js'
+import { readBlockchainTests } from '../../support/chains/blockchainTest.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 
 const folder = sharedPath('amsterdam-tests')

@@ -8,8 +8,8 @@ import { loadKzgVerifier } from '../../../src/evm/interpreter/precompiles/kzg.js
 import { formatData, parseHex } from '../../../src/lib/hex.js'
 import { openChainRlp } from '../../../src/sources/files/chainRlp.js'
 import { packagePath } from '../../../src/store/open.js'
-import { type BlockchainTest, genesisOf, readBlockchainTests } from '../../support/blockchainTest.js'
-import { createBlockRunner } from '../../support/blockRunner.js'
+import { type BlockchainTest, genesisOf, readBlockchainTests } from '../../support/chains/blockchainTest.js'
+import { createBlockRunner } from '../../support/chains/blockRunner.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 
 const tables = createForkTables(await loadKzgVerifier())

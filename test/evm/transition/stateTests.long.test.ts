@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createDraftBlsRunner, createStateCaseRunner, runFolder } from '../../support/chains/stateTest.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
-import { createDraftBlsRunner, createStateCaseRunner, runFolder } from '../../support/stateTest.js'
 
 test('gives the state root and the logs of every official state test', async (t) => {
   const folder = sharedPath('state-tests', 'GeneralStateTests')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createLogTail } from '../../../src/index/logs/tail.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
 import { openForReading } from '../../../src/store/open.js'
-import { openInventedChain } from '../../support/inventedChain.js'
+import { openInventedChain } from '../../support/chains/inventedChain.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

@@ -4,7 +4,7 @@ import { verifyIndex } from '../../../src/index/segments/verifyIndex.js'
 import { openForReading } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { CHAIN_INDEXES, createChainIndexer } from '../../../src/sync/chainIndexer.js'
-import { type InventedChain, openInventedChain } from '../../support/inventedChain.js'
+import { type InventedChain, openInventedChain } from '../../support/chains/inventedChain.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

@@ -14,10 +14,10 @@ import { openForReading } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { ReorgBelowFinalized, StateRootDiffers } from '../../../src/sync/head/errors.js'
 import { importFiles } from '../../../src/sync/import/importFiles.js'
-import { checkDatabase } from '../../support/checkDatabase.js'
-import { compareRows } from '../../support/compareChains.js'
-import { FIXTURE_FOLDER, fixtureGenesis } from '../../support/fixture.js'
-import { verifyHere } from '../../support/l2.js'
+import { FIXTURE_FOLDER, fixtureGenesis } from '../../support/chains/fixture.js'
+import { verifyHere } from '../../support/chains/l2.js'
+import { checkDatabase } from '../../support/compare/checkDatabase.js'
+import { compareRows } from '../../support/compare/compareChains.js'
 import {
   encodeStored,
   openApplier,
@@ -26,7 +26,7 @@ import {
   readReplicated,
   settleTrie,
   unitOf,
-} from '../../support/replicated.js'
+} from '../../support/nats/replicated.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const chainSource = { genesis: fixtureGenesis() }

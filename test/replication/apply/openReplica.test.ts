@@ -22,10 +22,10 @@ import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createChainReader } from '../../../src/store/rows/chainReader.js'
 import { openWritableChain } from '../../../src/sync/chainState.js'
 import { rewindChain } from '../../../src/sync/rewindChain.js'
-import { BRANCHES_GENESIS, growBranch, importInOneGo, openBranches } from '../../support/branches.js'
-import { checkDatabase } from '../../support/checkDatabase.js'
+import { BRANCHES_GENESIS, growBranch, importInOneGo, openBranches } from '../../support/chains/branches.js'
+import { checkDatabase } from '../../support/compare/checkDatabase.js'
+import { encodeStored, positioned, readReplicated, scriptedSource, unitOf } from '../../support/nats/replicated.js'
 import { seededRandom } from '../../support/random.js'
-import { encodeStored, positioned, readReplicated, scriptedSource, unitOf } from '../../support/replicated.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const BLOCKS = 24

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { checkReplicaHistory } from '../../support/replicaHistory.js'
+import { checkReplicaHistory } from '../../support/nats/replicaHistory.js'
 import { THOROUGH } from '../../support/thorough.js'
 
 test('after long random histories a replica has the rows and the proofs of its writer', async (t) => {

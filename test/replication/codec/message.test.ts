@@ -14,10 +14,10 @@ import {
 import { decodeChanges } from '../../../src/replication/codec/messageState.js'
 import type { DecodedBlock, EncodedBlock, ReplicatedBlock } from '../../../src/replication/codec/types.js'
 import { InvalidMessage } from '../../../src/replication/errors.js'
-import { mutate } from '../../support/mutate.js'
+import { mutate } from '../../support/chains/mutate.js'
+import { unpackChanges } from '../../support/chains/unpackedChanges.js'
+import { randomReplicatedBlock } from '../../support/nats/replicatedBlocks.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
-import { randomReplicatedBlock } from '../../support/replicatedBlocks.js'
-import { unpackChanges } from '../../support/unpackedChanges.js'
 
 /** The message without its compression. */
 const bodyOf = ({ payload }: EncodedBlock) => inflateRawSync(payload.subarray(1))

@@ -5,7 +5,7 @@ import { InvalidMessage } from '../../../src/replication/errors.js'
 import { createFrameReader, encodeFrame, encodeUnit, type Frame } from '../../../src/replication/http/frames.js'
 import { createUnitAssembler } from '../../../src/replication/http/unitAssembler.js'
 import type { BlockRef } from '../../../src/sync/head/events.js'
-import { mutate } from '../../support/mutate.js'
+import { mutate } from '../../support/chains/mutate.js'
 import { seededRandom } from '../../support/random.js'
 
 const hash = (byte: number) => new Uint8Array(32).fill(byte)

@@ -8,8 +8,8 @@ import { createFrameReader, type Frame, readBlockFrame } from '../../../src/repl
 import { DEFAULT_REPLICATION_LIMITS, type ReplicationLimits } from '../../../src/replication/http/replicationLimits.js'
 import { createApiKeyTable } from '../../../src/store/keys/apiKeys.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { fixtureBlocks } from '../../support/fixture.js'
-import { copyDatabase, importFixture } from '../../support/fixtureDatabase.js'
+import { fixtureBlocks } from '../../support/chains/fixture.js'
+import { copyDatabase, importFixture } from '../../support/chains/fixtureDatabase.js'
 import { post, request, servingOptions } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

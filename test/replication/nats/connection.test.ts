@@ -8,8 +8,8 @@ import { UsageError } from '../../../src/lib/errors.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { parseServer } from '../../../src/replication/nats/access.js'
 import { connectNats, describeServers } from '../../../src/replication/nats/connection.js'
-import { NEEDS_NATS, openLink, settingsFor, startNats } from '../../support/nats.js'
-import { makeAuthority, NEEDS_OPENSSL, writeSeed } from '../../support/natsSecurity.js'
+import { NEEDS_NATS, openLink, settingsFor, startNats } from '../../support/nats/nats.js'
+import { makeAuthority, NEEDS_OPENSSL, writeSeed } from '../../support/nats/natsSecurity.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 test('reads URLs, and names servers without credentials', () => {

@@ -10,8 +10,8 @@ import { encodeHead, type MessageHead } from '../../../src/replication/nats/mess
 import { openStream } from '../../../src/replication/nats/stream.js'
 import { messagesOf, type OutgoingMessage } from '../../../src/replication/nats/unitMessages.js'
 import { openForReading } from '../../../src/store/open.js'
-import { growBranch } from '../../support/branches.js'
-import { NEEDS_NATS, openLink, startNats } from '../../support/nats.js'
+import { growBranch } from '../../support/chains/branches.js'
+import { NEEDS_NATS, openLink, startNats } from '../../support/nats/nats.js'
 import {
   append,
   openWriterChain,
@@ -19,9 +19,9 @@ import {
   startReplica,
   type TestWriter,
   untilSameRows,
-} from '../../support/publishing.js'
+} from '../../support/nats/publishing.js'
+import { encodeStored } from '../../support/nats/replicated.js'
 import { seededRandom } from '../../support/random.js'
-import { encodeStored } from '../../support/replicated.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { until } from '../../support/until.js'
 

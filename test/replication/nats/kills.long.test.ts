@@ -13,15 +13,15 @@ import { readStream } from '../../../src/replication/nats/streamReader.js'
 import { openForReading } from '../../../src/store/open.js'
 import { createChainReader } from '../../../src/store/rows/chainReader.js'
 import type { BlockRef } from '../../../src/sync/head/events.js'
-import { growBranch, openBranches } from '../../support/branches.js'
-import { NEEDS_NATS, openLink, startNats } from '../../support/nats.js'
-import { describeBranches, startReplica, untilSameRows } from '../../support/publishing.js'
+import { growBranch, openBranches } from '../../support/chains/branches.js'
+import { NEEDS_NATS, openLink, startNats } from '../../support/nats/nats.js'
+import { describeBranches, startReplica, untilSameRows } from '../../support/nats/publishing.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { THOROUGH } from '../../support/thorough.js'
 import { until } from '../../support/until.js'
 
-const PROGRAM = fileURLToPath(new URL('../../support/publisherProcess.js', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../support/nats/publisherProcess.js', import.meta.url))
 const KILLS = THOROUGH ? 200 : 6
 const options = { ...NEEDS_NATS, timeout: THOROUGH ? 1_800_000 : 300_000 }
 

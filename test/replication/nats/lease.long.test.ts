@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLease } from '../../../src/replication/nats/lease.js'
-import { NEEDS_NATS, openLink, startNats } from '../../support/nats.js'
+import { NEEDS_NATS, openLink, startNats } from '../../support/nats/nats.js'
 
 const CHAIN = { chainId: 5n, genesisHash: new Uint8Array(32).fill(7) }
 const never = new AbortController().signal

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { NEEDS_NATS, openLink } from '../../support/nats.js'
+import { NEEDS_NATS, openLink } from '../../support/nats/nats.js'
 import {
   append,
   messagesIn,
@@ -10,7 +10,7 @@ import {
   startPublisher,
   startReplica,
   untilSameRows,
-} from '../../support/publishing.js'
+} from '../../support/nats/publishing.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { until } from '../../support/until.js'

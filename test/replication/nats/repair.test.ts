@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openStream } from '../../../src/replication/nats/stream.js'
-import { growBranch } from '../../support/branches.js'
-import { NEEDS_NATS, openLink, startNats } from '../../support/nats.js'
+import { growBranch } from '../../support/chains/branches.js'
+import { NEEDS_NATS, openLink, startNats } from '../../support/nats/nats.js'
 import {
   append,
   openWriterChain,
@@ -10,7 +10,7 @@ import {
   startPublisher,
   startReplica,
   untilSameRows,
-} from '../../support/publishing.js'
+} from '../../support/nats/publishing.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { until } from '../../support/until.js'

@@ -9,8 +9,8 @@ import { openStream } from '../../../src/replication/nats/stream.js'
 import { openForReading } from '../../../src/store/open.js'
 import { createChainReader } from '../../../src/store/rows/chainReader.js'
 import { replaceBranch } from '../../../src/sync/head/reorg.js'
-import { growBranch, openBranches } from '../../support/branches.js'
-import { NEEDS_NATS, openLink, startNats } from '../../support/nats.js'
+import { growBranch, openBranches } from '../../support/chains/branches.js'
+import { NEEDS_NATS, openLink, startNats } from '../../support/nats/nats.js'
 import {
   append,
   openWriterChain,
@@ -18,7 +18,7 @@ import {
   startReplica,
   type TestWriter,
   untilSameRows,
-} from '../../support/publishing.js'
+} from '../../support/nats/publishing.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { until } from '../../support/until.js'

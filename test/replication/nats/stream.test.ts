@@ -4,7 +4,7 @@ import { nanos } from '@nats-io/transport-node'
 import { StreamMissing, StreamOfOtherChain, StreamReplaced } from '../../../src/replication/nats/errors.js'
 import { encodeHead, type MessageHead } from '../../../src/replication/nats/messageHead.js'
 import { openStream } from '../../../src/replication/nats/stream.js'
-import { NEEDS_NATS, openLink, startNats } from '../../support/nats.js'
+import { NEEDS_NATS, openLink, startNats } from '../../support/nats/nats.js'
 
 const hash = (byte: number) => new Uint8Array(32).fill(byte)
 const CHAIN = { chainId: 5n, genesisHash: hash(7) }

@@ -9,9 +9,9 @@ import { InvalidMessage } from '../../../src/replication/errors.js'
 import { createBlockVerifier } from '../../../src/replication/threads/blockVerifier.js'
 import { openForReading } from '../../../src/store/open.js'
 import { createChainReader } from '../../../src/store/rows/chainReader.js'
-import { fixtureGenesis } from '../../support/fixture.js'
-import { importFixture } from '../../support/fixtureDatabase.js'
-import { encodeStored, readReplicated } from '../../support/replicated.js'
+import { fixtureGenesis } from '../../support/chains/fixture.js'
+import { importFixture } from '../../support/chains/fixtureDatabase.js'
+import { encodeStored, readReplicated } from '../../support/nats/replicated.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 test('a thread verifies blocks as the writer would, and names what is wrong', async (t) => {

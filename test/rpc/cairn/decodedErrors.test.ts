@@ -9,9 +9,9 @@ import { createQueryRunner } from '../../../src/sql/queryRunner.js'
 import { createAddedAbiTable } from '../../../src/store/addedAbis.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { runCairnOk } from '../../support/cairn.js'
-import { importFixture } from '../../support/fixtureDatabase.js'
+import { importFixture } from '../../support/chains/fixtureDatabase.js'
+import { callMethod } from '../../support/compare/traces.js'
 import { temporaryDirectory } from '../../support/temporary.js'
-import { callMethod } from '../../support/traces.js'
 
 /* Block 21 of the bundled chain calls a contract that fails in every way: with a text, a panic, an error of its own, nothing, and an
  * invalid opcode. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readBlockchainTests } from '../../support/blockchainTest.js'
-import { openCheckedChain } from '../../support/checkProofs.js'
-import { importValidBlocks } from '../../support/importBlockchainTest.js'
+import { readBlockchainTests } from '../../support/chains/blockchainTest.js'
+import { importValidBlocks } from '../../support/chains/importBlockchainTest.js'
+import { openCheckedChain } from '../../support/compare/checkProofs.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 import { THOROUGH } from '../../support/thorough.js'
 

@@ -5,10 +5,10 @@ import { silentLogger } from '../../../src/lib/logger.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { type OpenContext, openContext } from '../../../src/rpc/core/openContext.js'
-import { importFixture } from '../../support/fixtureDatabase.js'
+import { importFixture } from '../../support/chains/fixtureDatabase.js'
+import { callMethod } from '../../support/compare/traces.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
-import { callMethod } from '../../support/traces.js'
 
 /* States of the bundled chain in the order of their tries; test/e2e/gethChain.long.test.ts compares those of random chains with geth. */
 

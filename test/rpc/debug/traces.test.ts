@@ -5,9 +5,9 @@ import { silentLogger } from '../../../src/lib/logger.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { type OpenContext, openContext } from '../../../src/rpc/core/openContext.js'
-import { importFixture } from '../../support/fixtureDatabase.js'
+import { importFixture } from '../../support/chains/fixtureDatabase.js'
+import { type CallTrace, callMethod, checkTraces } from '../../support/compare/traces.js'
 import { temporaryDirectory } from '../../support/temporary.js'
-import { type CallTrace, callMethod, checkTraces } from '../../support/traces.js'
 
 /* Traces of the bundled chain. */
 

@@ -17,7 +17,7 @@ import { openContext } from '../../../src/rpc/core/openContext.js'
 import { DEBUG_METHODS } from '../../../src/rpc/debug/methods.js'
 import { ETH_METHODS } from '../../../src/rpc/eth/methods.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { createGenesis } from '../../support/genesisChain.js'
+import { createGenesis } from '../../support/chains/genesisChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const ALICE = createSender('alice')

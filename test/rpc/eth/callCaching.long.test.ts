@@ -13,7 +13,7 @@ import { packagePath } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createChainWriter } from '../../../src/store/rows/chainWriter.js'
 import { runCairnOk } from '../../support/cairn.js'
-import { ABI, ALICE, HEAD, REVERTER, TOKEN } from '../../support/fixtureChain.js'
+import { ABI, ALICE, HEAD, REVERTER, TOKEN } from '../../support/chains/fixtureChain.js'
 import { createMeasuredCache } from '../../support/measuredCache.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

@@ -8,7 +8,7 @@ import { runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { config } from '../../../src/rpc/eth/config.js'
-import { createGenesis, writeGenesisChain } from '../../support/genesisChain.js'
+import { createGenesis, writeGenesisChain } from '../../support/chains/genesisChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { writeHandmadeChain } from './handmadeChain.js'
 

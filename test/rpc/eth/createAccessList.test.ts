@@ -7,7 +7,7 @@ import { runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { createAccessList } from '../../../src/rpc/eth/createAccessList.js'
-import { createGenesis, writeGenesisChain } from '../../support/genesisChain.js'
+import { createGenesis, writeGenesisChain } from '../../support/chains/genesisChain.js'
 
 const ALICE = formatData(createSender('alice').address)
 const CODE = '0x000000000000000000000000000000000000c0de'

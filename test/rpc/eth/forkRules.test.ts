@@ -6,9 +6,9 @@ import { runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { type OpenContext, openContext } from '../../../src/rpc/core/openContext.js'
 import { METHODS } from '../../../src/rpc/methods.js'
-import { HEAD } from '../../support/fixtureChain.js'
-import { importFixture } from '../../support/fixtureDatabase.js'
-import { CALL_METHODS, FIRST_BLOCK, PROBES, TYPED_CALLS, WRONG_CALLS } from '../../support/forkCalls.js'
+import { HEAD } from '../../support/chains/fixtureChain.js'
+import { importFixture } from '../../support/chains/fixtureDatabase.js'
+import { CALL_METHODS, FIRST_BLOCK, PROBES, TYPED_CALLS, WRONG_CALLS } from '../../support/chains/forkCalls.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 /* The members of calls by the fork of the block that they run on, on the bundled chain. */

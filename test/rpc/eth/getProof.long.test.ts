@@ -1,7 +1,7 @@
 import { test } from 'node:test'
-import { openCheckedChain } from '../../support/checkProofs.js'
+import { importSharedChain, SHARED_CHAINS } from '../../support/chains/sharedChains.js'
+import { openCheckedChain } from '../../support/compare/checkProofs.js'
 import { SKIP_SHARED } from '../../support/shared.js'
-import { importSharedChain, SHARED_CHAINS } from '../../support/sharedChains.js'
 import { THOROUGH } from '../../support/thorough.js'
 
 const skip = SKIP_SHARED

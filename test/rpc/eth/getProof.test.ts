@@ -7,9 +7,9 @@ import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { executionWitness } from '../../../src/rpc/debug/executionWitness.js'
 import { getProof } from '../../../src/rpc/eth/getProof.js'
-import { openCheckedChain } from '../../support/checkProofs.js'
-import { ALICE, COUNTER, TOKEN } from '../../support/fixtureChain.js'
-import { importFixture } from '../../support/fixtureDatabase.js'
+import { ALICE, COUNTER, TOKEN } from '../../support/chains/fixtureChain.js'
+import { importFixture } from '../../support/chains/fixtureDatabase.js'
+import { openCheckedChain } from '../../support/compare/checkProofs.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const datadir = temporaryDirectory({ after })

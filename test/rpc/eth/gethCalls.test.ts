@@ -9,7 +9,7 @@ import { openContext } from '../../../src/rpc/core/openContext.js'
 import { call } from '../../../src/rpc/eth/call.js'
 import { estimateGas } from '../../../src/rpc/eth/estimateGas.js'
 import { packagePath } from '../../../src/store/open.js'
-import { createGenesis, writeGenesisChain } from '../../support/genesisChain.js'
+import { createGenesis, writeGenesisChain } from '../../support/chains/genesisChain.js'
 
 /* What geth 1.17.10 answers to calls with fees, blobs, authorizations and too little of everything, on a genesis of Osaka
  * with these accounts: results, codes and words, which must be ours. `gethCalls.json` was recorded from it, started with

@@ -7,7 +7,7 @@ import { openContext } from '../../../src/rpc/core/openContext.js'
 import { LAYER_2_ONLY } from '../../../src/rpc/core/requireChain.js'
 import { ALL_METHODS } from '../../../src/rpc/methods.js'
 import { packagePath } from '../../../src/store/open.js'
-import { openL2Database } from '../../support/l2.js'
+import { openL2Database } from '../../support/chains/l2.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { writeHandmadeChain } from './handmadeChain.js'
 

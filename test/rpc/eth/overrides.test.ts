@@ -14,7 +14,7 @@ import { call } from '../../../src/rpc/eth/call.js'
 import { CALL_CACHING, callCostKey } from '../../../src/rpc/eth/callCacheKey.js'
 import { estimateGas } from '../../../src/rpc/eth/estimateGas.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { createGenesis } from '../../support/genesisChain.js'
+import { createGenesis } from '../../support/chains/genesisChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const ALICE = formatData(createSender('alice').address)

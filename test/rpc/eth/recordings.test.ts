@@ -12,7 +12,7 @@ import { ALL_METHODS } from '../../../src/rpc/methods.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { openWritableChain } from '../../../src/sync/chainState.js'
 import { importBlocks } from '../../../src/sync/pipeline.js'
-import { readRecordings } from '../../support/recordings.js'
+import { readRecordings } from '../../support/chains/recordings.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

@@ -6,7 +6,7 @@ import { runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { METHODS } from '../../../src/rpc/methods.js'
-import { openInventedChain } from '../../support/inventedChain.js'
+import { openInventedChain } from '../../support/chains/inventedChain.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

@@ -17,8 +17,8 @@ import { simulateV1 } from '../../../src/rpc/eth/simulateV1.js'
 import { openForReading } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createChainReader } from '../../../src/store/rows/chainReader.js'
-import { importFixture } from '../../support/fixtureDatabase.js'
-import { createGenesis } from '../../support/genesisChain.js'
+import { importFixture } from '../../support/chains/fixtureDatabase.js'
+import { createGenesis } from '../../support/chains/genesisChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of the method

@@ -15,7 +15,7 @@ import { METHODS } from '../../../src/rpc/methods.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { openWritableChain } from '../../../src/sync/chainState.js'
 import { importBlocks } from '../../../src/sync/pipeline.js'
-import { fixtureGenesis, sourceOf } from '../../support/fixture.js'
+import { fixtureGenesis, sourceOf } from '../../support/chains/fixture.js'
 import { createMeasuredCache } from '../../support/measuredCache.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

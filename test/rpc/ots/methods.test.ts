@@ -5,10 +5,10 @@ import { silentLogger } from '../../../src/lib/logger.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { type OpenContext, openContext } from '../../../src/rpc/core/openContext.js'
-import { ALICE, CHILD, COUNTER, DELEGATOR, FACTORY, NOBODY, TOKEN } from '../../support/fixtureChain.js'
-import { importFixture } from '../../support/fixtureDatabase.js'
+import { ALICE, CHILD, COUNTER, DELEGATOR, FACTORY, NOBODY, TOKEN } from '../../support/chains/fixtureChain.js'
+import { importFixture } from '../../support/chains/fixtureDatabase.js'
+import { type CallTrace, callMethod } from '../../support/compare/traces.js'
 import { temporaryDirectory } from '../../support/temporary.js'
-import { type CallTrace, callMethod } from '../../support/traces.js'
 
 /* The methods of Otterscan over the bundled chain, compared with what other methods answer. */
 

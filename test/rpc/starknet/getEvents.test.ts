@@ -4,11 +4,11 @@ import { deflateSync } from 'node:zlib'
 import { auditL2 } from '../../../src/audit/l2.js'
 import { formatFelt } from '../../../src/chain/starknet/felt.js'
 import type { L2Block } from '../../../src/chain/starknet/types.js'
-import { makePending, UNCHECKED } from '../../support/l2Blocks.js'
-import { blockOf, makeEventChain, rawOf } from '../../support/l2EventChain.js'
-import { toRpcReceiptsJson } from '../../support/l2Json.js'
-import { leaveEventsAsBefore, openStarknet, type StarknetDatabase } from '../../support/l2Rpc.js'
+import { makePending, UNCHECKED } from '../../support/chains/l2Blocks.js'
+import { blockOf, makeEventChain, rawOf } from '../../support/chains/l2EventChain.js'
+import { toRpcReceiptsJson } from '../../support/chains/l2Json.js'
 import { seededRandom } from '../../support/random.js'
+import { leaveEventsAsBefore, openStarknet, type StarknetDatabase } from '../../support/upstream/l2Rpc.js'
 
 type Json = Record<string, unknown>
 interface Page {

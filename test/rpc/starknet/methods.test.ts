@@ -6,8 +6,8 @@ import { runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { STARKNET_METHODS } from '../../../src/rpc/starknet/methods.js'
-import { openL2Database } from '../../support/l2.js'
-import { makeBlock, makeChain, makePending, toRpcJson, UNCHECKED } from '../../support/l2Blocks.js'
+import { openL2Database } from '../../support/chains/l2.js'
+import { makeBlock, makeChain, makePending, toRpcJson, UNCHECKED } from '../../support/chains/l2Blocks.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 type Answer = { result: unknown } | { error: { code: number; message: string } }

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { hash } from 'starknet'
 import { openRecording } from '../../../src/chain/starknet/recording/recording.js'
 import { parseJsonExact } from '../../../src/lib/json.js'
-import { openStarknet } from '../../support/l2Rpc.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
+import { openStarknet } from '../../support/upstream/l2Rpc.js'
 
 /* What is served from recordings in ../shared/l2 is what was recorded: by the RPC as it was, and by the gateway in the shape of
  * the RPC. */

@@ -12,7 +12,7 @@ import {
 import { createApiKeyTable, openForKeys } from '../../../src/store/keys/apiKeys.js'
 import { EVERYTHING } from '../../../src/store/rows/chainFollower.js'
 import type { StoredBlock } from '../../../src/store/rows/types.js'
-import { ADDRESSES, openInventedChain } from '../../support/inventedChain.js'
+import { ADDRESSES, openInventedChain } from '../../support/chains/inventedChain.js'
 import { seededRandom } from '../../support/random.js'
 import { type Answer, post, request, startTestServer } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'

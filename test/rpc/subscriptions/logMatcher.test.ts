@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import type { LogFilterObject } from '../../../src/rpc/eth/logFilter.js'
 import { logCriteria } from '../../../src/rpc/subscriptions/logCriteria.js'
 import { createLogMatcher } from '../../../src/rpc/subscriptions/logMatcher.js'
-import { ADDRESSES, inventLog, TOPICS } from '../../support/inventedChain.js'
+import { ADDRESSES, inventLog, TOPICS } from '../../support/chains/inventedChain.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')

@@ -7,10 +7,10 @@ import { silentLogger } from '../../../src/lib/logger.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { type OpenContext, openContext } from '../../../src/rpc/core/openContext.js'
-import { ALICE, BOB, REVERTER, TOKEN } from '../../support/fixtureChain.js'
-import { importFixture } from '../../support/fixtureDatabase.js'
+import { ALICE, BOB, REVERTER, TOKEN } from '../../support/chains/fixtureChain.js'
+import { importFixture } from '../../support/chains/fixtureDatabase.js'
+import { callMethod } from '../../support/compare/traces.js'
 import { temporaryDirectory } from '../../support/temporary.js'
-import { callMethod } from '../../support/traces.js'
 
 /* Traces of the bundled chain in OpenEthereum's shape. */
 

@@ -9,7 +9,7 @@ import { DEFAULT_SQL_LIMITS, type SqlLimits } from '../../../src/server/sql/sqlL
 import { createAddedAbiTable } from '../../../src/store/addedAbis.js'
 import { createApiKeyTable } from '../../../src/store/keys/apiKeys.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { copyDatabase, importFixture } from '../../support/fixtureDatabase.js'
+import { copyDatabase, importFixture } from '../../support/chains/fixtureDatabase.js'
 import { servingOptions } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

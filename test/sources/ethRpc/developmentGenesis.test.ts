@@ -9,9 +9,9 @@ import { silentLogger } from '../../../src/lib/logger.js'
 import { fetchDevelopmentGenesis } from '../../../src/sources/ethRpc/developmentGenesis.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { openWritableChain } from '../../../src/sync/chainState.js'
-import { writeGenesisChain } from '../../support/genesisChain.js'
-import { openChainAnswers, RpcFailure, startScriptedUpstream } from '../../support/scriptedUpstream.js'
+import { writeGenesisChain } from '../../support/chains/genesisChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { openChainAnswers, RpcFailure, startScriptedUpstream } from '../../support/upstream/scriptedUpstream.js'
 
 const DEVELOPER = `0x${'de'.repeat(20)}`
 const HISTORY_STORAGE = '0x0000f90827f1c53a10cb7a02335b175320002935'

@@ -4,10 +4,10 @@ import { InvalidBlock } from '../../../src/chain/eth/invalidBlock.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { openEthRpc } from '../../../src/sources/ethRpc/ethRpc.js'
 import { UpstreamsClosed, WrongChain } from '../../../src/sources/upstreams/errors.js'
-import { openFixtureAnswers } from '../../support/fixtureAnswers.js'
-import { CHAIN_ID } from '../../support/fixtureChain.js'
-import { describeRaw, FAST_CLOCK, keepLog, openFixtureRpc } from '../../support/rightChain.js'
-import { type Fault, RpcFailure, startScriptedUpstream } from '../../support/scriptedUpstream.js'
+import { openFixtureAnswers } from '../../support/chains/fixtureAnswers.js'
+import { CHAIN_ID } from '../../support/chains/fixtureChain.js'
+import { describeRaw, FAST_CLOCK, keepLog, openFixtureRpc } from '../../support/chains/rightChain.js'
+import { type Fault, RpcFailure, startScriptedUpstream } from '../../support/upstream/scriptedUpstream.js'
 
 const { chain, answers } = await openFixtureAnswers({ after })
 

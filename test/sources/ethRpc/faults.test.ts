@@ -1,5 +1,5 @@
-import { testFaults } from '../../support/faultTests.js'
-import { UPSTREAM_FAULTS } from '../../support/upstreamFaults.js'
+import { testFaults } from '../../support/upstream/faultTests.js'
+import { UPSTREAM_FAULTS } from '../../support/upstream/upstreamFaults.js'
 
 /** One or two of each kind; faults.long.test.ts has all, with test:thorough. */
 const QUICK = [

@@ -10,8 +10,8 @@ import { decodeBlockJson, decodeHeaderJson } from '../../../src/sources/ethRpc/b
 import { readFields } from '../../../src/sources/ethRpc/fields.js'
 import { decodeReceiptJson } from '../../../src/sources/ethRpc/receiptJson.js'
 import { decodeTransactionJson } from '../../../src/sources/ethRpc/transactionJson.js'
-import { openFixtureAnswers } from '../../support/fixtureAnswers.js'
-import { readRecordings } from '../../support/recordings.js'
+import { openFixtureAnswers } from '../../support/chains/fixtureAnswers.js'
+import { readRecordings } from '../../support/chains/recordings.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 
 type Json = Record<string, unknown>

@@ -6,9 +6,9 @@ import { findUpstreamOnFork } from '../../../src/sources/ethRpc/findUpstreamOnFo
 import { createPool } from '../../../src/sources/upstreams/pool.js'
 import { DEFAULT_UPSTREAM_LIMITS } from '../../../src/sources/upstreams/types.js'
 import { createUpstream } from '../../../src/sources/upstreams/upstream.js'
-import { openFixtureAnswers } from '../../support/fixtureAnswers.js'
-import { createStandingClock } from '../../support/rightChain.js'
-import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scriptedUpstream.js'
+import { openFixtureAnswers } from '../../support/chains/fixtureAnswers.js'
+import { createStandingClock } from '../../support/chains/rightChain.js'
+import { type ScriptedUpstream, startScriptedUpstream } from '../../support/upstream/scriptedUpstream.js'
 
 const { answers } = await openFixtureAnswers({ after })
 

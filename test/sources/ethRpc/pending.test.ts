@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Transaction } from '../../../src/chain/eth/types.js'
-import { fixtureBlocks } from '../../support/fixture.js'
-import { openFixtureAnswers } from '../../support/fixtureAnswers.js'
-import { keepLog, openFixtureRpc } from '../../support/rightChain.js'
-import { RpcFailure, startScriptedUpstream } from '../../support/scriptedUpstream.js'
+import { fixtureBlocks } from '../../support/chains/fixture.js'
+import { openFixtureAnswers } from '../../support/chains/fixtureAnswers.js'
+import { keepLog, openFixtureRpc } from '../../support/chains/rightChain.js'
+import { RpcFailure, startScriptedUpstream } from '../../support/upstream/scriptedUpstream.js'
 
 type Json = Record<string, unknown>
 

@@ -12,12 +12,12 @@ import type { UpstreamLimits, UpstreamRange } from '../../../src/sources/upstrea
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { openWritableChain } from '../../../src/sync/chainState.js'
 import { importBlocks } from '../../../src/sync/pipeline.js'
-import { fixtureGenesis } from '../../support/fixture.js'
-import { openFixtureAnswers } from '../../support/fixtureAnswers.js'
-import { CHAIN_ID } from '../../support/fixtureChain.js'
-import { describeRaw, keepLog, openFixtureRpc, readChain } from '../../support/rightChain.js'
-import { type ChainAnswers, type Fault, startScriptedUpstream } from '../../support/scriptedUpstream.js'
+import { fixtureGenesis } from '../../support/chains/fixture.js'
+import { openFixtureAnswers } from '../../support/chains/fixtureAnswers.js'
+import { CHAIN_ID } from '../../support/chains/fixtureChain.js'
+import { describeRaw, keepLog, openFixtureRpc, readChain } from '../../support/chains/rightChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { type ChainAnswers, type Fault, startScriptedUpstream } from '../../support/upstream/scriptedUpstream.js'
 
 /** A node that has these blocks, without receipts. */
 function answersOf(blocks: readonly Block[]): ChainAnswers {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import type { UpstreamHeader } from '../../../src/sources/ethRpc/types.js'
-import { openFixtureAnswers } from '../../support/fixtureAnswers.js'
-import { keepLog, type LogLine, openFixtureRpc } from '../../support/rightChain.js'
-import { type Fault, type ScriptedUpstream, startScriptedUpstream } from '../../support/scriptedUpstream.js'
+import { openFixtureAnswers } from '../../support/chains/fixtureAnswers.js'
+import { keepLog, type LogLine, openFixtureRpc } from '../../support/chains/rightChain.js'
+import { type Fault, type ScriptedUpstream, startScriptedUpstream } from '../../support/upstream/scriptedUpstream.js'
 
 const { chain, answers } = await openFixtureAnswers({ after })
 const genesisHash = chain[0].block.hash

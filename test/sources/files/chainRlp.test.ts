@@ -11,7 +11,7 @@ import { UsageError } from '../../../src/lib/errors.js'
 import { openChainRlp, recogniseChainRlp } from '../../../src/sources/files/chainRlp.js'
 import { readHead } from '../../../src/sources/files/fileBytes.js'
 import { type BlockRange, SourceError } from '../../../src/sources/source.js'
-import { exampleEraBlocks } from '../../support/era1File.js'
+import { exampleEraBlocks } from '../../support/chains/era1File.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

@@ -13,7 +13,7 @@ import type { RawBlock } from '../../../src/sources/source.js'
 import { SourceError } from '../../../src/sources/source.js'
 import { verifyBody } from '../../../src/sync/validate/body.js'
 import { verifyHeader, verifyUncles } from '../../../src/sync/validate/header.js'
-import { buildEra1, exampleEraBlocks } from '../../support/era1File.js'
+import { buildEra1, exampleEraBlocks } from '../../support/chains/era1File.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

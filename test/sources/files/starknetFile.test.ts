@@ -14,7 +14,7 @@ import {
   UnreadableL2File,
 } from '../../../src/sources/files/starknetFile.js'
 import { readGenesisFile } from '../../../src/sync/import/importFiles.js'
-import { makeBlock, makeChain, toRpcJson } from '../../support/l2Blocks.js'
+import { makeBlock, makeChain, toRpcJson } from '../../support/chains/l2Blocks.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)

@@ -1,4 +1,4 @@
-import { testL2Faults } from '../../support/l2FaultTests.js'
 import { THOROUGH } from '../../support/thorough.js'
+import { testL2Faults } from '../../support/upstream/l2FaultTests.js'
 
 testL2Faults((index) => THOROUGH || index % 6 === 0)

@@ -4,7 +4,7 @@ import { createAdaptiveLimits } from '../../../src/sources/upstreams/adaptiveLim
 import { createBlockTime } from '../../../src/sources/upstreams/blockTime.js'
 import { createHealth } from '../../../src/sources/upstreams/health.js'
 import { parseRetryAfter } from '../../../src/sources/upstreams/retryAfter.js'
-import { fixtureBlocks } from '../../support/fixture.js'
+import { fixtureBlocks } from '../../support/chains/fixture.js'
 
 describe('adaptive limits', () => {
   it('rise by one after a round of successes, and are halved once for the requests of one time', () => {

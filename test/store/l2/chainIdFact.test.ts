@@ -10,9 +10,9 @@ import { createL2Reader } from '../../../src/store/l2/l2Reader.js'
 import { createL2Writer } from '../../../src/store/l2/l2Writer.js'
 import { createMetaTable, META_L2_CHAIN_ID, META_L2_NETWORK } from '../../../src/store/meta.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { makeFullBlock } from '../../support/l2Blocks.js'
-import { toRpcReceiptsJson } from '../../support/l2Json.js'
-import { leaveAtMigration } from '../../support/olderDatabase.js'
+import { makeFullBlock } from '../../support/chains/l2Blocks.js'
+import { toRpcReceiptsJson } from '../../support/chains/l2Json.js'
+import { leaveAtMigration } from '../../support/chains/olderDatabase.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const pedersenPairs = createPedersenHasher()

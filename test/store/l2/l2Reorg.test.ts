@@ -5,8 +5,8 @@ import { auditL2 } from '../../../src/audit/l2.js'
 import { InvalidL2Block } from '../../../src/chain/starknet/errors.js'
 import type { L2Block } from '../../../src/chain/starknet/types.js'
 import { L2ReorgBelowAccepted } from '../../../src/store/l2/l2Writer.js'
-import { openL2Database } from '../../support/l2.js'
-import { makeBlock, makeChain, makePending, toRpcJson, UNCHECKED } from '../../support/l2Blocks.js'
+import { openL2Database } from '../../support/chains/l2.js'
+import { makeBlock, makeChain, makePending, toRpcJson, UNCHECKED } from '../../support/chains/l2Blocks.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 type After = { after(callback: () => void): void }

@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { InvalidL2Block } from '../../../src/chain/starknet/errors.js'
 import { L2NetworkMismatch } from '../../../src/store/l2/l2Writer.js'
-import { openL2Database } from '../../support/l2.js'
-import { makeBlock, makeChain, makePending, UNCHECKED } from '../../support/l2Blocks.js'
+import { openL2Database } from '../../support/chains/l2.js'
+import { makeBlock, makeChain, makePending, UNCHECKED } from '../../support/chains/l2Blocks.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 function open(t: TestContext) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { formatData } from '../../../src/lib/hex.js'
 import { openForReading } from '../../../src/store/open.js'
 import { type BlockChange, ChangesMissed, createChainFollower } from '../../../src/store/rows/chainFollower.js'
-import { openInventedChain } from '../../support/inventedChain.js'
+import { openInventedChain } from '../../support/chains/inventedChain.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

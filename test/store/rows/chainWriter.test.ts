@@ -10,8 +10,8 @@ import { createChainReader } from '../../../src/store/rows/chainReader.js'
 import { createChainWriter } from '../../../src/store/rows/chainWriter.js'
 import { openWritableChain, type WritableChain } from '../../../src/sync/chainState.js'
 import { importBlocks } from '../../../src/sync/pipeline.js'
-import { fixtureBlocks, fixtureGenesis, sourceOf } from '../../support/fixture.js'
-import { HEAD } from '../../support/fixtureChain.js'
+import { fixtureBlocks, fixtureGenesis, sourceOf } from '../../support/chains/fixture.js'
+import { HEAD } from '../../support/chains/fixtureChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const genesis = fixtureGenesis()

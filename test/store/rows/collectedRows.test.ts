@@ -8,8 +8,8 @@ import {
   type SlotRow,
 } from '../../../src/store/rows/collectedRows.js'
 import { packChanges } from '../../../src/store/rows/packedChanges.js'
+import { unpackChanges } from '../../support/chains/unpackedChanges.js'
 import { seededRandom } from '../../support/random.js'
-import { unpackChanges } from '../../support/unpackedChanges.js'
 
 test('collected accounts come back as they were, in the order of their addresses', () => {
   const random = seededRandom(1)

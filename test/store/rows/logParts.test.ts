@@ -5,7 +5,7 @@ import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { openForReading } from '../../../src/store/open.js'
 import { createPartOfLogs, LOG_PART } from '../../../src/store/rows/blockLogs.js'
 import { type BlockChange, ChangesMissed, createChainFollower } from '../../../src/store/rows/chainFollower.js'
-import { type InventedBlock, inventLog, openInventedChain } from '../../support/inventedChain.js'
+import { type InventedBlock, inventLog, openInventedChain } from '../../support/chains/inventedChain.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

@@ -7,9 +7,9 @@ import type { Database } from '../../../src/store/database.js'
 import { DATABASE_FILE, DatabaseOutdated, openForReading } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createChainWriter } from '../../../src/store/rows/chainWriter.js'
-import { leaveAtMigration } from '../../support/olderDatabase.js'
+import { leaveAtMigration } from '../../support/chains/olderDatabase.js'
+import { filledBlock } from '../../support/chains/randomBlocks.js'
 import { seededRandom } from '../../support/random.js'
-import { filledBlock } from '../../support/randomBlocks.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 /* Databases of schema version 8, whose newest block was stored as one blob when the process was killed. */

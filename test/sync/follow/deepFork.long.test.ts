@@ -7,12 +7,12 @@ import type { Block } from '../../../src/chain/eth/types.js'
 import { systemClock } from '../../../src/sources/upstreams/clock.js'
 import { createMetaTable, META_FINALITY } from '../../../src/store/meta.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { BRANCHES_GENESIS, openBranches } from '../../support/branches.js'
 import { startCairn } from '../../support/cairn.js'
-import { compareRows } from '../../support/compareChains.js'
-import { followHere } from '../../support/followHere.js'
+import { BRANCHES_GENESIS, openBranches } from '../../support/chains/branches.js'
+import { compareRows } from '../../support/compare/compareChains.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { followHere } from '../../support/upstream/followHere.js'
 
 const DEPTH = 2000
 const COMMON = 10

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { growBranch, importInOneGo, openBranches } from '../../support/branches.js'
-import { followHere } from '../../support/followHere.js'
-import { startForkingUpstream } from '../../support/forkingUpstream.js'
+import { growBranch, importInOneGo, openBranches } from '../../support/chains/branches.js'
 import { seededRandom } from '../../support/random.js'
-import { openChainAnswers } from '../../support/scriptedUpstream.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { followHere } from '../../support/upstream/followHere.js'
+import { startForkingUpstream } from '../../support/upstream/forkingUpstream.js'
+import { openChainAnswers } from '../../support/upstream/scriptedUpstream.js'
 
 test('safe and finalized stay where they are when the upstream goes back, has none, is ahead, or names other blocks', async (t) => {
   const random = seededRandom(157)

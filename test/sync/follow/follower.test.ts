@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { hashHeader } from '../../../src/chain/eth/header.js'
 import type { Block } from '../../../src/chain/eth/types.js'
 import { ReorgBelowFinalized } from '../../../src/sync/head/errors.js'
-import { growBranch, openBranches } from '../../support/branches.js'
-import { compareRows } from '../../support/compareChains.js'
-import { followHere } from '../../support/followHere.js'
-import { startForkingUpstream } from '../../support/forkingUpstream.js'
+import { growBranch, openBranches } from '../../support/chains/branches.js'
+import { compareRows } from '../../support/compare/compareChains.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { resultOf } from '../../support/rpcClient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { followHere } from '../../support/upstream/followHere.js'
+import { startForkingUpstream } from '../../support/upstream/forkingUpstream.js'
 
 type After = { after(callback: () => void | Promise<void>): void }
 

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Block } from '../../../src/chain/eth/types.js'
 import { systemClock } from '../../../src/sources/upstreams/clock.js'
-import { growBranch, openBranches, WORK_GENESIS } from '../../support/branches.js'
-import { compareRows } from '../../support/compareChains.js'
-import { followHere } from '../../support/followHere.js'
-import { type ForkingUpstream, startForkingUpstream } from '../../support/forkingUpstream.js'
+import { growBranch, openBranches, WORK_GENESIS } from '../../support/chains/branches.js'
+import { createStandingClock } from '../../support/chains/rightChain.js'
+import { compareRows } from '../../support/compare/compareChains.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
-import { createStandingClock } from '../../support/rightChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { followHere } from '../../support/upstream/followHere.js'
+import { type ForkingUpstream, startForkingUpstream } from '../../support/upstream/forkingUpstream.js'
 
 type After = { after(callback: () => void | Promise<void>): void }
 

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Checkpoints } from '../../../src/store/checkpoints.js'
 import { openFollower } from '../../../src/sync/follow/runFollower.js'
-import { BRANCHES_GENESIS, growBranch, openBranches } from '../../support/branches.js'
-import { compareRows } from '../../support/compareChains.js'
-import { startForkingUpstream } from '../../support/forkingUpstream.js'
+import { BRANCHES_GENESIS, growBranch, openBranches } from '../../support/chains/branches.js'
+import { FAST_CLOCK, keepLog } from '../../support/chains/rightChain.js'
+import { compareRows } from '../../support/compare/compareChains.js'
 import { seededRandom } from '../../support/random.js'
-import { FAST_CLOCK, keepLog } from '../../support/rightChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { startForkingUpstream } from '../../support/upstream/forkingUpstream.js'
 
 type After = { after(callback: () => void | Promise<void>): void }
 

@@ -9,8 +9,8 @@ import { ReorgBelowFinalized, RewindOutOfRange } from '../../../src/sync/head/er
 import type { HeadEvent } from '../../../src/sync/head/events.js'
 import { replaceBranch } from '../../../src/sync/head/reorg.js'
 import { importBlocks } from '../../../src/sync/pipeline.js'
-import { growBranch, openBranches } from '../../support/branches.js'
-import { sourceOf } from '../../support/fixture.js'
+import { growBranch, openBranches } from '../../support/chains/branches.js'
+import { sourceOf } from '../../support/chains/fixture.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

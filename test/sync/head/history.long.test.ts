@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { checkHistory } from '../../support/headHistory.js'
+import { checkHistory } from '../../support/chains/headHistory.js'
 import { THOROUGH } from '../../support/thorough.js'
 
 for (const seed of THOROUGH ? [1, 2, 3] : [1]) {

@@ -9,8 +9,8 @@ import { noProgress } from '../../../src/lib/progress.js'
 import { openL2File, UnreadableL2File } from '../../../src/sources/files/starknetFile.js'
 import { L2NetworkMismatch } from '../../../src/store/l2/l2Writer.js'
 import { importL2 } from '../../../src/sync/import/l2Import.js'
-import { openL2Database, verifyHere } from '../../support/l2.js'
-import { makeBlock, makeChain, toRpcJson } from '../../support/l2Blocks.js'
+import { openL2Database, verifyHere } from '../../support/chains/l2.js'
+import { makeBlock, makeChain, toRpcJson } from '../../support/chains/l2Blocks.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 function open(t: TestContext) {

@@ -4,11 +4,11 @@ import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { startIngestWorker } from '../../../src/sync/thread/ingestWorker.js'
-import { fixtureGenesis } from '../../support/fixture.js'
-import { openFixtureAnswers } from '../../support/fixtureAnswers.js'
-import { keepLog } from '../../support/rightChain.js'
-import { startScriptedUpstream } from '../../support/scriptedUpstream.js'
+import { fixtureGenesis } from '../../support/chains/fixture.js'
+import { openFixtureAnswers } from '../../support/chains/fixtureAnswers.js'
+import { keepLog } from '../../support/chains/rightChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { startScriptedUpstream } from '../../support/upstream/scriptedUpstream.js'
 
 const { answers } = await openFixtureAnswers({ after })
 

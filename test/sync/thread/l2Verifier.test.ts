@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { packagePath } from '../../../src/store/open.js'
 import { createL2Verifier, L2VerifierFailed } from '../../../src/sync/thread/l2Verifier.js'
-import { makeBlock, makeChain } from '../../support/l2Blocks.js'
+import { makeBlock, makeChain } from '../../support/chains/l2Blocks.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 test('threads give each block its own verdict', async (t) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { InvalidL2Recording } from '../../../../src/chain/starknet/recording/fields.js'
 import { readL2Recording } from '../../../../src/chain/starknet/recording/recording.js'
 import { parseJsonExact } from '../../../../src/lib/json.js'
-import { makeBlock, toRpcJson } from '../../../support/l2Blocks.js'
+import { makeBlock, toRpcJson } from '../../../support/chains/l2Blocks.js'
 
 /** A made-up feeder block with one transaction. */
 function makeFeederJson(values: object = {}) {

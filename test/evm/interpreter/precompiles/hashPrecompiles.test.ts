@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { createPrecompileTable, NO_CURVES } from '../../../../src/evm/interpreter/precompiles/precompileTable.js'
 import { noDeadline } from '../../../../src/lib/deadline.js'
-import { rulesOf } from '../../../support/forks.js'
+import { rulesOf } from '../../../support/chains/forks.js'
 import { seededRandom } from '../../../support/random.js'
 
 const table = createPrecompileTable(rulesOf('frontier'), NO_CURVES)

@@ -4,9 +4,9 @@ import type { Fork } from '../../../../src/chain/eth/forks.js'
 import { silentLogger } from '../../../../src/lib/logger.js'
 import { DEFAULT_LIMITS } from '../../../../src/rpc/core/limits.js'
 import { openContext } from '../../../../src/rpc/core/openContext.js'
-import { createForkGenesis } from '../../../support/forkGenesis.js'
-import { writeGenesisChain } from '../../../support/genesisChain.js'
-import { callMethod } from '../../../support/traces.js'
+import { createForkGenesis } from '../../../support/chains/forkGenesis.js'
+import { writeGenesisChain } from '../../../support/chains/genesisChain.js'
+import { callMethod } from '../../../support/compare/traces.js'
 
 /* Differences of accounts that are deleted, as geth 1.17.10 has them. */
 

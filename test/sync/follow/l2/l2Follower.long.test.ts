@@ -4,12 +4,12 @@ import { deflateSync } from 'node:zlib'
 import { formatFelt } from '../../../../src/chain/starknet/felt.js'
 import { readL2Body } from '../../../../src/rpc/starknet/body.js'
 import { L2ReorgBelowAccepted } from '../../../../src/store/l2/l2Writer.js'
-import { checkL2Chain, followL2, hashesOf, L2_ROUTES } from '../../../support/followL2.js'
-import { openL2Database } from '../../../support/l2.js'
-import { growL2, makeFullBlock, makePending, toRpcJson } from '../../../support/l2Blocks.js'
-import { toFeederJson, toRpcHeaderJson } from '../../../support/l2Json.js'
-import { nodeBlock, startL2Node } from '../../../support/l2Node.js'
+import { openL2Database } from '../../../support/chains/l2.js'
+import { growL2, makeFullBlock, makePending, toRpcJson } from '../../../support/chains/l2Blocks.js'
+import { toFeederJson, toRpcHeaderJson } from '../../../support/chains/l2Json.js'
 import { temporaryDirectory } from '../../../support/temporary.js'
+import { checkL2Chain, followL2, hashesOf, L2_ROUTES } from '../../../support/upstream/followL2.js'
+import { nodeBlock, startL2Node } from '../../../support/upstream/l2Node.js'
 
 type After = { after(callback: () => void): void }
 

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatFelt } from '../../../../src/chain/starknet/felt.js'
 import type { L2NetworkName } from '../../../../src/chain/starknet/networks.js'
-import { checkL2Chain, followL2, hashesOf, L2_ROUTES } from '../../../support/followL2.js'
-import { openL2Database } from '../../../support/l2.js'
-import { makeFullBlock } from '../../../support/l2Blocks.js'
-import { nodeBlock, startL2Node } from '../../../support/l2Node.js'
-import { readRecorded, recordedBlock, withStatus } from '../../../support/l2RecordedNode.js'
+import { openL2Database } from '../../../support/chains/l2.js'
+import { makeFullBlock } from '../../../support/chains/l2Blocks.js'
 import { SKIP_SHARED } from '../../../support/shared.js'
 import { temporaryDirectory } from '../../../support/temporary.js'
+import { checkL2Chain, followL2, hashesOf, L2_ROUTES } from '../../../support/upstream/followL2.js'
+import { nodeBlock, startL2Node } from '../../../support/upstream/l2Node.js'
+import { readRecorded, recordedBlock, withStatus } from '../../../support/upstream/l2RecordedNode.js'
 
 const skip = SKIP_SHARED
 

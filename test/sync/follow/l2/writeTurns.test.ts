@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createWriteTurns } from '../../../../src/sync/follow/l2/writeTurns.js'
-import { openL2Database } from '../../../support/l2.js'
-import { makeBlock, UNCHECKED } from '../../../support/l2Blocks.js'
+import { openL2Database } from '../../../support/chains/l2.js'
+import { makeBlock, UNCHECKED } from '../../../support/chains/l2Blocks.js'
 import { temporaryDirectory } from '../../../support/temporary.js'
 
 type After = { after(callback: () => void): void }

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { packagePath } from '../../../src/store/open.js'
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+
+/** Why tests in a browser are skipped; false where they run. */
+export const SKIP_BROWSER: string | false = existsSync(CHROMIUM) ? false : `needs ${CHROMIUM}: apt-get install chromium`
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** A busy machine takes its time. */
+const TIMEOUT_MS = 30_000
+
+const SERVER_GONE = /ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|WebSocket connection to/
+
+/** What a page did that it must not do. */
+interface Offences {
+  /** Requests to another origin than the server's. */
+  readonly foreign: string[]
+  /** Exceptions, and violations of the Content-Security-Policy. */
+  readonly errors: string[]
+}
+
+/** A tab of a browser of its own. */
+export interface Tab {
+  readonly page: Page
+  /** URLs of all requests, those of WebSockets included. */
+  readonly requests: readonly string[]
+  /** Goes to a place of the page as a link from elsewhere does. */
+  visit(fragment: string): Promise<void>
+  /** Waits until the view's heading is this one. */
+  untilTitle(title: string | RegExp): Promise<void>
+  /** Saves what is seen as `NAME.png`. */
+  shoot(name: string): Promise<void>
+  /** Pixels by which the page is wider than the window. */
+  overflow(): Promise<number>
+}
+
+type After = { after(callback: () => void | Promise<void>): void }
+
+/** Opens a browser at a server, with a new profile. When the test ends it is closed, and it is checked that no request went to
+ *  another host, no script failed and no policy was violated. */
+export async function openTab(
+  t: After,
+  url: string,
+  view: { width?: number; height?: number; colorScheme?: 'light' | 'dark'; expectErrors?: boolean } = {},
+): Promise<Tab> {
+  const { width = 1280, height = 900, colorScheme = 'light' } = view
+  const profile = mkdtempSync(join(tmpdir(), 'cairn-browser-'))
+  const context: BrowserContext = await chromium.launchPersistentContext(profile, {
+    executablePath: CHROMIUM,
+    args: FLAGS,
+    viewport: { width, height },
+    colorScheme,
+    acceptDownloads: true,
+  })
+  context.setDefaultTimeout(TIMEOUT_MS)
+  const page = context.pages()[0] ?? (await context.newPage())
+  const requests: string[] = []
+  const offences = watch(page, url, requests)
+  t.after(async () => {
+    await context.close()
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+    assert.deepEqual(offences.foreign, [], 'requests to other hosts')
+    if (view.expectErrors !== true) assert.deepEqual(offences.errors, [], 'errors in the page')
+  })
+  return {
+    page,
+    requests,
+    async visit(fragment) {
+      await page.goto('about:blank')
+      await page.goto(`${url}/${fragment}`)
+    },
+    async untilTitle(title) {
+      await page.getByRole('heading', { level: 1, name: title }).waitFor()
+    },
+    async shoot(name) {
+      const folder = packagePath('build/screenshots')
+      mkdirSync(folder, { recursive: true })
+      await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+    },
+    overflow: () => page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+  }
+}
+
+function watch(page: Page, url: string, requests: string[]): Offences {
+  const offences: Offences = { foreign: [], errors: [] }
+  const { host } = new URL(url)
+  const note = (requested: string) => {
+    requests.push(requested)
+    const { protocol, host: asked } = new URL(requested)
+    if (!['blob:', 'about:'].includes(protocol) && asked !== host) offences.foreign.push(requested)
+  }
+  page.on('request', (request) => note(request.url()))
+  page.on('websocket', (socket) => note(socket.url()))
+  page.on('pageerror', (error) => offences.errors.push(error.message))
+  page.on('console', (message) => {
+    // The server of a test may end before its browser.
+    if (message.type() === 'error' && !SERVER_GONE.test(message.text())) offences.errors.push(message.text())
+  })
+  return offences
+}
