@@ -4,4 +4,4 @@ import { ensureInstalled, ensureTestsBuilt, ROOT, run } from './ensure.mjs'
 
 ensureInstalled()
 ensureTestsBuilt()
-run(process.execPath, [join(ROOT, 'build', 'scripts', 'make-docs.js')])
+run(process.execPath, [join(ROOT, 'build', 'tools', 'make-docs.js')])

@@ -86,9 +86,9 @@ export function ensureWebBuilt() {
   })
 }
 
-/** Compiles src/, test/ and scripts/ to build/ unless it was made from these very sources. */
+/** Compiles src/, test/, bench/ and tools/ to build/ unless it was made from these very sources. */
 export function ensureTestsBuilt() {
-  compile('build', ['src', 'src/web', 'test', 'scripts'], ['scripts/bundleDrizzle.mjs'], () => {
+  compile('build', ['src', 'src/web', 'test', 'bench', 'tools'], ['scripts/bundleDrizzle.mjs'], () => {
     run(tool('tsc'), ['-p', 'test/tsconfig.json'])
     run(process.execPath, ['scripts/bundleDrizzle.mjs'])
   })

@@ -1,4 +1,4 @@
-// `node scripts/run.mjs NAME [ARGUMENT...]`: installs, builds, and runs scripts/NAME.ts.
+// `node scripts/run.mjs NAME [ARGUMENT...]`: installs, builds, and runs NAME.ts of bench/ or tools/, for example bench/logs.
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, ensureTestsBuilt, ROOT, run } from './ensure.mjs'
 
@@ -7,4 +7,4 @@ const [name, ...args] = process.argv.slice(2)
 ensureInstalled()
 ensureBuilt()
 ensureTestsBuilt()
-run(process.execPath, ['--enable-source-maps', join(ROOT, 'build', 'scripts', `${name}.js`), ...args], { stdout: 1 })
+run(process.execPath, ['--enable-source-maps', join(ROOT, 'build', `${name}.js`), ...args], { stdout: 1 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { formatExportPage } from '../../scripts/datasetTables.js'
 import { packagePath } from '../../src/store/open.js'
+import { formatExportPage } from '../../tools/datasetTables.js'
 
 test('the export page has the datasets and their columns', () => {
   const page = readFileSync(packagePath('docs/export.md'), 'utf8')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { BenchBlock } from '../../scripts/bench/blocks.js'
+import type { BenchBlock } from '../../bench/blocks.js'
 import type { Log } from '../../src/chain/eth/types.js'
 import { LOG_SEARCH_INDEX } from '../../src/index/logs/logSearchIndex.js'
 import { verifyIndex } from '../../src/index/segments/verifyIndex.js'

@@ -16,7 +16,7 @@ interface DiscoveredMethod {
   examples?: { description?: string; params: { name: string; value: unknown }[]; result: { value: unknown } }[]
 }
 
-const RECORD = 'add a case to scripts/rpcCases and run `npm run record:rpc`'
+const RECORD = 'add a case to tools/rpcCases and run `npm run record:rpc`'
 const discover = () => METHODS.get('rpc_discover')!.handler({} as RpcContext) as JsonBytes
 const text = Buffer.from(discover().bytes).toString()
 const document = JSON.parse(text) as { methods: DiscoveredMethod[] }

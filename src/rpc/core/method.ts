@@ -21,7 +21,7 @@ export interface Param<T> {
 }
 
 /** An error that a method may return besides the general ones (-32600 to -32603), for documentation. `npm run record:rpc`
- *  records a call that fails with it: scripts/rpcCases has one. */
+ *  records a call that fails with it: tools/rpcCases has one. */
 export interface ErrorDoc {
   readonly code: number
   /** `…`, `<words>`, single capital letters and numbers stand for parts that differ; more may follow after a colon. */

@@ -1,8 +1,8 @@
 import { padLeft } from '../../lib/bytes.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
-import { decodeTopics } from './blockRows.js'
 import { selectBlockOfLog } from './blockOfLog.js'
+import { decodeTopics } from './blockRows.js'
 import { formatLog } from './logObject.js'
 
 interface Row {

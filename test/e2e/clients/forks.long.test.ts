@@ -15,8 +15,8 @@ import {
   toHex,
   walletActions,
 } from 'viem'
-import { COUNTER_INIT } from '../../../scripts/fixture/contracts.js'
 import { formatQuantity } from '../../../src/lib/hex.js'
+import { COUNTER_INIT } from '../../../tools/fixture/contracts.js'
 import { serveFixture, spawnProgram } from '../../support/cairn.js'
 import * as fixture from '../../support/chains/fixtureChain.js'
 import { resultOf } from '../../support/rpcClient.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFuzzer } from '../../../scripts/fuzz-evm/fuzz.js'
-import { FUZZED_FORKS } from '../../../scripts/fuzz-evm/generate.js'
+import { createFuzzer } from '../../../tools/fuzz-evm/fuzz.js'
+import { FUZZED_FORKS } from '../../../tools/fuzz-evm/generate.js'
 import { ALL } from '../../support/thorough.js'
 
 const WORLDS_PER_FORK = ALL ? 40 : 15

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FUZZED_FORKS, generateWorld } from '../../../scripts/fuzz-evm/generate.js'
-import { createReference } from '../../../scripts/fuzz-evm/reference.js'
-import { runOurs } from '../../../scripts/fuzz-evm/subject.js'
-import { difference, type Result, type World } from '../../../scripts/fuzz-evm/world.js'
 import { keccak256 } from '../../../src/chain/crypto.js'
 import type { Fork } from '../../../src/chain/eth/forks.js'
 import type { Transaction } from '../../../src/chain/eth/types.js'
 import { createForkTables } from '../../../src/evm/interpreter/allPrecompiles.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
+import { FUZZED_FORKS, generateWorld } from '../../../tools/fuzz-evm/generate.js'
+import { createReference } from '../../../tools/fuzz-evm/reference.js'
+import { runOurs } from '../../../tools/fuzz-evm/subject.js'
+import { difference, type Result, type World } from '../../../tools/fuzz-evm/world.js'
 
 // Each program here is the least of one that the fuzzer found the two interpreters to differ on. What is right is said by
 // EIP-3541, which speaks of the code that a creation leaves, and by EIP-3540 being part of no fork.

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { createChainBuilder, createSender } from '../../../scripts/fixture/chainBuilder.js'
-import { REQUEST_RUNTIME } from '../../../scripts/fixture/contracts.js'
 import { keccak256 } from '../../../src/chain/crypto.js'
 import {
   BUILDER_DEPOSIT_REQUESTS,
@@ -17,6 +15,8 @@ import { openContext } from '../../../src/rpc/core/openContext.js'
 import { DEBUG_METHODS } from '../../../src/rpc/debug/methods.js'
 import { ETH_METHODS } from '../../../src/rpc/eth/methods.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
+import { createChainBuilder, createSender } from '../../../tools/fixture/chainBuilder.js'
+import { REQUEST_RUNTIME } from '../../../tools/fixture/contracts.js'
 import { createGenesis } from '../../support/chains/genesisChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

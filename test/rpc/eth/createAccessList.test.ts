@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { createSender } from '../../../scripts/fixture/chainBuilder.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { createAccessList } from '../../../src/rpc/eth/createAccessList.js'
+import { createSender } from '../../../tools/fixture/chainBuilder.js'
 import { createGenesis, writeGenesisChain } from '../../support/chains/genesisChain.js'
 
 const ALICE = formatData(createSender('alice').address)

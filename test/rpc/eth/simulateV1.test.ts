@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { createChainBuilder, createSender } from '../../../scripts/fixture/chainBuilder.js'
-import { REQUEST_RUNTIME } from '../../../scripts/fixture/contracts.js'
 import {
   BUILDER_DEPOSIT_REQUESTS,
   BUILDER_EXIT_REQUESTS,
@@ -17,6 +15,8 @@ import { simulateV1 } from '../../../src/rpc/eth/simulateV1.js'
 import { openForReading } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createChainReader } from '../../../src/store/rows/chainReader.js'
+import { createChainBuilder, createSender } from '../../../tools/fixture/chainBuilder.js'
+import { REQUEST_RUNTIME } from '../../../tools/fixture/contracts.js'
 import { importFixture } from '../../support/chains/fixtureDatabase.js'
 import { createGenesis } from '../../support/chains/genesisChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'

@@ -1,5 +1,5 @@
 /* The bundled fixture chain, fixtures/chain, as its clients see it. A test holds the chain to the byte, so that these may
- * be written down. scripts/fixture/scenario.ts tells its story. */
+ * be written down. tools/fixture/scenario.ts tells its story. */
 
 /** Chain id of the bundled fixture. */
 export const CHAIN_ID = 20_261

@@ -1,5 +1,5 @@
-import { type BenchBlock, makeBlocks } from '../../../scripts/bench/blocks.js'
-import { createLogChain } from '../../../scripts/bench/logChain.js'
+import { type BenchBlock, makeBlocks } from '../../../bench/blocks.js'
+import { createLogChain } from '../../../bench/logChain.js'
 import { hashHeader } from '../../../src/chain/eth/header.js'
 
 /** A chain with so many logs that its index has segments of all levels, when chunks are of 2^CHUNK_BITS. */
